@@ -1,0 +1,74 @@
+# Every target works on a fresh checkout: the environment in .venv is made when it is needed.
+PYTHON ?= python3
+UV_VERSION := 0.13.8
+BIN := .venv/bin
+SYNC := $(BIN)/uv sync --quiet --frozen
+
+export UV_PYTHON_DOWNLOADS := never
+export UV_PROJECT_ENVIRONMENT := .venv
+unexport VIRTUAL_ENV
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test check fix bench docs serve chaos browser
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
+
+install: .venv/.dev ## make .venv with everything a contributor needs
+
+demo: .venv/.run ## the whole story on bundled data, offline
+	$(BIN)/adjudge demo --out demo
+	@echo "The report: $(CURDIR)/$$(cd demo && ls *.html 2>/dev/null | head -n 1 | sed 's|^|demo/|')"
+
+test: .venv/.dev browser ## every test; no network
+	@$(BIN)/pytest -n auto
+
+check: .venv/.dev ## format, lint, types, imports, house and docs tests
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest --quiet tests/test_house.py tests/test_docs.py
+
+fix: .venv/.dev ## format, and the fixes that are safe
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+bench: .venv/.dev ## speed and scale
+	@for file in benchmarks/*.py; do \
+	  test -e "$$file" || { echo "No benchmarks yet."; break; }; \
+	  echo "== $$file" && $(BIN)/python "$$file" || exit 1; \
+	done
+
+docs: .venv/.dev ## run every example and follow every link of README.md and docs/
+	@$(BIN)/pytest --quiet tests/test_docs.py
+
+serve: demo ## the demo's report as a local page
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory demo 8000
+
+chaos: .venv/.dev ## kill runs a thousand times and count what was lost
+	@if test -d tests/faults; then ADJUDGE_CHAOS_KILLS=1000 $(BIN)/pytest tests/faults; \
+	else echo "No fault tests yet."; fi
+
+browser: # for the tests marked browser; without one they skip and say so
+	@if command -v chromium chromium-browser google-chrome >/dev/null; then :; \
+	elif ! command -v apt-get >/dev/null; then echo "No chromium found: install one to run the browser tests."; \
+	elif test "$$(id -u)" = 0; then apt-get update -qq && apt-get install -qq -y chromium >/dev/null; \
+	elif sudo -n true 2>/dev/null; then sudo -n apt-get update -qq && sudo -n apt-get install -qq -y chromium >/dev/null; \
+	else echo "No chromium found: 'sudo apt-get install chromium' to run the browser tests."; \
+	fi || echo "chromium could not be installed; the browser tests will skip."
+
+.venv/.uv: Makefile
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+	  "adjudge needs Python 3.11 or later, $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@touch $@
+
+.venv/.run: .venv/.uv pyproject.toml uv.lock
+	$(SYNC) --no-dev --inexact
+	@touch $@
+
+.venv/.dev: .venv/.uv pyproject.toml uv.lock
+	$(SYNC)
+	@touch $@ .venv/.run
