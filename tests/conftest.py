@@ -1,0 +1,53 @@
+"""What every test gets: an environment of its own, and a clear word when a test cannot run here."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+OURS = {"ADJUDGE_DATA", "ADJUDGE_TEST_DATABASE", "ADJUDGE_CHAOS_KILLS"}  # the tests' own settings
+FOREIGN = ("FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES")  # would change what rich prints
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No key, model or cache of the user reaches a test, not even one that starts a program."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in os.environ:
+            if (
+                name.endswith("_API_KEY")
+                or name in FOREIGN
+                or (name.startswith("ADJUDGE_") and name not in OURS)
+            ):
+                patch.delenv(name)
+        home = tmp_path_factory.mktemp("home")
+        for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MPLCONFIGDIR"):
+            patch.setenv(name, str(home))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _same_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test may change folder or environment; the next one does not see it."""
+    monkeypatch.chdir(Path.cwd())
+
+
+@pytest.fixture(scope="session")
+def adjudge_data() -> Path:
+    """The folder of public test sets, for tests marked realdata."""
+    if not (folder := os.environ.get("ADJUDGE_DATA")):
+        pytest.skip("ADJUDGE_DATA is not set: it names the folder with the public test sets")
+    if not Path(folder).is_dir():
+        pytest.fail(f"ADJUDGE_DATA must name a folder, got {folder!r}")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def browser_path() -> str:
+    """The machine's chromium, for tests marked browser."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    pytest.skip("no chromium, chromium-browser or google-chrome on PATH: 'make test' says how to install one")

@@ -1,0 +1,196 @@
+"""The house rules that no linter checks. Each failure says what to do."""
+
+import ast
+import hashlib
+import importlib.metadata
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "adjudge"
+JUDGES = PACKAGE / "judges"
+PROMPTS = JUDGES / "prompts"
+LOCK = ROOT / "tests" / "prompt_hashes.json"
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+JUDGE_FILES = {  # the name of a judge's module: the file with its docstring
+    path.stem if path.name != "__init__.py" else path.parent.name: path
+    for path in sorted([*JUDGES.glob("[!_]*.py"), *JUDGES.glob("[!_]*/__init__.py")])
+}
+
+TOO_LONG: dict[str, str] = {}  # a module over its limit, and why it may be
+FORCED_NAMES: set[str] = set()  # functions whose names a base class of another package gives
+
+HEAVY = {"aiohttp", "jinja2", "matplotlib", "numpy", "pydantic", "sacrebleu", "scipy"}
+BAD_MODULE = re.compile(r"utils?|commons?|helpers?|managers?")
+BAD_FUNCTION = re.compile(r"_*(get|handle|process)_")
+MACHINE = re.compile(r"(?<![\w.])/(work|root)/")
+REGISTRY = re.compile(r"\b(pypi\.org|pythonhosted\.org|npmjs\.(org|com)|crates\.io|proxy\.golang\.org)\b")
+
+
+def inside(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def settings() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def contract(name: str) -> dict[str, Any]:
+    return next(c for c in settings()["tool"]["importlinter"]["contracts"] if name in c["name"])
+
+
+def prompt_hashes() -> dict[str, str]:
+    files = sorted(path for path in PROMPTS.rglob("*") if path.is_file())
+    return {p.relative_to(PROMPTS).as_posix(): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
+
+
+# Size and names...
+
+
+@pytest.mark.parametrize("path", MODULES, ids=inside)
+def test_a_module_stays_within_its_limit_or_says_why_not(path: Path) -> None:
+    limit = 250 if JUDGES in path.parents else 400
+    lines = len(path.read_text().splitlines())
+    assert (lines > limit) == (inside(path) in TOO_LONG), (
+        f"{lines} lines, limit {limit}; exceptions: TOO_LONG"
+    )
+
+
+@pytest.mark.parametrize("path", MODULES, ids=inside)
+def test_names_say_what_a_thing_is(path: Path) -> None:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    assert not [part for part in parts if BAD_MODULE.fullmatch(part.strip("_"))]
+    functions = (
+        node
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    assert not [f.name for f in functions if BAD_FUNCTION.match(f.name) and f.name not in FORCED_NAMES]
+
+
+# Judges...
+
+
+@pytest.mark.parametrize("path", JUDGE_FILES.values(), ids=inside)
+def test_a_judge_names_its_paper_code_prompt_and_differences(path: Path) -> None:
+    docstring = ast.get_docstring(ast.parse(path.read_text())) or ""
+    fields = re.findall(r"^(Paper|Code|Prompt|Differs) +\S", docstring, re.MULTILINE)
+    assert fields == ["Paper", "Code", "Prompt", "Differs"]
+
+
+@pytest.mark.parametrize("name", JUDGE_FILES)
+def test_a_judge_has_a_prompt_folder_and_a_test(name: str) -> None:
+    assert any((PROMPTS / name).glob("*.md")), f"no message in {inside(PROMPTS / name)}"
+    assert (ROOT / "tests" / "judges" / f"test_{name}.py").exists()
+
+
+def table_of_judges() -> Iterator[str]:
+    """The modules named as "module:Class" in judges/__init__.py."""
+    for node in ast.walk(ast.parse((JUDGES / "__init__.py").read_text())):
+        if isinstance(node, ast.Dict):
+            for value in node.values:
+                if isinstance(value, ast.Constant) and re.fullmatch(r"[\w.]+:\w+", str(value.value)):
+                    yield str(value.value).partition(":")[0].split(".")[-1]
+
+
+@pytest.mark.skipif(not JUDGE_FILES, reason="no judge yet")
+def test_the_table_of_judges_is_complete() -> None:
+    assert set(table_of_judges()) == set(JUDGE_FILES)
+
+
+def test_no_prompt_changes_unnoticed() -> None:
+    locked, found = json.loads(LOCK.read_text()), prompt_hashes()
+    changed = sorted(name for name in locked.keys() | found.keys() if locked.get(name) != found.get(name))
+    assert not changed, (
+        "prompts changed, and scores with them. If that is meant, '.venv/bin/python tests/test_house.py' "
+        "locks them, and a line under Scores in CHANGELOG.md says which judges move"
+    )
+
+
+# Imports...
+
+
+def test_the_contracts_name_rooms_that_the_layers_declare() -> None:
+    """A misspelt "*.room" would match nothing and forbid nothing."""
+    layers = contract("one way")["layers"]
+    declared = {room.strip("() ") for layer in layers for room in layer.split("|")}
+    for forbidden in (c for c in settings()["tool"]["importlinter"]["contracts"] if c["type"] == "forbidden"):
+        rooms = {m[2:] for m in forbidden["source_modules"] + forbidden["forbidden_modules"] if m[:2] == "*."}
+        assert rooms <= declared
+
+
+def test_every_file_that_judges_share_is_declared() -> None:
+    shared = {path.stem for path in JUDGES.glob("_*.py")} - {"__init__"}
+    declared = {line.rpartition(".")[2] for line in contract("each other")["ignore_imports"]}
+    assert shared <= declared
+
+
+def test_only_fetch_downloads() -> None:
+    """The contract sees urllib whole, and urllib.parse harms nobody."""
+    rooms = contract("network")["source_modules"]
+    files = [path for room in rooms for path in (PACKAGE / room[2:]).rglob("*.py") if path.name != "fetch.py"]
+    client = re.compile(
+        r"^\s*(import|from) +(urllib\.request|urllib import .*request|http\.client|socket)\b", re.MULTILINE
+    )
+    assert not [inside(path) for path in files if client.search(path.read_text())]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import adjudge",
+        pytest.param(
+            "from adjudge.cli.main import main; sys.argv = ['adjudge', '--help']; main()",
+            marks=pytest.mark.skipif(
+                not (PACKAGE / "cli" / "main.py").exists(), reason="no command line yet"
+            ),
+        ),
+    ],
+)
+def test_starting_loads_nothing_heavy(code: str) -> None:
+    program = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {code}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not HEAVY & set(done.stderr.split())
+
+
+# The public face...
+
+
+def test_the_public_names_are_few_and_real() -> None:
+    adjudge = importlib.import_module("adjudge")
+    names = getattr(adjudge, "__all__", [])
+    assert len(names) <= 26
+    assert len(set(names)) == len(names)
+    assert not [name for name in names if not hasattr(adjudge, name)]
+
+
+def test_the_changelog_knows_this_version() -> None:
+    version = importlib.metadata.version("adjudge")
+    headings = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert headings[0] in {"Unreleased", version}
+
+
+def test_no_file_names_a_machine_or_a_registry() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a git checkout: only tracked files are looked at")
+    texts = {
+        name: (ROOT / name).read_bytes().decode(errors="ignore")
+        for name in listed.stdout.split("\0")
+        if name and (ROOT / name).is_file()
+    }
+    assert not [name for name, text in texts.items() if MACHINE.search(text)]
+    assert not [name for name, text in texts.items() if REGISTRY.search(text) and name != "uv.lock"]
+
+
+if __name__ == "__main__":
+    LOCK.write_text(json.dumps(prompt_hashes(), indent=2) + "\n")
