@@ -1,0 +1,1 @@
+"""The command line: `main.py` adds the commands, each is one thin file."""

@@ -1,0 +1,94 @@
+"""The `adjudge` command.
+
+A command's file is imported when that command is called, so that `adjudge --help` stays quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from adjudge.cli.exits import ERROR, exit_code_of
+from adjudge.errors import AdjudgeError
+
+if TYPE_CHECKING:
+    import typer
+
+__all__ = ["COMMANDS", "main"]
+
+COMMANDS: Final[Mapping[str, str]] = {
+    "demo": "The whole story on bundled data, offline; ends with a report.",
+    "run": "Judge a test set with a judge or a metric; resumes where it stopped.",
+    "score": "Turn the records of a run into numbers.",
+    "rank": "Rank systems, with intervals and significance clusters.",
+    "report": "Write one self-contained HTML page about runs.",
+    "trace": "Show the conversation behind a judgement.",
+    "show": "Show the exact messages of a judge; nothing is sent.",
+    "convert": "Convert between every format that adjudge reads.",
+    "list": "List judges, metrics, models, protocols, formats, test sets.",
+}
+"""Command to its line in `--help`. Its function `command` stands in `cli/NAME.py` (list: `cli/list_.py`)."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave with one of the exit codes of `cli.exits`."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    debug = "--debug" in arguments
+    arguments = [a for a in arguments if a != "--debug"]
+    try:
+        app_for(arguments)(arguments, prog_name="adjudge")
+    except AdjudgeError as error:
+        if debug:
+            raise
+        print(f"adjudge: {error}", file=sys.stderr)
+        sys.exit(exit_code_of(error))
+    except KeyboardInterrupt:
+        print("adjudge: stopped; the same command goes on where it stopped", file=sys.stderr)
+        sys.exit(ERROR)
+
+
+def app_for(arguments: list[str]) -> typer.Typer:
+    """Build the command line with the one command imported that the arguments call."""
+    import typer
+
+    called = next((a for a in arguments if not a.startswith("-")), None)
+    app = typer.Typer(
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    for name, line in COMMANDS.items():
+        function, settings = _load(name) if name == called else (_not_called, {})
+        app.command(name, short_help=line, context_settings=settings)(function)
+    return app
+
+
+def _load(name: str) -> tuple[Callable[..., None], dict[str, Any]]:
+    """Import a command; a file may set `CONTEXT_SETTINGS`."""
+    module = importlib.import_module(f"adjudge.cli.{'list_' if name == 'list' else name}")
+    return module.command, getattr(module, "CONTEXT_SETTINGS", {})
+
+
+def _not_called() -> None:
+    """Stand in for a command that this call only lists."""
+
+
+def _root(
+    version: bool = False,
+) -> None:
+    """Judge machine translation with people and language models, and know which judge to trust.
+
+    Start with `adjudge demo`. Add --debug to any command for the whole traceback of an error.
+    """
+    if version:
+        import typer
+
+        from adjudge import __version__
+
+        print(f"adjudge {__version__}")
+        raise typer.Exit

@@ -1,0 +1,76 @@
+"""Options that several commands share, so that they are spelled and explained once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from adjudge.core.segment import TestSet
+
+__all__ = [
+    "LimitOption",
+    "LpOption",
+    "ReferencesOption",
+    "SourceOption",
+    "SystemsOption",
+    "TestSetArgument",
+    "TranslationsOption",
+    "load_chosen",
+]
+
+TestSetArgument = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[TEST_SET]",
+        help="MTME folder, JSONL file, or a name of `adjudge list test-sets`; leave it out with -s and -t.",
+        show_default=False,
+    ),
+]
+LpOption = Annotated[str | None, typer.Option("--lp", "-l", help="Language pair, such as en-de.")]
+SystemsOption = Annotated[str | None, typer.Option(help="Only these systems, separated by commas.")]
+LimitOption = Annotated[int | None, typer.Option(min=1, help="Only the first N segments of every system.")]
+SourceOption = Annotated[Path | None, typer.Option("--source", "-s", help="Source, one segment a line.")]
+TranslationsOption = Annotated[
+    list[str] | None,
+    typer.Option("--translation", "-t", metavar="[NAME=]FILE", help="A system's output; repeat for more."),
+]
+ReferencesOption = Annotated[
+    list[str] | None,
+    typer.Option("--reference-file", "-r", metavar="[NAME=]FILE", help="A reference; repeat for more."),
+]
+
+
+def load_chosen(
+    test_set: Path | None,
+    lp: str | None,
+    files: tuple[Path | None, list[str] | None, list[str] | None],
+    systems: str | None,
+    limit: int | None,
+) -> TestSet:
+    """Load a test set from a path or from line-aligned files, and keep what was chosen.
+
+    Args:
+        test_set: folder, file or name.
+        lp: language pair.
+        files: source, translations and references as line-aligned files.
+        systems: names separated by commas.
+        limit: first segments to keep.
+    """
+    from adjudge.data.load import load, load_lines
+
+    source, translations, references = files
+    if source is None:
+        chosen = load(_required(test_set), lp=lp)
+    else:
+        chosen = load_lines(source, translations or [], references or [], lp=lp)
+    names = None if systems is None else [name for name in systems.split(",") if name]
+    return chosen.select(systems=names, limit=limit)
+
+
+def _required(test_set: Path | None) -> Path:
+    if test_set is None:
+        raise typer.BadParameter("give a TEST_SET, or line-aligned files with -s and -t")
+    return test_set

@@ -1,0 +1,31 @@
+"""Results to stdout in the format asked for; everything else goes to stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+
+from adjudge.report.tables import Table, TableFormat, render_table
+
+__all__ = ["FormatOption", "print_note", "print_result"]
+
+FormatOption = Annotated[TableFormat, typer.Option("--format", help="How to print the result.")]
+
+
+def print_result(form: TableFormat, table: Table, data: Mapping[str, object]) -> None:
+    """Print one result: the table, or its data as one JSON object."""
+    if form == "json":
+        import orjson
+
+        text = orjson.dumps(data, option=orjson.OPT_INDENT_2).decode() + "\n"
+    else:
+        text = render_table(table, form)
+    sys.stdout.write(text)
+
+
+def print_note(text: str) -> None:
+    """Tell a person something that is not the result."""
+    print(text, file=sys.stderr)

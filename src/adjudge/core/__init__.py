@@ -1,0 +1,1 @@
+"""The words that every room shares. Imports nothing of ours but `errors`."""

@@ -1,0 +1,191 @@
+"""The three records in which people, judges and metrics meet.
+
+An `Annotation` says what one annotator marked or rated on one translation, a `Preference` which of two
+translations it preferred, a `Failure` that an answer was asked for and not obtained. A `Failure` has no
+number: nothing that computes a score accepts one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from adjudge.core.protocol import find_protocol
+from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
+from adjudge.errors import FAILURE_REASONS, DataError, FailureReason
+
+__all__ = ["Annotation", "ErrorSpan", "Failure", "Match", "Preference", "Record", "Side", "Verdict"]
+
+Side = Literal["translation", "source"]
+Verdict = Literal["A", "B", "E"]
+Match = Literal["exact", "normalised", "ambiguous", "unmatched", "unplaced"]
+"""How a span's quote was found in its text.
+
+`exact`, `normalised` (white space and quotes), `ambiguous` (stands in several places; the first one not
+yet taken was chosen), `unmatched` (quote kept, found nowhere), `unplaced` (an error without a place).
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorSpan:
+    """One error.
+
+    Args:
+        start: first code point of the marked text, counted from 0; None where it has no place.
+        end: one past the last code point; None where it has no place.
+        text: the marked text itself, or an unmatched quote.
+        severity: neutral, minor, major or critical.
+        category: canonical category of `core.typology`, or None where the protocol asks for none.
+        side: the text in which `start` and `end` count.
+        match: how the place was found.
+        note: explanation by the annotator, plain text.
+        label: the category as its source spelled it, where that differs.
+
+    Raises:
+        DataError: unknown severity, category or side, or offsets that are no half-open range.
+    """
+
+    severity: Severity
+    start: int | None = None
+    end: int | None = None
+    text: str = ""
+    category: str | None = None
+    side: Side = "translation"
+    match: Match = "exact"
+    note: str = ""
+    label: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no score could be computed from."""
+        _one_of("severity", self.severity, SEVERITIES)
+        _one_of("side", self.side, get_args(Side))
+        _one_of("match", self.match, get_args(Match))
+        if self.category is not None:
+            _one_of("category", self.category, tuple(CATEGORIES))
+        if (self.start is None) != (self.end is None):
+            raise DataError(f"a span needs both offsets or none, got {self.start!r} and {self.end!r}")
+        placed = self.match not in {"unmatched", "unplaced"}
+        if placed != (self.start is not None):
+            raise DataError(f"a span that is {self.match} cannot have start {self.start!r}")
+        if self.start is not None and self.end is not None and not 0 <= self.start <= self.end:
+            raise DataError(f"a span needs 0 <= start <= end, got {self.start} and {self.end}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Annotation:
+    """All that one annotator said of one translation. No spans means: judged, and found clean.
+
+    Args:
+        lp: language pair.
+        segment: segment id.
+        system: who made the translation.
+        annotator: a person or a judge.
+        protocol: name in `core.protocol.PROTOCOLS`; it gives range and direction of the rating.
+        document: document id.
+        rating: the number given on the protocol's scale; None where the protocol has none.
+        spans: the marked errors.
+        counts: errors by severity as the annotator counted them, for methods that score the count.
+        flags: short marks such as `repaired`, `span_unmatched`, `count_mismatch`.
+        rationale: explanation, plain text.
+
+    Raises:
+        DataError: a rating that is not a finite number within the protocol's range.
+    """
+
+    lp: str
+    segment: str
+    system: str
+    annotator: str
+    protocol: str
+    document: str = ""
+    rating: float | None = None
+    spans: tuple[ErrorSpan, ...] = ()
+    counts: Mapping[Severity, int] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+    rationale: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a rating that the protocol does not know."""
+        protocol = find_protocol(self.protocol)
+        if self.rating is not None:
+            protocol.check_rating(self.rating)
+        elif protocol.needs_rating:
+            raise DataError(f"protocol {self.protocol} needs a rating for {self.system} {self.segment}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preference:
+    """Which of two translations one annotator preferred on one criterion.
+
+    Args:
+        lp: language pair.
+        segment: segment id.
+        systems: the pair (A, B).
+        annotator: a person or a judge.
+        criterion: such as faithfulness, fluency, style, overall.
+        verdict: A, B, or E for equally good.
+        document: document id.
+        protocol: always pairwise.
+        orders: the verdict of each order asked, mapped back to (A, B); empty for people asked once.
+        flags: short marks such as `position_inconsistent`.
+        rationale: explanation, plain text.
+    """
+
+    lp: str
+    segment: str
+    systems: tuple[str, str]
+    annotator: str
+    criterion: str
+    verdict: Verdict
+    document: str = ""
+    protocol: str = "pairwise"
+    orders: tuple[Verdict, ...] = ()
+    flags: tuple[str, ...] = ()
+    rationale: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a verdict that is none."""
+        for verdict in (self.verdict, *self.orders):
+            _one_of("verdict", verdict, get_args(Verdict))
+        if self.systems[0] == self.systems[1]:
+            raise DataError(f"a preference needs two different systems, got {self.systems[0]!r} twice")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """Asked for and not obtained. It has a reason and no number.
+
+    Args:
+        lp: language pair.
+        segment: segment id.
+        systems: the system, or the systems, whose judgement is missing.
+        annotator: who was asked.
+        protocol: what was asked for.
+        reason: one of `errors.FAILURE_REASONS`.
+        detail: what came instead, short.
+        document: document id.
+        criterion: for a failed preference.
+    """
+
+    lp: str
+    segment: str
+    systems: tuple[str, ...]
+    annotator: str
+    protocol: str
+    reason: FailureReason
+    detail: str = ""
+    document: str = ""
+    criterion: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a reason without a name."""
+        _one_of("reason", self.reason, FAILURE_REASONS)
+
+
+Record = Annotation | Preference | Failure
+
+
+def _one_of(what: str, value: object, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise DataError(f"{what} must be one of {', '.join(known)}; got {value!r}")

@@ -1,0 +1,173 @@
+"""The shape of "put this to a model": messages out, one checked value back.
+
+Judges know this file and nothing else of models; `llm/` stands behind it, or a test's script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Literal, Protocol, TypeVar
+
+from adjudge.core.segment import Subject
+
+__all__ = [
+    "About",
+    "Answer",
+    "Ask",
+    "Message",
+    "Quoted",
+    "Reply",
+    "Role",
+    "Sampling",
+    "TokenLogprob",
+    "Usage",
+]
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """Text that is judged, and therefore data: never expanded, never obeyed.
+
+    The engine writes it as a JSON string between delimiters that nobody can guess; see
+    `llm.delimiters`. What a call is stored under holds the plain text.
+
+    Args:
+        name: what the text is, such as `source`; part of the delimiter.
+        text: the text itself.
+    """
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message: our words and quoted texts, in order."""
+
+    role: Role
+    parts: tuple[str | Quoted, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """Which judgement a call serves. Remote models never see it.
+
+    Args:
+        judge: such as `himate`.
+        stage: such as `verification`.
+        subject: what is judged.
+        role: the agent that speaks, such as `accuracy.omission`; chooses the model of `--model ROLE=NAME`.
+        wants: what the answer must hold, one of `errors`, `rating`, `counts`; the embedded model
+            answers by it. Further facts that it needs stand in `facts`.
+        facts: such as the categories asked about, or the scale.
+    """
+
+    judge: str
+    stage: str
+    subject: Subject
+    wants: str
+    role: str = ""
+    facts: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """Tokens of one call as its server counted them."""
+
+    prompt: int = 0
+    completion: int = 0
+    cached: int = 0
+    reasoning: int = 0
+
+
+@dataclass(frozen=True)
+class TokenLogprob:
+    """One token of a reply with its natural log-probability."""
+
+    token: str
+    logprob: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What a model answered.
+
+    Args:
+        text: its words; thinking that the server reports apart is not among them.
+        model: name that the server gave for itself.
+        finish: why it stopped; `stop` is the good one.
+        usage: tokens.
+        reasoning: thinking that the server reports apart.
+        logprobs: where asked for and given.
+    """
+
+    text: str
+    model: str = ""
+    finish: str = "stop"
+    usage: Usage = Usage()
+    reasoning: str = ""
+    logprobs: tuple[TokenLogprob, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """How a reply is drawn.
+
+    Args:
+        temperature: 0 or more.
+        max_tokens: of the reply, thinking included.
+        logprobs: whether token log-probabilities are wanted.
+    """
+
+    temperature: float = 0.0
+    max_tokens: int = 2048
+    logprobs: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer(Generic[T_co]):
+    """A value read from a reply.
+
+    Args:
+        value: what `read` made of it.
+        reply: the reply that could be read.
+        asked: how often the question was put, unreadable replies included.
+    """
+
+    value: T_co
+    reply: Reply
+    asked: int = 1
+
+
+class Ask(Protocol):
+    """Put messages to a model until a reply can be read, and return the value."""
+
+    async def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        about: About,
+        read: Callable[[Reply], T],
+        attempts: int = 2,
+        schema: Mapping[str, object] | None = None,
+        sampling: Sampling = Sampling(),
+    ) -> Answer[T]:
+        """Ask.
+
+        Args:
+            messages: the conversation so far.
+            about: what the call is for.
+            read: turns a reply into a value, or raises `AnswerError`.
+            attempts: how often an unreadable answer may be asked for, the first time included.
+            schema: JSON schema of the answer, for models that can be held to one.
+            sampling: how the reply is drawn.
+
+        Raises:
+            AnswerError: no readable answer; the judgement becomes a `Failure` with its reason.
+        """
+        ...

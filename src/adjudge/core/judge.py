@@ -1,0 +1,101 @@
+"""What a judge and a metric are, so that `runs/` can drive any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple, Protocol
+
+from adjudge.core.annotation import Annotation
+from adjudge.core.ask import Ask
+from adjudge.core.segment import Subject
+
+__all__ = ["PROFILES", "Calls", "Judge", "Metric", "Profile"]
+
+Profile = Literal["recommended", "paper", "code"]
+PROFILES: tuple[Profile, ...] = ("recommended", "paper", "code")
+
+
+class Calls(NamedTuple):
+    """Model calls for one unit of work, re-asked answers excluded."""
+
+    min: int
+    typical: int
+    max: int
+
+
+class Judge(Protocol):
+    """Asks a language model about one translation. A frozen dataclass; its fields are its settings."""
+
+    @property
+    def name(self) -> str:
+        """Word on the command line, and the annotator in records."""
+        ...
+
+    @property
+    def protocol(self) -> str:
+        """Protocol of its annotations."""
+        ...
+
+    @property
+    def weights(self) -> str | None:
+        """Weights that its paper scores with; None where it rates."""
+        ...
+
+    @property
+    def profile(self) -> Profile:
+        """Recommended, paper or code."""
+        ...
+
+    @property
+    def with_reference(self) -> bool:
+        """Whether it is shown a reference."""
+        ...
+
+    @property
+    def calls(self) -> Calls:
+        """Calls per unit of work under its settings."""
+        ...
+
+    async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
+        """Judge one translation.
+
+        Raises:
+            AnswerError: an answer could not be had; the engine records a `Failure`.
+        """
+        ...
+
+
+class Metric(Protocol):
+    """Scores translations without a language model."""
+
+    @property
+    def name(self) -> str:
+        """Word on the command line, and the annotator in records."""
+        ...
+
+    @property
+    def with_reference(self) -> bool:
+        """Whether it needs a reference."""
+        ...
+
+    @property
+    def protocol(self) -> str:
+        """`metric` for one that only rates, `mqm` for one that marks errors."""
+        ...
+
+    @property
+    def weights(self) -> str | None:
+        """Weights of its spans; None where it rates."""
+        ...
+
+    def settings(self, lp: str) -> Mapping[str, str]:
+        """What its signature says for this language pair, such as the tokenizer."""
+        ...
+
+    def annotate(self, subjects: Sequence[Subject]) -> list[Annotation]:
+        """Judge each translation on its own, in order. Higher is better."""
+        ...
+
+    def corpus_score(self, subjects: Sequence[Subject]) -> float | None:
+        """Score of one system over a whole lp where that is not the mean of its segments, else None."""
+        ...

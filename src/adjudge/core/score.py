@@ -1,0 +1,112 @@
+"""Numbers and the signature that makes each of them repeatable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+__all__ = ["Interval", "Scores", "SegmentScore", "Signature", "SystemScore"]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The line under every number, sacrebleu style: `gemba-mqm|model:openai/gpt-x|...|version:0.1.0`.
+
+    Args:
+        name: the judge, metric or annotator.
+        fields: key to value, in print order.
+    """
+
+    name: str
+    fields: Mapping[str, str]
+
+    def __str__(self) -> str:
+        """Render the line; `|` and line breaks inside a value are percent-encoded."""
+        return "|".join(
+            [_escape(self.name), *(f"{key}:{_escape(value)}" for key, value in self.fields.items())]
+        )
+
+    @classmethod
+    def read(cls, line: str) -> Signature:
+        """Read a line back."""
+        name, *pairs = line.split("|")
+        split = (pair.partition(":") for pair in pairs)
+        return cls(_unescape(name), {key: _unescape(value) for key, _, value in split})
+
+    def with_fields(self, **fields: str) -> Signature:
+        """Add or replace fields; new ones stand before `version`."""
+        merged = {**self.fields, **fields}
+        version = merged.pop("version", None)
+        return Signature(self.name, merged if version is None else {**merged, "version": version})
+
+    def is_comparable_with(self, other: Signature) -> bool:
+        """Whether numbers of both may stand in one column: all but the failed count is equal."""
+        return self.with_fields(failed="") == other.with_fields(failed="")
+
+
+def _escape(value: str) -> str:
+    for char, code in (("%", "%25"), ("|", "%7C"), ("\n", "%0A"), ("\r", "%0D")):
+        value = value.replace(char, code)
+    return value
+
+
+def _unescape(value: str) -> str:
+    for char, code in (("\r", "%0D"), ("\n", "%0A"), ("|", "%7C"), ("%", "%25")):
+        value = value.replace(code, char)
+    return value
+
+
+class Interval(NamedTuple):
+    """A two-sided interval, in the units of its score."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentScore:
+    """Score of one translation; None where its judgement failed."""
+
+    lp: str
+    segment: str
+    system: str
+    score: float | None
+    document: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemScore:
+    """Mean over the judged segments of one system.
+
+    Args:
+        system: its name.
+        score: the mean; None where nothing was judged.
+        n: segments that the mean is over.
+        failed: segments asked for and not obtained.
+        interval: interval of the mean, where one was computed.
+    """
+
+    system: str
+    score: float | None
+    n: int
+    failed: int
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """All numbers of one annotator under one signature. Higher is better.
+
+    Args:
+        signature: of every number in here.
+        range: lowest and highest possible score; infinite where there is no bound.
+        segments: one per translation asked for, in test-set order, failed ones included.
+        systems: one per system, over all its segments in here.
+    """
+
+    signature: Signature
+    range: tuple[float, float]
+    segments: tuple[SegmentScore, ...]
+    systems: tuple[SystemScore, ...]
+    direction: str = "higher is better"

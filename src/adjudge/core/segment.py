@@ -1,0 +1,179 @@
+"""What is judged: segments, test sets, and the subject of one judgement.
+
+Knows nothing of files: `data/` reads and writes them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from adjudge.errors import DataError, UsageError
+
+__all__ = ["Segment", "Subject", "Term", "TestSet"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Segment:
+    """One unit of text with its translations; a headline, a sentence, a paragraph or a document.
+
+    Args:
+        segment: id, unique within the lp.
+        lp: language pair in canonical form (`core.language`), such as `en-de`.
+        source: the text that was translated.
+        translations: system name to translation. A system without one is absent, never empty text.
+        references: reference name to text; may be empty.
+        document: id of the text it belongs to; segments of a document stand together, in order.
+        domain: such as `news`; empty where the test set has none.
+        meta: anything else that its file said, carried along.
+    """
+
+    segment: str
+    lp: str
+    source: str
+    translations: Mapping[str, str] = field(default_factory=dict)
+    references: Mapping[str, str] = field(default_factory=dict)
+    document: str = ""
+    domain: str = ""
+    meta: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestSet:
+    """Segments in a fixed order, of one or several language pairs.
+
+    Raises:
+        DataError: two segments of one lp share an id.
+    """
+
+    __test__ = False  # pytest would take the name for a test class
+
+    name: str
+    segments: tuple[Segment, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse duplicate ids: a score could not be put back to its segment."""
+        seen: set[tuple[str, str]] = set()
+        for segment in self.segments:
+            key = (segment.lp, segment.segment)
+            if key in seen:
+                message = f"segment id {segment.segment!r} occurs twice in {segment.lp} of {self.name!r}"
+                raise DataError(f"{message}; ids must be unique within an lp")
+            seen.add(key)
+
+    def __len__(self) -> int:
+        """Count the segments of all language pairs."""
+        return len(self.segments)
+
+    def __iter__(self) -> Iterator[Segment]:
+        """Go through the segments in file order."""
+        return iter(self.segments)
+
+    @cached_property
+    def lps(self) -> tuple[str, ...]:
+        """Language pairs in order of first appearance."""
+        return tuple(dict.fromkeys(s.lp for s in self.segments))
+
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """Systems of all segments in order of first appearance."""
+        return tuple(dict.fromkeys(name for s in self.segments for name in s.translations))
+
+    @cached_property
+    def references(self) -> tuple[str, ...]:
+        """Names of references in order of first appearance."""
+        return tuple(dict.fromkeys(name for s in self.segments for name in s.references))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over every id and text, so that a run knows what it judged."""
+        digest = hashlib.sha256()
+        for s in self.segments:
+            row = [s.lp, s.document, s.segment, s.domain, s.source]
+            row += [dict(s.references), dict(s.translations)]  # type: ignore[list-item]
+            digest.update(json.dumps(row, ensure_ascii=True, sort_keys=True).encode())
+            digest.update(b"\n")
+        return digest.hexdigest()
+
+    def select(
+        self, *, lp: str | None = None, systems: Iterable[str] | None = None, limit: int | None = None
+    ) -> TestSet:
+        """Keep one language pair, some systems, and the first `limit` segments of each of them.
+
+        Raises:
+            UsageError: an lp or a system that the test set does not have.
+        """
+        if lp is not None and lp not in self.lps:
+            raise UsageError(f"{self.name!r} has no lp {lp!r}; it has {', '.join(self.lps)}")
+        kept = [s for s in self.segments if lp is None or s.lp == lp]
+        if systems is not None:
+            kept = self._keep_systems(kept, tuple(systems))
+        if limit is not None:
+            kept = kept[:limit]
+        return TestSet(name=self.name, segments=tuple(kept))
+
+    def _keep_systems(self, segments: list[Segment], wanted: tuple[str, ...]) -> list[Segment]:
+        known = {name for s in segments for name in s.translations}
+        for name in wanted:
+            if name not in known:
+                raise UsageError(f"{self.name!r} has no system {name!r}; it has {', '.join(sorted(known))}")
+        return [
+            replace(s, translations={n: s.translations[n] for n in wanted if n in s.translations})
+            for s in segments
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Term:
+    """One entry of a glossary: how `source` must be translated."""
+
+    source: str
+    translation: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """What one judgement is about: one translation, a pair, or all translations of a source.
+
+    Args:
+        segment: the segment judged.
+        systems: whose translations of it are judged; one, two or all, in the order shown.
+        reference: the reference a method with reference is shown, else None.
+        context: the segments before it in its document, in order.
+        terms: the glossary entries that apply.
+    """
+
+    segment: Segment
+    systems: tuple[str, ...]
+    reference: str | None = None
+    context: tuple[Segment, ...] = ()
+    terms: tuple[Term, ...] = ()
+
+    @property
+    def lp(self) -> str:
+        """Language pair of the segment."""
+        return self.segment.lp
+
+    @property
+    def source(self) -> str:
+        """Source text of the segment."""
+        return self.segment.source
+
+    @property
+    def system(self) -> str:
+        """The one system of a subject that is a single translation."""
+        (system,) = self.systems
+        return system
+
+    @property
+    def translation(self) -> str:
+        """The one translation of a subject that is a single translation."""
+        return self.segment.translations[self.system]
+
+    @property
+    def key(self) -> str:
+        """Stable name of the unit of work, readable in traces."""
+        return "/".join((self.lp, self.segment.segment, *self.systems))

@@ -1,0 +1,111 @@
+"""Every exception that adjudge raises on purpose.
+
+AdjudgeError              what a user may see: one line on the command line, `--debug` for the rest
+├── UsageError            the call itself is wrong: an unknown name, two options that contradict
+├── DataError             a file or a record is not what it should be; says where
+├── ModelError            the model cannot be asked at all: no key, a host that refuses, a wrong setting
+│   └── ServerStopError   the server stopped us (quota, key); the run can be resumed
+├── BudgetError           the next call would cross the budget; the run can be resumed
+├── StoreError            the call store cannot be read or written (full disk, another process)
+└── AnswerError           one reply cannot be used; becomes a `Failure`, never a score
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+__all__ = [
+    "FAILURE_REASONS",
+    "AdjudgeError",
+    "AnswerError",
+    "BudgetError",
+    "DataError",
+    "FailureReason",
+    "ModelError",
+    "ServerStopError",
+    "StoreError",
+    "UsageError",
+]
+
+FailureReason = Literal[
+    "ambiguous",
+    "bad_envelope",
+    "connection",
+    "count",
+    "empty",
+    "encoding",
+    "label",
+    "logprob",
+    "missing",
+    "model_mismatch",
+    "no_answer",
+    "not_json",
+    "oversize",
+    "parse",
+    "range",
+    "refused",
+    "schema",
+    "server_error",
+    "timeout",
+    "too_long",
+    "truncated",
+]
+"""Why something that was asked for was not obtained. `docs/failures.md` says what each one means."""
+
+FAILURE_REASONS: tuple[FailureReason, ...] = get_args(FailureReason)
+
+
+class AdjudgeError(Exception):
+    """Base of all errors that a user may see."""
+
+
+class UsageError(AdjudgeError):
+    """The call itself is wrong: an unknown name, or options that contradict each other."""
+
+
+class DataError(AdjudgeError):
+    """A file or a record is not what it should be.
+
+    Args:
+        message: what was wanted and what came.
+        path: the file, if there is one.
+        line: its line, counted from 1.
+    """
+
+    def __init__(self, message: str, *, path: object = None, line: int | None = None) -> None:
+        """Append the place to the message."""
+        place = "" if path is None else f" ({path}" + ("" if line is None else f" line {line}") + ")"
+        super().__init__(message + place)
+        self.path = path
+        self.line = line
+
+
+class ModelError(AdjudgeError):
+    """The model cannot be asked at all: no key, a host that refuses, a setting it does not know."""
+
+
+class ServerStopError(ModelError):
+    """The server stopped us (quota, billing, key). What was answered is stored; the run can be resumed."""
+
+
+class BudgetError(AdjudgeError):
+    """The next call would cross the budget. What was answered is stored; the run can be resumed."""
+
+
+class StoreError(AdjudgeError):
+    """The call store cannot be read or written."""
+
+
+class AnswerError(AdjudgeError):
+    """One reply cannot be used.
+
+    Args:
+        reason: the name that the resulting `Failure` carries.
+        detail: what was wanted and what came, short; never holds a key or a header.
+    """
+
+    def __init__(self, reason: FailureReason, detail: str) -> None:
+        """Keep reason and detail apart for the record."""
+        super().__init__(f"{reason}: {detail}")
+        self.reason: FailureReason = reason
+        self.detail = detail

@@ -1,0 +1,48 @@
+"""What a model is to the engine: one request in, one reply out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from adjudge.core.ask import About, Message, Reply, Sampling
+
+__all__ = ["Model", "Request"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """One call.
+
+    Args:
+        messages: with quoted texts, before delimiters are put in.
+        about: what the call serves; never sent to a remote model.
+        schema: JSON schema of the answer, or None.
+        sampling: how the reply is drawn.
+        sample: which of several replies to the same messages, from 0.
+    """
+
+    messages: tuple[Message, ...]
+    about: About
+    schema: Mapping[str, object] | None
+    sampling: Sampling
+    sample: int = 0
+
+
+class Model(Protocol):
+    """A model that can be asked: remote, embedded or replayed."""
+
+    @property
+    def name(self) -> str:
+        """`provider/model`, as in the signature."""
+        ...
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer one request.
+
+        Raises:
+            AnswerError: this call brought no usable reply, after the retries that its fault allows.
+            ServerStopError: no call will bring one: quota, key, or an unknown model.
+        """
+        ...

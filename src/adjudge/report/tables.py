@@ -1,0 +1,125 @@
+"""One table, six ways to write it down."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from adjudge.errors import UsageError
+
+__all__ = ["FORMATS", "Table", "TableFormat", "render_table"]
+
+TableFormat = Literal["table", "json", "csv", "tsv", "markdown", "latex"]
+FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Cells as text, ready to be read.
+
+    Args:
+        columns: headings; one that starts with `>` is right-aligned and loses the mark.
+        rows: as many cells as there are columns.
+        rules: rows after which a line is drawn (clusters), counted from 0.
+        title: stands above it.
+        notes: stand below it, such as the signature.
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    rules: frozenset[int] = frozenset()
+    title: str = ""
+    notes: Sequence[str] = ()
+
+    @property
+    def headings(self) -> list[str]:
+        """Headings without the mark of alignment."""
+        return [c.removeprefix(">") for c in self.columns]
+
+    @property
+    def right(self) -> list[bool]:
+        """Whether each column is right-aligned."""
+        return [c.startswith(">") for c in self.columns]
+
+
+def render_table(table: Table, form: TableFormat) -> str:
+    """Write the table down; `json` is not a table and belongs to the caller.
+
+    Raises:
+        UsageError: an unknown format.
+    """
+    if form == "table":
+        return _terminal(table)
+    if form in {"csv", "tsv"}:
+        return _separated(table, "," if form == "csv" else "\t")
+    if form == "markdown":
+        return _markdown(table)
+    if form == "latex":
+        return _latex(table)
+    raise UsageError(f"--format must be one of {', '.join(FORMATS)}; got {form!r}")
+
+
+def _terminal(table: Table) -> str:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    grid = RichTable(box=box.SIMPLE_HEAD, title=table.title or None, title_justify="left", pad_edge=False)
+    for heading, right in zip(table.headings, table.right, strict=True):
+        grid.add_column(heading, justify="right" if right else "left", overflow="fold")
+    for index, row in enumerate(table.rows):
+        grid.add_row(*map(Text, row), end_section=index in table.rules)
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=None if _is_terminal() else 200)
+    console.print(grid)
+    for note in table.notes:
+        console.print(Text(note), soft_wrap=True)
+    return buffer.getvalue()
+
+
+def _is_terminal() -> bool:
+    import sys
+
+    return sys.stdout.isatty()
+
+
+def _separated(table: Table, delimiter: str) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(table.headings)
+    writer.writerows(table.rows)
+    return buffer.getvalue()
+
+
+def _markdown(table: Table) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(c.replace("|", "\\|").replace("\n", " ") for c in cells) + " |"
+
+    marks = ["---:" if right else "---" for right in table.right]
+    lines = [line(table.headings), line(marks), *map(line, table.rows)]
+    return "\n".join(lines + [f"\n{note}" for note in table.notes]) + "\n"
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{char: "\\" + char for char in "&%$#_{}"},
+}
+
+
+def _latex(table: Table) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return " & ".join("".join(_LATEX.get(char, char) for char in cell) for cell in cells) + r" \\"
+
+    body = [
+        line(row) + (r" \midrule" if index in table.rules else "") for index, row in enumerate(table.rows)
+    ]
+    columns = "".join("r" if right else "l" for right in table.right)
+    notes = [f"% {note}" for note in table.notes]
+    head = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", line(table.headings), r"\midrule"]
+    return "\n".join([*notes, *head, *body, r"\bottomrule", r"\end{tabular}"]) + "\n"
