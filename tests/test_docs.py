@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -20,7 +21,7 @@ PAGES = [
 ]
 
 FENCE = re.compile(
-    r"^(?P<not_run><!-- not run: [^\n]+ -->\n+)?"
+    r"^(?P<not_run> *<!-- not run: [^\n]+ -->\n+)?"
     r"(?P<indent> *)```(?P<language>\w*)[^\n]*\n(?P<text>.*?)^(?P=indent)```",
     re.MULTILINE | re.DOTALL,
 )
@@ -40,7 +41,7 @@ class Block(NamedTuple):
 def read_blocks(page: str) -> list[Block]:
     """Read the blocks that are to be run."""
     return [
-        Block(found["language"], found["text"], page.count("\n", 0, found.start("text")) + 1)
+        Block(found["language"], textwrap.dedent(found["text"]), page.count("\n", 0, found.start("text")) + 1)
         for found in FENCE.finditer(page)
         if not found["not_run"]
     ]
@@ -48,6 +49,8 @@ def read_blocks(page: str) -> list[Block]:
 
 def read_commands(block: Block) -> list[str]:
     """Read the adjudge commands of a shell block; in a console block they follow a "$ "."""
+    if block.language not in {"sh", "console", "bash"}:
+        return []
     lines = block.text.replace("\\\n", " ").splitlines()
     return [
         line for line in (line.strip().removeprefix("$ ") for line in lines) if line.startswith("adjudge ")
@@ -88,21 +91,17 @@ def test_the_examples_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     blocks = read_blocks(page.read_text())
-    commands = [
-        c for block in blocks if block.language in {"sh", "console", "bash"} for c in read_commands(block)
-    ]
-    if any("demo/" in block.text for block in blocks) and not any(
-        c.startswith("adjudge demo") for c in commands
-    ):
+    commands = [command for block in blocks for command in read_commands(block)]
+    makes_demo = any(command.startswith("adjudge demo") for command in commands)
+    if not makes_demo and any("demo/" in block.text for block in blocks):
         shutil.copytree(request.getfixturevalue("demo"), tmp_path / "demo")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": page.stem}
     for block in blocks:
         if block.language == "python":  # padded so that a traceback gives the page's own line
             exec(compile("\n" * (block.line - 1) + block.text, page, "exec"), names)  # noqa: S102 - our own docs
-        elif block.language in {"sh", "console", "bash"}:
-            for command in read_commands(block):
-                run_command(command, tmp_path)
+        for command in read_commands(block):
+            run_command(command, tmp_path)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
