@@ -1,0 +1,108 @@
+"""`adjudge list`: what there is, by name."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from adjudge.cli.output import FormatOption, print_result
+from adjudge.report.tables import Table
+
+__all__ = ["command"]
+
+What = Literal["judges", "metrics", "models", "protocols", "weights", "formats", "test-sets"]
+
+
+def command(
+    what: Annotated[What, typer.Argument(help="What to list.", show_default=False)],
+    form: FormatOption = "table",
+) -> None:
+    """List what there is, by the names that other commands take."""
+    columns, rows = _LISTS[what]()
+    keys = [c.removeprefix(">").replace(" ", "_") for c in columns]
+    data = {what: [dict(zip(keys, row, strict=True)) for row in rows]}
+    print_result(form, Table(columns=columns, rows=rows), data)
+
+
+Rows = tuple[list[str], list[list[str]]]
+
+
+def _judges() -> Rows:
+    from adjudge.judges import JUDGES, load_judge
+
+    rows = []
+    for name in JUDGES:
+        judge = load_judge(name)
+        calls = judge.calls
+        spread = str(calls.min) if calls.min == calls.max else f"{calls.min} to {calls.max}"
+        rows.append([name, judge.protocol, judge.weights or "", spread, _title(judge)])
+    return ["judge", "protocol", "weights", ">calls a translation", "what it does"], rows
+
+
+def _metrics() -> Rows:
+    from adjudge.metrics import METRICS, load_metric
+
+    rows = []
+    for name in METRICS:
+        metric = load_metric(name)
+        needs = "source, reference" if metric.with_reference else "source"
+        rows.append([name, needs, metric.protocol, _title(metric)])
+    return ["metric", "needs", "protocol", "what it does"], rows
+
+
+def _title(thing: object) -> str:
+    """First line of a class's docstring."""
+    return (type(thing).__doc__ or "").strip().splitlines()[0]
+
+
+def _models() -> Rows:
+    from adjudge.llm.models import describe_models
+
+    rows = [list(row) for row in describe_models()]
+    return ["model", "base URL", "key", "what it is"], rows
+
+
+def _protocols() -> Rows:
+    from adjudge.core.protocol import PROTOCOLS
+
+    rows = []
+    for p in PROTOCOLS.values():
+        scale = "" if p.low is None or p.high is None else f"{p.low:g} to {p.high:g}"
+        rows.append([p.name, scale, ", ".join(p.severities), p.title])
+    return ["protocol", "rating", "severities", "title"], rows
+
+
+def _weights() -> Rows:
+    from adjudge.core.typology import WEIGHTS
+
+    rows = []
+    for w in WEIGHTS.values():
+        rules = ", ".join(f"{key} {value:g}" for key, value in w.rules.items())
+        rows.append([w.name, rules, "" if w.cap is None else f"{w.cap:g}", w.source])
+    return ["weights", "points", ">cap", "source"], rows
+
+
+def _formats() -> Rows:
+    from adjudge.data.formats import FORMATS
+
+    rows = [[f.name, f.holds, "yes" if f.reads else "", "yes" if f.writes else "", f.title] for f in FORMATS]
+    return ["format", "holds", "reads", "writes", "title"], rows
+
+
+def _test_sets() -> Rows:
+    from adjudge.data.catalog import CATALOG
+
+    rows = [[t.name, ", ".join(t.lps), t.size, t.licence, t.title] for t in CATALOG]
+    return ["test set", "lps", ">size", "licence", "title"], rows
+
+
+_LISTS = {
+    "judges": _judges,
+    "metrics": _metrics,
+    "models": _models,
+    "protocols": _protocols,
+    "weights": _weights,
+    "formats": _formats,
+    "test-sets": _test_sets,
+}
