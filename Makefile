@@ -18,7 +18,7 @@ install: .venv/.dev ## make .venv with everything a contributor needs
 
 demo: .venv/.run ## the whole story on bundled data, offline
 	$(BIN)/adjudge demo --out demo
-	@echo "The report: $(CURDIR)/$$(cd demo && ls *.html 2>/dev/null | head -n 1 | sed 's|^|demo/|')"
+	@echo "The report: $(CURDIR)/demo/report.html"
 
 test: .venv/.dev browser ## every test; no network
 	@$(BIN)/pytest -n auto

@@ -27,6 +27,7 @@ FENCE = re.compile(
 )
 LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
 HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+COMMAND = re.compile(r"^(adjudge .*|cat > .*<< *'?(\w+)'?\n(?s:.*?)^\2)$", re.MULTILINE)
 EXIT = re.compile(r"# exit (\d+)\s*$")
 
 
@@ -48,13 +49,13 @@ def read_blocks(page: str) -> list[Block]:
 
 
 def read_commands(block: Block) -> list[str]:
-    """Read the adjudge commands of a shell block; in a console block they follow a "$ "."""
+    """Read what is run of a shell block: adjudge itself, and files made with "cat > FILE <<END"."""
     if block.language not in {"sh", "console", "bash"}:
         return []
-    lines = block.text.replace("\\\n", " ").splitlines()
-    return [
-        line for line in (line.strip().removeprefix("$ ") for line in lines) if line.startswith("adjudge ")
-    ]
+    text = block.text.replace("\\\n", " ")
+    if block.language == "console":  # the lines without a prompt are output
+        text = "\n".join(line[2:] for line in text.splitlines() if line.startswith("$ "))
+    return [found[1] for found in COMMAND.finditer(text)]
 
 
 def run_command(command: str, folder: Path) -> None:
