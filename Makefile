@@ -2,6 +2,7 @@
 PYTHON ?= python3
 UV_VERSION := 0.13.8
 BIN := .venv/bin
+UV := .venv/.uv-$(UV_VERSION)
 SYNC := $(BIN)/uv sync --quiet --frozen
 
 export UV_PYTHON_DOWNLOADS := never
@@ -58,7 +59,7 @@ browser: # for the tests marked browser; without one they skip and say so
 	else echo "No chromium found: 'sudo apt-get install chromium' to run the browser tests."; \
 	fi || echo "chromium could not be installed; the browser tests will skip."
 
-.venv/.uv: Makefile
+$(UV):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
 	  "adjudge needs Python 3.11 or later, $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
