@@ -66,10 +66,10 @@ $(UV):
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@touch $@
 
-.venv/.run: .venv/.uv pyproject.toml uv.lock
+.venv/.run: $(UV) pyproject.toml uv.lock
 	$(SYNC) --no-dev --inexact
 	@touch $@
 
-.venv/.dev: .venv/.uv pyproject.toml uv.lock
+.venv/.dev: $(UV) pyproject.toml uv.lock
 	$(SYNC)
 	@touch $@ .venv/.run
