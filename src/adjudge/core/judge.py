@@ -52,6 +52,11 @@ class Judge(Protocol):
         ...
 
     @property
+    def prompts_digest(self) -> str:
+        """Six hexadecimal digits over the prompt files it uses, for the signature."""
+        ...
+
+    @property
     def calls(self) -> Calls:
         """Calls per unit of work under its settings."""
         ...
