@@ -8,6 +8,8 @@ AdjudgeError              what a user may see: one line on the command line, `--
 ├── BudgetError           the next call would cross the budget; the run can be resumed
 ├── StoreError            the call store cannot be read or written (full disk, another process)
 └── AnswerError           one reply cannot be used; becomes a `Failure`, never a score
+
+DataWarning               a file was read, but not quite as it stands; says how
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ __all__ = [
     "AnswerError",
     "BudgetError",
     "DataError",
+    "DataWarning",
     "FailureReason",
     "ModelError",
     "ServerStopError",
@@ -78,6 +81,10 @@ class DataError(AdjudgeError):
         super().__init__(message + place)
         self.path = path
         self.line = line
+
+
+class DataWarning(UserWarning):
+    """A file was read, but not quite as it stands: a byte-order mark, Windows line ends, a flagged span."""
 
 
 class ModelError(AdjudgeError):

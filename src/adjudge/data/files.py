@@ -1,0 +1,182 @@
+r"""Bytes of a file to text and back, strictly: what every format of this room stands on.
+
+Reading: UTF-8 or an error with line and byte; a byte-order mark is taken off with a warning; lines end at
+"\n" and nowhere else, so that U+2028, \x85 or a carriage return inside a line stay text.
+Writing: whole or not at all.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import os
+import secrets
+import sys
+import warnings
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NoReturn
+
+from adjudge.errors import DataError, DataWarning
+
+__all__ = [
+    "read_bytes",
+    "read_json",
+    "read_json_lines",
+    "read_lines",
+    "read_text",
+    "write_lines",
+    "write_text",
+]
+
+_BOM = "\ufeff"
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a whole file; `-` is standard input, and what is gzipped is unpacked.
+
+    Raises:
+        DataError: it cannot be read, or its gzip stream is damaged.
+    """
+    try:
+        raw = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+        return gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"damaged gzip file: {error}", path=path) from error
+    except OSError as error:
+        raise DataError(f"cannot read the file: {error.strerror}", path=path) from error
+
+
+def read_text(path: Path) -> str:
+    """Read a whole file as UTF-8.
+
+    Raises:
+        DataError: a byte that is not UTF-8; says where.
+    """
+    raw = read_bytes(path)
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        column = error.start - raw.rfind(b"\n", 0, error.start)
+        bad = f"byte {column} of the line is 0x{raw[error.start]:02x}"
+        raise DataError(f"not UTF-8: {bad}; convert the file with iconv", path=path, line=line) from error
+    if text.startswith(_BOM):
+        warnings.warn(f"{path} starts with a byte-order mark, which is not read as text", DataWarning, 2)
+        return text[1:]
+    return text
+
+
+def read_lines(path: Path) -> list[str]:
+    r"""Read the lines of a file, without their ends.
+
+    The last line may lack its end. Where every line ends in "\r\n" that is the file's line end, and a
+    warning says so; a carriage return anywhere else is text.
+    """
+    lines = read_text(path).split("\n")
+    ended, last = lines[:-1], lines[-1]
+    if ended and all(line.endswith("\r") for line in ended):
+        message = f"{path} has Windows line ends (CRLF) throughout; the carriage returns are not read as text"
+        warnings.warn(message, DataWarning, 2)
+        ended, last = [line[:-1] for line in ended], last.removesuffix("\r")
+    return [*ended, last] if last else ended
+
+
+def read_json_lines(path: Path) -> Iterator[tuple[int, object]]:
+    """Read one JSON value a line, with the line's number; lines of nothing but blanks are skipped.
+
+    Raises:
+        DataError: a line is no strict JSON, or holds a key twice.
+    """
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip(" \t\r"):
+            yield number, read_json(line, path=path, line=number)
+
+
+def read_json(text: str, *, path: Path, line: int | None = None) -> object:
+    """Read one JSON value as the standard has it: no NaN, no endless number, no lone surrogate, no key twice.
+
+    Raises:
+        DataError: it is something else.
+    """
+    try:
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        place = f"column {error.colno}" if line is not None else f"line {error.lineno}"
+        raise DataError(f"not JSON: {error.msg} at {place}", path=path, line=line) from error
+    except UnicodeEncodeError as error:
+        raise DataError("not JSON: half a surrogate pair stands alone", path=path, line=line) from error
+    except RecursionError as error:
+        raise DataError("not JSON: nested too deeply", path=path, line=line) from error
+    except ValueError as error:
+        raise DataError(f"not JSON: {error}", path=path, line=line) from error
+    return value
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"key {twice!r} stands twice in one object")
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(f"{digits} is too large")
+    return value
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    r"""Write lines, each ended by "\n"; the file appears whole or not at all."""
+    write_text(path, (line + "\n" for line in lines))
+
+
+def write_text(path: Path, parts: Iterable[str]) -> None:
+    """Write text as UTF-8 in parts; the file appears whole or not at all, whatever stops us.
+
+    Folders on the way are made. `-` is standard output. What ends in `.gz` is gzipped, without a time stamp,
+    so that equal content makes equal files.
+
+    Raises:
+        DataError: the file cannot be written, or a text is no Unicode text (half a surrogate pair).
+    """
+    try:
+        encoded = (part.encode() for part in parts)
+        if str(path) == "-":
+            sys.stdout.buffer.writelines(encoded)
+            sys.stdout.buffer.flush()
+        elif path.suffix == ".gz":
+            _replace(path, [gzip.compress(b"".join(encoded), mtime=0)])
+        else:
+            _replace(path, encoded)
+    except UnicodeEncodeError as error:
+        raise DataError(
+            "cannot be written as UTF-8: half a surrogate pair stands alone", path=path
+        ) from error
+    except OSError as error:
+        raise DataError(f"cannot write the file: {error.strerror}", path=path) from error
+
+
+def _replace(path: Path, parts: Iterable[bytes]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f".adjudge-{secrets.token_hex(8)}.part")
+    try:
+        with new.open("xb") as file:
+            file.writelines(parts)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise

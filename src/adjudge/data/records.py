@@ -1,0 +1,213 @@
+"""Records as JSON lines: the one shape in which every judgement is kept, whoever made it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Final, Literal, cast
+
+from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Match, Preference, Record, Side, Verdict
+from adjudge.core.typology import SEVERITIES, Severity
+from adjudge.data.files import read_json_lines, write_lines
+from adjudge.data.shape import Fields, read_fields
+from adjudge.errors import AdjudgeError, DataError, FailureReason
+
+__all__ = ["read_records", "record_from_json", "record_to_json", "write_records"]
+
+Kind = Literal["annotation", "preference", "failure"]
+
+_SHARED: Final = frozenset({"kind", "lp", "document", "segment", "annotator", "protocol"})
+_KEYS: Final[dict[str, frozenset[str]]] = {
+    "annotation": _SHARED | {"system", "rating", "spans", "counts", "flags", "rationale"},
+    "preference": _SHARED | {"systems", "criterion", "verdict", "orders", "flags", "rationale"},
+    "failure": _SHARED | {"system", "systems", "criterion", "reason", "detail"},
+}
+_SPAN_KEYS: Final = frozenset(
+    {"side", "start", "end", "text", "category", "severity", "match", "note", "label"}
+)
+
+
+def read_records(path: Path | str) -> list[Record]:
+    """Read the records of a JSONL file or a run directory, in file order.
+
+    Raises:
+        DataError: a line is no record; says which line and what is wrong with it.
+    """
+    path = Path(path)
+    file = path / "records.jsonl" if path.is_dir() else path
+    return [_read(value, file, line) for line, value in read_json_lines(file)]
+
+
+def write_records(path: Path | str, records: Iterable[Record]) -> None:
+    """Write one record a line; the file appears whole or not at all."""
+    write_lines(Path(path), (json.dumps(record_to_json(r), ensure_ascii=False) for r in records))
+
+
+def record_to_json(record: Record) -> dict[str, Any]:
+    """The JSON object of a record. A span's `label` and an annotation's `counts` are left out when unset."""
+    if isinstance(record, Annotation):
+        return _annotation_to_json(record)
+    shared = {"lp": record.lp, "document": record.document, "segment": record.segment}
+    by = {"annotator": record.annotator, "protocol": record.protocol}
+    if isinstance(record, Preference):
+        return {
+            "kind": "preference",
+            **shared,
+            "systems": list(record.systems),
+            **by,
+            "criterion": record.criterion,
+            "verdict": record.verdict,
+            "orders": list(record.orders),
+            "flags": list(record.flags),
+            "rationale": record.rationale,
+        }
+    single = len(record.systems) == 1 and record.criterion is None
+    of = {"system": record.systems[0]} if single else {"systems": list(record.systems)}
+    criterion = {} if record.criterion is None else {"criterion": record.criterion}
+    why = {"reason": record.reason, "detail": record.detail}
+    return {"kind": "failure", **shared, **of, **by, **criterion, **why}
+
+
+def _annotation_to_json(record: Annotation) -> dict[str, Any]:
+    return {
+        "kind": "annotation",
+        "lp": record.lp,
+        "document": record.document,
+        "segment": record.segment,
+        "system": record.system,
+        "annotator": record.annotator,
+        "protocol": record.protocol,
+        "rating": record.rating,
+        "spans": [_span_to_json(span) for span in record.spans],
+        **({"counts": dict(record.counts)} if record.counts else {}),
+        "flags": list(record.flags),
+        "rationale": record.rationale,
+    }
+
+
+def _span_to_json(span: ErrorSpan) -> dict[str, Any]:
+    return {
+        "side": span.side,
+        "start": span.start,
+        "end": span.end,
+        "text": span.text,
+        "category": span.category,
+        "severity": span.severity,
+        "match": span.match,
+        "note": span.note,
+        **({} if span.label is None else {"label": span.label}),
+    }
+
+
+def record_from_json(value: object) -> Record:
+    """Make a record of its JSON object.
+
+    Raises:
+        DataError: it is none.
+    """
+    return _read(value, None, None)
+
+
+def _read(value: object, path: Path | None, line: int | None) -> Record:
+    try:
+        return _RECORDS[_kind(value)](value, path, line)
+    except DataError as error:
+        if path is None or error.path is not None:
+            raise
+        raise DataError(str(error), path=path, line=line) from error
+    except AdjudgeError as error:
+        raise DataError(str(error), path=path, line=line) from error
+
+
+def _kind(value: object) -> Kind:
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if kind not in _KEYS:
+        raise DataError(f'a record is an object with "kind" {", ".join(_KEYS)}; got kind {kind!r}')
+    return cast("Kind", kind)
+
+
+def _annotation(value: object, path: Path | None, line: int | None) -> Annotation:
+    fields = read_fields(value, _KEYS["annotation"], "annotation", path, line)
+    spans = fields.values.get("spans", [])
+    if not isinstance(spans, list):
+        fields.fail(f"'spans' must be a list, got {spans!r}")
+    return Annotation(
+        lp=fields.text("lp"),
+        segment=fields.text("segment"),
+        system=fields.text("system"),
+        annotator=fields.text("annotator"),
+        protocol=fields.text("protocol"),
+        document=fields.text("document", ""),
+        rating=fields.number("rating"),
+        spans=tuple(_span(read_fields(span, _SPAN_KEYS, "span", path, line)) for span in spans),
+        counts=_counts(fields),
+        flags=fields.texts("flags"),
+        rationale=fields.optional_text("rationale"),
+    )
+
+
+def _counts(fields: Fields) -> dict[Severity, int]:
+    counts = Fields(fields.mapping("counts"), "counts", fields.path, fields.line)
+    for severity in counts.values:
+        if severity not in SEVERITIES:
+            counts.fail(f"severity must be one of {', '.join(SEVERITIES)}; got {severity!r}")
+    return {cast("Severity", severity): counts.whole(severity) or 0 for severity in counts.values}
+
+
+def _span(fields: Fields) -> ErrorSpan:
+    return ErrorSpan(
+        severity=cast("Severity", fields.text("severity")),
+        start=fields.whole("start"),
+        end=fields.whole("end"),
+        text=fields.text("text", ""),
+        category=fields.optional_text("category"),
+        side=cast("Side", fields.text("side", "translation")),
+        match=cast("Match", fields.text("match", "exact")),
+        note=fields.text("note", ""),
+        label=fields.optional_text("label"),
+    )
+
+
+def _preference(value: object, path: Path | None, line: int | None) -> Preference:
+    fields = read_fields(value, _KEYS["preference"], "preference", path, line)
+    systems = fields.texts("systems")
+    if len(systems) != 2:
+        fields.fail(f"'systems' must name two systems, got {systems!r}")
+    return Preference(
+        lp=fields.text("lp"),
+        segment=fields.text("segment"),
+        systems=(systems[0], systems[1]),
+        annotator=fields.text("annotator"),
+        criterion=fields.text("criterion"),
+        verdict=cast("Verdict", fields.text("verdict")),
+        document=fields.text("document", ""),
+        protocol=fields.text("protocol", "pairwise"),
+        orders=cast("tuple[Verdict, ...]", fields.texts("orders")),
+        flags=fields.texts("flags"),
+        rationale=fields.optional_text("rationale"),
+    )
+
+
+def _failure(value: object, path: Path | None, line: int | None) -> Failure:
+    fields = read_fields(value, _KEYS["failure"], "failure", path, line)
+    if fields.has("system") == fields.has("systems"):
+        fields.fail("needs 'system', or 'systems' for a pair, and not both")
+    return Failure(
+        lp=fields.text("lp"),
+        segment=fields.text("segment"),
+        systems=(fields.text("system"),) if fields.has("system") else fields.texts("systems"),
+        annotator=fields.text("annotator"),
+        protocol=fields.text("protocol"),
+        reason=cast("FailureReason", fields.text("reason")),
+        detail=fields.text("detail", ""),
+        document=fields.text("document", ""),
+        criterion=fields.optional_text("criterion"),
+    )
+
+
+_RECORDS: Final[dict[Kind, Callable[[object, Path | None, int | None], Record]]] = {
+    "annotation": _annotation,
+    "preference": _preference,
+    "failure": _failure,
+}

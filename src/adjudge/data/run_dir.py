@@ -1,0 +1,112 @@
+"""A run directory: `run.json`, `test_set.jsonl`, `records.jsonl`, and the call store that `runs/` keeps."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any, Final, Literal, cast
+
+from adjudge.core.run import Run, RunInfo
+from adjudge.core.score import Signature
+from adjudge.core.segment import TestSet
+from adjudge.data.files import read_json, read_text, write_text
+from adjudge.data.jsonl import read_test_set
+from adjudge.data.records import read_records
+from adjudge.data.shape import Fields, read_fields
+from adjudge.errors import DataError
+
+__all__ = ["INFO", "RECORDS", "SCHEMA_VERSION", "TEST_SET", "read_run", "read_run_info", "write_run_info"]
+
+INFO: Final = "run.json"
+RECORDS: Final = "records.jsonl"
+TEST_SET: Final = "test_set.jsonl"
+SCHEMA_VERSION: Final = 1
+
+_KEYS: Final = frozenset(field.name for field in dataclasses.fields(RunInfo))
+
+
+def read_run(path: Path | str) -> Run:
+    """Read a run directory.
+
+    Raises:
+        DataError: it is none, or one of its files is damaged.
+    """
+    folder = Path(path)
+    info = read_run_info(folder)
+    test_set = read_test_set(folder / TEST_SET)
+    name = info.test_set.get("name", test_set.name)
+    return Run(
+        info=info,
+        test_set=TestSet(name=str(name), segments=test_set.segments),
+        records=tuple(read_records(folder / RECORDS)),
+    )
+
+
+def read_run_info(path: Path | str) -> RunInfo:
+    """Read `run.json` of a run directory.
+
+    Raises:
+        DataError: there is none, or a later version of adjudge wrote it.
+    """
+    file = Path(path) / INFO
+    if not file.is_file():
+        raise DataError(f"not a run directory: it has no {INFO}", path=path)
+    value = read_json(read_text(file), path=file)
+    version = value.get("schema_version") if isinstance(value, dict) else None
+    if version != SCHEMA_VERSION:
+        raise DataError(f"schema_version must be {SCHEMA_VERSION}, got {version!r}", path=file)
+    return _read_info(read_fields(value, _KEYS, "run", file))
+
+
+def _read_info(fields: Fields) -> RunInfo:
+    kind = fields.text("kind")
+    if kind not in {"judge", "metric"}:
+        fields.fail(f"'kind' must be judge or metric, got {kind!r}")
+    return RunInfo(
+        signature=Signature.read(fields.text("signature")),
+        kind=cast('Literal["judge", "metric"]', kind),
+        annotator=fields.text("annotator"),
+        protocol=fields.text("protocol"),
+        weights=fields.optional_text("weights"),
+        settings=fields.mapping("settings"),
+        test_set=fields.mapping("test_set"),
+        counts=_counts(fields, "counts"),
+        failures=_counts(fields, "failures"),
+        calls=_counts(fields, "calls"),
+        tokens=_counts(fields, "tokens"),
+        price=fields.number("price"),
+        currency=fields.text("currency", ""),
+        times=fields.text_mapping("times"),
+        corpus_scores={lp: _numbers(fields, lp) for lp in fields.mapping("corpus_scores")},
+        secret=fields.text("secret", ""),
+    )
+
+
+def _counts(fields: Fields, key: str) -> dict[str, int]:
+    inner = Fields(fields.mapping(key), key, fields.path)
+    return {name: inner.whole(name) or 0 for name in inner.values}
+
+
+def _numbers(fields: Fields, lp: str) -> dict[str, float]:
+    outer = Fields(fields.mapping("corpus_scores"), "corpus_scores", fields.path)
+    inner = Fields(outer.mapping(lp), f"corpus_scores of {lp}", fields.path)
+    return {name: _required(inner, name) for name in inner.values}
+
+
+def _required(fields: Fields, key: str) -> float:
+    value = fields.number(key)
+    if value is None:
+        fields.fail(f"{key!r} must be a number, got null")
+    return value
+
+
+def write_run_info(path: Path | str, info: RunInfo) -> None:
+    """Write `run.json` of a run directory; the file appears whole or not at all."""
+    text = json.dumps(_info_to_json(info), ensure_ascii=False, indent=2, allow_nan=False)
+    write_text(Path(path) / INFO, [text, "\n"])
+
+
+def _info_to_json(info: RunInfo) -> dict[str, Any]:
+    values = {field.name: getattr(info, field.name) for field in dataclasses.fields(info)}
+    return {"schema_version": values.pop("schema_version"), **values, "signature": str(info.signature)}
