@@ -7,6 +7,7 @@ SYNC := $(BIN)/uv sync --quiet --frozen
 
 export UV_PYTHON_DOWNLOADS := never
 export UV_PROJECT_ENVIRONMENT := .venv
+export UV_SYSTEM_CERTS := 1
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help

@@ -14,10 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
+    from adjudge import judges, metrics
     from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference
     from adjudge.core.segment import Segment, TestSet
     from adjudge.data.load import load
     from adjudge.data.records import read_records
+    from adjudge.meta.ranking import rank
+    from adjudge.report.html import report
+    from adjudge.runs.run import arun, run
+    from adjudge.scoring.score import score
 
 __all__ = [
     "AdjudgeError",
@@ -27,20 +32,32 @@ __all__ = [
     "Preference",
     "Segment",
     "TestSet",
+    "arun",
+    "judges",
     "load",
+    "metrics",
+    "rank",
     "read_records",
+    "report",
+    "run",
+    "score",
 ]
 
 _HOMES: Final = {
-    "Annotation": "adjudge.core.annotation",
-    "ErrorSpan": "adjudge.core.annotation",
-    "Failure": "adjudge.core.annotation",
-    "Preference": "adjudge.core.annotation",
-    "Segment": "adjudge.core.segment",
-    "TestSet": "adjudge.core.segment",
-    "load": "adjudge.data.load",
-    "read_records": "adjudge.data.records",
+    "Annotation": "core.annotation",
+    "ErrorSpan": "core.annotation",
+    "Failure": "core.annotation",
+    "Preference": "core.annotation",
+    "Segment": "core.segment",
+    "TestSet": "core.segment",
+    "arun": "runs.run",
+    "load": "data.load",
+    "rank": "meta.ranking",
+    "read_records": "data.records",
+    "run": "runs.run",
+    "score": "scoring.score",
 }
+_ROOMS: Final = {"judges", "metrics", "report"}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 (any public name)
@@ -49,6 +66,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 (any public name)
         from importlib.metadata import version
 
         return version("adjudge")
+    if name in _ROOMS:
+        return importlib.import_module(f"adjudge.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'adjudge' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    return getattr(importlib.import_module(f"adjudge.{_HOMES[name]}"), name)
