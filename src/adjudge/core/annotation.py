@@ -90,7 +90,8 @@ class Annotation:
         rationale: explanation, plain text.
 
     Raises:
-        DataError: a rating that is not a finite number within the protocol's range.
+        DataError: a rating that is not a finite number within the protocol's range, or counts that
+            are none.
     """
 
     lp: str
@@ -112,6 +113,10 @@ class Annotation:
             protocol.check_rating(self.rating)
         elif protocol.needs_rating:
             raise DataError(f"protocol {self.protocol} needs a rating for {self.system} {self.segment}")
+        for severity, count in self.counts.items():
+            _one_of("severity", severity, SEVERITIES)
+            if count < 0:
+                raise DataError(f"a count of {severity} errors must be 0 or more, got {count!r}")
 
 
 @dataclass(frozen=True, kw_only=True)

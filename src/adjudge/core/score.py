@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 __all__ = ["Interval", "Scores", "SegmentScore", "Signature", "SystemScore"]
@@ -82,8 +82,8 @@ class SystemScore:
     Args:
         system: its name.
         score: the mean; None where nothing was judged.
-        n: segments that the mean is over.
-        failed: segments asked for and not obtained.
+        n: segments that the mean is over; comparisons where preferences are scored.
+        failed: judgements asked for and not obtained; segments, where there is one annotator.
         interval: interval of the mean, where one was computed.
     """
 
@@ -102,7 +102,10 @@ class Scores:
         signature: of every number in here.
         range: lowest and highest possible score; infinite where there is no bound.
         segments: one per translation asked for, in test-set order, failed ones included.
-        systems: one per system, over all its segments in here.
+        systems: one per system, over all its segments in here. Empty where several language pairs have
+            not the same systems: a mean over all of them would compare what cannot be compared.
+        notes: what a reader must know: failures, unequal coverage, pending judgements.
+        lps: each language pair on its own, where there are several; else empty.
     """
 
     signature: Signature
@@ -110,3 +113,5 @@ class Scores:
     segments: tuple[SegmentScore, ...]
     systems: tuple[SystemScore, ...]
     direction: str = "higher is better"
+    notes: tuple[str, ...] = ()
+    lps: Mapping[str, Scores] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from adjudge.errors import UsageError
+from adjudge.errors import DataError, UsageError
 
 __all__ = [
     "CATEGORIES",
@@ -65,11 +65,11 @@ SUBTYPES: Final[tuple[str, ...]] = tuple(CATEGORIES)[:19]
 """HiMATE's nineteen subtypes."""
 
 _ALIASES: Final[Mapping[str, str]] = {
+    # Google's MQM files, 2020 to 2023, and the WMT metrics task
     "accuracy/omission (translation)": "accuracy/omission",
     "accuracy/omission (translation 1)": "accuracy/omission",
     "accuracy/omission (translation 2)": "accuracy/omission",
     "accuracy/source language fragment": "accuracy/untranslated text",
-    "accuracy/untranslated": "accuracy/untranslated text",
     "fluency/encoding": "fluency/character encoding",
     "locale": "locale convention",
     "locale convention/address format": "locale convention/address",
@@ -86,8 +86,50 @@ _ALIASES: Final[Mapping[str, str]] = {
     "terminology/inappropriate": "terminology/inappropriate for context",
     "terminology/inconsistent": "terminology/inconsistent use",
     "terminology/inconsistent use of terminology": "terminology/inconsistent use",
+    # MQM core as Appraise offers it (the ESA paper's MQM campaigns)
+    "accuracy/do not translate": "accuracy",
+    "accuracy/overtranslation": "accuracy/mistranslation",
+    "accuracy/undertranslation": "accuracy/mistranslation",
+    "accuracy/untranslated": "accuracy/untranslated text",
+    "audience appropriateness": "other",
+    "audience appropriateness/culture-specific reference": "other",
+    "audience appropriateness/offensive": "other",
+    "design and markup": "other",
+    "design and markup/layout": "other",
+    "design and markup/link/cross-reference": "other",
+    "design and markup/markup tag": "other",
+    "design and markup/missing text": "other",
+    "design and markup/truncation/text expansion": "other",
+    "linguistic conventions": "fluency",
+    "linguistic conventions/character encoding": "fluency/character encoding",
+    "linguistic conventions/grammar": "fluency/grammar",
+    "linguistic conventions/punctuation": "fluency/punctuation",
+    "linguistic conventions/spelling": "fluency/spelling",
+    "linguistic conventions/textual conventions": "fluency",
+    "linguistic conventions/unintelligible": "fluency",
+    "locale convention/measurement format": "locale convention",
+    "locale convention/number format": "locale convention",
+    "locale convention/shortcut key": "locale convention",
+    "style/awkward style": "style/awkward",
+    "style/inconsistent style": "style",
+    "style/inconsistent with external reference": "style",
+    "style/language register": "fluency/register",
+    "style/organization style": "style",
+    "style/third-party style": "style",
+    "style/unidiomatic style": "style/awkward",
+    "terminology/inconsistent with terminology resource": "terminology/inappropriate for context",
+    "terminology/wrong term": "terminology/inappropriate for context",
+    # the catch-all of each core type
+    "accuracy/other": "accuracy",
+    "fluency/other": "fluency",
+    "locale convention/other": "locale convention",
+    "style/other": "style",
+    "terminology/other": "terminology",
 }
-"""Spellings of other years and tools, folded as `_fold` does, to the canonical category."""
+"""Spellings of other years and tools, folded as `_fold` does, to the canonical category.
+
+A subtype that has no counterpart becomes its core type; what it was called stays in `ErrorSpan.label`.
+"""
 
 
 def _fold(label: str) -> str:
@@ -150,8 +192,11 @@ class Weights:
         """Points that one error costs, 0 or more.
 
         Raises:
+            DataError: no such category; a severity without a name is one that no rule knows.
             UsageError: these weights say nothing of such an error; that is never weight 0.
         """
+        if category is not None and category not in CATEGORIES:
+            raise DataError(f"category must be one of {', '.join(CATEGORIES)}; got {category!r}")
         for key in self._keys(severity, category):
             if key in self.rules:
                 return self.rules[key]
