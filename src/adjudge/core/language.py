@@ -1,20 +1,259 @@
-"""Languages and language pairs in whatever spelling a user has."""
+"""Languages and language pairs in whatever spelling a user has: `eng/deu`, `en_US-pt_BR`, `English-German`.
+
+A language is written as its ISO 639-1 code, or 639-3 where it has none, then script and region if they were
+given: `de`, `cs_CZ`, `sr_Cyrl_RS`. A language pair is two of them with a hyphen between: `en-cs_CZ`. Names
+and codes are CLDR's (docs/decisions/010-babel-for-languages.md). A well-formed code that CLDR does not know
+is taken as it is, since every year's task brings languages that no table has.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from adjudge.errors import UsageError
 
-__all__ = ["canonical_lp"]
+if TYPE_CHECKING:
+    from babel import Locale
+
+__all__ = [
+    "canonical_lp",
+    "is_right_to_left",
+    "language_name",
+    "script_of",
+    "source_language",
+    "target_language",
+]
+
+_RIGHT_TO_LEFT: Final = frozenset({
+    *("Adlm", "Arab", "Aran", "Armi", "Avst", "Hebr", "Mand", "Mend", "Nkoo", "Nbat", "Palm", "Phli", "Phlp"),
+    *("Phnx", "Prti", "Rohg", "Samr", "Syrc", "Syre", "Syrj", "Syrn", "Thaa", "Yezi"),
+})  # fmt: skip
+"""Scripts written from right to left (Unicode Standard, chapters 9, 10 and 19)."""
+
+_SEPARATOR: Final = re.compile(r"\s*(?:=>|->|[/|>→⇒–—,;:]|\bto\b|\binto\b)\s*")
+_SPLIT: Final = re.compile(r"[-_]")
+_LOCALE: Final = re.compile(r"[a-z]{2,3}[-_][A-Z]{2}")
+"""`en-DE` is English as in Germany to everyone else."""
 
 
+class _Language(NamedTuple):
+    code: str
+    script: str = ""
+    region: str = ""
+
+    def __str__(self) -> str:
+        return "_".join(part for part in self if part)
+
+
+@lru_cache(maxsize=1024)
 def canonical_lp(text: str) -> str:
-    """Canonical form of a language pair, such as `en-de`.
+    """Canonical form of a language pair, such as `en-de`, `en-cs_CZ` or `en-sr_Cyrl_RS`.
 
     Raises:
-        UsageError: it names no two languages.
+        UsageError: the text does not name two languages, or can be read in two ways.
     """
-    if not re.fullmatch(r"[a-z]{2,3}(_[A-Za-z]{2,4})*-[a-z]{2,3}(_[A-Za-z]{2,4})*", text):
-        raise UsageError(f"a language pair looks like 'en-de', got {text!r}")
-    return text
+    found = {f"{source}-{target}" for source, target in _readings(text.strip())}
+    if len(found) == 1:
+        return found.pop()
+    if found:
+        both = " or ".join(sorted(found))
+        raise UsageError(f"language pair {text!r} can be read as {both}; write the one that you mean")
+    raise UsageError(f"a language pair names two languages, such as 'en-de' or 'en-pt_BR'; got {text!r}")
+
+
+def source_language(lp: str) -> str:
+    """Language that is translated from, as in `en` of `en-pt_BR`."""
+    return canonical_lp(lp).split("-")[0]
+
+
+def target_language(lp: str) -> str:
+    """Language that is translated into, as in `pt_BR` of `en-pt_BR`."""
+    return canonical_lp(lp).split("-")[1]
+
+
+@lru_cache(maxsize=1024)
+def language_name(code: str) -> str:
+    """English name of a language, such as `German` or `Serbian (Cyrillic, Serbia)`.
+
+    A code without a name is its own name.
+
+    Raises:
+        UsageError: no language code.
+    """
+    language, names = _language_of(code), _english().languages
+    if str(language) in names:
+        return str(names[str(language)])
+    name = names.get(language.code) or names.get(_aliases().get(language.code, ""), language.code)
+    script = _english().scripts.get(language.script, language.script)
+    region = _english().territories.get(language.region, language.region)
+    more = ", ".join(part for part in (script, region) if part)
+    return f"{name} ({more})" if more else name
+
+
+def script_of(code: str) -> str:
+    """Script that a language is mostly written in, as ISO 15924 code: `Cyrl` for `ru`; empty if unknown.
+
+    Raises:
+        UsageError: no language code.
+    """
+    from babel.core import get_global
+
+    likely = get_global("likely_subtags")
+    language, alias = _language_of(code), _aliases().get(code, code)
+    known = _language_of(alias)
+    if language.script or known.script:
+        return language.script or known.script
+    keys = (f"{language.code}_{language.region}", language.code, alias, known.code)
+    return next((likely[key].split("_")[1] for key in keys if key in likely), "")
+
+
+def is_right_to_left(code: str) -> bool:
+    """Whether a language is written from right to left, as Arabic, Hebrew, Persian and Urdu are.
+
+    Raises:
+        UsageError: no language code.
+    """
+    return script_of(code) in _RIGHT_TO_LEFT
+
+
+# How a spelling is read...
+
+
+def _readings(text: str) -> Iterator[tuple[_Language, _Language]]:
+    """Every way to read a text as two languages."""
+    if sides := _split_once(text, _SEPARATOR):
+        yield from _both(*sides)
+        return
+    if text.count("-") == 1 and (found := list(_both(*text.split("-")))):
+        if not _LOCALE.fullmatch(text):
+            yield from found
+        return
+    for cut in _SPLIT.finditer(text):
+        source, target = text[: cut.start()], text[cut.end() :]
+        if text in {text.lower(), text.upper()} or (_is_cased(source) and _is_cased(target)):
+            yield from _both(source, target, strict=True)
+
+
+def _is_cased(text: str) -> bool:
+    """Whether a code has its language in small letters and its region in capitals: `pt-BR`, but not `BR`."""
+    if not _CODE.fullmatch(text):
+        return True
+    language, *more = _SPLIT.split(text)
+    return language.islower() and all(part.isupper() for part in more if len(part) == 2)
+
+
+def _split_once(text: str, separator: re.Pattern[str]) -> tuple[str, str] | None:
+    parts = separator.split(text)
+    return (parts[0], parts[1]) if len(parts) == 2 else None
+
+
+def _both(source: str, target: str, *, strict: bool = False) -> Iterator[tuple[_Language, _Language]]:
+    one, other = _read_language(source, strict=strict), _read_language(target, strict=strict)
+    if one and other:
+        yield one, other
+
+
+def _language_of(code: str) -> _Language:
+    language = _read_language(code)
+    if language is None:
+        raise UsageError(f"no language code: {code!r}; write it as in 'de', 'pt_BR' or 'sr_Cyrl_RS'")
+    return language
+
+
+def _read_language(text: str, *, strict: bool = False) -> _Language | None:
+    """Read a code or an English name; `strict` takes only codes all of whose parts CLDR knows."""
+    text = text.strip()
+    return _read_code(text, strict=strict) or _names().get(_fold(text)) or _read_qualified_name(text)
+
+
+_CODE: Final = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|[0-9]{3}))?")
+
+
+def _read_code(text: str, *, strict: bool) -> _Language | None:
+    match = _CODE.fullmatch(text)
+    if match is None:
+        return None
+    code, script, region = (part or "" for part in match.groups())
+    code, script, region = code.lower(), script.title(), region.upper()
+    if strict and not _is_known(code, script, region):
+        return None
+    return _Language(_canonical_code(code), script, region)
+
+
+def _is_known(code: str, script: str, region: str) -> bool:
+    english = _english()
+    return (
+        (code in english.languages or code in _aliases())
+        and (not script or script in english.scripts)
+        and (not region or region in english.territories)
+    )
+
+
+def _canonical_code(code: str) -> str:
+    """ISO 639-1 for 639-2 and 639-3 codes, today's code for a withdrawn one."""
+    alias = _aliases().get(code, "")
+    withdrawn = len(code) == 2 and code not in _english().languages
+    return alias if alias and "_" not in alias and (len(code) == 3 or withdrawn) else code
+
+
+_QUALIFIED: Final = re.compile(r"(.+?)\s*\((.+)\)")
+
+
+def _read_qualified_name(text: str) -> _Language | None:
+    """Read a name with a region or a script in parentheses, such as `Portuguese (Brazil)`."""
+    match = _QUALIFIED.fullmatch(text)
+    language = _names().get(_fold(match[1])) if match else None
+    if match is None or language is None:
+        return None
+    for qualifier in match[2].split(","):
+        kind, code = _qualifiers().get(_fold(qualifier), ("", ""))
+        if not kind:
+            return None
+        language = language._replace(**{kind: code})
+    return language
+
+
+def _fold(name: str) -> str:
+    """Small letters without marks, single blanks."""
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    return " ".join("".join(c for c in letters if not unicodedata.combining(c)).split())
+
+
+# CLDR's tables...
+
+
+@lru_cache(maxsize=1)
+def _english() -> Locale:
+    from babel import Locale
+
+    return Locale("en")
+
+
+@lru_cache(maxsize=1)
+def _aliases() -> dict[str, str]:
+    from babel.core import get_global
+
+    return dict(get_global("language_aliases"))
+
+
+@lru_cache(maxsize=1)
+def _names() -> dict[str, _Language]:
+    """Folded English name to language."""
+    found = {}
+    for code, name in _english().languages.items():
+        language = _read_code(code, strict=False)
+        if language is not None and code not in {"mul", "und", "zxx"}:
+            found[_fold(name)] = language
+    return found
+
+
+@lru_cache(maxsize=1)
+def _qualifiers() -> dict[str, tuple[str, str]]:
+    """Folded English name of a script or region to which of the two it is, and its code."""
+    scripts = {_fold(name): ("script", code) for code, name in _english().scripts.items()}
+    regions = {_fold(name): ("region", code) for code, name in _english().territories.items()}
+    return {**scripts, **regions, "simplified": ("script", "Hans"), "traditional": ("script", "Hant")}
