@@ -1,0 +1,227 @@
+"""`score`: the records of a run, a file or a campaign as numbers with a signature."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.metadata import version
+from typing import Final
+
+from adjudge.core.annotation import Annotation, Record
+from adjudge.core.protocol import find_protocol
+from adjudge.core.run import Run, RunInfo
+from adjudge.core.score import Scores, SegmentScore, Signature, SystemScore
+from adjudge.core.typology import Weights, find_weights
+from adjudge.errors import DataError, UsageError
+from adjudge.scoring.aggregate import failed_by_system, segment_scores, system_scores
+from adjudge.scoring.coverage import (
+    annotators_note,
+    comparisons_note,
+    coverage_note,
+    failures_note,
+    pending_note,
+)
+from adjudge.scoring.esa import esa_score
+from adjudge.scoring.judgements import Judgement, judgements
+from adjudge.scoring.mqm import mqm_range, mqm_score
+from adjudge.scoring.pairwise import choose_criterion
+
+__all__ = ["DEFAULT_WEIGHTS", "score"]
+
+DEFAULT_WEIGHTS: Final = "mqm-google"
+"""Weights of MQM records that come without any."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Method:
+    """How these records become numbers.
+
+    Args:
+        protocol: of all records.
+        weights: of errors; None where ratings or preferences are scored.
+        criterion: of the preferences that count; None where nothing is compared.
+        info: of the run, if it is one.
+    """
+
+    protocol: str
+    weights: Weights | None
+    criterion: str | None
+    info: RunInfo | None
+
+    @property
+    def number(self) -> Callable[[Annotation], float]:
+        """Score of one annotation."""
+        if self.protocol == "mqm" and self.weights is not None:
+            return partial(mqm_score, weights=self.weights)
+        return partial(esa_score, weights=self.weights)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Lowest and highest score."""
+        if self.weights is not None:
+            return mqm_range(self.weights)
+        if self.criterion is not None:
+            return (0.0, 1.0)
+        protocol = find_protocol(self.protocol)
+        low, high = protocol.low, protocol.high
+        return (-math.inf if low is None else low, math.inf if high is None else high)
+
+    def corpus_scores(self, lp: str) -> Mapping[str, float]:
+        """System to corpus score; empty where a system's score is the mean of its segments."""
+        return {} if self.info is None else self.info.corpus_scores.get(lp, {})
+
+
+def score(
+    run_or_records: Run | Iterable[Record],
+    *,
+    weights: str | Weights | None = None,
+    lp: str | None = None,
+    criterion: str | None = None,
+) -> Scores:
+    """Score every translation and every system.
+
+    What is scored depends on the protocol: `mqm` by weights, preferences by points (win 1, tie 0.5), the
+    others by their rating; `esa` by its spans where weights are given.
+
+    - A failed judgement has no score and is in no mean; every system says how many there were.
+    - Several annotators of one translation: the mean over each one's score, as WMT does.
+    - A system's score is the mean over its judged segments; over its comparisons for preferences; for a
+      metric with a corpus score (BLEU) that one, `level:corpus` in the signature.
+    - Several language pairs: each on its own in `lps`; `systems` is over all of them, and only where
+      every language pair has the same systems.
+
+    Args:
+        run_or_records: one run, or records of one protocol.
+        weights: weights or their name; None for those of the run, else `mqm-google`.
+        lp: keep one language pair.
+        criterion: of preferences; None for the only one, else `overall`.
+
+    Raises:
+        DataError: nothing to score, records of several protocols, one annotator judging a translation
+            twice, or an error of unknown category.
+        UsageError: unknown weights, lp or criterion, or one that these records have no use for.
+    """
+    info = run_or_records.info if isinstance(run_or_records, Run) else None
+    records = run_or_records.records if isinstance(run_or_records, Run) else tuple(run_or_records)
+    chosen = _choose(records, lp)
+    method = _method(chosen, info, weights, criterion)
+    judged = judgements(chosen, number=method.number, criterion=method.criterion)
+    parts: dict[str, list[Judgement]] = {}
+    for judgement in judged:
+        parts.setdefault(judgement.lp, []).append(judgement)
+    each = {name: _scores(part, method, method.corpus_scores(name)) for name, part in parts.items()}
+    return next(iter(each.values())) if len(each) == 1 else _over_all(judged, each, method)
+
+
+def _choose(records: Sequence[Record], lp: str | None) -> list[Record]:
+    chosen = [r for r in records if lp is None or r.lp == lp]
+    if not records:
+        raise DataError("there are no records to score")
+    if not chosen:
+        known = ", ".join(dict.fromkeys(r.lp for r in records))
+        raise UsageError(f"there are no records of lp {lp!r}; there are some of {known}")
+    return chosen
+
+
+def _method(
+    records: Sequence[Record], info: RunInfo | None, weights: str | Weights | None, criterion: str | None
+) -> _Method:
+    protocol, *others = dict.fromkeys(r.protocol for r in records)
+    if others:
+        found = ", ".join((protocol, *others))
+        raise DataError(f"records of one protocol can be scored together; these are of {found}")
+    if protocol == "pairwise":
+        criterion = choose_criterion(records, criterion)
+    elif criterion is not None:
+        raise UsageError(f"a criterion chooses among preferences; these records are of protocol {protocol}")
+    return _Method(
+        protocol=protocol, weights=_weights(protocol, weights, info), criterion=criterion, info=info
+    )
+
+
+def _weights(protocol: str, wanted: str | Weights | None, info: RunInfo | None) -> Weights | None:
+    if wanted is not None and not find_protocol(protocol).has_spans:
+        raise UsageError(f"weights are for marked errors; records of protocol {protocol} have none")
+    if wanted is None and protocol == "mqm":
+        wanted = (None if info is None else info.weights) or DEFAULT_WEIGHTS
+    return find_weights(wanted) if isinstance(wanted, str) else wanted
+
+
+def _scores(judged: Sequence[Judgement], method: _Method, corpus: Mapping[str, float]) -> Scores:
+    """Score judgements; corpus scores, where there are some, are the scores of the systems."""
+    segments = segment_scores(judged)
+    systems = system_scores(_numbers(judged, segments, method), failed_by_system(judged))
+    if corpus:
+        systems = [replace(s, score=corpus.get(s.system)) for s in systems]
+    return Scores(
+        signature=_signature(judged, method, is_corpus=bool(corpus)),
+        range=method.range,
+        segments=tuple(segments),
+        systems=tuple(systems),
+        notes=(*_state_notes(judged, method), *_coverage_notes(segments, systems, method)),
+    )
+
+
+def _numbers(
+    judged: Sequence[Judgement], segments: Sequence[SegmentScore], method: _Method
+) -> list[tuple[str, float | None]]:
+    """What a system's score is the mean of: its comparisons, or its segments."""
+    if method.criterion is not None:
+        return [(j.system, j.number) for j in judged]
+    return [(s.system, s.score) for s in segments]
+
+
+def _counts(judged: Sequence[Judgement], method: _Method) -> tuple[int, int]:
+    """Judgements that failed, and all that were asked for; a comparison is one judgement of two systems."""
+    share = 1 if method.criterion is None else 2
+    return sum(j.number is None for j in judged) // share, len(judged) // share
+
+
+def _signature(judged: Sequence[Judgement], method: _Method, *, is_corpus: bool) -> Signature:
+    annotators = tuple(dict.fromkeys(j.annotator for j in judged))
+    if method.info is None:
+        name = annotators[0] if len(annotators) == 1 else method.protocol
+        signature = Signature(name, {"protocol": method.protocol, "version": version("adjudge")})
+    else:
+        signature = method.info.signature
+    failed, asked = _counts(judged, method)
+    chosen = {
+        "weights": None if method.weights is None else method.weights.name,
+        "criterion": method.criterion,
+        "level": "corpus" if is_corpus else None,
+        "annotators": str(len(annotators)) if len(annotators) > 1 else None,
+        "failed": f"{failed}/{asked}",
+    }
+    return signature.with_fields(**{key: value for key, value in chosen.items() if value is not None})
+
+
+def _state_notes(judged: Sequence[Judgement], method: _Method) -> list[str]:
+    """What is missing, and who judged."""
+    pending = 0 if method.info is None else method.info.counts.get("pending", 0)
+    notes = [*failures_note(*_counts(judged, method)), *pending_note(pending)]
+    return notes if method.criterion is not None else [*notes, *annotators_note(judged)]
+
+
+def _coverage_notes(
+    segments: Sequence[SegmentScore], systems: Sequence[SystemScore], method: _Method
+) -> list[str]:
+    """Whether the means of the systems are over the same segments."""
+    return coverage_note(segments) if method.criterion is None else comparisons_note(systems)
+
+
+def _over_all(judged: Sequence[Judgement], each: Mapping[str, Scores], method: _Method) -> Scores:
+    """All language pairs together: systems only where every one has the same, and means at all."""
+    whole = _scores(judged, method, {})
+    if any(method.corpus_scores(lp) for lp in each):
+        reason = "A corpus score is no mean, so there is none over all language pairs"
+    elif len({frozenset(s.system for s in scores.systems) for scores in each.values()}) > 1:
+        reason = "The language pairs do not have the same systems, so no score is over all of them"
+    else:
+        return replace(whole, lps=each)
+    notes = _state_notes(judged, method)
+    for lp, scores in each.items():
+        notes += [f"{lp}: {note}" for note in _coverage_notes(scores.segments, scores.systems, method)]
+    notes.append(f"{reason}: see each, or choose one with --lp ({', '.join(each)}).")
+    return replace(whole, systems=(), lps=each, notes=tuple(notes))

@@ -1,0 +1,83 @@
+import pytest
+
+from adjudge.core.segment import Segment, Subject, TestSet
+from adjudge.errors import DataError, UsageError
+
+ODD = "weiß\u2028ja\r\n\u200f שלום 👩‍👩‍👧 \U000e0041"
+
+
+def segment(name: str, lp: str = "en-de", **translations: str) -> Segment:
+    return Segment(segment=name, lp=lp, source="text", translations=translations)
+
+
+SET = TestSet(
+    name="small",
+    segments=(
+        segment("1", a="x", b="y"),
+        segment("2", a="x"),
+        segment("1", "zh-en", b="y", c="z"),
+    ),
+)
+
+
+def test_a_test_set_knows_its_lps_and_systems_in_order() -> None:
+    assert SET.lps == ("en-de", "zh-en")
+    assert SET.systems == ("a", "b", "c")
+    assert len(SET) == 3
+
+
+def test_an_id_may_return_in_another_lp_only() -> None:
+    with pytest.raises(DataError, match="segment id '1' occurs twice in en-de of 'twice'"):
+        TestSet(name="twice", segments=(segment("1"), segment("1")))
+
+
+def test_selecting_keeps_an_lp_systems_and_the_first_segments() -> None:
+    chosen = SET.select(lp="en-de", systems=["b"], limit=1)
+    assert [(s.segment, dict(s.translations)) for s in chosen] == [("1", {"b": "y"})]
+
+
+def test_a_missing_translation_is_absent_and_not_empty() -> None:
+    assert [dict(s.translations) for s in SET.select(systems=["b"])] == [{"b": "y"}, {}, {"b": "y"}]
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"lp": "de-en"}, "no lp 'de-en'; it has en-de, zh-en"),
+        ({"systems": ["d"]}, "no system 'd'; it has a"),
+    ],
+)
+def test_choosing_what_is_not_there_names_what_is(choice: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        SET.select(**choice)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        segment("1", a="x"),
+        segment("2", a="y"),
+        segment("1", "de-en", a="y"),
+        Segment(segment="1", lp="en-de", source="other", translations={"a": "y"}),
+        Segment(segment="1", lp="en-de", source="text", translations={"a": "y"}, references={"a": "r"}),
+        Segment(segment="1", lp="en-de", source="text", translations={"a": ODD}),
+    ],
+)
+def test_the_digest_changes_with_every_text_and_id(other: Segment) -> None:
+    first = TestSet(name="x", segments=(segment("1", a="y"),))
+    assert first.digest != TestSet(name="x", segments=(other,)).digest
+    assert first.digest == TestSet(name="another name", segments=(segment("1", a="y"),)).digest
+
+
+def test_texts_cannot_move_between_fields_under_one_digest() -> None:
+    one = TestSet(name="x", segments=(Segment(segment="1", lp="en-de", source="ab", document="c"),))
+    two = TestSet(name="x", segments=(Segment(segment="1", lp="en-de", source="b", document="ca"),))
+    assert one.digest != two.digest
+
+
+def test_a_subject_gives_the_texts_that_it_is_about() -> None:
+    subject = Subject(segment=segment("7", a=ODD), systems=("a",))
+    assert (subject.lp, subject.source, subject.translation) == ("en-de", "text", ODD)
+    assert subject.key == "en-de/7/a"
+    with pytest.raises(ValueError, match="unpack"):
+        _ = Subject(segment=segment("7", a="x", b="y"), systems=("a", "b")).system

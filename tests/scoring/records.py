@@ -1,0 +1,81 @@
+"""Records for tests, short to write."""
+
+from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference, Verdict
+from adjudge.core.typology import Severity
+
+
+def error(severity: Severity, category: str | None = None, label: str | None = None) -> ErrorSpan:
+    return ErrorSpan(severity=severity, category=category, label=label, match="unplaced")
+
+
+def mqm(
+    system: str,
+    segment: str,
+    *errors: ErrorSpan,
+    annotator: str = "ann",
+    lp: str = "en-de",
+    document: str = "",
+) -> Annotation:
+    return Annotation(
+        lp=lp,
+        segment=segment,
+        system=system,
+        annotator=annotator,
+        protocol="mqm",
+        spans=errors,
+        document=document,
+    )
+
+
+def rated(
+    system: str,
+    segment: str,
+    rating: float,
+    *,
+    protocol: str = "da-sqm",
+    annotator: str = "ann",
+    lp: str = "en-de",
+    document: str = "",
+) -> Annotation:
+    return Annotation(
+        lp=lp,
+        segment=segment,
+        system=system,
+        annotator=annotator,
+        protocol=protocol,
+        rating=rating,
+        document=document,
+    )
+
+
+def failed(
+    *systems: str,
+    segment: str,
+    protocol: str = "da-sqm",
+    annotator: str = "ann",
+    lp: str = "en-de",
+    criterion: str | None = None,
+) -> Failure:
+    return Failure(
+        lp=lp,
+        segment=segment,
+        systems=systems,
+        annotator=annotator,
+        protocol=protocol,
+        reason="refused",
+        criterion=criterion,
+    )
+
+
+def preferred(
+    a: str,
+    b: str,
+    verdict: Verdict,
+    segment: str = "1",
+    *,
+    criterion: str = "overall",
+    annotator: str = "ann",
+) -> Preference:
+    return Preference(
+        lp="en-de", segment=segment, systems=(a, b), annotator=annotator, criterion=criterion, verdict=verdict
+    )
