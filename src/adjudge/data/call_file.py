@@ -1,0 +1,127 @@
+"""The file of the call store: its tables, opening it, and what SQLite may complain of.
+
+models     who was asked, so that a recorded store can be replayed
+calls      one row per answered call: request and reply, compressed, under the SHA-256 of the request
+attempts   append-only: every time a model was asked, with what came of it; the paid and the failed
+runs       the runs that share the store
+uses       which calls a unit of work used, in which role and stage; a trace needs nothing else
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from adjudge.errors import StoreError
+
+__all__ = ["STORE", "open_to_read", "open_to_write", "store_error", "store_errors"]
+
+STORE: Final = "calls.sqlite"
+SCHEMA_VERSION: Final = 1
+_APPLICATION: Final = 0x61646A75  # "adju": says whose file this is
+
+_TABLES: Final = """
+CREATE TABLE models (id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE);
+CREATE TABLE dictionaries (id INTEGER PRIMARY KEY, content BLOB NOT NULL);
+CREATE TABLE calls (
+    id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, codec INTEGER NOT NULL,
+    request BLOB NOT NULL, reply BLOB NOT NULL, checksum INTEGER NOT NULL
+);
+CREATE TABLE runs (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE attempts (
+    id INTEGER PRIMARY KEY, run INTEGER NOT NULL, key BLOB NOT NULL, time TEXT NOT NULL,
+    seconds REAL NOT NULL, status INTEGER, reason TEXT NOT NULL, detail TEXT NOT NULL, body BLOB,
+    prompt INTEGER NOT NULL, completion INTEGER NOT NULL, cached INTEGER NOT NULL, reasoning INTEGER NOT NULL
+);
+CREATE INDEX failed_attempts ON attempts (key) WHERE reason != '';
+CREATE TABLE uses (
+    run INTEGER NOT NULL, unit TEXT NOT NULL, seq INTEGER NOT NULL, key BLOB NOT NULL,
+    stage TEXT NOT NULL, role TEXT NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL,
+    PRIMARY KEY (run, unit, seq)
+) WITHOUT ROWID;
+"""
+
+
+@contextmanager
+def store_errors(path: Path) -> Iterator[None]:
+    """Turn what SQLite raises into a `StoreError` that says what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise store_error(path, error) from error
+
+
+def store_error(path: Path, error: sqlite3.Error) -> StoreError:
+    """The error that a user sees."""
+    what = str(error)
+    hints = {
+        "full": "; make room and run the same command again: nothing that was answered is lost",
+        "readonly": "; it must be writable, or name another place with --store",
+        "locked": "; another process holds it",
+        "malformed": "; restore it from a copy, or choose another --out",
+    }
+    hint = next((hint for word, hint in hints.items() if word in what), "")
+    return StoreError(f"call store {path}: {what}{hint}")
+
+
+def open_to_write(path: Path) -> sqlite3.Connection:
+    """Open a store for writing, and make its tables where there are none.
+
+    Raises:
+        StoreError: it is no store of ours, or a later version made it.
+    """
+    with store_errors(path):
+        connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA wal_autocheckpoint = 20000")
+        connection.execute("BEGIN IMMEDIATE")
+        if not _has_tables(connection, path):
+            for statement in _TABLES.split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute("COMMIT")
+    return connection
+
+
+def _has_tables(connection: sqlite3.Connection, path: Path) -> bool:
+    """Whether the tables are there; a file of somebody else's is refused."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if tables == 0:
+        return False
+    if application != _APPLICATION or version != SCHEMA_VERSION:
+        raise StoreError(f"{path} is no call store of this version (its version is {version})")
+    return True
+
+
+def open_to_read(path: Path) -> sqlite3.Connection:
+    """Open a store that may be of a folder where nothing can be written, or just being written.
+
+    Raises:
+        StoreError: there is none, or it is none of ours.
+    """
+    if not path.is_file():
+        raise StoreError(f"no call store at {path}")
+    with store_errors(path):
+        connection = _connect_to_read(path)
+        if not _has_tables(connection, path):
+            raise StoreError(f"{path} is empty, no call store")
+    return connection
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    """In a folder that cannot be written SQLite must be told that nobody writes."""
+    address = path.resolve().as_uri()
+    connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=60)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        connection.close()
+        connection = sqlite3.connect(f"{address}?immutable=1", uri=True)
+    return connection

@@ -1,0 +1,288 @@
+"""The thread that writes the call store, so that a slow disk never stops the calls in flight.
+
+A call is committed before its answer is used. What waits is committed together, at most 256 items or
+50 ms at a time; under load the batches fill by themselves, since everything that comes during one commit
+goes into the next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import sqlite3
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import orjson
+import zstandard
+
+from adjudge.core.ask import Reply
+from adjudge.data.call_file import open_to_write, store_error
+from adjudge.data.call_rows import (
+    Attempt,
+    Codec,
+    StoredRequest,
+    TornRowError,
+    Use,
+    checksum,
+    find_row,
+    reply_from_json,
+    reply_to_json,
+    request_to_json,
+)
+from adjudge.errors import StoreError
+
+__all__ = ["CallWriter", "Flush", "Save", "SaveUses"]
+
+_LEVEL: Final = 3
+_BATCH: Final = 256
+_BATCH_SECONDS: Final = 0.05
+_SAMPLES: Final = 512  # calls from which the dictionary is made
+_DICTIONARY_BYTES: Final = 64 * 1024
+
+
+@dataclass
+class Save:
+    """A call on its way to the disk; its future brings back what stands there afterwards."""
+
+    key: bytes
+    request: StoredRequest
+    reply: Reply
+    future: asyncio.Future[Reply]
+    stored: Reply | None = None
+
+
+@dataclass
+class SaveUses:
+    """The calls that one unit of work used."""
+
+    unit: str
+    uses: Sequence[Use]
+
+
+@dataclass
+class Flush:
+    """Says when everything before it is written."""
+
+    done: threading.Event = field(default_factory=threading.Event)
+
+
+Item = Save | SaveUses | Attempt | Flush
+
+
+class CallWriter:
+    """One thread on a connection of its own.
+
+    Args:
+        path: of the SQLite file.
+        run: row of the run in the table of runs.
+    """
+
+    def __init__(self, path: Path, run: int) -> None:
+        self.path = path
+        self.broken: StoreError | None = None
+        self._run = run
+        self._connection = open_to_write(path)
+        self._codec = Codec(self._connection)
+        self._models: set[str] = set()
+        self._samples: list[bytes | bytearray | memoryview] = []
+        self._packer = zstandard.ZstdCompressor(level=_LEVEL)
+        self._packing = 0
+        self._load_dictionary()
+        self._queue: queue.SimpleQueue[Item | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="call store", daemon=True)
+        self._thread.start()
+
+    def put(self, item: Item) -> None:
+        """Hand something over to be written.
+
+        Raises:
+            StoreError: an earlier item could not be.
+        """
+        self._refuse_if_broken()
+        self._queue.put(item)
+
+    def flush(self) -> None:
+        """Wait until everything handed over so far is written.
+
+        Raises:
+            StoreError: it could not be.
+        """
+        flush = Flush()
+        self.put(flush)
+        flush.done.wait()
+        self._refuse_if_broken()
+
+    def close(self) -> None:
+        """Write what waits and end; may be called twice.
+
+        Raises:
+            StoreError: something could not be written.
+        """
+        if self._thread.is_alive():
+            self._queue.put(None)
+            self._thread.join()
+        self._refuse_if_broken()
+
+    def _refuse_if_broken(self) -> None:
+        if self.broken is not None:
+            raise StoreError(str(self.broken))
+
+    def _work(self) -> None:
+        """Commit batch after batch until None comes; after an error, refuse everything."""
+        while True:
+            batch, last = self._next_batch()
+            try:
+                if self.broken is None and batch:
+                    self._commit(batch)
+            except sqlite3.Error as error:
+                self._break(store_error(self.path, error))
+            except Exception as error:  # noqa: BLE001 (whatever it is, the calls in flight must hear of it)
+                self._break(StoreError(f"call store {self.path}: {error!r}"))
+            self._answer(batch)
+            if last:
+                self._connection.close()
+                return
+
+    def _break(self, error: StoreError) -> None:
+        with suppress(sqlite3.Error):
+            self._connection.rollback()
+        self.broken = error
+
+    def _next_batch(self) -> tuple[list[Item], bool]:
+        """Wait for one item, then take what is there; whether the last one came."""
+        first = self._queue.get()
+        if first is None:
+            return [], True
+        batch: list[Item] = [first]
+        until = time.monotonic() + _BATCH_SECONDS
+        while len(batch) < _BATCH and time.monotonic() < until:
+            try:
+                item = self._queue.get_nowait()
+            except queue.Empty:
+                break
+            if item is None:
+                return batch, True
+            batch.append(item)
+        return batch, False
+
+    def _commit(self, batch: list[Item]) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+        for item in batch:
+            if isinstance(item, Save):
+                item.stored = self._insert_call(item)
+            elif isinstance(item, Attempt):
+                self._insert_attempt(item)
+            elif isinstance(item, SaveUses):
+                self._replace_uses(item)
+        self._connection.execute("COMMIT")
+        if len(self._samples) >= _SAMPLES:
+            self._make_dictionary()
+
+    def _answer(self, batch: list[Item]) -> None:
+        """Tell everybody who waits, once per event loop."""
+        saves: dict[asyncio.AbstractEventLoop, list[Save]] = {}
+        for item in batch:
+            if isinstance(item, Flush):
+                item.done.set()
+            elif isinstance(item, Save):
+                saves.setdefault(item.future.get_loop(), []).append(item)
+        for loop, group in saves.items():
+            with suppress(RuntimeError):  # a loop that is closed waits for nothing
+                loop.call_soon_threadsafe(_resolve, group, self.broken)
+
+    # Rows...
+
+    def _insert_call(self, item: Save) -> Reply:
+        self._insert_model(orjson.dumps(item.request.model, option=orjson.OPT_SORT_KEYS).decode())
+        request, reply = request_to_json(item.request), reply_to_json(item.reply)
+        if self._packing == 0:
+            self._samples += [request, reply]
+        row = (self._packing, self._packer.compress(request), self._packer.compress(reply))
+        values = (item.key, *row, checksum(item.key, *row))
+        done = self._connection.execute(
+            "INSERT INTO calls (key, codec, request, reply, checksum) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (key) DO NOTHING",
+            values,
+        )
+        if done.rowcount:
+            return item.reply
+        return self._stored_reply(item.key) or self._replace_torn(values, item.reply)
+
+    def _stored_reply(self, key: bytes) -> Reply | None:
+        try:
+            row = find_row(self._connection, key)
+            return None if row is None else reply_from_json(self._codec.unpack(row[0], row[2]))
+        except TornRowError:
+            return None
+
+    def _replace_torn(self, values: tuple[bytes, int, bytes, bytes, int], reply: Reply) -> Reply:
+        self._connection.execute(
+            "INSERT OR REPLACE INTO calls (key, codec, request, reply, checksum) VALUES (?, ?, ?, ?, ?)",
+            values,
+        )
+        return reply
+
+    def _insert_model(self, identity: str) -> None:
+        if identity not in self._models:
+            self._connection.execute("INSERT OR IGNORE INTO models (identity) VALUES (?)", (identity,))
+            self._models.add(identity)
+
+    def _insert_attempt(self, a: Attempt) -> None:
+        tokens = (a.usage.prompt, a.usage.completion, a.usage.cached, a.usage.reasoning)
+        self._connection.execute(
+            "INSERT INTO attempts (run, key, time, seconds, reason, detail, status, body, "
+            "prompt, completion, cached, reasoning) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (self._run, a.key, a.time, a.seconds, a.reason, a.detail, a.status, a.body, *tokens),
+        )
+
+    def _replace_uses(self, item: SaveUses) -> None:
+        self._connection.execute("DELETE FROM uses WHERE run = ? AND unit = ?", (self._run, item.unit))
+        self._connection.executemany(
+            "INSERT INTO uses (run, unit, seq, key, stage, role, reason, detail) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (self._run, item.unit, seq, u.key, u.stage, u.role, u.reason, u.detail)
+                for seq, u in enumerate(item.uses)
+            ],
+        )
+
+    # The dictionary...
+
+    def _load_dictionary(self) -> None:
+        """Go on with the newest dictionary of the store."""
+        row = self._connection.execute(
+            "SELECT id, content FROM dictionaries ORDER BY id DESC LIMIT 1"
+        ).fetchone()
+        if row is not None:
+            self._pack_with(*row)
+
+    def _make_dictionary(self) -> None:
+        """Train one on the first calls: prompts repeat themselves, so that later rows shrink to a third."""
+        samples, self._samples = self._samples, []
+        try:
+            content = zstandard.train_dictionary(_DICTIONARY_BYTES, samples).as_bytes()
+        except zstandard.ZstdError:
+            return  # too little to learn from: rows stay as they are
+        done = self._connection.execute("INSERT INTO dictionaries (content) VALUES (?)", (content,))
+        self._pack_with(done.lastrowid or 0, content)
+
+    def _pack_with(self, dictionary: int, content: bytes) -> None:
+        self._packing = dictionary
+        trained = zstandard.ZstdCompressionDict(content)
+        self._packer = zstandard.ZstdCompressor(level=_LEVEL, dict_data=trained)
+
+
+def _resolve(group: list[Save], broken: StoreError | None) -> None:
+    for item in group:
+        if item.future.done():
+            continue
+        if item.stored is not None and broken is None:
+            item.future.set_result(item.stored)
+        else:
+            item.future.set_exception(StoreError(str(broken)))

@@ -1,0 +1,211 @@
+"""The call store: every answered call of one or several runs, in one SQLite file.
+
+`CallStore` is what a run writes and looks up; `CallReader` serves traces, replays and the report's server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from adjudge.core.ask import Reply
+from adjudge.data.call_file import STORE, open_to_read, open_to_write, store_errors
+from adjudge.data.call_rows import (
+    Attempt,
+    Codec,
+    Exchange,
+    StoredRequest,
+    TornRowError,
+    Use,
+    find_row,
+    reply_from_json,
+    request_from_json,
+)
+from adjudge.data.call_writer import CallWriter, Save, SaveUses
+
+__all__ = ["STORE", "CallReader", "CallStore", "CallTotals"]
+
+
+@dataclass(frozen=True)
+class CallTotals:
+    """What one run has asked so far, over all its sessions."""
+
+    asked: int = 0
+    attempts: int = 0
+
+
+class CallStore:
+    """The store as one run writes it. Lookups come from the calling thread, writes go to a thread."""
+
+    def __init__(self, path: Path, run: str) -> None:
+        """Open or make it.
+
+        Args:
+            path: of the SQLite file.
+            run: name of the run, as `run_name` makes it.
+
+        Raises:
+            StoreError: it cannot be written, or it is none of ours.
+        """
+        self.path = path
+        self.torn = 0
+        self._connection = open_to_write(path)
+        self._codec = Codec(self._connection)
+        self._run = self._find_run(run)
+        self._writer = CallWriter(path, self._run)
+
+    def _find_run(self, name: str) -> int:
+        with store_errors(self.path):
+            self._connection.execute("INSERT OR IGNORE INTO runs (name) VALUES (?)", (name,))
+            (run,) = self._connection.execute("SELECT id FROM runs WHERE name = ?", (name,)).fetchone()
+        return int(run)
+
+    def find(self, key: bytes) -> Reply | None:
+        """The stored reply to a request; None where it is missing, or torn, which is counted."""
+        with store_errors(self.path):
+            try:
+                row = find_row(self._connection, key)
+                return None if row is None else reply_from_json(self._codec.unpack(row[0], row[2]))
+            except TornRowError:
+                self.torn += 1
+                return None
+
+    async def save(self, key: bytes, request: StoredRequest, reply: Reply) -> Reply:
+        """Commit an answered call.
+
+        Returns:
+            What stands in the store from now on: another process that shares it may have been first, and
+            then its answer counts, so that a repetition finds what this run used.
+
+        Raises:
+            StoreError: it could not be committed.
+        """
+        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._writer.put(Save(key, request, reply, future))
+        return await future
+
+    def note(self, attempt: Attempt) -> None:
+        """Write down that a model was asked; committed with the next call."""
+        self._writer.put(attempt)
+
+    def save_uses(self, unit: str, uses: Sequence[Use]) -> None:
+        """Write down which calls a unit of work used, unless just that is known already."""
+        if self._stored_uses(unit) != list(uses):
+            self._writer.put(SaveUses(unit, uses))
+
+    def _stored_uses(self, unit: str) -> list[Use]:
+        with store_errors(self.path):
+            rows = self._connection.execute(
+                "SELECT key, stage, role, reason, detail FROM uses WHERE run = ? AND unit = ? ORDER BY seq",
+                (self._run, unit),
+            )
+            return [Use(*row) for row in rows]
+
+    def totals(self) -> CallTotals:
+        """Count what this run has asked, over all its sessions; waits until everything is written."""
+        self._writer.flush()
+        with store_errors(self.path):
+            attempts, asked = self._connection.execute(
+                "SELECT count(*), coalesce(sum(reason = ''), 0) FROM attempts WHERE run = ?", (self._run,)
+            ).fetchone()
+        return CallTotals(asked=asked, attempts=attempts)
+
+    def close(self) -> None:
+        """Write what waits and close; may be called twice.
+
+        Raises:
+            StoreError: something could not be written.
+        """
+        try:
+            self._writer.close()
+        finally:
+            self._connection.close()
+
+
+class CallReader:
+    """Reads a store, also one that cannot be written, while a run may be writing it."""
+
+    def __init__(self, path: Path) -> None:
+        """Open it.
+
+        Raises:
+            StoreError: there is none, or it is none of ours.
+        """
+        self.path = path
+        self._connection = open_to_read(path)
+        self._codec = Codec(self._connection)
+
+    def close(self) -> None:
+        """Close it."""
+        self._connection.close()
+
+    def models(self) -> list[dict[str, Any]]:
+        """Identities of the models whose answers are in here."""
+        rows = self._select("SELECT identity FROM models ORDER BY id")
+        return [orjson.loads(identity) for (identity,) in rows]
+
+    def find(self, key: bytes) -> Reply | None:
+        """The reply to a request, None where it is missing or torn."""
+        with store_errors(self.path):
+            try:
+                row = find_row(self._connection, key)
+                return None if row is None else reply_from_json(self._codec.unpack(row[0], row[2]))
+            except TornRowError:
+                return None
+
+    def requests(self) -> Iterator[StoredRequest]:
+        """Every request that was answered, in the order stored."""
+        for (key,) in self._select("SELECT key FROM calls ORDER BY id"):
+            request, _ = self._call(key)
+            if request is not None:
+                yield request
+
+    def units(self, run: str) -> dict[str, int]:
+        """Units of work that used calls, with how many."""
+        return dict(
+            self._select(
+                "SELECT unit, count(*) FROM uses JOIN runs ON runs.id = run WHERE name = ? GROUP BY unit", run
+            )
+        )
+
+    def conversation(self, run: str, unit: str) -> list[Exchange]:
+        """Questions and answers of one unit of work, in the order asked."""
+        rows = self._select(
+            "SELECT key, stage, role, reason, detail FROM uses JOIN runs ON runs.id = run "
+            "WHERE name = ? AND unit = ? ORDER BY seq",
+            run,
+            unit,
+        )
+        return [self._exchange(Use(*row)) for row in rows]
+
+    def _exchange(self, use: Use) -> Exchange:
+        request, reply = self._call(use.key)
+        return Exchange(use=use, request=request, reply=reply, failed=self._failed(use.key))
+
+    def _failed(self, key: bytes) -> tuple[Attempt, ...]:
+        rows = self._select(
+            "SELECT time, seconds, reason, detail, status FROM attempts "
+            "WHERE key = ? AND reason != '' ORDER BY id",
+            key,
+        )
+        return tuple(Attempt(key, *row) for row in rows)
+
+    def _call(self, key: bytes) -> tuple[StoredRequest | None, Reply | None]:
+        with store_errors(self.path):
+            try:
+                row = find_row(self._connection, key)
+                if row is None:
+                    return None, None
+                request, reply = (self._codec.unpack(row[0], packed) for packed in row[1:])
+            except TornRowError:
+                return None, None
+        return request_from_json(request), reply_from_json(reply)
+
+    def _select(self, query: str, *values: object) -> list[Any]:
+        with store_errors(self.path):
+            return self._connection.execute(query, values).fetchall()

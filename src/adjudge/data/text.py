@@ -1,0 +1,205 @@
+r"""Line-aligned text: line 3 of every file is segment 3. What `sacrebleu` and `comet-score` read too.
+
+Lines end at "\n" and nowhere else. A line cannot hold a line end, and a file cannot say that a translation is
+missing: both are refused when writing. The folder form is `source.txt`, `translations/SYSTEM.txt` and
+`references/NAME.txt`, of one language pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from adjudge.core.language import canonical_lp
+from adjudge.core.segment import Segment, TestSet
+from adjudge.data.files import read_lines, write_lines
+from adjudge.errors import DataError, UsageError
+
+__all__ = [
+    "check_file_name",
+    "check_lines",
+    "is_text_folder",
+    "read_aligned",
+    "read_files",
+    "read_text_folder",
+    "single_lp",
+    "split_names",
+    "write_text_folder",
+]
+
+_SOURCE: Final = "source.txt"
+_BOM: Final = "\ufeff"
+
+
+def read_aligned(files: Mapping[str, Path]) -> dict[str, list[str]]:
+    """Read files that must have as many lines as the first of them.
+
+    Args:
+        files: what each file is, to its path.
+
+    Raises:
+        DataError: the lengths differ; names both files and both counts.
+    """
+    lines: dict[str, list[str]] = {}
+    first: tuple[Path, int] | None = None
+    for what, path in files.items():
+        lines[what] = read_lines(path)
+        count = len(lines[what])
+        if first is None:
+            first = (path, count)
+        elif count != first[1]:
+            counts = f"{path} has {count} lines, {first[0]} has {first[1]}"
+            raise DataError(f"{counts}; line-aligned files need equally many")
+    return lines
+
+
+def read_files(
+    source: Path,
+    translations: Mapping[str, Path],
+    references: Mapping[str, Path],
+    lp: str,
+    name: str,
+) -> TestSet:
+    """Read line-aligned files as a test set whose segment ids are line numbers, from 1.
+
+    Raises:
+        DataError: a file cannot be read, is empty, or the lengths differ.
+    """
+    files = {"source": source}
+    files |= {f"translation {n}": p for n, p in translations.items()}
+    files |= {f"reference {n}": p for n, p in references.items()}
+    lines = read_aligned(files)
+    if not lines["source"]:
+        raise DataError("the source has no line", path=source)
+    lp = canonical_lp(lp)
+    return TestSet(
+        name=name,
+        segments=tuple(
+            Segment(
+                segment=str(index + 1),
+                lp=lp,
+                source=text,
+                translations={n: lines[f"translation {n}"][index] for n in translations},
+                references={n: lines[f"reference {n}"][index] for n in references},
+            )
+            for index, text in enumerate(lines["source"])
+        ),
+    )
+
+
+def is_text_folder(path: Path) -> bool:
+    """Whether a folder has the folder form of this format."""
+    return (path / _SOURCE).is_file()
+
+
+def read_text_folder(path: Path, lp: str | None) -> TestSet:
+    """Read the folder form.
+
+    Raises:
+        UsageError: no lp was given; the files cannot say it.
+        DataError: the lengths differ, or there is no source.
+    """
+    if lp is None:
+        raise UsageError(f"line-aligned text does not say its language pair: add --lp ({path})")
+    found = {kind: _named(path / kind) for kind in ("translations", "references")}
+    return read_files(path / _SOURCE, found["translations"], found["references"], lp, path.resolve().name)
+
+
+def _named(folder: Path) -> dict[str, Path]:
+    return {file.name.removesuffix(".txt"): file for file in sorted(folder.glob("*.txt"))}
+
+
+def write_text_folder(path: Path, test_set: TestSet) -> None:
+    """Write the folder form.
+
+    Raises:
+        DataError: a text has a line end in it, a translation is missing, or a name is no file name.
+        UsageError: the test set has several language pairs.
+    """
+    single_lp(test_set)
+    files = {path / _SOURCE: [s.source for s in test_set]}
+    for name in test_set.systems:
+        files[path / "translations" / f"{check_file_name(name)}.txt"] = _complete(
+            {s.segment: s.translations.get(name) for s in test_set}, f"translation of {name}"
+        )
+    for name in test_set.references:
+        files[path / "references" / f"{check_file_name(name)}.txt"] = _complete(
+            {s.segment: s.references.get(name) for s in test_set}, f"reference {name}"
+        )
+    for file, lines in files.items():
+        check_lines(lines, file)
+    for file, lines in files.items():
+        write_lines(file, lines)
+
+
+def _complete(texts: Mapping[str, str | None], what: str) -> list[str]:
+    missing = [segment for segment, text in texts.items() if text is None]
+    if missing:
+        raise DataError(
+            f"line-aligned text cannot say that a text is missing: {what} lacks {len(missing)} of "
+            f"{len(texts)} segments, the first is {missing[0]!r}"
+        )
+    return [text for text in texts.values() if text is not None]
+
+
+def single_lp(test_set: TestSet) -> str:
+    """The only language pair of a test set.
+
+    Raises:
+        UsageError: it has several; names them.
+    """
+    if len(test_set.lps) != 1:
+        raise UsageError(f"choose one language pair with --lp: {', '.join(test_set.lps)}")
+    return test_set.lps[0]
+
+
+def check_lines(lines: Sequence[str], file: Path) -> None:
+    r"""Refuse texts that would not come back from line-aligned text as they are.
+
+    Raises:
+        DataError: a "\n" inside a text, a byte-order mark at the start, or a "\r" at the end of every line.
+    """
+    for number, line in enumerate(lines, start=1):
+        if "\n" in line:
+            message = "line-aligned text cannot hold a line end inside a segment; write JSONL instead"
+            raise DataError(message, path=file, line=number)
+    if lines and lines[0].startswith(_BOM):
+        raise DataError(
+            "a first line that starts with U+FEFF is read as a byte-order mark", path=file, line=1
+        )
+    if lines and all(line.endswith("\r") for line in lines):
+        raise DataError("lines that all end in a carriage return are read as Windows line ends", path=file)
+
+
+def check_file_name(name: str) -> str:
+    """Let a name through that can be a file's name.
+
+    Raises:
+        DataError: it cannot.
+    """
+    bad = any(char in name for char in "/\\\0\n") or name.startswith(".") or not name
+    if bad or len(name.encode(errors="replace")) > 200:
+        raise DataError(f"{name!r} cannot be the name of a file; rename the system or write JSONL instead")
+    return name
+
+
+def split_names(texts: Iterable[str], what: str) -> dict[str, Path]:
+    """Read `NAME=FILE` or `FILE`, whose stem is then the name.
+
+    Raises:
+        UsageError: two files of one name.
+    """
+    found: dict[str, Path] = {}
+    for text in texts:
+        name, equals, file = text.partition("=")
+        if not equals or Path(text).exists():
+            name, file = _stem(text), text
+        if name in found:
+            raise UsageError(f"two files of {what} {name!r}: {found[name]} and {file}; name them, NAME=FILE")
+        found[name] = Path(file)
+    return found
+
+
+def _stem(file: str) -> str:
+    return "stdin" if file == "-" else Path(file.removesuffix(".gz")).stem
