@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,6 +38,7 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in arguments
     arguments = [a for a in arguments if a != "--debug"]
+    warnings.showwarning = _show_warning
     try:
         app_for(arguments)(arguments, prog_name="adjudge")
     except AdjudgeError as error:
@@ -47,6 +49,11 @@ def main(arguments: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         print("adjudge: stopped; the same command goes on where it stopped", file=sys.stderr)
         sys.exit(ERROR)
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """One line for a person; where in the code it arose is of no use to one."""
+    print(f"adjudge: {message}", file=sys.stderr)
 
 
 def app_for(arguments: list[str]) -> typer.Typer:
