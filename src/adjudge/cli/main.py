@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from adjudge.cli.exits import ERROR, exit_code_of
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, DataWarning
 
 if TYPE_CHECKING:
     import typer
@@ -38,9 +38,11 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in arguments
     arguments = [a for a in arguments if a != "--debug"]
-    warnings.showwarning = _show_warning
     try:
-        app_for(arguments)(arguments, prog_name="adjudge")
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", DataWarning)
+            warnings.showwarning = _show_warning
+            app_for(arguments)(arguments, prog_name="adjudge")
     except AdjudgeError as error:
         if debug:
             raise
