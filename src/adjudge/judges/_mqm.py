@@ -1,0 +1,156 @@
+"""Errors as judges ask for them and read them: a JSON object, or headings with one error a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from adjudge.core.annotation import ErrorSpan, Side
+from adjudge.core.ask import Reply
+from adjudge.core.judge import Profile
+from adjudge.core.segment import Subject
+from adjudge.core.typology import Severity
+from adjudge.errors import AnswerError, UsageError
+from adjudge.judges._headings import heading, read_headings, render_headings
+from adjudge.judges._json import check_keys, object_schema, read_object
+from adjudge.judges._prompts import Parts, Prompts
+from adjudge.judges._read import echoes, read_text, shown
+from adjudge.judges._spans import Listed, Marked, either, place_errors
+from adjudge.judges._subject import judged_texts
+
+__all__ = ["GEMBA_CATEGORIES", "ErrorList", "Form", "find_form", "read_errors"]
+
+Form = Literal["json", "headings"]
+
+GEMBA_CATEGORIES: Final = (
+    *("accuracy/addition", "accuracy/mistranslation", "accuracy/omission", "accuracy/untranslated text"),
+    *("fluency/character encoding", "fluency/grammar", "fluency/inconsistency"),
+    *("fluency/punctuation", "fluency/register", "fluency/spelling"),
+    *("style/awkward", "terminology/inappropriate for context", "terminology/inconsistent use"),
+    *("non-translation", "other"),
+)
+"""What GEMBA offers, and the judges that follow it: MQM without locale conventions."""
+
+_KEYS: Final = ("span", "category", "severity", "side")
+_SIDES: Final[tuple[Side, ...]] = get_args(Side)
+
+
+def find_form(profile: Profile) -> Form:
+    """JSON is ours; the papers and their code have headings.
+
+    Raises:
+        UsageError: no such profile.
+    """
+    forms: dict[str, Form] = {"recommended": "json", "paper": "headings", "code": "headings"}
+    if profile not in forms:
+        raise UsageError(f"no profile {profile!r}; there are {', '.join(forms)}")
+    return forms[profile]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorList:
+    """How one judge asks for errors.
+
+    Args:
+        form: of the answer.
+        severities: that may be given, in the order of the headings.
+        categories: that are offered. Any other of the typology is accepted too; an unknown one never is.
+    """
+
+    form: Form
+    severities: tuple[Severity, ...]
+    categories: tuple[str, ...]
+
+    @property
+    def file(self) -> str:
+        """Prompt file that describes the form."""
+        return f"errors_{self.form}.md"
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        """What the embedded model needs to know."""
+        return {"form": self.form, "severities": self.severities, "categories": self.categories}
+
+    @property
+    def schema(self) -> Mapping[str, object] | None:
+        """JSON schema of the answer; None for headings."""
+        if self.form != "json":
+            return None
+        return object_schema(errors=self.list_schema)
+
+    @property
+    def list_schema(self) -> Mapping[str, object]:
+        """JSON schema of the list alone."""
+        error = object_schema(
+            span={"type": "string"},
+            category={"type": "string", "enum": list(self.categories)},
+            severity={"type": "string", "enum": list(self.severities)},
+            side={"type": "string", "enum": list(_SIDES)},
+        )
+        return {"type": "array", "items": error}
+
+    def render_form(self, prompts: Prompts) -> Parts:
+        """Say how to answer."""
+        if self.form == "json":
+            return prompts.piece("errors_json", severities=either(self.severities))
+        return prompts.piece("errors_headings", headings="\n".join(map(heading, self.severities)))
+
+    def render_answer(self, errors: Sequence[Mapping[str, str]]) -> str:
+        """Write an answer in the form, as an annotator would."""
+        if self.form == "json":
+            return json.dumps(
+                {"errors": [{key: e[key] for key in _KEYS} for e in errors]}, ensure_ascii=False
+            )
+        return render_headings(errors, self.severities)
+
+    def render_spans(self, spans: Sequence[ErrorSpan]) -> str:
+        """Write errors that were read in the form."""
+        return self.render_answer(
+            [
+                {"span": s.text, "category": s.category or "other", "severity": s.severity, "side": s.side}
+                for s in spans
+            ]
+        )
+
+    def read(self, reply: Reply, subject: Subject) -> Marked:
+        """Read an answer in the form.
+
+        Raises:
+            AnswerError: it is not in the form.
+        """
+        judged = judged_texts(subject)
+        if self.form == "json":
+            reading = read_object(reply, judged=judged, repair=True)
+            listed = read_errors(check_keys(reading.value, ("errors",), "the answer")["errors"])
+            if not listed and "repaired" in reading.flags:
+                raise AnswerError("parse", "broken JSON cannot say that there is no error")
+            flags = reading.flags
+        else:
+            text = read_text(reply)
+            listed = read_headings(text, self.severities)
+            flags = ("verdict_in_text",) if echoes(text, judged) else ()
+        return place_errors(listed, subject, self.severities, flags)
+
+
+def read_errors(value: object) -> list[Listed]:
+    """Check the list of a JSON answer.
+
+    Raises:
+        AnswerError: schema, or label for an unknown side.
+    """
+    if not isinstance(value, list):
+        raise AnswerError("schema", f"errors must be a list, got {shown(value)}")
+    return [_read_error(item, f"error {number}") for number, item in enumerate(value, 1)]
+
+
+def _read_error(value: object, what: str) -> Listed:
+    error = check_keys(value, _KEYS, what)
+    texts = {key: text for key, text in error.items() if isinstance(text, str)}
+    if len(texts) < len(_KEYS):
+        raise AnswerError("schema", f"{what} must hold texts, got {shown(value)}")
+    side = next((side for side in _SIDES if side == texts["side"]), None)
+    if side is None:
+        raise AnswerError("label", f"side must be translation or source, got {shown(texts['side'])}")
+    return Listed(texts["span"], texts["category"], texts["severity"], side)

@@ -1,0 +1,179 @@
+"""Prompts as files: found, filled in, and fingerprinted. Knows nothing of what they ask."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Final
+
+from adjudge.core.ask import Message, Quoted, Role
+from adjudge.core.language import source_language, target_language
+from adjudge.errors import UsageError
+
+__all__ = ["Example", "Part", "Parts", "Prompts", "joined", "load_prompts", "render"]
+
+Part = str | Quoted
+Parts = tuple[Part, ...]
+
+_SHARED: Final = "shared"
+_EXAMPLE_KEYS: Final = {"lp", "source", "reference", "translation", "errors"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """One worked example: texts, and the errors that a good annotator finds.
+
+    Args:
+        lp: language pair.
+        source: text that was translated.
+        reference: a good translation of it.
+        translation: the one that is judged.
+        errors: in the shape of an answer: span, category, severity, side.
+    """
+
+    lp: str
+    source: str
+    reference: str
+    translation: str
+    errors: tuple[Mapping[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompts:
+    """The prompt files that one judge uses.
+
+    Args:
+        texts: file name to content.
+    """
+
+    texts: Mapping[str, str]
+
+    @property
+    def digest(self) -> str:
+        """Six hexadecimal digits over names and contents."""
+        digest = hashlib.sha256()
+        for name in sorted(self.texts):
+            digest.update(f"{name}\0{self.texts[name]}\0".encode())
+        return digest.hexdigest()[:6]
+
+    def message(self, role: Role, name: str, **values: Part | Parts) -> Message:
+        """Fill in one file as a message."""
+        return Message(role, self.piece(name, **values))
+
+    def piece(self, name: str, **values: Part | Parts) -> Parts:
+        """Fill in one file as part of a message."""
+        file = f"{name}.md"
+        return render(self.texts[file].strip(), values, where=file)
+
+    def examples(self) -> tuple[Example, ...]:
+        """Worked examples in file order."""
+        lines = self.texts["examples.jsonl"].splitlines()
+        return tuple(_read_example(line, number) for number, line in enumerate(lines, 1) if line.strip())
+
+    def nearest_example(self, lp: str) -> Example:
+        """The example of the lp, else one into the same language, else from it, else the first."""
+        found = self.examples()
+        tests = (
+            lambda e: e.lp == lp,
+            lambda e: target_language(e.lp) == target_language(lp),
+            lambda e: source_language(e.lp) == source_language(lp),
+        )
+        return next((example for test in tests for example in found if test(example)), found[0])
+
+
+def load_prompts(judge: str, names: Iterable[str], folder: Path | None) -> Prompts:
+    """Load the files that a judge uses, from its own folder, from the shared one, or from the user's.
+
+    Args:
+        judge: name of its prompt folder.
+        names: files it uses under its settings.
+        folder: the user's; a file in it stands in for ours of that name.
+
+    Raises:
+        UsageError: no such folder, or a file in it that the judge does not have: most likely misspelt.
+    """
+    ours = {**_packaged(_SHARED), **_packaged(judge)}
+    theirs = {} if folder is None else _folder(folder)
+    if unknown := sorted(theirs.keys() - ours.keys()):
+        raise UsageError(
+            f"{folder} has {', '.join(unknown)}; this judge's files are {', '.join(sorted(ours))}"
+        )
+    return Prompts(texts={name: theirs.get(name, ours[name]) for name in names})
+
+
+def render(template: str, values: Mapping[str, Part | Parts], where: str) -> Parts:
+    """Put values for the `$variables` of a template. What was put in is never looked at again.
+
+    Args:
+        template: as `string.Template` has it: `$name`, `${name}`, and `$$` for a dollar.
+        values: for every variable, and for no other.
+        where: name of the file, for errors.
+
+    Raises:
+        UsageError: a variable without a value, a value without a variable, or a stray dollar.
+    """
+    parts: list[Part] = []
+    used: set[str] = set()
+    position = 0
+    for match in Template.pattern.finditer(template):
+        parts.append(template[position : match.start()])
+        position = match.end()
+        name = match["named"] or match["braced"]
+        if match["escaped"]:
+            parts.append("$")
+            continue
+        if name is None:
+            raise UsageError(
+                f"{where}: a stray $ after {template[: match.start()][-30:]!r}; write $$ for a dollar"
+            )
+        if name not in values:
+            raise UsageError(f"{where} asks for ${name}; it can have ${', $'.join(values) or 'nothing'}")
+        used.add(name)
+        value = values[name]
+        parts.extend(value if isinstance(value, tuple) else (value,))
+    if missing := sorted(values.keys() - used):
+        raise UsageError(f"{where} must say where ${', $'.join(missing)} stands")
+    return joined([*parts, template[position:]])
+
+
+def joined(parts: Iterable[Part]) -> Parts:
+    """Neighbouring words become one part, so that a message has one form only."""
+    merged: list[Part] = []
+    for part in parts:
+        last = merged[-1] if merged else None
+        if isinstance(part, str) and isinstance(last, str):
+            merged[-1] = last + part
+        elif part != "":
+            merged.append(part)
+    return tuple(merged)
+
+
+def _packaged(folder: str) -> dict[str, str]:
+    found = files(__package__).joinpath("prompts", folder)
+    return {file.name: file.read_text(encoding="utf-8") for file in found.iterdir() if file.is_file()}
+
+
+def _folder(folder: Path) -> dict[str, str]:
+    if not folder.is_dir():
+        raise UsageError(f"prompts must be a folder, got {str(folder)!r}")
+    found = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    try:
+        return {path.name: path.read_text(encoding="utf-8") for path in found}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"prompts in {str(folder)!r} must be readable UTF-8 files: {error}") from None
+
+
+def _read_example(line: str, number: int) -> Example:
+    where = f"examples.jsonl line {number}"
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        raise UsageError(f"{where} must be a JSON object: {error}") from None
+    if not isinstance(value, dict) or value.keys() != _EXAMPLE_KEYS:
+        raise UsageError(f"{where} must have {', '.join(sorted(_EXAMPLE_KEYS))}, got {line[:80]!r}")
+    return Example(**{**value, "errors": tuple(value["errors"])})

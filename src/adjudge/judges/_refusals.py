@@ -1,0 +1,76 @@
+"""How models decline, in the languages they decline in.
+
+Only words around an answer are looked at, or words in place of one, never an answer itself. Words in place of
+one are refused or unreadable, which both fail; words around one that decline make it no answer.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+__all__ = ["is_refusal"]
+
+_REACH: Final = 400
+"""A refusal comes first; a report may say "I cannot" further down."""
+
+_FOUND_NOTHING: Final = re.compile(
+    r"\b(find|found|see|spot|detect|identify|discern|feststellen|finden|erkennen|trouver|encontrar)\b"
+)
+"""I cannot find any error: prose, but no refusal."""
+
+_WAYS: Final = (
+    # English
+    r"\bI(?:'m| am) (?:really |very |so |truly )?(?:sorry|afraid)\b",
+    r"\b(?:sorry|apologies)\b.{0,40}\b(?:can't|cannot|can not|unable|won't|not able)",
+    r"\bI (?:really |simply )?(?:can't|cannot|can not|could not|couldn't)\b",
+    r"\bI (?:won't|will not|must decline)\b",
+    r"\b(?:I'm|I am|we are) (?:unable|not able|not allowed|not permitted)\b",
+    r"\bas an? (?:AI|artificial|language model|large language|assistant)\b",
+    r"\b(?:against|violates?) (?:my|our|the) (?:guidelines|polic)",
+    # German, Dutch, Swedish, Danish, Norwegian
+    r"\btut mir (?:sehr )?leid\b",
+    r"\b(?:ich|wir) (?:kann|können|darf|dürfen)\b.{0,80}\bnicht\b",
+    r"\bhet spijt me\b|\bik kan\b.{0,60}\bniet\b|\bhelaas kan ik\b",
+    r"\btyvärr\b|\bjag kan (?:inte|tyvärr)\b|\bbeklager\b",
+    r"\b(?:jeg|det) (?:kan|er) (?:ikke|desværre|dessverre)\b",
+    # French, Italian, Spanish, Catalan, Portuguese, Romanian
+    r"\b(?:je suis|nous sommes) (?:vraiment )?désolée?s?\b|\bdésolée?,|\bje ne (?:peux|puis)\b",
+    r"\bmi dispiace\b|\bnon (?:posso|sono in grado)\b",
+    r"\blo siento\b|\bno (?:puedo|podré|me es posible)\b|\bho sento\b|\bno puc\b",
+    r"\bdesculpe\b|\bsinto muito\b|\bnão posso\b|\blamento\b",
+    r"\bîmi pare rău\b|\bnu pot\b",
+    # Czech, Slovak, Polish, Croatian, Slovene
+    r"\bomlouvám se\b|\bnemohu\b|\bbohužel ne\w*|\bospravedlňujem sa\b|\bnemôžem\b",
+    r"\bprzykro mi\b|\bprzepraszam\b|\bnie (?:mogę|jestem w stanie)\b",
+    r"\bžao mi je\b|\bne mogu\b|\bne morem\b",
+    # Russian, Ukrainian, Bulgarian
+    r"\b(?:извините|простите|к сожалению)\b|\bя не (?:могу|в состоянии)\b",
+    r"\b(?:вибачте|на жаль)\b|\bя не можу\b|\bсъжалявам\b|\bне мога\b",
+    # Greek, Turkish, Hungarian, Finnish, Estonian, Lithuanian, Latvian
+    r"\bλυπάμαι\b|\bδεν μπορώ\b",
+    r"\büzgünüm\b|\bmaalesef\b|\byapamam\b",
+    r"\bsajnálom\b|\bnem tudok\b",
+    r"\bvalitettavasti\b|\ben voi\b|\bvabandust\b|\bma ei saa\b",
+    r"\batsiprašau\b|\bnegaliu\b|\bdiemžēl\b",
+    # Arabic, Persian, Hebrew, Urdu
+    r"آسف|أعتذر|عذرا|لا أستطيع|لا يمكنني",
+    r"متأسفم|نمی[\u200c ]?توانم|סליחה|מצטער|איני יכול|לא יכול|معذرت|نہیں کر سکتا",
+    # Chinese, Japanese, Korean
+    r"抱歉|对不起|對不起|我无法|我無法|我不能|不便提供",
+    r"申し訳|すみません|ごめんなさい|できません|できかねます|お応え",
+    r"죄송|미안|할 수 없습니다|수 없습니다",
+    # Hindi, Bengali, Thai, Vietnamese, Indonesian, Swahili
+    r"क्षमा करें|माफ़ करें|माफ कीजिए|नहीं कर सकत|দুঃখিত|করতে পারি না",
+    r"ขออภัย|ขอโทษ|ไม่สามารถ",
+    r"\bxin lỗi\b|\bkhông thể\b|\bmaaf\b|\btidak (?:dapat|bisa)\b|\bsamahani\b|\bsiwezi\b",
+)
+
+_DECLINES: Final = re.compile("|".join(_WAYS), re.IGNORECASE)
+
+
+def is_refusal(prose: str) -> bool:
+    """Whether words say that no answer is given."""
+    start = " ".join(prose[: 4 * _REACH].replace("’", "'").split())[:_REACH]
+    found = _DECLINES.search(start)
+    return found is not None and not _FOUND_NOTHING.search(start[found.start() :].lower())

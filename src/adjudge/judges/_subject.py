@@ -1,0 +1,120 @@
+"""What is judged, on its way in and out: texts into messages, findings into an annotation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from adjudge.core.annotation import Annotation, ErrorSpan
+from adjudge.core.ask import Message, Quoted
+from adjudge.core.judge import Judge
+from adjudge.core.language import language_name, source_language, target_language
+from adjudge.core.segment import Subject
+from adjudge.core.typology import Severity
+from adjudge.errors import AnswerError
+from adjudge.judges._prompts import Example, Part, Parts, Prompts, joined
+
+__all__ = ["TEXT_FILES", "annotation_of", "judged_texts", "render_example", "render_texts"]
+
+TEXT_FILES: Final = ("markers.md", "context.md", "context_segment.md", "terms.md", "term.md")
+"""Files that every judge uses, besides `texts.md` or `texts_with_reference.md`."""
+
+
+def judged_texts(subject: Subject) -> tuple[str, ...]:
+    """Everything a model is shown that it did not get from us."""
+    context = [text for s in subject.context for text in (s.source, *s.translations.values())]
+    terms = [text for t in subject.terms for text in (t.source, t.translation)]
+    return (subject.source, subject.translation, subject.reference or "", *context, *terms)
+
+
+def render_texts(prompts: Prompts, subject: Subject, *, with_reference: bool = False) -> Parts:
+    """Context and glossary, where there are any, then the texts themselves.
+
+    Raises:
+        AnswerError: a reference is to be shown and there is none.
+    """
+    texts = {"source": subject.source, "translation": subject.translation}
+    if with_reference:
+        if subject.reference is None:
+            raise AnswerError("missing", "with_reference needs a reference, and this segment has none")
+        texts["reference"] = subject.reference
+    quoted = {name: Quoted(name, text) for name, text in texts.items()}
+    return joined(
+        (
+            *_render_context(prompts, subject),
+            *_render_terms(prompts, subject),
+            *_fill(prompts, subject.lp, quoted),
+        )
+    )
+
+
+def render_example(
+    prompts: Prompts, example: Example, answer: str, *, with_reference: bool = False
+) -> tuple[Message, Message]:
+    """One worked example as a question and its answer."""
+    texts = {"source": example.source, "translation": example.translation}
+    if with_reference:
+        texts["reference"] = example.reference
+    marked = {name: _marked(name, text) for name, text in texts.items()}
+    return Message("user", _fill(prompts, example.lp, marked)), Message("assistant", (answer,))
+
+
+def annotation_of(
+    judge: Judge,
+    subject: Subject,
+    *,
+    rating: float | None = None,
+    spans: tuple[ErrorSpan, ...] = (),
+    counts: Mapping[Severity, int] | None = None,
+    flags: tuple[str, ...] = (),
+) -> Annotation:
+    """What a judge found, with the names of what it judged; each flag once."""
+    return Annotation(
+        lp=subject.lp,
+        segment=subject.segment.segment,
+        document=subject.segment.document,
+        system=subject.system,
+        annotator=judge.name,
+        protocol=judge.protocol,
+        rating=rating,
+        spans=spans,
+        counts=counts or {},
+        flags=tuple(dict.fromkeys(flags)),
+    )
+
+
+def _fill(prompts: Prompts, lp: str, texts: Mapping[str, Part]) -> Parts:
+    return prompts.piece(
+        "texts_with_reference" if "reference" in texts else "texts",
+        source_language=language_name(source_language(lp)),
+        target_language=language_name(target_language(lp)),
+        **texts,
+    )
+
+
+def _render_context(prompts: Prompts, subject: Subject) -> Parts:
+    if not subject.context:
+        return ()
+    segments: list[Part] = []
+    for segment in subject.context:
+        source = Quoted("context-source", segment.source)
+        shown = segment.translations.get(subject.system)
+        translation = "(none)" if shown is None else Quoted("context-translation", shown)
+        segments += [*prompts.piece("context_segment", source=source, translation=translation), "\n\n"]
+    return (*prompts.piece("context", segments=tuple(segments[:-1])), "\n\n")
+
+
+def _render_terms(prompts: Prompts, subject: Subject) -> Parts:
+    if not subject.terms:
+        return ()
+    terms: list[Part] = []
+    for term in subject.terms:
+        source, translation = Quoted("term", term.source), Quoted("term-translation", term.translation)
+        terms += [*prompts.piece("term", source=source, translation=translation), "\n\n"]
+    return (*prompts.piece("terms", terms=tuple(terms[:-1])), "\n\n")
+
+
+def _marked(name: str, text: str) -> str:
+    """In the look of a quoted text, but the same in every call: a prefix cache then holds the examples."""
+    return f"<<{name} example>>\n{json.dumps(text, ensure_ascii=False)}\n<</{name} example>>"

@@ -1,0 +1,239 @@
+"""
+EAPrompt: list the major and minor errors, then count them; the count is scored.
+
+Paper    Lu et al., 2024, https://arxiv.org/abs/2303.13809
+Code     Coldmist-Lu/ErrorAnalysis_Prompt at c74bf77, EAPrompt/eaprompt.py and EAPrompt/constants/context.py;
+         one step: SU-JIAYUAN/M-MAD, its baseline (M-MAD, appendix B)
+Prompt   prompts/ea_prompt, in our own words, with examples of our own (en-de, en-ru, zh-en)
+Differs  1. What to do stands in a system message, and the texts are quoted data.
+         2. The recommended profile asks for JSON with a schema, profiles paper and code for headings and for
+            the two numbers of the original; `Major: 1` and `Minor: 2` on two lines are read as well. Errors
+            have MQM categories, where the original's examples name the kind in free words.
+         3. The listed errors are read too. A count that disagrees with the list is flagged `count_mismatch`
+            and kept: the count is what the paper scores.
+         4. The original has one example for each of three language pairs; any other lp gets the nearest: same
+            target language, else same source language, else the first.
+         5. Every reply that is not in the form is a failure. Profile paper asks once, the others once more.
+         6. The second question stands in the same conversation, as in the paper's figure; profile code shows
+            it the list alone, as the code does. The list is shown as quoted data.
+         7. With steps=1 the reply lists, counts and closes with a score. A score that disagrees with the
+            counts is flagged `score_mismatch`, and the counts are kept.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import ClassVar, Final, Literal, NamedTuple
+
+from adjudge.core.annotation import Annotation
+from adjudge.core.ask import About, Answer, Ask, Message, Quoted, Reply
+from adjudge.core.judge import Calls, Profile
+from adjudge.core.segment import Subject
+from adjudge.core.typology import Severity, find_weights
+from adjudge.judges._headings import read_headings
+from adjudge.judges._json import check_keys, object_schema, read_object, read_whole_number
+from adjudge.judges._mqm import GEMBA_CATEGORIES, ErrorList, Form, find_form, read_errors
+from adjudge.judges._prompts import Prompts, load_prompts
+from adjudge.judges._read import read_text, unreadable
+from adjudge.judges._spans import Marked, place_errors
+from adjudge.judges._subject import TEXT_FILES, annotation_of, judged_texts, render_example, render_texts
+
+__all__ = ["EaPrompt"]
+
+SEVERITIES: Final[tuple[Severity, ...]] = ("major", "minor")
+MOST: Final = 999
+LOWEST: Final = 6 * MOST
+
+COUNTS: Final = object_schema(**{severity: {"type": "integer", "minimum": 0} for severity in SEVERITIES})
+
+Counts = dict[Severity, int]
+
+
+class Counted(NamedTuple):
+    """How many errors a reply says there are, and the flags that go on the annotation."""
+
+    counts: Counts
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EaPrompt:
+    """List, then count; or both at once."""
+
+    name: ClassVar[str] = "ea-prompt"
+    protocol: ClassVar[str] = "mqm"
+    weights: ClassVar[str] = "ea-prompt"
+
+    profile: Profile = "recommended"
+    steps: Literal[1, 2] = 2
+    with_reference: bool = False
+    prompts: Path | None = None
+
+    async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
+        """List the errors of one translation, then count them."""
+        if self.steps == 1:
+            marked, counted = (await self.list_and_count(subject, ask)).value
+        else:
+            listed = await self.list_errors(subject, ask)
+            marked = listed.value
+            counted = (await self.count(subject, listed.reply, ask)).value
+        agree = all(counted.counts[s] == [e.severity for e in marked.spans].count(s) for s in SEVERITIES)
+        flags = (*marked.flags, *counted.flags, *(() if agree else ("count_mismatch",)))
+        return annotation_of(self, subject, spans=marked.spans, counts=counted.counts, flags=flags)
+
+    async def list_errors(self, subject: Subject, ask: Ask) -> Answer[Marked]:
+        """First step: which errors there are."""
+        return await ask(
+            self.list_messages(subject),
+            about=self._about("errors", "errors", subject),
+            read=partial(self._errors.read, subject=subject),
+            attempts=self._attempts,
+            schema=self._errors.schema,
+        )
+
+    async def count(self, subject: Subject, listed: Reply, ask: Ask) -> Answer[Counted]:
+        """Second step: how many there are of each severity."""
+        return await ask(
+            self.count_messages(subject, listed),
+            about=self._about("count", "counts", subject),
+            read=partial(read_counts, subject=subject, form=self._errors.form),
+            attempts=self._attempts,
+            schema=COUNTS if self._errors.form == "json" else None,
+        )
+
+    async def list_and_count(self, subject: Subject, ask: Ask) -> Answer[tuple[Marked, Counted]]:
+        """Both in one step, closed by a score."""
+        score = {"type": "integer", "maximum": 0}
+        schema = object_schema(errors=self._errors.list_schema, counts=COUNTS, score=score)
+        return await ask(
+            self.list_messages(subject),
+            about=self._about("errors", "errors+counts", subject),
+            read=partial(read_one_step, subject=subject, errors=self._errors),
+            attempts=self._attempts,
+            schema=schema if self._errors.form == "json" else None,
+        )
+
+    def list_messages(self, subject: Subject) -> list[Message]:
+        """What to list, one worked example, the texts."""
+        files, kind = self._files, "_with_reference" if self.with_reference else ""
+        example = files.nearest_example(subject.lp)
+        answer = self._errors.render_answer(example.errors)
+        form = self._errors.render_form(files)
+        if self.steps == 1:
+            answer = render_one_step(answer, [e["severity"] for e in example.errors], self._errors.form)
+            form = files.piece(f"one_step_{self._errors.form}", errors=form)
+        system = files.message("system", f"system{kind}", markers=files.piece("markers"), form=form)
+        shot = render_example(files, example, answer, with_reference=self.with_reference)
+        texts = render_texts(files, subject, with_reference=self.with_reference)
+        return [system, *shot, Message("user", texts)]
+
+    def count_messages(self, subject: Subject, listed: Reply) -> list[Message]:
+        """The conversation so far and the second question; under profile code the list alone."""
+        errors = Quoted("errors", read_text(listed))
+        if self.profile == "code":
+            markers = self._files.piece("markers")
+            question = self._files.message("user", "count_alone", errors=errors)
+            return [Message("system", markers), question]
+        question = self._files.message("user", f"count_{self._errors.form}")
+        return [*self.list_messages(subject), Message("assistant", (errors,)), question]
+
+    @property
+    def calls(self) -> Calls:
+        """One call a step."""
+        return Calls(self.steps, self.steps, self.steps)
+
+    @property
+    def prompts_digest(self) -> str:
+        """Six hexadecimal digits over its prompts."""
+        return self._files.digest
+
+    @property
+    def _attempts(self) -> int:
+        return 1 if self.profile == "paper" else 2
+
+    def _about(self, stage: str, wants: str, subject: Subject) -> About:
+        return About(judge=self.name, stage=stage, subject=subject, wants=wants, facts=self._errors.facts)
+
+    @cached_property
+    def _errors(self) -> ErrorList:
+        return ErrorList(form=find_form(self.profile), severities=SEVERITIES, categories=GEMBA_CATEGORIES)
+
+    @cached_property
+    def _files(self) -> Prompts:
+        kind, form = "_with_reference" if self.with_reference else "", self._errors.form
+        count = "count_alone.md" if self.profile == "code" else f"count_{form}.md"
+        last = f"one_step_{form}.md" if self.steps == 1 else count
+        own = (f"system{kind}.md", f"texts{kind}.md", "examples.jsonl", self._errors.file, last)
+        return load_prompts("ea_prompt", (*own, *TEXT_FILES), self.prompts)
+
+
+def render_one_step(errors: str, severities: Sequence[str], form: Form) -> str:
+    """Close a list of errors with its counts and its score."""
+    counts = {severity: severities.count(severity) for severity in SEVERITIES}
+    score = stated_score(counts)
+    if form == "json":
+        return json.dumps({**json.loads(errors), "counts": counts, "score": score}, ensure_ascii=False)
+    return f"{errors}\nCounts: {counts['major']}, {counts['minor']}\n<score>{score}</score>"
+
+
+def stated_score(counts: Mapping[Severity, int]) -> int:
+    """What the question says that the score is."""
+    weights = find_weights("ea-prompt")
+    return -sum(count * int(weights.points(severity, None)) for severity, count in counts.items())
+
+
+def read_counts(reply: Reply, subject: Subject, form: Form) -> Counted:
+    """Read the second answer: an object, two numbers with a comma, or one a line with its name.
+
+    Raises:
+        AnswerError: anything else.
+    """
+    if form == "json":
+        reading = read_object(reply, judged=judged_texts(subject))
+        return Counted(_checked_counts(reading.value), reading.flags)
+    text = read_text(reply)
+    match = re.fullmatch(r"(?:([0-9]+), *|Major: *([0-9]+)\s*\nMinor: *)([0-9]+)", text)
+    if match is None:
+        raise unreadable(text, "two numbers and nothing else")
+    return Counted(_checked_counts({"major": _digits(match[1] or match[2]), "minor": _digits(match[3])}), ())
+
+
+def read_one_step(reply: Reply, subject: Subject, errors: ErrorList) -> tuple[Marked, Counted]:
+    """Read list, counts and score of one reply.
+
+    Raises:
+        AnswerError: one of them is missing or not in its form.
+    """
+    if errors.form == "json":
+        reading = read_object(reply, judged=judged_texts(subject))
+        answer = check_keys(reading.value, ("errors", "counts", "score"), "the answer")
+        marked = place_errors(read_errors(answer["errors"]), subject, SEVERITIES, reading.flags)
+        counts, score = answer["counts"], answer["score"]
+    else:
+        text = read_text(reply)
+        match = re.fullmatch(
+            r"(.*)\nCounts: ([0-9]+), *([0-9]+)\s*\n<score>(-?[0-9]+)</score>", text, re.DOTALL
+        )
+        if match is None:
+            raise unreadable(text, "errors, counts and a score within its tags")
+        marked = place_errors(read_headings(match[1], SEVERITIES), subject, SEVERITIES)
+        counts, score = {"major": _digits(match[2]), "minor": _digits(match[3])}, _digits(match[4])
+    checked = _checked_counts(counts)
+    agrees = read_whole_number(score, -LOWEST, 0, "the score") == stated_score(checked)
+    return marked, Counted(checked, () if agrees else ("score_mismatch",))
+
+
+def _checked_counts(value: object) -> Counts:
+    counts = check_keys(value, SEVERITIES, "the counts")
+    return {severity: read_whole_number(counts[severity], 0, MOST, severity) for severity in SEVERITIES}
+
+
+def _digits(text: str) -> float:
+    """The number, or infinity for one too long to be any."""
+    return int(text) if len(text) < 20 else math.inf

@@ -1,0 +1,102 @@
+"""
+GEMBA-MQM: one question with three worked examples, answered by errors and their severities.
+
+Paper    Kocmi and Federmann, 2023, https://arxiv.org/abs/2310.13988
+Code     MicrosoftTranslator/GEMBA at ea90068, gemba/gemba_mqm_utils.py; asked by gemba/gpt_api.py
+Prompt   prompts/gemba_mqm, in our own words, with three examples of our own (en-de, en-cs, zh-en)
+Differs  1. What to do stands in the system message; the original repeats it in every turn. The texts are
+            quoted data, where the original puts them between backticks that a text may contain.
+         2. The recommended profile asks for JSON with a schema and for the side of each span. Profiles paper
+            and code ask for the original's three headings.
+         3. Every reply that is not in the form is a failure. parse_mqm_answer reads a refusal, an empty
+            reply, an error page and bold headings as no error at all, and skips a line that says "no error"
+            even inside a quotation.
+         4. An unknown category or severity is a failure. The original counts any line under a heading.
+         5. A non-translation keeps the severity it was given. The original moves it to critical; the weights
+            `gemba` charge it 25 points either way.
+         6. An unreadable reply is asked for once more at temperature 0. The original raises the temperature
+            in ten steps, and mixes the answers in one table.
+         7. The first five errors and the cap of 25 points are in the weights `gemba`. The reader keeps all
+            errors, the most severe first, as the original counts them.
+         8. Context and glossary are shown where the user gives them; the original has neither.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import ClassVar, Final
+
+from adjudge.core.annotation import Annotation
+from adjudge.core.ask import About, Ask, Message
+from adjudge.core.judge import Calls, Profile
+from adjudge.core.segment import Subject
+from adjudge.core.typology import Severity
+from adjudge.judges._mqm import GEMBA_CATEGORIES, ErrorList, find_form
+from adjudge.judges._prompts import Prompts, load_prompts
+from adjudge.judges._spans import Marked
+from adjudge.judges._subject import TEXT_FILES, annotation_of, render_example, render_texts
+
+__all__ = ["GembaMqm"]
+
+SEVERITIES: Final[tuple[Severity, ...]] = ("critical", "major", "minor")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GembaMqm:
+    """Ask once for all errors."""
+
+    name: ClassVar[str] = "gemba-mqm"
+    protocol: ClassVar[str] = "mqm"
+    weights: ClassVar[str] = "gemba"
+    with_reference: ClassVar[bool] = False
+    calls: ClassVar[Calls] = Calls(1, 1, 1)
+
+    profile: Profile = "recommended"
+    prompts: Path | None = None
+
+    async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
+        """Mark the errors of one translation."""
+        marked = await self.mark(subject, ask)
+        worst_first = sorted(marked.spans, key=lambda span: SEVERITIES.index(span.severity))
+        return annotation_of(self, subject, spans=tuple(worst_first), flags=marked.flags)
+
+    async def mark(self, subject: Subject, ask: Ask) -> Marked:
+        """Put the one question."""
+        answer = await ask(
+            self.messages(subject),
+            about=About(
+                judge=self.name, stage="errors", subject=subject, wants="errors", facts=self._errors.facts
+            ),
+            read=partial(self._errors.read, subject=subject),
+            schema=self._errors.schema,
+        )
+        return answer.value
+
+    def messages(self, subject: Subject) -> list[Message]:
+        """What to do, three worked examples, the texts."""
+        files = self._files
+        system = files.message(
+            "system", "system", markers=files.piece("markers"), form=self._errors.render_form(files)
+        )
+        shots = [
+            message
+            for example in files.examples()
+            for message in render_example(files, example, self._errors.render_answer(example.errors))
+        ]
+        return [system, *shots, Message("user", render_texts(files, subject))]
+
+    @property
+    def prompts_digest(self) -> str:
+        """Six hexadecimal digits over its prompts."""
+        return self._files.digest
+
+    @cached_property
+    def _errors(self) -> ErrorList:
+        return ErrorList(form=find_form(self.profile), severities=SEVERITIES, categories=GEMBA_CATEGORIES)
+
+    @cached_property
+    def _files(self) -> Prompts:
+        used = ("system.md", "examples.jsonl", "texts.md", self._errors.file, *TEXT_FILES)
+        return load_prompts("gemba_mqm", used, self.prompts)

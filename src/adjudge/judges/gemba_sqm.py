@@ -1,0 +1,78 @@
+"""
+GEMBA-SQM: a rating from 0 to 100 with four points named on the scale, with or without a reference.
+
+Paper    Kocmi and Federmann, 2023, https://arxiv.org/abs/2302.14520
+Code     MicrosoftTranslator/GEMBA at 0fdcd8d, gemba/prompt.py (GEMBA-SQM, GEMBA-SQM_ref)
+Prompt   prompts/gemba_sqm, in our own words
+Differs  1. What to do stands in a system message, and the texts are quoted data; the original has one message
+            with the texts between quotation marks.
+         2. The recommended profile asks for JSON with a schema; profiles paper and code for the bare number.
+         3. The number must be the whole reply; the original takes the only number of any text.
+         4. An unreadable reply is asked for once more at temperature 0; the original raises the temperature.
+         5. Context and glossary are shown where the user gives them; the original has neither.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import ClassVar
+
+from adjudge.core.annotation import Annotation
+from adjudge.core.ask import About, Ask, Message
+from adjudge.core.judge import Calls, Profile
+from adjudge.core.segment import Subject
+from adjudge.judges._prompts import Prompts, load_prompts
+from adjudge.judges._rating import Rating, RatingScale
+from adjudge.judges._subject import TEXT_FILES, annotation_of, render_texts
+
+__all__ = ["GembaSqm"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GembaSqm:
+    """Ask once for a rating on a scale with named points."""
+
+    name: ClassVar[str] = "gemba-sqm"
+    protocol: ClassVar[str] = "da-sqm"
+    weights: ClassVar[None] = None
+    calls: ClassVar[Calls] = Calls(1, 1, 1)
+
+    profile: Profile = "recommended"
+    with_reference: bool = False
+    prompts: Path | None = None
+
+    async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
+        """Rate one translation."""
+        rating = await self.rate(subject, ask)
+        return annotation_of(self, subject, rating=rating.number, flags=rating.flags)
+
+    async def rate(self, subject: Subject, ask: Ask) -> Rating:
+        """Put the one question."""
+        scale = RatingScale(profile=self.profile)
+        answer = await ask(
+            self.messages(subject),
+            about=About(judge=self.name, stage="rating", subject=subject, wants="rating", facts=scale.facts),
+            read=partial(scale.read, subject=subject),
+            schema=scale.schema,
+        )
+        return answer.value
+
+    def messages(self, subject: Subject) -> list[Message]:
+        """What the scale means, then the texts."""
+        name = "system_with_reference" if self.with_reference else "system"
+        system = RatingScale(profile=self.profile).render_system(self._files, name, subject)
+        texts = render_texts(self._files, subject, with_reference=self.with_reference)
+        return [system, Message("user", texts)]
+
+    @property
+    def prompts_digest(self) -> str:
+        """Six hexadecimal digits over its prompts."""
+        return self._files.digest
+
+    @cached_property
+    def _files(self) -> Prompts:
+        kind = "_with_reference" if self.with_reference else ""
+        used = (f"system{kind}.md", f"texts{kind}.md", RatingScale(profile=self.profile).file, *TEXT_FILES)
+        return load_prompts("gemba_sqm", used, self.prompts)
