@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from adjudge.core.ask import Reply
+from adjudge.core.ask import Reply, Usage
 from adjudge.data.call_file import STORE, open_to_read, open_to_write, store_errors
 from adjudge.data.call_rows import (
     Attempt,
@@ -37,6 +37,7 @@ class CallTotals:
 
     asked: int = 0
     attempts: int = 0
+    usage: Usage = field(default_factory=Usage)
 
 
 class CallStore:
@@ -110,10 +111,15 @@ class CallStore:
         """Count what this run has asked, over all its sessions; waits until everything is written."""
         self._writer.flush()
         with store_errors(self.path):
-            attempts, asked = self._connection.execute(
-                "SELECT count(*), coalesce(sum(reason = ''), 0) FROM attempts WHERE run = ?", (self._run,)
+            asked, attempts, *tokens = self._connection.execute(
+                "SELECT coalesce(sum(reason = ''), 0), count(*), coalesce(sum(prompt), 0), "
+                "coalesce(sum(completion), 0), coalesce(sum(cached), 0), coalesce(sum(reasoning), 0) "
+                "FROM attempts WHERE run = ?",
+                (self._run,),
             ).fetchone()
-        return CallTotals(asked=asked, attempts=attempts)
+        prompt, completion, cached, reasoning = tokens
+        usage = Usage(prompt=prompt, completion=completion, cached=cached, reasoning=reasoning)
+        return CallTotals(asked=asked, attempts=attempts, usage=usage)
 
     def close(self) -> None:
         """Write what waits and close; may be called twice.
