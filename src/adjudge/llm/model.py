@@ -21,6 +21,10 @@ class Request:
         schema: JSON schema of the answer, or None.
         sampling: how the reply is drawn.
         sample: which of several replies to the same messages, from 0.
+        again: how often this sample was asked for before, because its reply could not be read.
+        seed: of sampling, for models that take one.
+        mark: the delimiters of quoted texts; see `llm/delimiters.py`.
+        key: under which the call is stored.
     """
 
     messages: tuple[Message, ...]
@@ -28,6 +32,10 @@ class Request:
     schema: Mapping[str, object] | None
     sampling: Sampling
     sample: int = 0
+    again: int = 0
+    seed: int = 0
+    mark: str = ""
+    key: bytes = b""
 
 
 class Model(Protocol):

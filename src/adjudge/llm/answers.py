@@ -1,0 +1,66 @@
+"""Which replies may be read at all, whatever a judge would make of their words."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from adjudge.core.ask import Reply
+from adjudge.errors import AnswerError, FailureReason
+
+__all__ = ["FINAL", "check_reply", "is_same_model"]
+
+FINAL: Final[frozenset[FailureReason]] = frozenset({"model_mismatch", "refused"})
+"""Asking again would not help, or would ask until the answer pleases."""
+
+_SHOWN: Final = 120
+_VERSION: Final = re.compile(
+    r"(?:[-@:](?:latest|preview|exp|free|\d{4}-\d\d-\d\d|\d\d-\d{4}|\d\d-\d\d|\d{6,8}|\d{3,4}))+$"
+)
+
+
+def check_reply(reply: Reply, model: str, served: str | None) -> None:
+    """Refuse a reply that is none.
+
+    Args:
+        reply: what came.
+        model: the model that was asked for.
+        served: the name that the server is known to give it, if another one; `any` for any.
+
+    Raises:
+        AnswerError: model_mismatch, refused, truncated, no_answer or empty.
+    """
+    if served != "any" and not is_same_model(served or model, reply.model):
+        raise AnswerError(
+            "model_mismatch",
+            f"asked {model!r}, answered by {reply.model[:_SHOWN]!r}; if that is right, say --served-as",
+        )
+    if reply.finish in {"refused", "content_filter"}:
+        raise AnswerError("refused", f"{reply.finish}: {reply.text[:_SHOWN]!r}")
+    if reply.finish == "length":
+        raise AnswerError("truncated", f"cut at {reply.usage.completion or 'max'} tokens")
+    if reply.text.strip():
+        return
+    if reply.reasoning.strip():
+        raise AnswerError("no_answer", "the model thought and did not answer; allow it more tokens")
+    raise AnswerError("empty", "the reply has no text")
+
+
+def is_same_model(asked: str, served: str) -> bool:
+    """Whether a server's name for itself is the model asked for: same but for path, date and tag.
+
+    Two names with different dates are two models. A server that gives no name is believed.
+    """
+    if not served:
+        return True
+    (stem, date), (served_stem, served_date) = _parts(asked), _parts(served)
+    return stem == served_stem and (not date or not served_date or date == served_date)
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """Name without path and version, and the digits of the version."""
+    last = name.strip().lower().rstrip("/").rpartition("/")[2]
+    found = _VERSION.search(last)
+    if found is None or found.start() == 0:
+        return last, ""
+    return last[: found.start()], re.sub(r"\D", "", found[0])

@@ -1,0 +1,277 @@
+"""The engine's `Ask`: store first, then the model; unreadable answers again, a bounded number of times."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from adjudge.core.ask import About, Answer, Message, Reply, Sampling, Usage
+from adjudge.core.segment import Subject
+from adjudge.data.call_rows import Attempt, Use, unit_name
+from adjudge.data.calls import CallStore
+from adjudge.errors import AnswerError, ModelError
+from adjudge.llm.answers import FINAL, check_reply
+from adjudge.llm.delimiters import mark_of
+from adjudge.llm.identity import call_key, stored_request
+from adjudge.llm.model import Request
+from adjudge.llm.models import Models, OpenModel
+from adjudge.llm.quiet import Quiet
+
+__all__ = ["Asker", "Tally", "UnitAsk"]
+
+T = TypeVar("T")
+_MISMATCHES = 3  # replies of another model before the first right one; then it is the setting that is wrong
+
+
+@dataclass
+class Tally:
+    """What one session has done so far.
+
+    Args:
+        asked: calls put to a model.
+        from_store: calls that were answered before.
+        usage: tokens of the calls that were asked.
+        served: replies by the name that the server gave itself, where it is not the name asked for.
+        roles: roles that asked.
+    """
+
+    asked: int = 0
+    from_store: int = 0
+    usage: Usage = field(default_factory=Usage)
+    served: Counter[str] = field(default_factory=Counter)
+    roles: set[str] = field(default_factory=set)
+
+    def add(self, reply: Reply) -> None:
+        """Count an answer that was paid."""
+        one, all_ = reply.usage, self.usage
+        self.asked += 1
+        self.usage = Usage(
+            prompt=all_.prompt + one.prompt,
+            completion=all_.completion + one.completion,
+            cached=all_.cached + one.cached,
+            reasoning=all_.reasoning + one.reasoning,
+        )
+
+
+class Asker:
+    """Puts the questions of all units of a run to its models, each question once.
+
+    Args:
+        models: whom each role asks.
+        store: where every answer is kept before it is used.
+        secret: of the run, for the delimiters.
+        seed: of sampling.
+        offline: ask nobody; what is not in the store fails as missing.
+    """
+
+    def __init__(
+        self, models: Models, store: CallStore, *, secret: bytes, seed: int = 0, offline: bool = False
+    ) -> None:
+        self.models = models
+        self.store = store
+        self.tally = Tally()
+        self.secret = secret
+        self.seed = seed
+        self._offline = offline
+        self._in_flight: dict[bytes, asyncio.Task[Reply]] = {}
+        self._matches = 0
+        self._mismatches = 0
+
+    def for_unit(self, subject: Subject) -> UnitAsk:
+        """The `Ask` of one unit of work."""
+        return UnitAsk(self, subject)
+
+    async def obtain(self, model: OpenModel, request: Request) -> Reply:
+        """Answer a request from the store or, once for everybody who asks it now, from the model.
+
+        Raises:
+            AnswerError: the model gave no reply.
+            ModelError: it cannot be asked.
+            StoreError: the reply could not be kept.
+        """
+        stored = self.store.find(request.key)
+        if stored is not None:
+            self.tally.from_store += 1
+            return stored
+        task = self._in_flight.get(request.key)
+        if task is None:
+            if self._offline:
+                raise AnswerError("missing", "the store has no answer to this question, and nobody is asked")
+            task = asyncio.create_task(self._pay(model, request))
+            self._in_flight[request.key] = task
+            task.add_done_callback(lambda done: self._landed(request.key, done))
+        return await asyncio.shield(task)
+
+    async def _pay(self, model: OpenModel, request: Request) -> Reply:
+        began, when = time.monotonic(), _now()
+        reply = await model.reply(request)
+        attempt = Attempt(request.key, when, round(time.monotonic() - began, 3), usage=reply.usage)
+        self.store.note(attempt)
+        self.tally.add(reply)
+        return await self.store.save(request.key, stored_request(model.identity, request), reply)
+
+    def _landed(self, key: bytes, task: asyncio.Task[Reply]) -> None:
+        del self._in_flight[key]
+        if not task.cancelled():
+            task.exception()  # whoever waited has it; who was cancelled does not want it
+
+    def check(self, model: OpenModel, reply: Reply) -> None:
+        """Refuse a reply that cannot be read, and stop when every reply is another model's.
+
+        Raises:
+            AnswerError: this one cannot be read.
+            ModelError: none ever was the model's that was asked for.
+        """
+        if reply.model not in {"", model.identity.model, model.name}:
+            self.tally.served[reply.model] += 1
+        try:
+            check_reply(reply, model.identity.model, model.served)
+        except AnswerError as error:
+            if error.reason == "model_mismatch":
+                self._mismatches += 1
+                if not self._matches and self._mismatches >= _MISMATCHES:
+                    raise ModelError(error.detail) from error
+            raise
+        self._matches += 1
+
+    async def stop(self, grace: float) -> None:
+        """Send nothing more; give what is in flight some seconds, for it is paid, and then leave it."""
+        await self.models.drain()
+        flights = list(self._in_flight.values())
+        if flights:
+            _, late = await asyncio.wait(flights, timeout=grace)
+            for task in late:
+                task.cancel()
+            with suppress(asyncio.CancelledError):
+                await asyncio.gather(*late, return_exceptions=True)
+
+
+class UnitAsk:
+    """What a judge gets for one unit of work; satisfies `core.ask.Ask`."""
+
+    def __init__(self, asker: Asker, subject: Subject) -> None:
+        self._asker = asker
+        self._subject = subject
+        self._mark = mark_of(subject.segment, asker.secret)
+        self._uses: list[Use] = []
+        self._samples: Counter[tuple[bytes, str, str]] = Counter()
+        self._quiet = Quiet()
+
+    async def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        about: About,
+        read: Callable[[Reply], T],
+        attempts: int = 2,
+        schema: Mapping[str, object] | None = None,
+        sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
+    ) -> Answer[T]:
+        """Ask; see `core.ask.Ask`."""
+        model = self._asker.models.for_role(about.role)
+        self._asker.tally.roles.add(about.role)
+        request = Request(
+            messages=tuple(messages),
+            about=about,
+            schema=schema,
+            sampling=sampling,
+            seed=self._asker.seed,
+            mark=self._mark,
+        )
+        base = call_key(model.identity, request)
+        request = replace(request, sample=self._next_sample(base, about), key=base)
+        with self._quiet.question():
+            try:
+                return await _Question(self._asker, model, self._uses).ask(request, read, attempts)
+            except AnswerError:
+                await self._quiet.wait_turn((about.stage, about.role, base))
+                raise
+
+    def _next_sample(self, base: bytes, about: About) -> int:
+        """How often this unit asked just this before; ten samples are ten calls, two agents share one."""
+        same = (base, about.stage, about.role)
+        self._samples[same] += 1
+        return self._samples[same] - 1
+
+    def end(self) -> None:
+        """Close the unit of work and write down what it asked."""
+        self._quiet.end()
+        s = self._subject
+        self._asker.store.save_uses(unit_name(s.lp, s.segment.segment, s.systems), self._uses)
+
+
+class _Question:
+    """One question, until its answer is read or given up."""
+
+    def __init__(self, asker: Asker, model: OpenModel, uses: list[Use]) -> None:
+        self._asker = asker
+        self._model = model
+        self._uses = uses
+        self._asked = 0
+
+    async def ask(self, request: Request, read: Callable[[Reply], T], attempts: int) -> Answer[T]:
+        """Ask until `read` accepts; an empty reply is asked for twice at least."""
+        again = 0
+        while True:
+            try:
+                reply, use = await self._reply(replace(request, again=again))
+                return Answer(value=self._read(reply, use, read), reply=reply, asked=self._asked)
+            except _UnreadableError as unreadable:
+                again += 1
+                error = unreadable.error
+                limit = max(attempts, 2) if error.reason in {"empty", "no_answer"} else attempts
+                if again >= limit or error.reason in FINAL:
+                    raise error from None
+
+    async def _reply(self, request: Request) -> tuple[Reply, int]:
+        """One reply; where it was cut, once more with room for twice as much."""
+        reply, use = await self._obtain(request)
+        if reply.finish == "length":
+            self._refuse(use, AnswerError("truncated", f"cut at {request.sampling.max_tokens} tokens"))
+            roomier = replace(request.sampling, max_tokens=2 * request.sampling.max_tokens)
+            reply, use = await self._obtain(replace(request, sampling=roomier))
+            if reply.finish == "length":
+                error = AnswerError("truncated", f"cut at {roomier.max_tokens} tokens")
+                self._refuse(use, error)
+                raise error
+        return reply, use
+
+    async def _obtain(self, request: Request) -> tuple[Reply, int]:
+        request = replace(request, key=call_key(self._model.identity, request))
+        use = len(self._uses)
+        self._uses.append(Use(request.key, request.about.stage, request.about.role))
+        self._asked += 1
+        try:
+            return await self._asker.obtain(self._model, request), use
+        except AnswerError as error:
+            self._refuse(use, error)
+            raise
+
+    def _read(self, reply: Reply, use: int, read: Callable[[Reply], T]) -> T:
+        try:
+            self._asker.check(self._model, reply)
+            return read(reply)
+        except AnswerError as error:
+            self._refuse(use, error)
+            raise _UnreadableError(error) from error
+
+    def _refuse(self, use: int, error: AnswerError) -> None:
+        self._uses[use] = replace(self._uses[use], reason=error.reason, detail=error.detail)
+
+
+class _UnreadableError(Exception):
+    """A reply came and cannot be read; unlike a reply that never came, it may be asked for again."""
+
+    def __init__(self, error: AnswerError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def _now() -> str:
+    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")

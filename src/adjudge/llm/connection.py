@@ -1,0 +1,34 @@
+"""How a model's server is reached: what the user may say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+__all__ = ["Connection", "JsonSchema"]
+
+JsonSchema = Literal["auto", "on", "off"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connection:
+    """What the user says of the server, beside the model's name.
+
+    Args:
+        base_url: address up to `/v1`; None for the provider's own.
+        key_env: name of the environment variable with the key; None for the provider's own.
+        key_file: file with the key.
+        served_as: name that the server gives the model, where that is another one; `any` for any.
+        json_schema: whether the server is asked to hold answers to a schema; `auto` where it can.
+        timeout: seconds for one attempt, from connecting to the last byte.
+        concurrency: calls at a time.
+    """
+
+    base_url: str | None = None
+    key_env: str | None = None
+    key_file: Path | None = None
+    served_as: str | None = None
+    json_schema: JsonSchema = "auto"
+    timeout: float = 180.0
+    concurrency: int = 20

@@ -1,0 +1,99 @@
+"""What makes two calls the same call: the key of the store.
+
+The key is a SHA-256 over everything that reaches the model, before delimiters are put in, and the index of
+the sample. How the reply is read is not in it: a better reader reads old answers for nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from adjudge.core.ask import About
+from adjudge.data.call_rows import StoredRequest, message_to_json
+from adjudge.llm.model import Request
+
+__all__ = ["Identity", "call_key", "stored_request"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identity:
+    """Who is asked.
+
+    Args:
+        endpoint: alias of the server, such as `openai`; never an address with credentials.
+        model: name of the model there.
+        constrained: whether a JSON schema reaches it.
+        seeded: whether a seed reaches it.
+        reads_about: whether it answers by `Request.about`, as the embedded model does.
+    """
+
+    endpoint: str
+    model: str
+    constrained: bool = False
+    seeded: bool = False
+    reads_about: bool = False
+
+    def takes_seed(self, request: Request) -> bool:
+        """Whether the seed makes a difference: it is sent, and the reply is drawn at random."""
+        return self.seeded and request.sampling.temperature > 0
+
+    @property
+    def name(self) -> str:
+        """`provider/model`, as in the signature."""
+        return f"{self.endpoint}/{self.model}"
+
+    def to_json(self) -> dict[str, Any]:
+        """As the store keeps it."""
+        return {
+            "endpoint": self.endpoint,
+            "model": self.model,
+            "constrained": self.constrained,
+            "seeded": self.seeded,
+            "reads_about": self.reads_about,
+        }
+
+
+def call_key(identity: Identity, request: Request) -> bytes:
+    """Key of a call, 32 bytes."""
+    sampling = request.sampling
+    wire = [
+        identity.endpoint,
+        identity.model,
+        [message_to_json(message) for message in request.messages],
+        [sampling.temperature, sampling.max_tokens, sampling.logprobs],
+        request.schema if identity.constrained else None,
+        [request.sample, request.again],
+        request.seed if identity.takes_seed(request) else None,
+        _facts(request.about) if identity.reads_about else None,
+    ]
+    return hashlib.sha256(orjson.dumps(wire, option=orjson.OPT_SORT_KEYS)).digest()
+
+
+def _facts(about: About) -> list[object]:
+    return [about.judge, about.stage, about.role, about.wants, _plain(about.facts)]
+
+
+def _plain(value: object) -> object:
+    """Mappings and sequences of any kind as JSON has them."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        inner = [_plain(v) for v in value]
+        return inner if isinstance(value, list | tuple) else sorted(map(repr, inner))
+    return value if isinstance(value, str | int | float | None) else repr(value)
+
+
+def stored_request(identity: Identity, request: Request) -> StoredRequest:
+    """What the store keeps of a request."""
+    return StoredRequest(
+        model=identity.to_json(),
+        messages=request.messages,
+        sampling=request.sampling,
+        schema=request.schema if identity.constrained else None,
+        sample=(request.sample, request.again),
+    )

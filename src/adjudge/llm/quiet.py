@@ -1,0 +1,73 @@
+"""Which of several failed questions a judgement fails with: not the one that a fast server failed first.
+
+A judge asks in parallel, and the first exception ends its `gather`. Were it raised at once, the reason of the
+failure would depend on timing, and a run that was interrupted would end in other records than one that was
+not. So a failed question waits until its unit of work is quiet, that is until every other question of the
+unit was answered or failed too; then the failures are raised in an order that only the questions decide.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+__all__ = ["Quiet"]
+
+Order = tuple[str, str, bytes]
+_TURNS: Final = 10  # of the event loop; an answered question starts its next one within three
+
+
+class Quiet:
+    """The open and the failed questions of one unit of work."""
+
+    def __init__(self) -> None:
+        self._open = 0
+        self._changes = 0
+        self._held: list[tuple[Order, asyncio.Future[None]]] = []
+
+    @contextmanager
+    def question(self) -> Iterator[None]:
+        """Count a question as open."""
+        self._open += 1
+        self._changed()
+        try:
+            yield
+        finally:
+            self._open -= 1
+            self._changed()
+
+    async def wait_turn(self, order: Order) -> None:
+        """Hold a failed question until the unit is quiet and all that order before it are through."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        held = (order, turn)
+        self._held.append(held)
+        self._changed()
+        try:
+            await turn
+        finally:
+            if held in self._held:
+                self._held.remove(held)
+
+    def end(self) -> None:
+        """Let everything go: the judgement is over."""
+        for _, turn in self._held:
+            if not turn.done():
+                turn.set_result(None)
+
+    def _changed(self) -> None:
+        self._changes += 1
+        if self._held and len(self._held) == self._open:
+            self._look_again(self._changes, _TURNS)
+
+    def _look_again(self, changes: int, turns: int) -> None:
+        """Whoever was just answered has some turns to ask on before silence counts as silence."""
+        if changes != self._changes or not self._held:
+            return
+        if turns:
+            asyncio.get_running_loop().call_soon(self._look_again, changes, turns - 1)
+            return
+        _, turn = min(self._held, key=lambda held: held[0])
+        if not turn.done():
+            turn.set_result(None)

@@ -1,0 +1,138 @@
+"""What is run: a judge or a metric, by name or as an object, and what a signature says of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from adjudge import __version__
+from adjudge.core.judge import Judge, Metric, Profile
+from adjudge.core.score import Signature
+from adjudge.errors import UsageError
+
+__all__ = ["Annotator", "is_judge", "is_metric", "load_annotator", "settings_of", "signature_of"]
+
+Annotator = Judge | Metric
+_IDENTITY = frozenset({"name", "profile", "prompts"})  # said elsewhere in the signature
+
+
+def load_annotator(
+    name: str,
+    *,
+    profile: Profile = "recommended",
+    prompts: Path | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> Annotator:
+    """Load a judge or a metric by its name.
+
+    Raises:
+        UsageError: there is none, or it has no such setting.
+    """
+    from adjudge.judges import load_judge
+    from adjudge.metrics import METRICS, load_metric
+
+    if name not in METRICS:
+        return load_judge(name, profile=profile, prompts=prompts, settings=settings or {})
+    if prompts is not None or profile != "recommended":
+        raise UsageError(f"{name} is a metric: it has neither prompts nor profiles")
+    return load_metric(name, settings or {})
+
+
+def is_metric(annotator: Annotator) -> TypeGuard[Metric]:
+    """Whether it scores without a language model."""
+    return hasattr(annotator, "corpus_score")
+
+
+def is_judge(annotator: Annotator) -> TypeGuard[Judge]:
+    """Whether it asks a language model."""
+    return not is_metric(annotator)
+
+
+def settings_of(annotator: Annotator) -> dict[str, object]:
+    """Every setting with its value, as `run.json` keeps it."""
+    thing: Any = annotator
+    names = [f.name for f in dataclasses.fields(thing) if f.init] if dataclasses.is_dataclass(thing) else []
+    found = {name: _plain(getattr(annotator, name)) for name in names}
+    if "prompts" in found and is_judge(annotator):
+        found["prompts"] = annotator.prompts_digest  # the folder may move; its content may not
+    return found
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def _changed(annotator: Annotator) -> dict[str, str]:
+    """Settings that differ from the default of their profile."""
+    now = settings_of(annotator)
+    profile = {name: now[name] for name in ("profile",) if name in now}
+    make: Callable[..., Annotator] = type(annotator)
+    try:
+        default = settings_of(make(**profile))
+    except TypeError:  # a judge from outside with a setting that has no default
+        default = {}
+    return {
+        name: _text(value)
+        for name, value in now.items()
+        if name not in _IDENTITY and (name not in default or default[name] != value)
+    }
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return ",".join(map(_text, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value)
+
+
+def signature_of(
+    annotator: Annotator,
+    *,
+    reference: str,
+    lps: tuple[str, ...],
+    extra: Mapping[str, str],
+    model: str = "",
+    seed: int | None = None,
+) -> Signature:
+    """The signature of a run in which nothing failed yet.
+
+    Args:
+        annotator: who judges.
+        reference: name of the reference shown, or `src`.
+        lps: language pairs, for what a metric does differently in each.
+        extra: settings of the run that differ from their default.
+        model: whom a judge asks.
+        seed: of a judge's sampling.
+    """
+    fields: dict[str, str] = {}
+    if is_metric(annotator):
+        fields |= {"ref": reference, **_by_lp({lp: annotator.settings(lp) for lp in lps})}
+    if is_judge(annotator):
+        fields |= {"model": model, "prompts": annotator.prompts_digest, "profile": annotator.profile}
+        fields |= {"ref": reference, **_changed(annotator)}
+    fields |= extra
+    if annotator.weights is not None:
+        fields["weights"] = annotator.weights
+    fields["failed"] = "0/0"
+    if seed is not None:
+        fields["seed"] = str(seed)
+    return Signature(annotator.name, {**fields, "version": __version__})
+
+
+def _by_lp(settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """One value where all language pairs agree, else each with its own."""
+    names = dict.fromkeys(name for values in settings.values() for name in values)
+    found = {}
+    for name in names:
+        values = {lp: own[name] for lp, own in settings.items() if name in own}
+        same = len(set(values.values())) == 1 and len(values) == len(settings)
+        parts = [next(iter(values.values()))] if same else [f"{lp}={v}" for lp, v in values.items()]
+        found[name] = ",".join(parts)
+    return found

@@ -1,0 +1,232 @@
+"""What is to be run, resolved from names, files and options, before anything is asked."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, TypedDict, Unpack
+
+from adjudge.core.judge import Profile
+from adjudge.core.run import RunInfo
+from adjudge.core.score import Signature
+from adjudge.core.segment import TestSet
+from adjudge.data.calls import STORE
+from adjudge.data.load import load
+from adjudge.llm.connection import Connection
+from adjudge.llm.models import EMBEDDED, Models, open_models
+from adjudge.runs.annotators import Annotator, is_metric, load_annotator, settings_of, signature_of
+from adjudge.runs.record import describe_test_set
+from adjudge.runs.units import Plan, plan_units, read_terms
+
+__all__ = ["Job", "Options", "prepare"]
+
+_CONCURRENCY: Final = 20
+
+
+class Options(TypedDict, total=False):
+    """What `adjudge.run` takes beside judge, test set and folder; the command line has the same.
+
+    model: `provider/model`, or several, all but one as `role=provider/model`.
+    profile, prompts, settings: of a judge that is named and not given.
+    base_url, key_env, key_file, served_as, json_schema, timeout: how the model's server is reached.
+    reference: the one that is shown, where there are several.
+    context: how many segments before it in its document a translation is shown with.
+    terms: glossary, a file of `source<TAB>translation`.
+    store: call store that several runs share; its place is the run directory otherwise.
+    concurrency: calls at a time.
+    seed: of sampling, where the temperature is not 0.
+    reparse: read the stored answers again and ask nothing.
+    progress: show it on standard error.
+    """
+
+    model: str | Sequence[str]
+    profile: Profile
+    prompts: Path | str | None
+    settings: Mapping[str, str]
+    base_url: str | None
+    key_env: str | None
+    key_file: Path | str | None
+    served_as: str | None
+    json_schema: Literal["auto", "on", "off"]
+    timeout: float
+    reference: str | None
+    context: int
+    terms: Path | str | None
+    store: Path | str | None
+    concurrency: int
+    seed: int
+    reparse: bool
+    progress: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One run, ready to go.
+
+    Args:
+        annotator: judge or metric.
+        plan: what is judged.
+        out: run directory.
+        models: whom a judge asks; None for a metric.
+        store: path of the call store.
+        settings: as `run.json` keeps them.
+        signature: without the failed count.
+        width: units of work at a time.
+        seed: of sampling.
+        offline: ask nobody.
+        progress: show it.
+        notes: what the user must know beforehand.
+    """
+
+    annotator: Annotator
+    plan: Plan
+    out: Path
+    models: Models | None
+    store: Path
+    settings: Mapping[str, object]
+    signature: Signature
+    width: int = _CONCURRENCY
+    seed: int = 0
+    offline: bool = False
+    progress: bool = False
+    notes: tuple[str, ...] = field(default=())
+
+    def info(self) -> RunInfo:
+        """What `run.json` says before the first unit is judged."""
+        return RunInfo(
+            signature=self.signature,
+            kind="metric" if is_metric(self.annotator) else "judge",
+            annotator=self.annotator.name,
+            protocol=self.annotator.protocol,
+            weights=self.annotator.weights,
+            settings=self.settings,
+            test_set=describe_test_set(self.plan.test_set, self.plan.systems),
+            counts={"judged": 0, "failed": 0, "pending": len(self.plan)},
+        )
+
+
+def prepare(
+    annotator: Annotator | str, test_set: TestSet | Path | str, out: Path | str, **options: Unpack[Options]
+) -> Job:
+    """Resolve names, files and options.
+
+    Raises:
+        UsageError: something is unknown, unclear or contradicts.
+        DataError: a file cannot be read.
+    """
+    if isinstance(annotator, str):
+        annotator = _load(annotator, options)
+    if not isinstance(test_set, TestSet):
+        test_set = load(test_set)
+    out = Path(out)
+    terms = options.get("terms")
+    plan = plan_units(
+        test_set,
+        with_reference=annotator.with_reference,
+        reference=options.get("reference"),
+        context=options.get("context", 0),
+        terms=() if terms is None else read_terms(Path(terms)),
+    )
+    models = None if is_metric(annotator) else _open_models(options)
+    store = Path(options.get("store") or out / STORE)
+    return Job(
+        annotator=annotator,
+        plan=plan,
+        out=out,
+        models=models,
+        store=store,
+        settings=_settings(annotator, models, plan, options) | _places(store, out),
+        signature=_signature(annotator, models, plan, options),
+        width=options.get("concurrency", _CONCURRENCY),
+        seed=options.get("seed", 0),
+        offline=options.get("reparse", False),
+        progress=options.get("progress", False),
+        notes=(*plan.notes, *_notes(models)),
+    )
+
+
+def _load(name: str, options: Options) -> Annotator:
+    prompts = options.get("prompts")
+    return load_annotator(
+        name,
+        profile=options.get("profile", "recommended"),
+        prompts=None if prompts is None else Path(prompts),
+        settings=options.get("settings", {}),
+    )
+
+
+def _open_models(options: Options) -> Models:
+    names = options.get("model", ())
+    key_file = options.get("key_file")
+    connection = Connection(
+        base_url=options.get("base_url"),
+        key_env=options.get("key_env"),
+        key_file=None if key_file is None else Path(key_file),
+        served_as=options.get("served_as"),
+        json_schema=options.get("json_schema", "auto"),
+        timeout=options.get("timeout", Connection.timeout),
+        concurrency=options.get("concurrency", _CONCURRENCY),
+    )
+    return open_models([names] if isinstance(names, str) else list(names), connection)
+
+
+def _settings(annotator: Annotator, models: Models | None, plan: Plan, options: Options) -> dict[str, object]:
+    """Every setting as it was used."""
+    settings: dict[str, object] = {"judge" if models else "metric": settings_of(annotator)}
+    if models is not None:
+        settings |= {
+            "model": models.name,
+            "json_schema": options.get("json_schema", "auto"),
+            "seed": options.get("seed", 0),
+            "concurrency": options.get("concurrency", _CONCURRENCY),
+            "timeout": options.get("timeout", Connection.timeout),
+        }
+    return settings | {
+        "reference": dict(plan.references),
+        "context": plan.context,
+        "terms": _digest(plan),
+    }
+
+
+def _places(store: Path, out: Path) -> dict[str, object]:
+    """Where the store is, seen from the run directory, so that both may move together."""
+    try:
+        return {"store": os.path.relpath(store, out)}
+    except ValueError:  # another drive
+        return {"store": str(store)}
+
+
+def _digest(plan: Plan) -> str:
+    """Six hexadecimal digits over the glossary; empty without one."""
+    text = "\n".join(f"{t.source}\t{t.translation}" for t in plan.terms)
+    return hashlib.sha256(text.encode()).hexdigest()[:6] if plan.terms else ""
+
+
+def _signature(annotator: Annotator, models: Models | None, plan: Plan, options: Options) -> Signature:
+    names = dict.fromkeys(plan.references.values())
+    extra: dict[str, str] = {}
+    if plan.context:
+        extra["context"] = str(plan.context)
+    if plan.terms:
+        extra["terms"] = _digest(plan)
+    if models is not None and (forced := options.get("json_schema", "auto")) != "auto":
+        extra["schema"] = forced
+    return signature_of(
+        annotator,
+        model="" if models is None else models.name,
+        reference=",".join(names) or "src",
+        lps=plan.test_set.lps,
+        extra=extra,
+        seed=None if models is None else options.get("seed", 0),
+    )
+
+
+def _notes(models: Models | None) -> list[str]:
+    if models is None or all(model.name != EMBEDDED for model in models.all):
+        return []
+    return [
+        f"no language model judges: {EMBEDDED} are fixed rules; choose a model with --model provider/model"
+    ]

@@ -1,0 +1,135 @@
+"""The directory of a run: made, locked, compared with what is asked for now, and kept up to date."""
+
+from __future__ import annotations
+
+import datetime as dt
+import secrets
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from adjudge.core.run import RunInfo
+from adjudge.core.segment import TestSet
+from adjudge.data.jsonl import write_test_set
+from adjudge.data.run_dir import INFO, TEST_SET, read_run_info, write_run_info
+from adjudge.errors import StoreError, UsageError
+
+__all__ = ["RunDirectory", "describe_test_set", "now"]
+
+_LOCK: Final = ".lock"
+_FREE: Final = frozenset({"concurrency", "timeout", "store", "base_url", "key_env", "retries"})
+"""Settings that no record depends on: they may differ when a run is resumed."""
+
+
+class RunDirectory:
+    """A run directory that this process alone writes."""
+
+    def __init__(self, path: Path) -> None:
+        """Lock it; it is made if there is none.
+
+        Raises:
+            UsageError: it holds something else.
+            StoreError: another process writes it.
+        """
+        self.path = path
+        _refuse_foreign(path)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"cannot make the run directory {path}: {error.strerror}") from error
+        self._lock = _lock(path)
+
+    def open(self, info: RunInfo, test_set: TestSet) -> RunInfo:
+        """Start the run, or take it up again with the secret and the start time that it has.
+
+        Raises:
+            UsageError: it was made with other settings or another test set; says what differs.
+        """
+        if not (self.path / INFO).is_file():
+            info = replace(info, secret=secrets.token_hex(16), times={"started": now()})
+            write_test_set(self.path / TEST_SET, test_set)
+            write_run_info(self.path, info)
+            return info
+        before = read_run_info(self.path)
+        if differences := list(_differences(before, info)):
+            what = "; ".join(differences)
+            raise UsageError(
+                f"{self.path} holds another run: {what}. Choose another --out, or the same settings"
+            )
+        return replace(info, secret=before.secret, times={"started": before.times.get("started", now())})
+
+    def write(self, info: RunInfo) -> None:
+        """Write `run.json` anew."""
+        write_run_info(self.path, info)
+
+    def close(self) -> None:
+        """Let others write it."""
+        self._lock.close()  # the file stays: who removed it could remove the lock of the next process
+
+
+def _refuse_foreign(path: Path) -> None:
+    if path.is_file():
+        raise UsageError(f"--out must name a folder, {path} is a file")
+    if path.is_dir() and not (path / INFO).is_file():
+        others = {entry.name for entry in path.iterdir()} - {_LOCK, TEST_SET}
+        if others:
+            raise UsageError(f"--out {path} is no run directory and is not empty; choose another")
+
+
+def _lock(path: Path) -> sqlite3.Connection:
+    """Hold a lock that ends with this process, whatever ends it; SQLite has one on every system."""
+    connection = sqlite3.connect(path / _LOCK, timeout=0, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.Error as error:
+        connection.close()
+        what = "another process is working on it" if "locked" in str(error) else str(error)
+        raise StoreError(f"cannot write the run {path}: {what}") from error
+    return connection
+
+
+def _differences(before: RunInfo, after: RunInfo) -> list[str]:
+    """What two runs differ in, as `name: before, now after`."""
+    old = {"annotator": before.annotator, **before.settings, "test set": _digest(before)}
+    new = {"annotator": after.annotator, **after.settings, "test set": _digest(after)}
+    return [
+        f"{key} was {_shown(old.get(key))}, now {_shown(new.get(key))}"
+        for key in dict.fromkeys((*old, *new))
+        if key not in _FREE and _plain(old.get(key)) != _plain(new.get(key))
+    ]
+
+
+def _digest(info: RunInfo) -> str:
+    """Enough of the test set's digest to tell two apart."""
+    return str(info.test_set.get("digest", ""))[:12]
+
+
+def _plain(value: object) -> object:
+    """As JSON gives it back."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _shown(value: object) -> str:
+    text = str(_plain(value))
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def describe_test_set(test_set: TestSet, systems: Mapping[str, tuple[str, ...]]) -> dict[str, object]:
+    """What `run.json` says of the test set."""
+    return {
+        "name": test_set.name,
+        "digest": test_set.digest,
+        "lps": list(test_set.lps),
+        "systems": list(dict.fromkeys(name for names in systems.values() for name in names)),
+        "segments": len(test_set),
+    }
+
+
+def now() -> str:
+    """The time as `run.json` has it."""
+    return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")

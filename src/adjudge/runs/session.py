@@ -1,0 +1,261 @@
+"""One session of a run: from taking it up to its last record, or to whatever stops it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Final
+
+from adjudge.core.annotation import Annotation, Failure, Record
+from adjudge.core.judge import Judge, Metric
+from adjudge.core.run import RunInfo
+from adjudge.data.call_rows import run_name
+from adjudge.data.calls import CallStore, CallTotals
+from adjudge.data.run_dir import RECORDS
+from adjudge.errors import AnswerError, DataError, FailureReason, UsageError
+from adjudge.llm.ask import Asker, Tally
+from adjudge.llm.models import Models
+from adjudge.runs.annotators import is_judge, is_metric
+from adjudge.runs.job import Job
+from adjudge.runs.progress import Progress
+from adjudge.runs.record import RunDirectory, now
+from adjudge.runs.units import Unit
+from adjudge.runs.work import Sink, work
+
+__all__ = ["Outcome", "execute"]
+
+_GRACE: Final = 5.0  # seconds for calls in flight when a run is stopped: they are paid
+_INFO_SECONDS: Final = 10.0
+_DETAIL: Final = 500
+_BLOCK: Final = 512  # translations that a metric gets at a time
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How a session went.
+
+    Args:
+        info: as `run.json` has it now.
+        tally: what this session asked.
+        seconds: how long it took.
+        notes: what the user must know.
+    """
+
+    info: RunInfo
+    tally: Tally = field(default_factory=Tally)
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+async def execute(job: Job) -> Outcome:
+    """Run a job to its end.
+
+    Raises:
+        AdjudgeError: something stopped it; what was answered is stored, the same job goes on from there.
+    """
+    directory = RunDirectory(job.out)
+    try:
+        info = directory.open(job.info(), job.plan.test_set)
+        if is_judge(job.annotator) and job.models is not None:
+            return await _JudgeSession(job, directory, info).run(job.annotator, job.models)
+        if is_metric(job.annotator):
+            return await _MetricSession(job, directory, info).run(job.annotator)
+        raise UsageError(f"{job.annotator.name} is a judge and has no model to ask")
+    finally:
+        directory.close()
+
+
+class _Session:
+    """What judges and metrics have in common: records, counts, progress."""
+
+    def __init__(self, job: Job, directory: RunDirectory, info: RunInfo) -> None:
+        self.job = job
+        self.directory = directory
+        self.start = info
+        self.sink = Sink()
+        self.tally = Tally()
+        self.began = time.monotonic()
+        self.progress = Progress(len(job.plan), shown=job.progress)
+
+    def info(self, **changes: object) -> RunInfo:
+        """`run.json` as it would be now."""
+        sink, total = self.sink, len(self.job.plan)
+        pending = total - sink.judged - sink.failed
+        failed = f"{sink.failed}/{sink.judged + sink.failed}"
+        return replace(
+            self.start,
+            signature=self.start.signature.with_fields(failed=failed),
+            counts={"judged": sink.judged, "failed": sink.failed, "pending": pending},
+            failures=dict(sorted(sink.failures.items())),
+            **changes,  # type: ignore[arg-type]
+        )
+
+    def failure(self, unit: Unit, reason: FailureReason, detail: str) -> Failure:
+        """Here alone an error becomes a failure."""
+        subject, annotator = unit.subject, self.job.annotator
+        return Failure(
+            lp=subject.lp,
+            document=subject.segment.document,
+            segment=subject.segment.segment,
+            systems=subject.systems,
+            annotator=annotator.name,
+            protocol=annotator.protocol,
+            reason=reason,
+            detail=detail[:_DETAIL],
+        )
+
+    def finish(self, info: RunInfo) -> RunInfo:
+        """Write the records, then the last `run.json`."""
+        self.sink.write(self.directory.path / RECORDS)
+        info = replace(info, times={**info.times, "finished": now()})
+        self.directory.write(info)
+        return info
+
+    @property
+    def seconds(self) -> float:
+        """Since the session began."""
+        return time.monotonic() - self.began
+
+
+class _JudgeSession(_Session):
+    """Asks."""
+
+    async def run(self, judge: Judge, models: Models) -> Outcome:
+        """Judge every unit."""
+        store = CallStore(self.job.store, run_name(self.start.secret))
+        asker = Asker(
+            models,
+            store,
+            secret=bytes.fromhex(self.start.secret),
+            seed=self.job.seed,
+            offline=self.job.offline,
+        )
+        self.tally = asker.tally
+        try:
+            await self._work(judge, asker)
+            info = self.finish(self._info(store.totals()))
+        except BaseException:
+            await asker.stop(_GRACE)
+            with suppress(Exception):
+                self.directory.write(self._info(store.totals()))
+            raise
+        finally:
+            self.sink.close()
+            await models.close()
+            store.close()
+        notes = (*self._notes(asker), *_torn(store.torn))
+        return Outcome(info=info, tally=asker.tally, seconds=self.seconds, notes=notes)
+
+    async def _work(self, judge: Judge, asker: Asker) -> None:
+        async def annotate(unit: Unit) -> Sequence[Record]:
+            return [await self._annotate(judge, asker, unit)]
+
+        ticking = asyncio.create_task(self._tick())
+        try:
+            with self.progress:
+                await work(iter(self.job.plan), annotate, self.sink, width=self.job.width)
+                self._show()
+        finally:
+            ticking.cancel()
+            await asyncio.gather(ticking, return_exceptions=True)
+
+    async def _annotate(self, judge: Judge, asker: Asker, unit: Unit) -> Annotation | Failure:
+        if unit.missing:
+            return self.failure(unit, "missing", unit.missing)
+        ask = asker.for_unit(unit.subject)
+        try:
+            return await judge.annotate(unit.subject, ask)
+        except AnswerError as error:
+            return self.failure(unit, error.reason, error.detail)
+        except DataError as error:  # a value of the model's that no record accepts
+            return self.failure(unit, "schema", str(error))
+        finally:
+            ask.end()
+
+    async def _tick(self) -> None:
+        written = time.monotonic()
+        while True:
+            await asyncio.sleep(self.progress.seconds)
+            self._show()
+            if time.monotonic() - written > _INFO_SECONDS:
+                written = time.monotonic()
+                self.directory.write(self.info())
+
+    def _show(self) -> None:
+        done = self.sink.judged + self.sink.failed
+        self.progress.show(done=done, failed=self.sink.failed, tally=self.tally)
+
+    def _info(self, totals: CallTotals) -> RunInfo:
+        used, usage = self.tally.asked + self.tally.from_store, totals.usage
+        info = self.info(
+            calls={
+                "asked": totals.asked,
+                "from_store": max(used - totals.asked, 0),
+                "attempts": totals.attempts,
+                "repaired": self.sink.repaired,
+            },
+            tokens={
+                "prompt": usage.prompt,
+                "cached": usage.cached,
+                "completion": usage.completion,
+                "reasoning": usage.reasoning,
+            },
+            price=None if self.job.models is None or self.job.models.is_paid else 0.0,
+        )
+        if served := sorted(self.tally.served):
+            info = replace(info, signature=info.signature.with_fields(served=",".join(served)))
+        return info
+
+    def _notes(self, asker: Asker) -> Iterator[str]:
+        for role in asker.models.roles:
+            if not any(name == role or name.startswith(f"{role}.") for name in asker.tally.roles):
+                known = ", ".join(sorted(asker.tally.roles - {""})) or "none"
+                yield f"no question came from role {role!r}; this judge's roles: {known}"
+
+
+def _torn(count: int) -> list[str]:
+    return [f"{count} stored calls were damaged and were asked again"] if count else []
+
+
+class _MetricSession(_Session):
+    """Asks nobody."""
+
+    async def run(self, metric: Metric) -> Outcome:
+        """Score every unit, block by block."""
+        try:
+            with self.progress:
+                units = iter(self.job.plan)
+                while block := list(islice(units, _BLOCK)):
+                    self._annotate(metric, block)
+                    self.progress.show(
+                        done=self.sink.judged + self.sink.failed, failed=self.sink.failed, tally=self.tally
+                    )
+                    await asyncio.sleep(0)
+            info = self.finish(self.info(price=0.0, corpus_scores=self._corpus_scores(metric)))
+        finally:
+            self.sink.close()
+        return Outcome(info=info, seconds=self.seconds)
+
+    def _annotate(self, metric: Metric, block: list[Unit]) -> None:
+        judged = iter(metric.annotate([unit.subject for unit in block if not unit.missing]))
+        for unit in block:
+            missing = self.failure(unit, "missing", unit.missing)
+            self.sink.add(unit.index, [missing if unit.missing else next(judged)])
+
+    def _corpus_scores(self, metric: Metric) -> dict[str, dict[str, float]]:
+        found: dict[str, dict[str, float]] = {}
+        for lp, systems in self.job.plan.systems.items():
+            for system in systems:
+                subjects = [
+                    unit.subject
+                    for unit in self.job.plan
+                    if unit.subject.lp == lp and unit.subject.system == system and not unit.missing
+                ]
+                score = metric.corpus_score(subjects) if subjects else None
+                if score is not None:
+                    found.setdefault(lp, {})[system] = score
+        return found

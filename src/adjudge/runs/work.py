@@ -1,0 +1,102 @@
+"""Work through units side by side, and put what comes out of them back in order."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from adjudge.core.annotation import Failure, Record
+from adjudge.data.files import write_lines
+from adjudge.data.records import record_to_json
+from adjudge.runs.units import Unit
+
+__all__ = ["Sink", "work"]
+
+_WINDOW: Final = 65_536  # units that may wait for a slow one before them; about 30 MB of records
+
+
+class Sink:
+    """Takes records in any order and keeps them in test-set order, on disk.
+
+    Nothing is seen under the final name before everything is there.
+    """
+
+    def __init__(self) -> None:
+        self.judged = 0
+        self.failures: Counter[str] = Counter()
+        self.repaired = 0
+        self._next = 0
+        self._waiting: dict[int, list[str]] = {}
+        self._moved = asyncio.Event()
+        self._spool = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")  # noqa: SIM115
+
+    @property
+    def failed(self) -> int:
+        """Units that failed."""
+        return self.failures.total()
+
+    async def wait_for_room(self, index: int) -> None:
+        """Wait while a unit is too far ahead of the slowest one."""
+        while index >= self._next + _WINDOW:
+            self._moved.clear()
+            await self._moved.wait()
+
+    def add(self, index: int, records: Sequence[Record]) -> None:
+        """Take the records of one unit."""
+        failures = [record for record in records if isinstance(record, Failure)]
+        if failures:
+            self.failures[failures[0].reason] += 1
+        else:
+            self.judged += 1
+        self.repaired += any("repaired" in r.flags for r in records if not isinstance(r, Failure))
+        self._waiting[index] = [json.dumps(record_to_json(r), ensure_ascii=False) for r in records]
+        while self._next in self._waiting:
+            self._spool.writelines(line + "\n" for line in self._waiting.pop(self._next))
+            self._next += 1
+        self._moved.set()
+
+    def write(self, path: Path) -> None:
+        """Write the file of records; whole or not at all."""
+        self._spool.seek(0)
+        write_lines(path, (line.removesuffix("\n") for line in self._spool))
+
+    def close(self) -> None:
+        """Drop what was not written."""
+        self._spool.close()
+
+
+Judging = Callable[[Unit], Awaitable[Sequence[Record]]]
+
+
+async def work(units: Iterator[Unit], judge: Judging, sink: Sink, *, width: int) -> None:
+    """Judge all units, `width` of them at a time.
+
+    The workers draw from one iterator, so that there are never more coroutines than workers, whatever the
+    size of the test set.
+
+    Raises:
+        AdjudgeError: the first that a unit raises; the others are stopped.
+    """
+
+    async def worker() -> None:
+        for unit in units:
+            await sink.wait_for_room(unit.index)
+            sink.add(unit.index, await judge(unit))
+            await asyncio.sleep(
+                0
+            )  # a run that is answered from the store must not starve progress and signals
+
+    workers = [asyncio.create_task(worker()) for _ in range(width)]
+    try:
+        done, _ = await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
+        for task in done:
+            task.result()
+    finally:
+        for task in workers:
+            task.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
