@@ -49,8 +49,12 @@ def read_bytes(path: Path) -> bytes:
         raise DataError(f"cannot read the file: {error.strerror}", path=path) from error
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, *, keep_mark: bool = False) -> str:
     """Read a whole file as UTF-8.
+
+    Args:
+        path: the file.
+        keep_mark: whether a byte-order mark is text.
 
     Raises:
         DataError: a byte that is not UTF-8; says where.
@@ -63,19 +67,19 @@ def read_text(path: Path) -> str:
         column = error.start - raw.rfind(b"\n", 0, error.start)
         bad = f"byte {column} of the line is 0x{raw[error.start]:02x}"
         raise DataError(f"not UTF-8: {bad}; convert the file with iconv", path=path, line=line) from error
-    if text.startswith(_BOM):
+    if text.startswith(_BOM) and not keep_mark:
         warnings.warn(f"{path} starts with a byte-order mark, which is not read as text", DataWarning, 2)
         return text[1:]
     return text
 
 
-def read_lines(path: Path) -> list[str]:
+def read_lines(path: Path, *, keep_mark: bool = False) -> list[str]:
     r"""Read the lines of a file, without their ends.
 
     The last line may lack its end. Where every line ends in "\r\n" that is the file's line end, and a
     warning says so; a carriage return anywhere else is text.
     """
-    lines = read_text(path).split("\n")
+    lines = read_text(path, keep_mark=keep_mark).split("\n")
     ended, last = lines[:-1], lines[-1]
     if ended and all(line.endswith("\r") for line in ended):
         message = f"{path} has Windows line ends (CRLF) throughout; the carriage returns are not read as text"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from adjudge.core.language import canonical_lp
 from adjudge.core.segment import Segment, TestSet
@@ -28,23 +28,26 @@ __all__ = [
     "write_text_folder",
 ]
 
+K = TypeVar("K")
+
 _SOURCE: Final = "source.txt"
 _BOM: Final = "\ufeff"
 
 
-def read_aligned(files: Mapping[str, Path]) -> dict[str, list[str]]:
+def read_aligned(files: Mapping[K, Path], *, keep_mark: bool = False) -> dict[K, list[str]]:
     """Read files that must have as many lines as the first of them.
 
     Args:
         files: what each file is, to its path.
+        keep_mark: whether a byte-order mark is text.
 
     Raises:
         DataError: the lengths differ; names both files and both counts.
     """
-    lines: dict[str, list[str]] = {}
+    lines: dict[K, list[str]] = {}
     first: tuple[Path, int] | None = None
     for what, path in files.items():
-        lines[what] = read_lines(path)
+        lines[what] = read_lines(path, keep_mark=keep_mark)
         count = len(lines[what])
         if first is None:
             first = (path, count)
@@ -154,8 +157,13 @@ def single_lp(test_set: TestSet) -> str:
     return test_set.lps[0]
 
 
-def check_lines(lines: Sequence[str], file: Path) -> None:
+def check_lines(lines: Sequence[str], file: Path, *, keep_mark: bool = False) -> None:
     r"""Refuse texts that would not come back from line-aligned text as they are.
+
+    Args:
+        lines: the texts.
+        file: where they go.
+        keep_mark: whether the reader takes a byte-order mark as text.
 
     Raises:
         DataError: a "\n" inside a text, a byte-order mark at the start, or a "\r" at the end of every line.
@@ -164,7 +172,7 @@ def check_lines(lines: Sequence[str], file: Path) -> None:
         if "\n" in line:
             message = "line-aligned text cannot hold a line end inside a segment; write JSONL instead"
             raise DataError(message, path=file, line=number)
-    if lines and lines[0].startswith(_BOM):
+    if lines and lines[0].startswith(_BOM) and not keep_mark:
         raise DataError(
             "a first line that starts with U+FEFF is read as a byte-order mark", path=file, line=1
         )
