@@ -70,7 +70,7 @@ def app_for(arguments: list[str]) -> typer.Typer:
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(_root)
+    app.callback()(_root())
     for name, line in COMMANDS.items():
         function, settings = _load(name) if name == called else (_not_called, {})
         app.command(name, short_help=line, context_settings=settings)(function)
@@ -87,17 +87,23 @@ def _not_called() -> None:
     """Stand in for a command that this call only lists."""
 
 
-def _root(
-    version: bool = False,
-) -> None:
-    """Judge machine translation with people and language models, and know which judge to trust.
+def _root() -> Callable[..., None]:
+    """Make what `adjudge` does before any command."""
+    import typer
 
-    Start with `adjudge demo`. Add --debug to any command for the whole traceback of an error.
-    """
-    if version:
-        import typer
+    def print_version(wanted: bool) -> None:  # noqa: FBT001 (typer gives flags by position)
+        if wanted:
+            from adjudge import __version__
 
-        from adjudge import __version__
+            print(f"adjudge {__version__}")
+            raise typer.Exit
 
-        print(f"adjudge {__version__}")
-        raise typer.Exit
+    show = typer.Option(False, "--version", callback=print_version, is_eager=True, help="Print the version.")
+
+    def root(version: bool = show) -> None:
+        """Judge machine translation with people and language models, and know which judge to trust.
+
+        Start with `adjudge demo`. Add --debug to any command for the whole traceback of an error.
+        """
+
+    return root
