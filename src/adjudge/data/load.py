@@ -4,37 +4,95 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
+from adjudge.core.language import canonical_lp
 from adjudge.core.segment import TestSet
+from adjudge.data.catalog import cached_path, find_public_set
 from adjudge.data.jsonl import read_test_set
+from adjudge.data.ment import is_ment_file, is_ment_folder, read_ment_file, read_ment_folder
+from adjudge.data.mtme import is_mtme_folder, read_mtme
 from adjudge.data.run_dir import INFO, TEST_SET, read_run
 from adjudge.data.text import is_text_folder, read_files, read_text_folder, split_names
 from adjudge.errors import DataError, UsageError
 
-__all__ = ["load", "load_lines"]
+__all__ = ["detect", "load", "load_lines"]
+
+_FOLDERS: Final = (
+    f"a run ({INFO})",
+    "the layout of mt-metrics-eval (sources/LP.txt)",
+    "line-aligned text (source.txt)",
+    f"{TEST_SET}",
+)
 
 
 def load(path: Path | str, lp: str | None = None) -> TestSet:
     """Load a test set.
 
     Args:
-        path: JSONL file or run directory.
-        lp: keep this language pair only.
+        path: a folder in MTME or MENT layout, a run directory, a folder of line-aligned text, a JSONL file,
+            or a name of `adjudge list test-sets`.
+        lp: keep this language pair only; needed where a folder has several.
 
     Raises:
-        DataError: nothing there can be read as a test set; says what was looked for.
+        DataError: nothing there can be read as a test set; says what was looked for and what was found.
+        UsageError: no such name, or an lp that is not there.
     """
     path = Path(path)
-    if path.is_dir() and (path / INFO).is_file():
+    if not path.exists() and str(path) != "-":
+        return _load_name(str(path), lp)
+    form = detect(path)
+    if form == "run":
         test_set = read_run(path).test_set
-        return test_set if lp is None else test_set.select(lp=lp)
-    if path.is_dir() and (path / TEST_SET).is_file():
-        return read_test_set(path / TEST_SET, lp=lp)
+        return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
+    readers = {
+        "mtme": read_mtme,
+        "ment": read_ment_folder,
+        "ment-jsonl": read_ment_file,
+        "text": read_text_folder,
+        "jsonl": read_test_set,
+    }
+    return readers[form](path / TEST_SET if form == "jsonl" and path.is_dir() else path, lp)
+
+
+def detect(path: Path) -> str:
+    """Name of the test-set format of a path, as in `adjudge list formats`.
+
+    Raises:
+        DataError: it is none; says what was looked for and what was found.
+    """
+    if not path.is_dir():
+        return _detect_file(path)
+    if (path / INFO).is_file():
+        return "run"
+    if is_mtme_folder(path):
+        return "ment" if is_ment_folder(path) else "mtme"
     if is_text_folder(path):
-        return read_text_folder(path, lp)
-    if path.is_file():
-        return read_test_set(path, lp=lp)
-    raise DataError(f"no test set {str(path)!r}: there is no such file or folder")
+        return "text"
+    if (path / TEST_SET).is_file():
+        return "jsonl"
+    entries = sorted(entry.name for entry in path.iterdir())
+    found = ", ".join(entries[:5]) + (", ..." if len(entries) > 5 else "") if entries else "an empty folder"
+    raise DataError(f"no test set: looked for {', '.join(_FOLDERS)}; found {found}", path=path)
+
+
+def _detect_file(path: Path) -> str:
+    if path.name.endswith((".tgz", ".tar.gz", ".tar", ".zip")):
+        raise DataError("no test set but an archive: unpack it first", path=path)
+    if not (str(path) == "-" or ".jsonl" in path.suffixes):
+        hint = "a test set in one file is JSONL (NAME.jsonl); give line-aligned files with -s and -t"
+        raise DataError(hint, path=path)
+    return "ment-jsonl" if str(path) != "-" and is_ment_file(path) else "jsonl"
+
+
+def _load_name(name: str, lp: str | None) -> TestSet:
+    """Load a public test set from the cache."""
+    entry = find_public_set(name)
+    path = cached_path(entry)
+    if not path.exists():
+        fetching = f"`adjudge fetch {name}` downloads it ({entry.size})"
+        raise DataError(f"{name} is public but not here yet: {fetching}; looked for", path=path)
+    return load(path, lp)
 
 
 def load_lines(

@@ -3,10 +3,10 @@
 `sources/L.txt`, `documents/L.docs` (`DOMAIN<TAB>DOC`), `references/L.NAME.txt`,
 `system-outputs/L/SYSTEM.txt`, `human-scores/L.NAME.LEVEL.score`, `metric-scores/L/NAME-REF.LEVEL.score`.
 
-Lines are kept as they stand: white space at their ends is text, and so is a byte-order mark, since the offsets
-of WMT23's error spans count it. A segment's id is its line number, from 1. Where a system has no output its
-line says `[No translation supplied]`; that translation is absent here. A reference that was scored as a system
-stands in `system-outputs` too, and is then both.
+Lines are kept as they stand: white space at their ends is text, and so is a byte-order mark, since the
+offsets of WMT23's error spans count it. A segment's id is its line number, from 1. Where a system has no
+output its line says `[No translation supplied]`; that translation is absent here. A reference that was scored
+as a system stands in `system-outputs` too, and is then both.
 """
 
 from __future__ import annotations
