@@ -1,0 +1,194 @@
+"""Figures for pages and papers: rankings with their intervals, and distributions of scores.
+
+Titles say the finding, labels stand where the things are, and both ends of an axis are those of the data.
+"""
+
+from __future__ import annotations
+
+import io
+import textwrap
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from adjudge.meta.ranking import RankedSystem
+from adjudge.report.invisible import name_invisible
+from adjudge.report.numbers import number, share
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+__all__ = ["COLOURS", "FILE_FORMATS", "Figure", "distribution_figure", "ranking_figure"]
+
+COLOURS: Final[Mapping[str, str]] = {
+    "#1c1d20": "ink",
+    "#5a5d64": "soft",
+    "#0b5d53": "accent",
+    "#dcd9d2": "line",
+    "#fcfbf9": "paper",
+}
+"""Every colour of a figure, with the custom property of the stylesheet that takes its place in a page."""
+
+FILE_FORMATS: Final = ("pdf", "svg", "png")
+
+_INK, _SOFT, _ACCENT, _LINE, _PAPER = COLOURS
+_TITLE_WIDTH: Final = 50
+_BINS: Final = 24
+_DATES: Final[Mapping[str, Mapping[str, None]]] = {
+    "pdf": {"CreationDate": None},
+    "svg": {"Date": None},
+    "png": {"Software": None},
+}
+"""Metadata left out, so that the same input gives the same bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One drawing, ready to be written.
+
+    Args:
+        name: stem of its files, such as `ranking.en-de.gemba-mqm`.
+        title: the finding that it shows.
+        drawing: of matplotlib.
+    """
+
+    name: str
+    title: str
+    drawing: Drawing
+
+    def render(self, form: str) -> bytes:
+        """Write it as `pdf`, `svg` or `png`."""
+        buffer = io.BytesIO()
+        with _style():
+            self.drawing.savefig(buffer, format=form, metadata=dict(_DATES[form]), transparent=form == "svg")
+        return buffer.getvalue()
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write all three files into a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = [folder / f"{self.name}.{form}" for form in FILE_FORMATS]
+        for path, form in zip(paths, FILE_FORMATS, strict=True):
+            path.write_bytes(self.render(form))
+        return paths
+
+
+@contextmanager
+def _style() -> Iterator[None]:
+    """Apply the style file; a name in a script that no font here has is drawn as boxes, without a word."""
+    import matplotlib.style
+
+    with as_file(files("adjudge.report") / "figures.mplstyle") as path, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
+        with matplotlib.style.context(path):
+            yield
+
+
+def _canvas(title: str, rows: int, row_height: float) -> tuple[Drawing, Axes]:
+    from matplotlib.figure import Figure as Drawing
+
+    lines = textwrap.wrap(name_invisible(title), _TITLE_WIDTH)
+    drawing = Drawing(figsize=(3.4, 0.62 + 0.15 * len(lines) + row_height * rows))
+    axes = drawing.add_subplot()
+    drawing.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=8.5, fontweight="bold")
+    return drawing, axes
+
+
+def ranking_figure(name: str, title: str, rows: Sequence[RankedSystem], what: str) -> Figure:
+    """Draw a ranking: mean and interval of each system, a line between clusters.
+
+    Args:
+        name: stem of its files.
+        title: the finding.
+        rows: best first; those without a score are left out.
+        what: what the axis shows.
+    """
+    judged = [row for row in rows if row.score is not None]
+    with _style():
+        drawing, axes = _canvas(title, len(judged), 0.24)
+        for place, row in enumerate(judged):
+            if row.interval is not None:
+                axes.plot([row.interval.low, row.interval.high], [place, place], color=_ACCENT, linewidth=1.6)
+            axes.plot([row.score or 0.0], [place], marker="o", markersize=4, color=_INK)
+            if place and judged[place - 1].cluster != row.cluster:
+                axes.axhline(place - 0.5, color=_SOFT, linewidth=0.7)
+        axes.set_yticks(range(len(judged)), [name_invisible(row.system) for row in judged])
+        axes.set_ylim(len(judged) - 0.5, -0.5)
+        axes.set_xlabel(what)
+        axes.margins(x=0.04)
+    return Figure(name=name, title=title, drawing=drawing)
+
+
+def distribution_figure(name: str, scores: Mapping[str, Sequence[float]], what: str, top: float) -> Figure:
+    """Draw how the scores of each system spread: one row of bars for each, on one axis.
+
+    Args:
+        name: stem of its files.
+        scores: system to scores of its segments, best system first; without failed ones.
+        what: what the axis shows.
+        top: the best possible score; a share of scores that reaches it is named.
+    """
+    import numpy as np
+
+    known = {system: np.asarray(values, dtype=float) for system, values in scores.items() if len(values)}
+    title, labels = _spread_words({s: [float(v) for v in values] for s, values in known.items()}, top)
+    edges = _edges([float(v) for values in known.values() for v in values])
+    with _style():
+        drawing, axes = _canvas(title, len(known), 0.36)
+        heights = {system: np.histogram(values, edges)[0] / len(values) for system, values in known.items()}
+        tallest = max((float(h.max()) for h in heights.values()), default=1.0)
+        for place, (system, height) in enumerate(heights.items()):
+            _draw_row(axes, edges, [float(h) / tallest * 0.78 for h in height], place)
+            axes.text(
+                1.01, place, labels[system], transform=axes.get_yaxis_transform(), va="bottom", color=_SOFT
+            )
+        axes.set_yticks([p - 0.2 for p in range(len(known))], [name_invisible(system) for system in known])
+        axes.set_ylim(len(known) - 0.9, -0.9)
+        axes.set_xlim(edges[0], edges[-1])
+        axes.set_xlabel(what)
+    return Figure(name=name, title=title, drawing=drawing)
+
+
+def _draw_row(axes: Axes, edges: Sequence[float], heights: Sequence[float], place: int) -> None:
+    width = edges[1] - edges[0]
+    bars: Any = axes.bar(edges[:-1], [-h for h in heights], width * 0.86, place, align="edge", color=_ACCENT)
+    for bar, height in zip(bars, heights, strict=True):
+        bar.set_visible(height > 0)
+    axes.axhline(place, color=_LINE, linewidth=0.7)
+
+
+def _edges(values: Sequence[float]) -> list[float]:
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    step = (high - low) / (_BINS - 1)
+    return [low + step * (index - 0.5) for index in range(_BINS + 1)]
+
+
+def _spread_words(scores: Mapping[str, Sequence[float]], top: float) -> tuple[str, dict[str, str]]:
+    """Say what the distributions show: who reaches the best score how often, or else the medians."""
+    from statistics import median
+
+    at_top = {system: sum(value >= top for value in values) for system, values in scores.items()}
+    if sum(at_top.values()) * 20 >= sum(map(len, scores.values())) > 0:
+        shares = {system: share(at_top[system], len(scores[system])) for system in scores}
+        ordered = sorted(scores, key=lambda system: (-at_top[system] / len(scores[system]), system))
+        title = f"{ordered[0]} gets the best score in {shares[ordered[0]]} of its segments"
+        if len(ordered) > 1:
+            title += f", {ordered[-1]} in {shares[ordered[-1]]}"
+        return title, {system: f"{shares[system]} at {number(top, 0)}" for system in scores}
+    medians = {system: median(values) for system, values in scores.items()}
+    ordered = sorted(medians, key=lambda system: (-medians[system], system))
+    digits = 1 if max(map(abs, medians.values()), default=0) > 5 else 2
+    words = {system: number(value, digits) for system, value in medians.items()}
+    if not ordered:
+        return "Nothing was judged", {}
+    title = f"Half of {ordered[0]}’s segments score above {words[ordered[0]]}"
+    if len(ordered) > 1:
+        title += f", half of {ordered[-1]}’s above {words[ordered[-1]]}"
+    return title, {system: f"median {word}" for system, word in words.items()}

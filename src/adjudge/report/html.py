@@ -1,0 +1,135 @@
+"""`report`: one HTML file about runs, with everything in it and nothing outside of it.
+
+The page is opened by people who did not write the texts in it. So: no request leaves it, a policy at its
+head allows only the style and the script whose hashes it names, and texts are never markup.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from adjudge.core.annotation import Record
+from adjudge.core.run import Run
+from adjudge.data.files import write_text
+from adjudge.report.annotators import RULES_MODEL
+from adjudge.report.figures import Figure
+from adjudge.report.invisible import name_invisible
+from adjudge.report.numbers import count, share
+from adjudge.report.page import Page, make_page
+from adjudge.report.repeat import run_command
+from adjudge.report.segments import to_script_json
+from adjudge.report.svg import page_svg
+from adjudge.report.words import FAILURES
+
+__all__ = ["render_page", "report"]
+
+_SCRIPTS: Final = ("text.js", "report.js")
+
+
+def report(
+    runs: Run | Sequence[Run],
+    out: Path | str,
+    *,
+    title: str | None = None,
+    gold: Sequence[Record] = (),
+    lp: str | None = None,
+) -> Path:
+    """Write one self-contained HTML file about runs.
+
+    Several runs of one test set are several annotators, shown side by side; gold is one more.
+
+    Args:
+        runs: what to report.
+        out: the file; replaced if it exists.
+        title: of the page; None for the name of the test set.
+        gold: records to show beside those of the runs.
+        lp: keep one language pair.
+
+    Returns:
+        The file.
+
+    Raises:
+        UsageError: no run, an lp that no run has, or runs that judged different texts.
+    """
+    judged = [runs] if isinstance(runs, Run) else runs
+    page = make_page(judged, title=title, gold=gold, lp=lp)
+    write_text(Path(out), [render_page(page, [run_command(run.info) for run in judged])])
+    return Path(out)
+
+
+def render_page(page: Page, commands: Sequence[str] = ()) -> str:
+    """Render a page as HTML.
+
+    Args:
+        page: what stands on it.
+        commands: the command lines that make it again.
+    """
+    style, script = _style(), _script()
+    return (
+        _templates()
+        .get_template("report.html.j2")
+        .render(
+            page=page,
+            commands=commands,
+            style=Markup(style),  # noqa: S704 (our own file)
+            script=Markup(script),  # noqa: S704 (our own files)
+            data=Markup(to_script_json(page.data)),  # noqa: S704 (made safe for a script element)
+            policy=_policy(style, script),
+            version=version("adjudge"),
+            failure_words=FAILURES,
+            rules_model=RULES_MODEL,
+        )
+    )
+
+
+def _style() -> str:
+    """The house's one stylesheet; it lives with the pages, which use it too."""
+    return (files("adjudge") / "web" / "static" / "adjudge.css").read_text(encoding="utf-8")
+
+
+def _script() -> str:
+    folder = files("adjudge.report") / "templates"
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in _SCRIPTS)
+
+
+def _policy(style: str, script: str) -> str:
+    """Content Security Policy: this style, this script, images within the page, and nothing else."""
+    return (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _templates() -> Environment:
+    templates = Environment(
+        loader=PackageLoader("adjudge.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    templates.globals.update(count=count, share=share, svg=_svg)
+    return templates
+
+
+def _finalize(value: object) -> object:
+    """Show the invisible in whatever a template prints, for it may be a name that others gave."""
+    return name_invisible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _svg(figure: Figure, prefix: str) -> Markup:
+    return page_svg(figure, prefix)

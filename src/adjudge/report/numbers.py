@@ -1,0 +1,63 @@
+"""Numbers as people read them: the same digits in a column, a real minus sign, never a false zero."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Final
+
+from adjudge.core.score import Interval
+
+__all__ = ["NOTHING", "count", "digits_for", "interval", "number", "share"]
+
+NOTHING: Final = "–"
+_MINUS: Final = "−"
+_MOST_DIGITS: Final = 4
+
+
+def digits_for(scores: Iterable[float | None], intervals: Iterable[Interval | None]) -> int:
+    """Digits after the point that a column can bear: two significant ones of its usual interval."""
+    widths = sorted(i.high - i.low for i in intervals if i is not None and i.high > i.low)
+    if widths:
+        scale = widths[len(widths) // 2]
+    else:
+        known = [abs(s) for s in scores if s]
+        scale = max(known, default=1.0) / 10
+    if not math.isfinite(scale) or scale <= 0:
+        return 2
+    return min(max(1 - math.floor(math.log10(scale)), 1), _MOST_DIGITS)
+
+
+def number(value: float | None, digits: int) -> str:
+    """Write a score; None is a dash, for it is no number."""
+    if value is None or math.isnan(value):
+        return NOTHING
+    if math.isinf(value):
+        return "∞" if value > 0 else f"{_MINUS}∞"
+    text = f"{value:.{digits}f}"
+    negative = text.startswith("-") and any(digit in text for digit in "123456789")
+    return (_MINUS if negative else "") + text.lstrip("-")
+
+
+def interval(value: Interval | None, digits: int) -> str:
+    """Write an interval, its lower end first."""
+    if value is None:
+        return NOTHING
+    return f"{number(value.low, digits)} to {number(value.high, digits)}"
+
+
+def share(part: int, whole: int) -> str:
+    """Write a share in per cent; neither 0 nor 100 unless it is exactly that."""
+    if whole == 0:
+        return NOTHING
+    percent = 100 * part / whole
+    if 0 < percent < 1:
+        return "<1 %"
+    if 99 < percent < 100:
+        return ">99 %"
+    return f"{percent:.0f} %"
+
+
+def count(amount: int, one: str, many: str | None = None) -> str:
+    """Write an amount with its noun: 1 segment, 2,000 segments."""
+    return f"{amount:,} {one if amount == 1 else many or one + 's'}"

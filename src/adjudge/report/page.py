@@ -1,0 +1,238 @@
+"""What stands on a page, put together from runs and gold, before any markup."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from adjudge.core.annotation import Failure, Record
+from adjudge.core.language import language_name, source_language, target_language
+from adjudge.core.run import Run
+from adjudge.core.segment import Segment
+from adjudge.errors import UsageError
+from adjudge.meta.ranking import RankedSystem
+from adjudge.report.annotators import Annotator, Result, gold_annotators, run_annotators
+from adjudge.report.figures import Figure, distribution_figure, ranking_figure
+from adjudge.report.findings import finding, headline
+from adjudge.report.numbers import digits_for, interval, number
+from adjudge.report.script_data import filter_choices, page_data, segment_orders
+from adjudge.report.segments import merge_segments
+from adjudge.report.tallies import Errors, Verdicts, count_errors, count_failures, count_verdicts
+from adjudge.report.words import axis_words, meaning
+
+__all__ = ["Bar", "Block", "Page", "Section", "make_page"]
+
+_BAR: Final = 1000
+_MOST_FAILURES: Final = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """A row of a ranking as it is printed; `low`, `mean` and `high` are places on an axis of 1000."""
+
+    row: RankedSystem
+    rank: str
+    score: str
+    interval: str
+    low: float
+    mean: float
+    high: float
+    ends_cluster: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """All that one annotator found on one language pair."""
+
+    annotator: Annotator
+    finding: str
+    bars: tuple[Bar, ...] = ()
+    ends: tuple[str, str] = ("", "")
+    signature: str = ""
+    method: str = ""
+    notes: tuple[str, ...] = ()
+    errors: Errors | None = None
+    failures: Mapping[str, Counter[str]]
+    verdicts: tuple[Verdicts, ...] = ()
+    figures: tuple[Figure, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """One language pair."""
+
+    lp: str
+    name: str
+    systems: tuple[str, ...]
+    segments: int
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """All of a report."""
+
+    title: str
+    headline: str
+    sections: tuple[Section, ...]
+    annotators: tuple[Annotator, ...]
+    meanings: tuple[tuple[str, str], ...]
+    failures: tuple[tuple[str, Failure], ...]
+    failed: int
+    gold_left_out: int
+    data: Mapping[str, Any]
+    choices: Mapping[str, Sequence[str]]
+    orders: Sequence[tuple[str, str]]
+
+    @property
+    def methods(self) -> list[str]:
+        """How the rankings were made, each way once."""
+        return list(dict.fromkeys(b.method for s in self.sections for b in s.blocks if b.method))
+
+    @property
+    def figures(self) -> list[Figure]:
+        """Every figure, in page order."""
+        return [figure for section in self.sections for block in section.blocks for figure in block.figures]
+
+
+def make_page(
+    runs: Sequence[Run], *, title: str | None = None, gold: Sequence[Record] = (), lp: str | None = None
+) -> Page:
+    """Put a page together.
+
+    Args:
+        runs: each one an annotator; all of one test set.
+        title: of the page; None for the name of the test set.
+        gold: records to show beside those of the runs.
+        lp: keep one language pair.
+
+    Raises:
+        UsageError: no run, an lp that no run has, or runs that judged different texts.
+    """
+    if not runs:
+        raise UsageError("a report needs at least one run")
+    lps = _chosen_lps(runs, lp)
+    segments = merge_segments([s for s in run.test_set if s.lp in lps] for run in runs)
+    systems = tuple(dict.fromkeys(name for s in segments.values() for name in s.translations))
+    wanted = [record for record in gold if record.lp in lps]
+    golden = gold_annotators(wanted, {key: s.translations for key, s in segments.items()})
+    annotators = (*run_annotators(runs, lps), *golden)
+    sections = tuple(_section(name, list(segments.values()), annotators) for name in lps)
+    failures = tuple((a.label, r) for a in annotators for r in a.records if isinstance(r, Failure))
+    return Page(
+        title=title or " and ".join(dict.fromkeys(run.test_set.name for run in runs)),
+        headline=headline({(s.lp, b.annotator.label): _rows(b) for s in sections for b in s.blocks}),
+        sections=sections,
+        annotators=annotators,
+        meanings=tuple((a.label, meaning(a)) for a in annotators),
+        failures=failures[:_MOST_FAILURES],
+        failed=len(failures),
+        gold_left_out=len(wanted) - sum(len(a.records) for a in golden),
+        data=page_data(segments, annotators, systems),
+        choices=filter_choices(segments, annotators, systems),
+        orders=segment_orders(annotators),
+    )
+
+
+def _chosen_lps(runs: Sequence[Run], lp: str | None) -> tuple[str, ...]:
+    known = tuple(dict.fromkeys(name for run in runs for name in run.test_set.lps))
+    if lp is not None and lp not in known:
+        raise UsageError(f"no run has lp {lp!r}; there are {', '.join(known)}")
+    return known if lp is None else (lp,)
+
+
+def _rows(block: Block) -> tuple[RankedSystem, ...]:
+    return tuple(bar.row for bar in block.bars)
+
+
+def _section(lp: str, segments: Sequence[Segment], annotators: Sequence[Annotator]) -> Section:
+    own = [s for s in segments if s.lp == lp]
+    systems = tuple(dict.fromkeys(name for s in own for name in s.translations))
+    concerned = [a for a in annotators if a.kind != "gold" or a.of_lp(lp)]
+    name = f"{language_name(source_language(lp))} to {language_name(target_language(lp))}"
+    blocks = tuple(_block(lp, a, systems) for a in concerned)
+    return Section(lp=lp, name=name, systems=systems, segments=len(own), blocks=blocks)
+
+
+def _block(lp: str, annotator: Annotator, systems: tuple[str, ...]) -> Block:
+    records = annotator.of_lp(lp)
+    errors = count_errors(records, systems)
+    failures = count_failures(records)
+    verdicts = tuple(count_verdicts(records))
+    result = annotator.results.get(lp)
+    if result is None:
+        said = "Nothing was judged" if not records else finding([])
+        return Block(annotator=annotator, finding=said, failures=failures, verdicts=verdicts)
+    rows = result.ranking.systems
+    bars, ends = _bars(rows, digits_for((r.score for r in rows), (r.interval for r in rows)))
+    return Block(
+        annotator=annotator,
+        finding=finding(rows),
+        bars=bars,
+        ends=ends,
+        signature=str(result.ranking.signature),
+        method=result.ranking.method,
+        notes=result.ranking.notes,
+        errors=errors if errors.total else None,
+        failures=failures,
+        verdicts=verdicts,
+        figures=_figures(lp, annotator, result),
+    )
+
+
+def _bars(rows: Sequence[RankedSystem], digits: int) -> tuple[tuple[Bar, ...], tuple[str, str]]:
+    """Rows with their places on one axis, and what stands at its ends."""
+    points = [p for r in rows for p in (r.score, *(r.interval or ())) if p is not None]
+    low, high = min(points, default=0.0), max(points, default=0.0)
+    width = (high - low) or 1.0
+    ranks = _ranks(rows)
+
+    def place(value: float | None) -> float:
+        return 0.0 if value is None else round((value - low) / width * _BAR, 1)
+
+    bars = [
+        Bar(
+            row=row,
+            rank=ranks[index],
+            score=number(row.score, digits),
+            interval=interval(row.interval, digits),
+            low=place(row.interval.low if row.interval else row.score),
+            mean=place(row.score),
+            high=place(row.interval.high if row.interval else row.score),
+            ends_cluster=index + 1 < len(rows) and rows[index + 1].cluster != row.cluster,
+        )
+        for index, row in enumerate(rows)
+    ]
+    return tuple(bars), (number(low, digits), number(high, digits))
+
+
+def _ranks(rows: Sequence[RankedSystem]) -> list[str]:
+    """Rank of each row; systems that cannot be told apart share theirs, as in 2 to 4."""
+    ranks = []
+    for row in rows:
+        own = [i for i, other in enumerate(rows, 1) if other.cluster == row.cluster and row.cluster]
+        ranks.append("" if not own else f"{own[0]}" if len(own) == 1 else f"{own[0]}–{own[-1]}")
+    return ranks
+
+
+def _figures(lp: str, annotator: Annotator, result: Result) -> tuple[Figure, ...]:
+    rows = result.ranking.systems
+    if not any(row.score is not None for row in rows):
+        return ()
+    stem = f"{lp}.{_file_name(annotator.label)}"
+    what = axis_words(annotator, result.scores)
+    scores: dict[str, list[float]] = {row.system: [] for row in rows}
+    for s in result.scores.segments:
+        if s.score is not None:
+            scores[s.system].append(s.score)
+    return (
+        ranking_figure(f"ranking.{stem}", finding(rows), rows, what),
+        distribution_figure(f"scores.{stem}", scores, what, result.scores.range[1]),
+    )
+
+
+def _file_name(label: str) -> str:
+    kept = "".join(char if char.isalnum() or char in "-_" else "-" for char in label)
+    return "-".join(filter(None, kept.split("-")))[:80] or "annotator"

@@ -1,0 +1,98 @@
+"""What the script of a page reads: its data, and what its filters and orders offer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from adjudge.core.annotation import Annotation
+from adjudge.core.language import is_right_to_left, language_name, source_language, target_language
+from adjudge.core.segment import Segment
+from adjudge.report.annotators import Annotator
+from adjudge.report.invisible import NAMES, RANGES
+from adjudge.report.segments import Key, segments_data
+from adjudge.report.tallies import count_errors
+from adjudge.report.words import FAILURES
+
+__all__ = ["APART", "filter_choices", "page_data", "segment_orders"]
+
+APART: Final = 0.5
+"""Spread of ranks from which annotators are said to disagree on a translation."""
+
+
+def page_data(
+    segments: Mapping[Key, Segment], annotators: Sequence[Annotator], systems: Sequence[str]
+) -> dict[str, Any]:
+    """Everything that the script needs; plain JSON types only."""
+    return {
+        "lps": {lp: _languages(lp) for lp in dict.fromkeys(lp for lp, _ in segments)},
+        "systems": list(systems),
+        "annotators": [
+            {"label": a.label, "digits": _segment_digits(a), "marks": _marks(a)} for a in annotators
+        ],
+        "reasons": FAILURES,
+        "invisible": {"ranges": RANGES, "names": NAMES},
+        "apart": APART,
+        "domains": _several(s.domain for s in segments.values()),
+        "segments": segments_data(list(segments.values()), annotators, systems),
+    }
+
+
+def _languages(lp: str) -> dict[str, dict[str, str]]:
+    return {"source": _language(source_language(lp)), "target": _language(target_language(lp))}
+
+
+def _language(code: str) -> dict[str, str]:
+    direction = "rtl" if is_right_to_left(code) else "ltr"
+    return {"lang": code.replace("_", "-"), "dir": direction, "name": language_name(code)}
+
+
+def _segment_digits(annotator: Annotator) -> int:
+    """As many digits as the scores of segments need, at most two; three where they lie within 0 and 1."""
+    scores = [score for score in annotator.segment_scores.values() if score is not None]
+    if scores and max(map(abs, scores)) <= 1 and any(score % 1 for score in scores):
+        return 3
+    return next((d for d in (0, 1) if all(abs(s - round(s, d)) < 1e-9 for s in scores)), 2)
+
+
+def _marks(annotator: Annotator) -> bool:
+    return any(isinstance(r, Annotation) and (r.spans or r.counts) for r in annotator.records)
+
+
+def filter_choices(
+    segments: Mapping[Key, Segment], annotators: Sequence[Annotator], systems: Sequence[str]
+) -> dict[str, Sequence[str]]:
+    """What each filter offers; one that would offer nothing to choose stays empty."""
+    found = count_errors((r for a in annotators for r in a.records), systems)
+    severities = [name for name, counts in found.severities.items() if sum(counts.values())]
+    cores = {name.split("/", 1)[0] for name in found.categories}
+    categories = [name for name in _with_cores(found.categories) if name in found.categories or name in cores]
+    return {
+        "lp": _several(lp for lp, _ in segments),
+        "system": systems if len(systems) > 1 else (),
+        "severity": severities,
+        "category": categories,
+        "domain": _several(s.domain for s in segments.values()),
+    }
+
+
+def segment_orders(annotators: Sequence[Annotator]) -> list[tuple[str, str]]:
+    """The orders in which segments can be shown, each with the word that the script knows it by."""
+    orders = [("", "as in the test set")]
+    for index, annotator in enumerate(annotators):
+        if annotator.results:
+            orders += [
+                (f"low:{index}", f"lowest score first, {annotator.label}"),
+                (f"high:{index}", f"highest score first, {annotator.label}"),
+            ]
+    return [*orders, ("spread:", "largest disagreement first")] if len(annotators) > 1 else orders
+
+
+def _with_cores(categories: Mapping[str, object]) -> list[str]:
+    """Put each core type before its subtypes."""
+    return list(dict.fromkeys(part for name in categories for part in (name.split("/", 1)[0], name)))
+
+
+def _several(values: Iterable[str]) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(values))
+    return found if len(found) > 1 else ()

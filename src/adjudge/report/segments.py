@@ -1,0 +1,189 @@
+"""The segments of a page as plain data, which its script turns into text, never into markup.
+
+The script reads it from a block of JSON. Places are code points, as in the records.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference, Record
+from adjudge.core.segment import Segment
+from adjudge.report.annotators import Annotator
+
+__all__ = ["Key", "merge_segments", "segments_data", "spread_by_translation", "to_script_json"]
+
+Key = tuple[str, str]
+"""Language pair and segment id."""
+Json = dict[str, Any]
+
+_UNSAFE: Final = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+
+
+def to_script_json(data: object) -> str:
+    r"""Write JSON that can stand inside a script element, whatever the texts in it say.
+
+    `<`, `>` and `&` become `\u003c` and the like, so that no text can end the element or open a comment;
+    surrogates that stand alone become escapes too, so that the file stays UTF-8.
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def segments_data(
+    segments: Sequence[Segment], annotators: Sequence[Annotator], systems: Sequence[str]
+) -> list[Json]:
+    """Describe every segment with all that was said of it, in test-set order."""
+    said: dict[Key, list[Json]] = {(s.lp, s.segment): [] for s in segments}
+    texts = {(s.lp, s.segment): s for s in segments}
+    position = {name: index for index, name in enumerate(systems)}
+    for by, annotator in enumerate(annotators):
+        for record in annotator.records:
+            key = (record.lp, record.segment)
+            if key in said:
+                entry = _judgement(record, texts[key], position, annotator)
+                said[key].extend({"by": by, **one} for one in entry)
+    spreads = spread_by_translation(annotators)
+    return [_segment(s, systems, said[s.lp, s.segment], spreads) for s in segments]
+
+
+def _segment(
+    segment: Segment, systems: Sequence[str], said: list[Json], spreads: Mapping[tuple[Key, str], float]
+) -> Json:
+    key = (segment.lp, segment.segment)
+    entry: Json = {"id": segment.segment, "lp": segment.lp, "source": segment.source}
+    entry["texts"] = [segment.translations.get(name) for name in systems]
+    if segment.document:
+        entry["document"] = segment.document
+    if segment.domain:
+        entry["domain"] = segment.domain
+    if segment.references:
+        entry["references"] = dict(segment.references)
+    if said:
+        entry["said"] = said
+    spread = [round(spreads.get((key, name), 0.0), 3) for name in systems]
+    if any(spread):
+        entry["spread"] = spread
+    return entry
+
+
+def _judgement(
+    record: Record, segment: Segment, position: Mapping[str, int], annotator: Annotator
+) -> list[Json]:
+    """Describe one record; a failure over several systems is one entry for each of them."""
+    if isinstance(record, Preference):
+        return [_preference(record, position)]
+    if isinstance(record, Failure):
+        return _failure(record, position)
+    score = annotator.segment_scores.get(((record.lp, record.segment), record.system))
+    entry: Json = {"of": position[record.system], "score": score}
+    if record.rating is not None and record.rating != score:
+        entry["rating"] = record.rating
+    if record.spans:
+        entry["errors"] = [_error(span, segment, record.system) for span in record.spans]
+    if record.counts and not record.spans:
+        entry["counts"] = {name: amount for name, amount in record.counts.items() if amount}
+    return [_with_words(entry, record, annotator)]
+
+
+def _with_words(entry: Json, record: Annotation, annotator: Annotator) -> Json:
+    if record.flags:
+        entry["flags"] = list(record.flags)
+    if record.rationale:
+        entry["rationale"] = record.rationale
+    if annotator.is_several:
+        entry["who"] = record.annotator
+    return entry
+
+
+def _preference(record: Preference, position: Mapping[str, int]) -> Json:
+    entry: Json = {"pair": [position[name] for name in record.systems], "criterion": record.criterion}
+    entry["verdict"] = record.verdict
+    if record.flags:
+        entry["flags"] = list(record.flags)
+    if record.rationale:
+        entry["rationale"] = record.rationale
+    return entry
+
+
+def _failure(record: Failure, position: Mapping[str, int]) -> list[Json]:
+    why: Json = {"failed": record.reason}
+    if record.detail:
+        why["detail"] = record.detail
+    if record.protocol == "pairwise":
+        pair = [position[name] for name in record.systems]
+        return [{"pair": pair, "criterion": record.criterion or "", **why}]
+    return [{"of": position[name], **why} for name in record.systems]
+
+
+def _error(span: ErrorSpan, segment: Segment, system: str) -> Json:
+    """Describe one error; a place that the text does not have is said to be none."""
+    entry: Json = {"severity": span.severity}
+    if span.category is not None:
+        entry["category"] = span.category
+    if span.side == "source":
+        entry["side"] = "source"
+    text = segment.source if span.side == "source" else segment.translations[system]
+    if span.start is not None and span.end is not None and span.end <= len(text):
+        entry["at"] = [span.start, span.end]
+        if span.match == "ambiguous":
+            entry["ambiguous"] = True
+    elif span.text:
+        entry["quote"] = span.text
+    if span.note:
+        entry["note"] = span.note
+    return entry
+
+
+def merge_segments(groups: Iterable[Iterable[Segment]]) -> dict[Key, Segment]:
+    """Put the segments of several test sets together, in order of first appearance.
+
+    Raises:
+        UsageError: two of them have different texts under one name, so that places would not fit.
+    """
+    merged: dict[Key, Segment] = {}
+    for segment in (s for group in groups for s in group):
+        key = (segment.lp, segment.segment)
+        merged[key] = segment if key not in merged else _joined(merged[key], segment)
+    return merged
+
+
+def _joined(one: Segment, other: Segment) -> Segment:
+    from dataclasses import replace
+
+    from adjudge.errors import UsageError
+
+    for name, text in {**other.translations, "": other.source}.items():
+        known = one.translations.get(name) if name else one.source
+        if known is not None and known != text:
+            what = f"translation by {name!r}" if name else "source"
+            raise UsageError(
+                f"one report shows one test set, but the runs judged two versions of segment "
+                f"{one.segment!r} ({one.lp}): its {what} differs; report these runs apart"
+            )
+    translations = {**one.translations, **other.translations}
+    return replace(one, translations=translations, references={**other.references, **one.references})
+
+
+def spread_by_translation(annotators: Sequence[Annotator]) -> dict[tuple[Key, str], float]:
+    """How far annotators disagree on each translation, 0 to 1.
+
+    Each annotator's scores within a language pair become ranks between 0 (worst) and 1 (best), ties in the
+    middle, so that scales do not matter; the spread is the distance of the highest and the lowest rank.
+    """
+    ranks: dict[tuple[Key, str], list[float]] = {}
+    for annotator in annotators:
+        by_lp: dict[str, dict[tuple[Key, str], float]] = {}
+        for place, score in annotator.segment_scores.items():
+            if score is not None:
+                by_lp.setdefault(place[0][0], {})[place] = score
+        for scores in by_lp.values():
+            ordered = sorted(scores.values())
+            for place, score in scores.items():
+                middle = (bisect_left(ordered, score) + bisect_right(ordered, score)) / 2
+                ranks.setdefault(place, []).append(middle / len(ordered))
+    return {place: max(own) - min(own) for place, own in ranks.items() if len(own) > 1}
