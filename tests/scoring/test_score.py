@@ -103,6 +103,7 @@ def test_preferences_are_scored_as_win_rates_over_comparisons() -> None:
     # a: win, tie, loss; b: loss, tie, loss; c: win, win
     assert by_system(scores) == {"a": (0.5, 3, 0), "b": (0.5 / 3, 3, 0), "c": (1.0, 2, 0)}
     assert by_translation(scores)["a", "2"] == 0.25
+    assert {s.weight for s in scores.segments if (s.system, s.segment) == ("a", "2")} == {2.0}
     assert scores.range == (0.0, 1.0)
     assert scores.signature.fields["criterion"] == "overall"
     assert scores.signature.fields["failed"] == "0/4"

@@ -66,13 +66,18 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentScore:
-    """Score of one translation; None where its judgement failed."""
+    """Score of one translation; None where its judgement failed.
+
+    `weight` is how much it counts in the mean of its system: the comparisons behind it where preferences
+    are scored, else 1.
+    """
 
     lp: str
     segment: str
     system: str
     score: float | None
     document: str = ""
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)

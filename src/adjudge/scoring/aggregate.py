@@ -34,10 +34,14 @@ class DocumentScore:
     failed: int
 
 
-def segment_scores(judgements: Iterable[Judgement]) -> list[SegmentScore]:
-    """Score of each translation: the mean over all who judged it; None where nobody did.
+def segment_scores(judgements: Iterable[Judgement], *, is_weighted: bool) -> list[SegmentScore]:
+    """Score of each translation: the mean over its judgements; None where all failed.
 
     The document is the first that a record of the segment names. In order of first appearance.
+
+    Args:
+        judgements: of any number of segments and systems.
+        is_weighted: whether a score weighs as much as it has judgements (comparisons do), or 1.
     """
     documents: dict[tuple[str, str], str] = {}
     numbers: dict[tuple[str, str, str], list[float]] = {}
@@ -48,7 +52,12 @@ def segment_scores(judgements: Iterable[Judgement]) -> list[SegmentScore]:
             found.append(j.number)
     return [
         SegmentScore(
-            lp=lp, segment=segment, system=system, score=mean(found), document=documents[lp, segment]
+            lp=lp,
+            segment=segment,
+            system=system,
+            score=mean(found),
+            document=documents[lp, segment],
+            weight=float(len(found)) if is_weighted else 1.0,
         )
         for (lp, segment, system), found in numbers.items()
     ]

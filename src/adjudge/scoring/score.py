@@ -151,7 +151,7 @@ def _weights(protocol: str, wanted: str | Weights | None, info: RunInfo | None) 
 
 def _scores(judged: Sequence[Judgement], method: _Method, corpus: Mapping[str, float]) -> Scores:
     """Score judgements; corpus scores, where there are some, are the scores of the systems."""
-    segments = segment_scores(judged)
+    segments = segment_scores(judged, is_weighted=method.criterion is not None)
     systems = system_scores(_numbers(judged, segments, method), failed_by_system(judged))
     if corpus:
         systems = [replace(s, score=corpus.get(s.system)) for s in systems]

@@ -1,0 +1,1 @@
+"""Statistics: arrays in, results out. Cannot know who annotated."""

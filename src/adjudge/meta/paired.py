@@ -1,0 +1,129 @@
+"""Tests whether one system is better than another, judged on the same segments.
+
+None of them corrects for the number of pairs tested; WMT's clusters do not either.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Alternative",
+    "is_exact",
+    "rank_sum_p_value",
+    "sign_flip_p_values",
+    "signed_rank_p_value",
+    "smallest_p_value",
+]
+
+Floats = NDArray[np.float64]
+Alternative = Literal["greater", "two-sided"]
+"""`greater`: the first is better. `two-sided`: they differ."""
+
+_EXACT_UNITS = 12  # 4,096 ways to flip signs: quicker than drawing
+_CELLS = 2**21  # of one block of signs: 16 MB
+_ROUNDING = 1e-10  # sums that differ by less, relative to the sum of all sizes, are equal
+_EXACT_RANKS = 50
+
+
+def _rounded(scores: Floats) -> Floats:
+    """Without the noise of sums such as 0.1 + 0.2, which would break ties."""
+    return np.asarray(np.round(scores, 10), dtype=np.float64)
+
+
+def sign_flip_p_values(
+    differences: Floats, *, alternative: Alternative = "two-sided", resamples: int = 1000, seed: int = 0
+) -> Floats:
+    """Paired permutation test of each column: p-value of the sum of differences when signs are chance.
+
+    p = share of sign vectors s with sum(s * d) >= sum(d); two-sided: |sum(s * d)| >= |sum(d)|
+
+    Fisher 1935; "approximate randomization" in Riezler and Maxwell 2005. Up to 12 units: exact, over all
+    sign vectors, as `scipy.stats.permutation_test(permutation_type="samples")`. More units: `resamples`
+    random vectors, the same for all columns, and p = (hits + 1) / (resamples + 1), never 0 (Phipson and
+    Smyth 2010). Ties: differences are rounded to ten decimals first, and sums are equal where they differ
+    by rounding only. NaN (not judged): the unit does not count. All differences 0, or none at all: p = 1.
+
+    Args:
+        differences: units by pairs of systems.
+        alternative: `greater` tests whether the sum is above 0.
+        resamples: random sign vectors.
+        seed: of numpy's default generator.
+    """
+    differences = _rounded(np.nan_to_num(differences, nan=0.0))
+    units = len(differences)
+    observed = differences.sum(axis=0)
+    if alternative == "two-sided":
+        observed = np.abs(observed)
+    bound = observed - _ROUNDING * np.abs(differences).sum(axis=0)
+    blocks = _all_signs(units) if is_exact(units) else _random_signs(units, resamples, seed)
+    hits, drawn = np.zeros(differences.shape[1]), 0
+    for signs in blocks:
+        sums = signs @ differences
+        hits += ((np.abs(sums) if alternative == "two-sided" else sums) >= bound).sum(axis=0)
+        drawn += len(signs)
+    return hits / drawn if is_exact(units) else (hits + 1) / (drawn + 1)
+
+
+def is_exact(units: int) -> bool:
+    """Whether the permutation test goes through all sign vectors of so many units."""
+    return units <= _EXACT_UNITS
+
+
+def smallest_p_value(units: int, resamples: int) -> float:
+    """Lowest p-value that the one-sided permutation test can give."""
+    return 2.0**-units if is_exact(units) else 1 / (resamples + 1)
+
+
+def _all_signs(units: int) -> Iterator[Floats]:
+    yield np.array(list(itertools.product((1.0, -1.0), repeat=units))).reshape(2**units, units)
+
+
+def _random_signs(units: int, resamples: int, seed: int) -> Iterator[Floats]:
+    rng = np.random.default_rng(seed)
+    rows = max(1, _CELLS // units)
+    for start in range(0, resamples, rows):
+        size = min(rows, resamples - start)
+        yield np.where(rng.random((size, units)) < 0.5, -1.0, 1.0)
+
+
+def signed_rank_p_value(differences: Floats, alternative: Alternative = "two-sided") -> float:
+    """Wilcoxon signed-rank test of paired differences.
+
+    Wilcoxon 1945. Differences of 0 are left out, tied sizes share their mean rank. Up to 12 differences:
+    exact, over all signs of the ranks, with ties too. More: `scipy.stats.wilcoxon`, exact up to 50
+    without ties, else its normal approximation. Differences are rounded to ten decimals first, so that
+    rounding noise breaks no tie. NaN (not judged): left out. All differences 0, or none at all: p = 1.
+    """
+    from scipy.stats import rankdata, wilcoxon
+
+    found = _rounded(differences[~np.isnan(differences)])
+    found = found[found != 0]
+    sizes = np.abs(found)
+    if is_exact(len(found)):
+        signed = np.sign(found) * rankdata(sizes)
+        return float(sign_flip_p_values(signed[:, None], alternative=alternative)[0])
+    has_ties = len(np.unique(sizes)) < len(sizes)
+    method: Literal["approx", "exact"] = "approx" if has_ties or len(found) > _EXACT_RANKS else "exact"
+    return float(wilcoxon(found, alternative=alternative, method=method).pvalue)
+
+
+def rank_sum_p_value(first: Floats, second: Floats, alternative: Alternative = "two-sided") -> float:
+    """Wilcoxon rank-sum test (Mann-Whitney U), which ignores that the same segments were judged.
+
+    Mann and Whitney 1947; `scipy.stats.mannwhitneyu` with its defaults: tied scores share their mean
+    rank, exact for few scores without ties, else the normal approximation with continuity correction.
+    What WMT's clusters are made with. Scores are rounded to ten decimals first. NaN (not judged): left
+    out. All scores equal, or none of one system: p = 1.
+    """
+    a, b = (_rounded(x[~np.isnan(x)]) for x in (first, second))
+    if not len(a) or not len(b) or np.ptp(np.concatenate([a, b])) == 0:
+        return 1.0
+    from scipy.stats import mannwhitneyu
+
+    return float(mannwhitneyu(a, b, alternative=alternative).pvalue)
