@@ -91,7 +91,7 @@ def _root() -> Callable[..., None]:
     """Make what `adjudge` does before any command."""
     import typer
 
-    def print_version(wanted: bool) -> None:  # noqa: FBT001 (typer gives flags by position)
+    def print_version(wanted: bool) -> None:
         if wanted:
             from adjudge import __version__
 
