@@ -27,8 +27,21 @@ from adjudge.data.call_rows import (
     request_from_json,
 )
 from adjudge.data.call_writer import CallWriter, Save, SaveUses
+from adjudge.data.run_dir import read_run_info
 
-__all__ = ["STORE", "CallReader", "CallStore", "CallTotals"]
+__all__ = ["STORE", "CallReader", "CallStore", "CallTotals", "find_store"]
+
+
+def find_store(path: Path) -> Path:
+    """The store of a run directory, or the store itself.
+
+    Raises:
+        DataError: neither.
+    """
+    if not path.is_dir():
+        return path
+    store = read_run_info(path).settings.get("store", STORE)
+    return path / str(store)
 
 
 @dataclass(frozen=True)

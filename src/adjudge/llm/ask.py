@@ -73,6 +73,7 @@ class Asker:
     def __init__(
         self, models: Models, store: CallStore, *, secret: bytes, seed: int = 0, offline: bool = False
     ) -> None:
+        models.observe(store.note)
         self.models = models
         self.store = store
         self.tally = Tally()

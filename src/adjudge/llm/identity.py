@@ -16,6 +16,7 @@ import orjson
 from adjudge.core.ask import About
 from adjudge.data.call_rows import StoredRequest, message_to_json
 from adjudge.llm.model import Request
+from adjudge.llm.providers import COMPATIBLE
 
 __all__ = ["Identity", "call_key", "stored_request"]
 
@@ -45,7 +46,7 @@ class Identity:
     @property
     def name(self) -> str:
         """`provider/model`, as in the signature."""
-        return f"{self.endpoint}/{self.model}"
+        return self.model if self.endpoint == COMPATIBLE.name else f"{self.endpoint}/{self.model}"
 
     def to_json(self) -> dict[str, Any]:
         """As the store keeps it."""

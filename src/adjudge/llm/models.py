@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from adjudge.core.ask import Reply
+from adjudge.data.call_rows import Attempt
+from adjudge.data.calls import CallReader, find_store
 from adjudge.errors import UsageError
 from adjudge.llm.connection import Connection
+from adjudge.llm.credentials import check_address, read_key
 from adjudge.llm.identity import Identity
 from adjudge.llm.model import Model, Request
+from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Provider
+from adjudge.llm.replay import ReplayModel, find_recorded
 
-__all__ = ["EMBEDDED", "Models", "OpenModel"]
+if TYPE_CHECKING:
+    from adjudge.llm.openai import RemoteModel
+
+__all__ = ["EMBEDDED", "Models", "OpenModel", "describe_models", "open_model", "open_models"]
 
 EMBEDDED: Final = "builtin/rules"
+_REPLAY: Final = "replay:"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,13 +38,13 @@ class OpenModel:
         identity: who it is, for store and signature.
         model: what answers.
         served: name that its server gives it, where that is another one; `any` for any.
-        is_paid: whether its answers may cost something.
+        remote: the model again, where it stands behind a wire and its answers may cost something.
     """
 
     identity: Identity
     model: Model
     served: str | None = None
-    is_paid: bool = False
+    remote: RemoteModel | None = None
 
     @property
     def name(self) -> str:
@@ -44,12 +54,6 @@ class OpenModel:
     async def reply(self, request: Request) -> Reply:
         """Answer one request; see `llm.model.Model`."""
         return await self.model.reply(request)
-
-    async def drain(self) -> None:
-        """Send nothing more."""
-
-    async def close(self) -> None:
-        """Let connections go."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +69,7 @@ class Models:
     roles: Mapping[str, OpenModel] = field(default_factory=dict)
 
     def for_role(self, role: str) -> OpenModel:
-        """The model of a role; `accuracy` serves `accuracy.omission` too."""
+        """The model of a role; that of `accuracy` serves `accuracy.omission` too."""
         while role and self.roles:
             if role in self.roles:
                 return self.roles[role]
@@ -81,33 +85,96 @@ class Models:
     @property
     def all(self) -> tuple[OpenModel, ...]:
         """Every model once."""
-        return tuple({id(model): model for model in (self.default, *self.roles.values())}.values())
+        return (self.default, *self.roles.values())
 
     @property
     def is_paid(self) -> bool:
         """Whether answers may cost something."""
-        return any(model.is_paid for model in self.all)
+        return any(True for _ in self._remotes())
+
+    def observe(self, note: Callable[[Attempt], None]) -> None:
+        """Have every failed attempt written down."""
+        for remote in self._remotes():
+            remote.observe(note)
 
     async def drain(self) -> None:
-        """Send nothing more."""
-        for model in self.all:
-            await model.drain()
+        """Send nothing more; what is on its way may come back."""
+        for remote in self._remotes():
+            await remote.drain()
 
     async def close(self) -> None:
         """Let connections go."""
-        for model in self.all:
-            await model.close()
+        for remote in self._remotes():
+            await remote.close()
+
+    def _remotes(self) -> Iterator[RemoteModel]:
+        return (model.remote for model in self.all if model.remote is not None)
+
+
+def open_models(names: Sequence[str], connection: Connection) -> Models:
+    """Open the models of `--model NAME` and `--model ROLE=NAME`.
+
+    Raises:
+        UsageError: two models for one role, or an unknown one.
+        ModelError: a key is missing.
+    """
+    roles = dict(_split(name) for name in names)
+    if len(roles) < len(names):
+        raise UsageError(f"--model names one role twice: {', '.join(names)}")
+    default = roles.pop("", None) or _chosen_outside() or EMBEDDED
+    return Models(
+        default=open_model(default, connection),
+        roles={role: open_model(name, connection) for role, name in roles.items()},
+    )
+
+
+def _split(name: str) -> tuple[str, str]:
+    role, separator, model = name.partition("=")
+    return (role, model) if separator and "/" not in role and ":" not in role else ("", name)
+
+
+def _chosen_outside() -> str | None:
+    """The model that environment or working folder name, None if neither does."""
+    if name := os.environ.get("ADJUDGE_MODEL"):
+        return name
+    file = Path("adjudge.toml")
+    if not file.is_file():
+        return None
+    try:
+        found = tomllib.loads(file.read_text(encoding="utf-8")).get("model")
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"cannot read adjudge.toml: {error}") from error
+    if found is not None and (not isinstance(found, str) or not found):
+        raise UsageError(f"model in adjudge.toml must be a name, got {found!r}")
+    return found
 
 
 def open_model(name: str, connection: Connection) -> OpenModel:
-    """Open a model by its name.
+    """Open one model.
+
+    Args:
+        name: `provider/model`, `builtin/rules`, `replay:PATH`, `replay:PATH#MODEL`, or, with a base URL, the
+            name that the server there knows.
+        connection: how its server is reached.
 
     Raises:
-        UsageError: no provider of that name.
+        UsageError: an unknown provider, or a wrong address.
+        ModelError: the key is missing.
+        StoreError: nothing to replay.
     """
     if name == EMBEDDED:
         return _embedded()
-    raise UsageError(f"no model {name!r}")
+    if name.startswith(_REPLAY):
+        return _recorded(name.removeprefix(_REPLAY), connection)
+    prefix, _, rest = name.partition("/")
+    if prefix in PROVIDERS and rest:
+        return _remote(PROVIDERS[prefix], rest, connection)
+    if connection.base_url is None:
+        known = ", ".join(PROVIDERS)
+        raise UsageError(
+            f"no model {name!r}: say provider/model with one of {known}; any other server with --base-url"
+        )
+    return _remote(COMPATIBLE, name, connection)
 
 
 def _embedded() -> OpenModel:
@@ -117,42 +184,48 @@ def _embedded() -> OpenModel:
     return OpenModel(identity=identity, model=RulesModel(), served="any")
 
 
-def choose_model() -> str | None:
-    """The model that environment or working folder name, None if neither does.
-
-    Raises:
-        UsageError: `adjudge.toml` cannot be read.
-    """
-    if name := os.environ.get("ADJUDGE_MODEL"):
-        return name
-    file = Path("adjudge.toml")
-    if not file.is_file():
-        return None
-    try:
-        name = tomllib.loads(file.read_text(encoding="utf-8")).get("model")
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"cannot read adjudge.toml: {error}") from error
-    if name is not None and not isinstance(name, str):
-        raise UsageError(f"model in adjudge.toml must be a text, got {name!r}")
-    return name
+def _recorded(place: str, connection: Connection) -> OpenModel:
+    path, _, wanted = place.partition("#")
+    reader = CallReader(find_store(Path(path)))
+    identity = find_recorded(reader, wanted)
+    served = "any" if identity.reads_about else connection.served_as
+    return OpenModel(identity=identity, model=ReplayModel(reader, identity), served=served)
 
 
-def open_models(names: Sequence[str], connection: Connection) -> Models:
-    """Open the models of `--model NAME` and `--model ROLE=NAME`.
+def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel:
+    from adjudge.llm.openai import Endpoint, RemoteModel
 
-    Raises:
-        UsageError: two models without a role, or an unknown one.
-    """
-    roles = dict(_split(name) for name in names)
-    if len(roles) < len(names):
-        raise UsageError(f"--model names one role twice: {', '.join(names)}")
-    default = roles.pop("", None) or choose_model() or EMBEDDED
-    return Models(
-        default=open_model(default, connection),
-        roles={r: open_model(n, connection) for r, n in roles.items()},
+    row, url = provider, provider.base_url
+    if connection.base_url is not None:
+        url = check_address(connection.base_url)
+        if provider.name == "openai" and urlsplit(url).hostname != urlsplit(provider.base_url).hostname:
+            row = COMPATIBLE  # the dialect of many, and not all of them keep up with OpenAI's own
+    key = read_key(
+        connection.key_env,
+        connection.key_file,
+        default=provider.key_env,
+        needed=provider.needs_key and connection.base_url is None,
     )
+    constrained = row.schema if connection.json_schema == "auto" else connection.json_schema == "on"
+    identity = Identity(endpoint=provider.name, model=model, constrained=constrained, seeded=bool(row.seed))
+    remote = RemoteModel(
+        Endpoint(
+            provider=row,
+            url=url,
+            model=model,
+            key=key,
+            constrained=constrained,
+            timeout=connection.timeout,
+            concurrency=connection.concurrency,
+        )
+    )
+    return OpenModel(identity=identity, model=remote, served=connection.served_as, remote=remote)
 
 
-def _split(name: str) -> tuple[str, str]:
-    role, separator, model = name.partition("=")
-    return (role, model) if separator and "/" not in role and ":" not in role else ("", name)
+def describe_models() -> Iterator[tuple[str, str, str, str]]:
+    """Model, base URL, key variable and what it is, for every name that can be given."""
+    yield EMBEDDED, "", "", "fixed rules in this package, no language model; the floor to beat"
+    for row in PROVIDERS.values():
+        yield f"{row.name}/MODEL", row.base_url, row.key_env, row.title
+    yield "MODEL", "--base-url", "--key-env", COMPATIBLE.title
+    yield "replay:RUN", "", "", "the answers that a run or a call store holds, and nothing else"

@@ -183,6 +183,7 @@ def _settings(annotator: Annotator, models: Models | None, plan: Plan, options: 
             "seed": options.get("seed", 0),
             "concurrency": options.get("concurrency", _CONCURRENCY),
             "timeout": options.get("timeout", Connection.timeout),
+            "base_url": options.get("base_url"),
         }
     return settings | {
         "reference": dict(plan.references),

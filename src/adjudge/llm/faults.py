@@ -1,0 +1,178 @@
+"""What a server's refusal means, by status number and by the words of its error object.
+
+Every class of fault has one of four consequences: the call is made again, the judgement fails with a reason,
+the run stops and can be resumed, or the setting is wrong and the run stops once several calls agree.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import re
+import time
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from adjudge.core.ask import Usage
+from adjudge.errors import FailureReason
+
+__all__ = ["Fault", "fault_of", "read_error", "read_retry_after"]
+
+Consequence = Literal["retry", "fail", "stop", "setting"]
+
+PATIENT_SECONDS: Final = 1800.0
+"""How long one call may wait for a server that says when to come back."""
+
+_LONGEST_MESSAGE: Final = 300
+_TOO_LONG: Final = re.compile(
+    r"context[_ ]length|maximum context|context window|too many (input )?tokens|prompt is too long"
+    r"|input is too long|reduce the length|longer than the maximum|exceeds? the (available )?context"
+    r"|string_above_max_length|request_too_large",
+    re.IGNORECASE,
+)
+_REFUSED: Final = re.compile(
+    r"content[_ ]filter|content management policy|content_policy|responsible ?ai|moderation|flagged"
+    r"|data_inspection_failed|inappropriate content",
+    re.IGNORECASE,
+)
+_QUOTA: Final = re.compile(
+    r"insufficient[_ ](?:user[_ ])?(quota|balance|funds|credit)|billing|credit balance|out of credits"
+    r"|no credits|exceeded your current quota|account.{0,20}(suspended|deactivated|overdue)|arrear",
+    re.IGNORECASE,
+)
+_SOON: Final = re.compile(
+    r"(retry|try again) (in|after)|per[ _](minute|second|min\b)|rate.?limit", re.IGNORECASE
+)
+_KEY: Final = re.compile(
+    r"(invalid|incorrect|missing|expired)[_ ]api[_ ]?key|authentication|unauthori", re.IGNORECASE
+)
+_NO_MODEL: Final = re.compile(
+    r"model[_ ]not[_ ]found|model.{0,80}does not exist|unknown model", re.IGNORECASE
+)
+_RATE: Final = re.compile(r"rate[_ ]?limit|too many requests|overloaded|resource[_ ]exhausted", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One answer that is none.
+
+    Args:
+        consequence: what follows.
+        reason: of the failure, once it comes to one.
+        detail: status and message, redacted.
+        status: HTTP status, None where there was none.
+        wait: seconds that the server asked us to wait.
+        limited: whether the server has too much to do or is away, so that all calls should pause.
+        tries: how often the call may be made in all because of such faults; None for the general limit.
+        within: seconds in which the call may be made again for nothing; None where each try counts.
+        usage: tokens that the server counted all the same.
+        body: what came, where it was no text.
+    """
+
+    consequence: Consequence
+    reason: FailureReason
+    detail: str
+    status: int | None = None
+    wait: float | None = None
+    limited: bool = False
+    tries: int | None = None
+    within: float | None = None
+    usage: Usage = field(default_factory=Usage)
+    body: bytes | None = None
+
+
+def fault_of(status: int, message: str, wait: float | None = None) -> Fault:
+    """Class of a fault.
+
+    Args:
+        status: of HTTP, or the code of an error object that came with status 200.
+        message: what the server said, redacted: code, type and words.
+        wait: seconds of its Retry-After header.
+    """
+    shown = " ".join(message.split())[:_LONGEST_MESSAGE]
+    consequence, reason = _class_of(status, message, asks_to_wait=wait is not None)
+    is_retried = consequence == "retry"
+    return Fault(
+        consequence=consequence,
+        reason=reason,
+        detail=f"status {status}" + (f": {shown}" if shown else ""),
+        status=status,
+        wait=wait if is_retried else None,
+        limited=is_retried and status in {429, 503, 529},
+        within=PATIENT_SECONDS if is_retried and status == 429 and wait is not None else None,
+    )
+
+
+def _class_of(status: int, message: str, *, asks_to_wait: bool) -> tuple[Consequence, FailureReason]:
+    if status == 413 or (status in {400, 422} and _TOO_LONG.search(message)):
+        return "fail", "too_long"
+    if status in {400, 403, 422, 451} and _REFUSED.search(message):
+        return "fail", "refused"
+    if _is_stop(status, message, asks_to_wait=asks_to_wait):
+        return "stop", "server_error"
+    if status in {408, 409, 425, 429} or status >= 500:
+        return "retry", "server_error"
+    return "setting", "server_error"
+
+
+def _is_stop(status: int, message: str, *, asks_to_wait: bool) -> bool:
+    """Whether no call would get an answer: no key, no money, no such model."""
+    if status == 429:
+        return not asks_to_wait and bool(_QUOTA.search(message)) and not _SOON.search(message)
+    if status == 400:
+        return bool(_KEY.search(message) or _QUOTA.search(message))
+    return status in {401, 402, 403, 404, 407}
+
+
+def read_error(value: object) -> tuple[int, str] | None:
+    """Status and words of an error object, wherever servers put it; None if the body holds none.
+
+    An error object that came with status 200 is classed by its code, a number or a word.
+    """
+    if isinstance(value, list) and len(value) == 1:  # Gemini's compatible endpoint
+        value = value[0]
+    if not isinstance(value, dict):
+        return None
+    error = value.get("error")
+    if error is None and "choices" not in value and (value.get("object") == "error" or "message" in value):
+        error = value
+    if error is None and "choices" not in value and "detail" in value:
+        error = {"message": str(value["detail"])}
+    if error is None or error == {} or error is False:
+        return None
+    if not isinstance(error, dict):
+        return _status_of(str(error), None), str(error)
+    words = [str(error[key]) for key in ("code", "type", "status", "message") if error.get(key) is not None]
+    metadata = error.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("reasons"):
+        words.append(f"moderation: {metadata['reasons']}")
+    message = ": ".join(words)
+    return _status_of(message, error.get("code")), message
+
+
+def _status_of(message: str, code: object) -> int:
+    """The status that fits an error object."""
+    if isinstance(code, int) and not isinstance(code, bool) and 400 <= code <= 599:
+        return code
+    if isinstance(code, str) and re.fullmatch(r"[45]\d\d", code):
+        return int(code)
+    for pattern, status in ((_QUOTA, 429), (_KEY, 401), (_NO_MODEL, 404), (_RATE, 429)):
+        if pattern.search(message):
+            return status
+    if _TOO_LONG.search(message) or _REFUSED.search(message) or "invalid_request" in message:
+        return 400
+    return 500
+
+
+def read_retry_after(value: str | None, milliseconds: str | None = None) -> float | None:
+    """Seconds of a Retry-After header, given as a number or as a date; None for anything else."""
+    if milliseconds is not None and re.fullmatch(r"\d{1,9}(\.\d+)?", milliseconds.strip(), re.ASCII):
+        return float(milliseconds) / 1000
+    if value is None:
+        return None
+    if re.fullmatch(r"\d{1,9}(\.\d+)?", value.strip(), re.ASCII):
+        return float(value)
+    try:
+        when = email.utils.parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(when.timestamp() - time.time(), 0.0) if when.tzinfo is not None else None

@@ -1,0 +1,128 @@
+"""The OpenAI-compatible chat dialect: a request in its words, and its faults tried again where that helps."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import re
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from adjudge.core.ask import Reply
+from adjudge.data.call_rows import Attempt
+from adjudge.errors import AnswerError, ModelError, ServerStopError
+from adjudge.llm.delimiters import render_message
+from adjudge.llm.faults import Fault
+from adjudge.llm.model import Request
+from adjudge.llm.retry import Gate, Tries
+from adjudge.llm.wire import Endpoint, Wire
+
+__all__ = ["Endpoint", "RemoteModel"]
+
+
+class RemoteModel:
+    """A model behind the wire; satisfies `llm.model.Model`."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._wire = Wire(endpoint)
+        self._slots = asyncio.Semaphore(endpoint.concurrency)
+        self._gate = Gate()
+        self._refusals: Counter[str] = Counter()
+        self._unreachable = 0
+        self._note: Callable[[Attempt], None] | None = None
+
+    @property
+    def name(self) -> str:
+        """`provider/model`."""
+        return f"{self._endpoint.provider.name}/{self._endpoint.model}"
+
+    def observe(self, note: Callable[[Attempt], None]) -> None:
+        """Have every failed attempt written down."""
+        self._note = note
+
+    async def drain(self) -> None:
+        """Send nothing more; what is on its way may come back."""
+        self._gate.close()
+
+    async def close(self) -> None:
+        """Let the connections go."""
+        await self._wire.close()
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer one request, trying again where that can help; see `llm.model.Model`."""
+        body = orjson.dumps(self._payload(request))
+        tries = Tries(self._endpoint.patience)
+        while True:
+            await self._gate.enter()
+            async with self._slots:
+                if self._gate.is_closed:
+                    raise asyncio.CancelledError
+                outcome = await self._attempt(request, body)
+            if isinstance(outcome, Reply):
+                self._refusals.clear()
+                self._unreachable = 0
+                return outcome
+            await self._wait_or_give_up(outcome, tries)
+
+    def _payload(self, request: Request) -> dict[str, Any]:
+        """The body of a request: what the model sees, and nothing of what the call is about."""
+        provider, sampling = self._endpoint.provider, request.sampling
+        messages = [{"role": m.role, "content": render_message(m, request.mark)} for m in request.messages]
+        payload: dict[str, Any] = {"model": self._endpoint.model, "messages": messages}
+        pattern = provider.fixed_temperature
+        if not pattern or not re.match(pattern, self._endpoint.model):
+            payload["temperature"] = sampling.temperature
+        payload[provider.max_tokens] = sampling.max_tokens
+        if provider.seed and sampling.temperature > 0:
+            payload[provider.seed] = request.seed + request.sample + 1000 * request.again
+        if sampling.logprobs and provider.logprobs:
+            payload["logprobs"] = True
+        if request.schema is not None and self._endpoint.constrained:
+            schema = {"name": "answer", "schema": request.schema, "strict": True}
+            payload["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return payload
+
+    async def _wait_or_give_up(self, fault: Fault, tries: Tries) -> None:
+        if fault.consequence == "stop":
+            raise ServerStopError(f"{self.name}: {fault.detail}")
+        if fault.consequence == "fail":
+            raise AnswerError(fault.reason, fault.detail)
+        if fault.consequence == "setting":
+            self._refuse_setting(fault)
+        try:
+            pause = tries.next_pause(fault)
+        except AnswerError:
+            self._count_unreachable(fault)
+            raise
+        if fault.limited:
+            self._gate.hold(pause)
+        await self._gate.sleep(pause)
+
+    def _refuse_setting(self, fault: Fault) -> None:
+        """One refusal may be about one text; the same words again and again are about how we ask."""
+        self._refusals[fault.detail] += 1
+        if self._refusals[fault.detail] >= self._endpoint.patience.settings:
+            hint = " (--json-schema off asks without a schema)" if self._endpoint.constrained else ""
+            raise ModelError(f"{self.name} refuses every call: {fault.detail}{hint}")
+        raise AnswerError(fault.reason, fault.detail)
+
+    def _count_unreachable(self, fault: Fault) -> None:
+        self._unreachable = self._unreachable + 1 if fault.within is not None and fault.status is None else 0
+        if self._unreachable >= self._endpoint.patience.unreachable:
+            raise ServerStopError(
+                f"{self.name}: {self._unreachable} calls in a row found no server; resume later"
+            )
+
+    async def _attempt(self, request: Request, body: bytes) -> Reply | Fault:
+        began, when = time.monotonic(), dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
+        outcome = await self._wire.exchange(body)
+        if isinstance(outcome, Fault) and self._note is not None:
+            seconds = round(time.monotonic() - began, 3)
+            said = (outcome.reason, outcome.detail, outcome.status, outcome.usage, outcome.body)
+            self._note(Attempt(request.key, when, seconds, *said))
+        return outcome

@@ -1,0 +1,120 @@
+"""How often and how long one call is tried again, and the pause that all calls of a server share."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+from adjudge.errors import AnswerError, FailureReason, ServerStopError
+from adjudge.llm.faults import Fault
+
+__all__ = ["Gate", "Patience", "Tries"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """Limits of trying again. Attempts and wall time are both capped.
+
+    Args:
+        attempts: calls in all, where the fault says nothing else.
+        first_pause: seconds; doubled each time, with jitter.
+        longest_pause: seconds.
+        longest_wait: seconds that a server may ask for before the run is rather stopped.
+        seconds: of one call with all its tries.
+        settings: so many refusals in the same words, and no answer between them, mean a wrong setting.
+        unreachable: so many calls in a row that found no server stop the run.
+    """
+
+    attempts: int = 6
+    first_pause: float = 0.5
+    longest_pause: float = 30.0
+    longest_wait: float = 600.0
+    seconds: float = 1800.0
+    settings: int = 3
+    unreachable: int = 200
+
+    def pause(self, tries: int) -> float:
+        """Seconds before the next try: exponential, with jitter so that calls do not come back together."""
+        whole: float = min(self.first_pause * 2 ** min(tries - 1, 16), self.longest_pause)
+        return whole * random.uniform(0.5, 1.0)
+
+
+class Tries:
+    """The tries of one call."""
+
+    def __init__(self, patience: Patience) -> None:
+        self._patience = patience
+        self._began = time.monotonic()
+        self._counts: Counter[FailureReason] = Counter()
+        self._free = 0
+
+    def next_pause(self, fault: Fault) -> float:
+        """Seconds before the call may be made again because of this fault.
+
+        Raises:
+            AnswerError: it was made often enough.
+            ServerStopError: the server asks for more time than a run should wait.
+        """
+        if fault.wait is not None and fault.wait > self._patience.longest_wait:
+            raise ServerStopError(f"{fault.detail}; the server asks to wait {fault.wait:.0f} s: resume then")
+        elapsed = time.monotonic() - self._began
+        if fault.within is None:
+            self._counts[fault.reason] += 1
+            limit = fault.tries or self._patience.attempts
+            if self._counts[fault.reason] >= limit or self._counts.total() >= self._patience.attempts:
+                raise AnswerError(fault.reason, fault.detail)
+        else:
+            self._free += 1
+            if elapsed >= fault.within:
+                raise AnswerError(fault.reason, fault.detail)
+        if elapsed >= self._patience.seconds:
+            raise AnswerError(fault.reason, fault.detail)
+        return self._patience.pause(self._counts.total() + self._free) if fault.wait is None else fault.wait
+
+
+class Gate:
+    """Lets calls through, unless their server asked for a pause or the run is being stopped."""
+
+    def __init__(self) -> None:
+        self._opens = 0.0
+        self._closing = asyncio.Event()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing may be sent any more."""
+        return self._closing.is_set()
+
+    def close(self) -> None:
+        """Let nothing through from now on, and wake whoever waits."""
+        self._closing.set()
+
+    def hold(self, seconds: float) -> None:
+        """Keep all calls back for some seconds."""
+        self._opens = max(self._opens, time.monotonic() + seconds)
+
+    async def enter(self) -> None:
+        """Wait until calls may be sent.
+
+        Raises:
+            asyncio.CancelledError: none will be.
+        """
+        while (left := self._opens - time.monotonic()) > 0:
+            await self.sleep(left)
+        if self.is_closed:
+            raise asyncio.CancelledError
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait some seconds.
+
+        Raises:
+            asyncio.CancelledError: the gate was closed meanwhile.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                await self._closing.wait()
+        except TimeoutError:
+            return
+        raise asyncio.CancelledError

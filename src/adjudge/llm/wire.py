@@ -1,0 +1,232 @@
+"""One HTTP exchange with a server: whatever comes back becomes a reply or a fault.
+
+What a library promises of deadlines and sizes is not relied on: the total deadline runs on the monotonic
+clock, a body is read up to a cap and no further, and no redirect is followed, since a key would go with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import orjson
+
+from adjudge import __version__
+from adjudge.core.ask import Reply
+from adjudge.errors import AnswerError, FailureReason, ModelError
+from adjudge.llm.credentials import Redactor
+from adjudge.llm.envelope import read_envelope, read_json_body, read_usage
+from adjudge.llm.faults import Fault, fault_of, read_error, read_retry_after
+from adjudge.llm.providers import Provider
+from adjudge.llm.retry import Patience
+
+__all__ = ["Endpoint", "Wire"]
+
+_CONNECT_SECONDS: Final = 10.0
+_ERROR_BYTES: Final = 64 * 1024
+_MEGABYTE: Final = 1024 * 1024
+
+_TRIES: Final[dict[FailureReason, int]] = {
+    "timeout": 3,
+    "not_json": 3,
+    "bad_envelope": 2,
+    "count": 2,
+    "logprob": 2,
+    "encoding": 1,
+    "oversize": 1,
+}
+"""Calls in all for faults that seldom pass by themselves."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """One model on one server.
+
+    Args:
+        provider: what the server is and can do.
+        url: base URL.
+        model: name of the model there.
+        key: sent in the header and nowhere else.
+        constrained: whether the JSON schema is sent.
+        timeout: seconds for one attempt, from connecting to the last byte.
+        concurrency: attempts at a time.
+        body_cap: bytes of a body that are read at most.
+        patience: limits of trying again.
+    """
+
+    provider: Provider
+    url: str
+    model: str
+    key: str = field(default="", repr=False)
+    constrained: bool = False
+    timeout: float = 180.0
+    concurrency: int = 20
+    body_cap: int = _MEGABYTE
+    patience: Patience = field(default_factory=Patience)
+
+
+class Wire:
+    """The connections to one endpoint."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._redactor = Redactor([endpoint.key])
+        self._session: aiohttp.ClientSession | None = None
+        self._url = _chat_address(endpoint.url)
+        self._proxy = _proxy_for(endpoint.url)
+
+    async def close(self) -> None:
+        """Let the connections go."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def exchange(self, body: bytes) -> Reply | Fault:
+        """Send one request and receive, within the deadline.
+
+        Raises:
+            ModelError: no request will ever get through: TLS, address, redirect.
+        """
+        fault = await self._exchange(body)
+        return (
+            replace(fault, detail=self._redactor.error(fault.detail)) if isinstance(fault, Fault) else fault
+        )
+
+    async def _exchange(self, body: bytes) -> Reply | Fault:
+        try:
+            async with asyncio.timeout(self._endpoint.timeout):
+                return await self._send(body)
+        except (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError) as error:
+            raise ModelError(f"no secure connection: {self._redactor.error(str(error))}") from error
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+            away = f"no server at {_host(self._url)}: {_reason(error)}"
+            return _retry("connection", away, limited=True, within=self._endpoint.timeout)
+        except TimeoutError:
+            return _retry("timeout", f"no whole answer within {self._endpoint.timeout:g} s")
+        except aiohttp.InvalidURL as error:
+            raise ModelError(f"{_host(self._url)} is no address that can be called") from error
+        except (aiohttp.ClientError, ConnectionError) as error:
+            return _retry("connection", f"the connection broke: {type(error).__name__}")
+
+    async def _send(self, body: bytes) -> Reply | Fault:
+        request = self._open().post(
+            self._url, data=body, headers=self._headers(), allow_redirects=False, proxy=self._proxy
+        )
+        async with request as response:
+            if 300 <= response.status < 400:
+                where = _host(response.headers.get("Location", "")) or "nowhere"
+                raise ModelError(f"the server redirects to {where}; give the right address with --base-url")
+            if not 200 <= response.status < 300:
+                return await self._refusal(response)
+            raw = await _read_body(response, self._endpoint.body_cap)
+            if raw is None:
+                return _retry("oversize", f"the body is longer than {self._endpoint.body_cap} bytes")
+            return self._read(raw, response)
+
+    def _read(self, raw: bytes, response: aiohttp.ClientResponse) -> Reply | Fault:
+        kind = response.headers.get("Content-Type", "application/json").lower()
+        if "json" not in kind or response.headers.get("Content-Encoding", "identity") != "identity":
+            return _retry(
+                "not_json", f"status {response.status} with content type {kind[:60]!r}", response.status
+            )
+        value: object = None
+        try:
+            value = read_json_body(raw)
+            if (error := read_error(value)) is not None:
+                return fault_of(error[0], self._redactor.error(error[1]))
+            return read_envelope(value, self._redactor, text_parts=self._endpoint.provider.text_parts)
+        except AnswerError as error:
+            usage = read_usage(value.get("usage") if isinstance(value, dict) else None)
+            body = self._redactor.raw(raw) if error.reason == "encoding" else None
+            fault = _retry(error.reason, error.detail, response.status)
+            return replace(fault, usage=usage, body=body)
+
+    async def _refusal(self, response: aiohttp.ClientResponse) -> Fault:
+        raw = await _read_body(response, _ERROR_BYTES) or b""
+        message = ""
+        if "json" in response.headers.get("Content-Type", ""):
+            try:
+                found = read_error(orjson.loads(raw))
+                message = found[1] if found is not None else ""
+            except orjson.JSONDecodeError:
+                message = ""
+        elif "text/plain" in response.headers.get("Content-Type", ""):
+            message = raw.decode(errors="replace")
+        headers = response.headers
+        wait = read_retry_after(headers.get("Retry-After"), headers.get("retry-after-ms"))
+        return fault_of(response.status, self._redactor.error(message), wait)
+
+    def _headers(self) -> dict[str, str]:
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",  # so that the cap is on what we read, not on what unpacks from it
+            "User-Agent": f"adjudge/{__version__}",
+        }
+        if self._endpoint.key:
+            headers["Authorization"] = f"Bearer {self._endpoint.key}"
+        return headers
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=60),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+            )
+        return self._session
+
+
+def _retry(reason: FailureReason, detail: str, status: int | None = None, **more: Any) -> Fault:  # noqa: ANN401
+    return Fault(
+        consequence="retry", reason=reason, detail=detail, status=status, tries=_TRIES.get(reason), **more
+    )
+
+
+async def _read_body(response: aiohttp.ClientResponse, cap: int) -> bytes | None:
+    """The whole body, or None if it is longer than the cap; no more than that is read."""
+    length = response.content_length
+    if length is not None and length > cap:
+        return None
+    parts, size = [], 0
+    async for part in response.content.iter_any():
+        size += len(part)
+        if size > cap:
+            response.close()
+            return None
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _chat_address(base: str) -> str:
+    parts = urlsplit(base)
+    return parts._replace(path=parts.path.rstrip("/") + "/chat/completions").geturl()
+
+
+def _proxy_for(url: str) -> str | None:
+    """The proxy of the environment, as every other tool of the user takes it."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if host in {"localhost", "127.0.0.1", "::1"} or proxy_bypass(host):
+        return None
+    return getproxies().get(parts.scheme)
+
+
+def _host(url: str) -> str:
+    """Scheme, host and port, without anything that could be a secret."""
+    parts = urlsplit(url)
+    try:
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        port = ""
+    return f"{parts.scheme}://{parts.hostname}{port}" if parts.hostname else ""
+
+
+def _reason(error: Exception) -> str:
+    cause = getattr(error, "os_error", None)
+    return str(getattr(cause, "strerror", None) or cause or "timed out")
