@@ -28,6 +28,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "trace": "Show the conversation behind a judgement.",
     "show": "Show the exact messages of a judge; nothing is sent.",
     "convert": "Convert between every format that adjudge reads.",
+    "fetch": "Download a public test set; its name is a test set from then on.",
     "list": "List judges, metrics, models, protocols, formats, test sets.",
 }
 """Command to its line in `--help`. Its function `command` stands in `cli/NAME.py` (list: `cli/list_.py`)."""

@@ -2,7 +2,7 @@
 
 A download goes on where it stopped. Its SHA-256 is kept beside it from the first fetch on, and a later fetch
 that brings something else says so: mt-metrics-eval's archive changes in place. Archives are taken for
-hostile: only plain files of the folder asked for are unpacked, none outside it, up to stated counts and sizes.
+hostile: only plain files of the folder asked for are unpacked, none outside it, up to stated sizes.
 """
 
 from __future__ import annotations
