@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from adjudge.core.typology import find_category
 from adjudge.errors import AnswerError
 from adjudge.judges._read import shown, unreadable
 from adjudge.judges._spans import Listed
@@ -64,7 +65,7 @@ def _read_section(lines: list[str], severity: str) -> list[Listed]:
     listed = []
     for line in lines:
         match = _LINE.fullmatch(line)
-        if match is None or line.lower() == "no-error":
+        if match is None or (match["span"] is None and find_category(line) is None):
             raise AnswerError("parse", f'wanted category - "span" under {severity}, got {shown(line)}')
         listed.append(Listed(match["span"] or "", match["category"], severity))
     return listed

@@ -4,7 +4,7 @@ Three rungs, and a reply that stands on none of them is an `AnswerError`:
 
 strict      the whole text is JSON
 extracted   the text holds one object, and words or a fence around it
-repaired    that object is broken in its punctuation only, and mending it keeps every letter in its place
+repaired    that object is broken in commas, colons or quotation marks only, and mending it keeps the rest
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _BRACKET: Final = re.compile(r"[{}\[\]]")
 _BRACE: Final = re.compile(r"[{}]")
 _OPENING: Final = re.compile(r"[{\[]")
 _TEMPLATE: Final = re.compile(r"<\|[^|<>]{1,40}\|>|\[/?INST\]|<(?:start|end)_of_turn>|</s>")
-_PUNCTUATION: Final = re.compile(r"""\\[nrtbf]|[\s{}\[\]:,"'`“”„‟«»‘’‚‛\\]""")
+_PUNCTUATION: Final = re.compile(r"""\\[nrtbf]|[\s:,"'`“”„‟«»‘’‚‛\\]""")
+_DEBRIS: Final = re.compile(r"}|\"\w+\"\s*:")
 _DEEPEST: Final = 64
 _LONGEST_REPAIR: Final = 100_000
 
@@ -137,6 +138,8 @@ def _only_object(text: str, *, judged: tuple[str, ...], repair: bool) -> Reading
     around = text[:start] + " " + text[end:]
     if is_refusal(around) or _TEMPLATE.search(around):
         raise unreadable(around, "a JSON object alone")
+    if _DEBRIS.search(around):
+        raise AnswerError("ambiguous", f"pieces of JSON around a JSON object: {shown(around.strip())}")
     raw = text[start:end]
     if echoes(raw, judged):
         raise AnswerError("ambiguous", "the only JSON object is one that the judged text holds")
@@ -192,14 +195,18 @@ def _repaired(raw: str, *, allowed: bool) -> object:
 
 
 def _words(value: object) -> Iterator[str]:
-    """Everything that a value says, in order, without punctuation."""
+    """Everything that a value says, in order: its words and brackets, without other punctuation."""
     if isinstance(value, dict):
+        yield "{"
         for key, item in value.items():
             yield _PUNCTUATION.sub("", key)
             yield from _words(item)
+        yield "}"
     elif isinstance(value, list):
+        yield "["
         for item in value:
             yield from _words(item)
+        yield "]"
     else:
         yield _PUNCTUATION.sub("", value if isinstance(value, str) else json.dumps(value))
 

@@ -14,7 +14,7 @@ from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._headings import heading, read_headings, render_headings
-from adjudge.judges._json import check_keys, object_schema, read_object
+from adjudge.judges._json import Reading, check_keys, object_schema, read_object
 from adjudge.judges._prompts import Parts, Prompts
 from adjudge.judges._read import echoes, read_text, shown
 from adjudge.judges._spans import Listed, Marked, either, place_errors
@@ -123,15 +123,26 @@ class ErrorList:
         judged = judged_texts(subject)
         if self.form == "json":
             reading = read_object(reply, judged=judged, repair=True)
-            listed = read_errors(check_keys(reading.value, ("errors",), "the answer")["errors"])
-            if not listed and "repaired" in reading.flags:
-                raise AnswerError("parse", "broken JSON cannot say that there is no error")
-            flags = reading.flags
-        else:
-            text = read_text(reply)
-            listed = read_headings(text, self.severities)
-            flags = ("verdict_in_text",) if echoes(text, judged) else ()
-        return place_errors(listed, subject, self.severities, flags)
+            if "repaired" in reading.flags:
+                return self._read_mended(reading, subject)
+            return self._read_object(reading, subject)
+        text = read_text(reply)
+        flags = ("verdict_in_text",) if echoes(text, judged) else ()
+        return place_errors(read_headings(text, self.severities), subject, self.severities, flags)
+
+    def _read_object(self, reading: Reading, subject: Subject) -> Marked:
+        listed = read_errors(check_keys(reading.value, ("errors",), "the answer")["errors"])
+        return place_errors(listed, subject, self.severities, reading.flags)
+
+    def _read_mended(self, reading: Reading, subject: Subject) -> Marked:
+        """Refuse what mending may have made up: a clean verdict, or a quotation that stands nowhere."""
+        try:
+            marked = self._read_object(reading, subject)
+        except AnswerError as error:
+            raise AnswerError("parse", f"broken JSON; mended, it is refused for {error}") from None
+        if not marked.spans or "span_unmatched" in marked.flags:
+            raise AnswerError("parse", "broken JSON, and what is left of it proves no error in the text")
+        return marked
 
 
 def read_errors(value: object) -> list[Listed]:

@@ -24,7 +24,7 @@ _LOW: Final = 0
 _HIGH: Final = 100
 _BARE: Final = re.compile(r"0|[1-9][0-9]{0,2}")
 _LIKE_A_NUMBER: Final = re.compile(
-    r"[+\-−–]?\s*(?:[\d.,٫٬_]+(?:e[+-]?\d+)?|nan|inf(?:inity)?)", re.IGNORECASE
+    r"[+\-−–]?\s*(?:[.,٫٬_]*\d[\d.,٫٬_]*(?:e[+-]?\d+)?|nan|inf(?:inity)?)", re.IGNORECASE
 )
 
 

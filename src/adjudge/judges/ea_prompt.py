@@ -52,6 +52,10 @@ LOWEST: Final = 6 * MOST
 
 COUNTS: Final = object_schema(**{severity: {"type": "integer", "minimum": 0} for severity in SEVERITIES})
 
+NUMBER: Final = "(0|[1-9][0-9]*)"
+PAIR: Final = re.compile(rf"(?:{NUMBER}, *|Major: *{NUMBER}\s*\nMinor: *){NUMBER}")
+CLOSED: Final = re.compile(rf"(.*)\nCounts: {NUMBER}, *{NUMBER}\s*\n<score>(-?){NUMBER}</score>", re.DOTALL)
+
 Counts = dict[Severity, int]
 
 
@@ -198,8 +202,7 @@ def read_counts(reply: Reply, subject: Subject, form: Form) -> Counted:
         reading = read_object(reply, judged=judged_texts(subject))
         return Counted(_checked_counts(reading.value), reading.flags)
     text = read_text(reply)
-    match = re.fullmatch(r"(?:([0-9]+), *|Major: *([0-9]+)\s*\nMinor: *)([0-9]+)", text)
-    if match is None:
+    if (match := PAIR.fullmatch(text)) is None:
         raise unreadable(text, "two numbers and nothing else")
     return Counted(_checked_counts({"major": _digits(match[1] or match[2]), "minor": _digits(match[3])}), ())
 
@@ -217,13 +220,13 @@ def read_one_step(reply: Reply, subject: Subject, errors: ErrorList) -> tuple[Ma
         counts, score = answer["counts"], answer["score"]
     else:
         text = read_text(reply)
-        match = re.fullmatch(
-            r"(.*)\nCounts: ([0-9]+), *([0-9]+)\s*\n<score>(-?[0-9]+)</score>", text, re.DOTALL
-        )
-        if match is None:
+        if (match := CLOSED.fullmatch(text)) is None:
             raise unreadable(text, "errors, counts and a score within its tags")
         marked = place_errors(read_headings(match[1], SEVERITIES), subject, SEVERITIES)
-        counts, score = {"major": _digits(match[2]), "minor": _digits(match[3])}, _digits(match[4])
+        counts, score = (
+            {"major": _digits(match[2]), "minor": _digits(match[3])},
+            _digits(match[5]) * (-1 if match[4] else 1),
+        )
     checked = _checked_counts(counts)
     agrees = read_whole_number(score, -LOWEST, 0, "the score") == stated_score(checked)
     return marked, Counted(checked, () if agrees else ("score_mismatch",))

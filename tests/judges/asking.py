@@ -1,0 +1,69 @@
+"""A scripted `ask`, and subjects to be judged."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from adjudge.core.ask import About, Answer, Message, Quoted, Reply, Sampling
+from adjudge.core.segment import Segment, Subject, Term
+
+T = TypeVar("T")
+
+
+class Asked(NamedTuple):
+    """One question as it arrived."""
+
+    messages: tuple[Message, ...]
+    about: About
+    attempts: int
+    schema: Mapping[str, object] | None
+
+    @property
+    def words(self) -> str:
+        """Everything that is said in our own words."""
+        return "\n".join(p for m in self.messages for p in m.parts if isinstance(p, str))
+
+    @property
+    def quoted(self) -> list[Quoted]:
+        """Everything that is quoted."""
+        return [p for m in self.messages for p in m.parts if isinstance(p, Quoted)]
+
+
+class Script:
+    """Answers with the replies it was given, in their order, and keeps what it was asked."""
+
+    def __init__(self, *replies: str | Reply) -> None:
+        self._replies = [Reply(text=r) if isinstance(r, str) else r for r in replies]
+        self.asked: list[Asked] = []
+
+    async def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        about: About,
+        read: Callable[[Reply], T],
+        attempts: int = 2,
+        schema: Mapping[str, object] | None = None,
+        sampling: Sampling | None = None,
+    ) -> Answer[T]:
+        self.asked.append(Asked(tuple(messages), about, attempts, schema))
+        reply = self._replies.pop(0)
+        return Answer(value=read(reply), reply=reply)
+
+
+def subject(
+    translation: str = "Die Katze schlief auf dem neuen Sofa, während Anna die die Nachrichten las.",
+    source: str = "The cat slept on the new sofa while Anna calmly read the news.",
+    *,
+    lp: str = "en-de",
+    reference: str | None = None,
+    context: tuple[Segment, ...] = (),
+    terms: tuple[Term, ...] = (),
+) -> Subject:
+    segment = Segment(
+        segment="7",
+        document="cats",
+        lp=lp,
+        source=source,
+        translations={"sys": translation, "other": "Miau."},
+    )
+    return Subject(segment=segment, systems=("sys",), reference=reference, context=context, terms=terms)

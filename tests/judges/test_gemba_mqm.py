@@ -1,0 +1,134 @@
+from typing import Any, cast
+
+import pytest
+
+from adjudge.core.annotation import ErrorSpan
+from adjudge.core.ask import Message
+from adjudge.errors import AnswerError
+from adjudge.judges import load_judge
+from adjudge.judges.gemba_mqm import GembaMqm
+from tests.judges.asking import Script, subject
+
+CRITICAL_LAST = (
+    '{"errors": [{"span": "die die", "category": "fluency/grammar", "severity": "minor", '
+    '"side": "translation"},'
+    ' {"span": "calmly", "category": "accuracy/omission", "severity": "major", "side": "source"},'
+    ' {"span": "Katze", "category": "mistranslation", "severity": "critical", "side": "translation"}]}'
+)
+
+
+async def test_errors_become_spans_in_their_places_the_most_severe_first() -> None:
+    annotation = await GembaMqm().annotate(subject(), Script(CRITICAL_LAST))
+    assert annotation.spans == (
+        ErrorSpan(
+            start=4,
+            end=9,
+            text="Katze",
+            severity="critical",
+            category="accuracy/mistranslation",
+            label="mistranslation",
+        ),
+        ErrorSpan(
+            start=41, end=47, text="calmly", severity="major", category="accuracy/omission", side="source"
+        ),
+        ErrorSpan(start=51, end=58, text="die die", severity="minor", category="fluency/grammar"),
+    )
+    assert (annotation.annotator, annotation.protocol) == ("gemba-mqm", "mqm")
+    assert (annotation.segment, annotation.document, annotation.system) == ("7", "cats", "sys")
+    assert annotation.rating is None
+    assert not annotation.flags
+
+
+async def test_headings_are_read_into_the_same_spans_as_json() -> None:
+    text = (
+        'Critical:\nmistranslation - "Katze"\nMajor:\naccuracy/omission - "calmly"\n'
+        'Minor:\nfluency/grammar - "die die"'
+    )
+    paper = await GembaMqm(profile="paper").annotate(subject(), Script(text))
+    ours = await GembaMqm().annotate(subject(), Script(CRITICAL_LAST))
+    assert paper.spans == ours.spans
+
+
+@pytest.mark.parametrize(
+    ("profile", "text"),
+    [
+        ("recommended", '{"errors": []}'),
+        ("paper", "Critical:\nno-error\nMajor:\nno-error\nMinor:\nno-error"),
+        ("code", "critical:\nno-error\nmajor:\nno-error\nminor:\nno-error\n"),
+    ],
+)
+async def test_a_clean_translation_is_said_to_be_clean_and_has_no_spans(profile: Any, text: str) -> None:
+    annotation = await GembaMqm(profile=profile).annotate(subject(), Script(text))
+    assert annotation.spans == ()
+    assert annotation.flags == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "flags"),
+    [
+        (f"```json\n{CRITICAL_LAST}\n```", ("extracted",)),
+        (CRITICAL_LAST.replace("},", "}"), ("repaired",)),
+        (CRITICAL_LAST.replace("calmly", "slowly"), ("span_unmatched",)),
+        (f"Here: {CRITICAL_LAST}".replace("calmly", "slowly"), ("extracted", "span_unmatched")),
+    ],
+)
+async def test_what_was_not_quite_right_is_flagged(text: str, flags: tuple[str, ...]) -> None:
+    annotation = await GembaMqm().annotate(subject(), Script(text))
+    assert annotation.flags == flags
+    assert len(annotation.spans) == 3
+
+
+async def test_mending_that_leaves_a_quotation_without_a_place_is_refused() -> None:
+    with pytest.raises(AnswerError, match="parse"):
+        await GembaMqm().annotate(
+            subject(), Script(CRITICAL_LAST.replace("},", "}").replace("calmly", "slowly"))
+        )
+
+
+async def test_one_question_is_put_with_three_worked_examples() -> None:
+    ask = Script('{"errors": []}')
+    await GembaMqm().annotate(subject(), ask)
+    (asked,) = ask.asked
+    roles = [message.role for message in asked.messages]
+    assert roles == ["system", *["user", "assistant"] * 3, "user"]
+    assert asked.attempts == 2
+    assert (asked.about.judge, asked.about.stage, asked.about.wants) == ("gemba-mqm", "errors", "errors")
+    assert asked.about.facts["form"] == "json"
+    assert asked.about.facts["severities"] == ("critical", "major", "minor")
+
+
+async def test_json_is_asked_for_with_a_schema_and_headings_without() -> None:
+    json_ask, text_ask = (
+        Script('{"errors": []}'),
+        Script("Critical:\nno-error\nMajor:\nno-error\nMinor:\nno-error"),
+    )
+    await GembaMqm().annotate(subject(), json_ask)
+    await GembaMqm(profile="paper").annotate(subject(), text_ask)
+    schema = cast("dict[str, Any]", json_ask.asked[0].schema)
+    error = schema["properties"]["errors"]["items"]
+    assert error["required"] == ["span", "category", "severity", "side"]
+    assert error["additionalProperties"] is schema["additionalProperties"] is False
+    assert error["properties"]["severity"]["enum"] == ["critical", "major", "minor"]
+    assert text_ask.asked[0].schema is None
+    assert "Critical:\nMajor:\nMinor:" in text_ask.asked[0].words
+
+
+@pytest.mark.parametrize("profile", ["recommended", "paper"])
+async def test_the_answers_of_the_examples_are_answers_that_it_would_accept(profile: Any) -> None:
+    judge = GembaMqm(profile=profile)
+    messages = judge.messages(subject())
+    answers = [message for message in messages if message.role == "assistant"]
+    examples = judge._files.examples()
+    for message, example in zip(answers, examples, strict=True):
+        shown = subject(example.translation, example.source, lp=example.lp)
+        annotation = await judge.annotate(shown, Script(cast(str, message.parts[0])))
+        assert len(annotation.spans) == len(example.errors)
+        assert not annotation.flags
+        assert message == Message("assistant", message.parts)
+
+
+def test_it_is_loaded_by_name_and_counts_one_call() -> None:
+    judge = load_judge("gemba-mqm", profile="code")
+    assert judge == GembaMqm(profile="code")
+    assert judge.calls == (1, 1, 1)
+    assert (judge.weights, judge.with_reference) == ("gemba", False)

@@ -1,0 +1,81 @@
+from typing import Any
+
+import pytest
+
+from adjudge.core.ask import Reply
+from adjudge.errors import AnswerError
+from adjudge.judges import load_judge
+from adjudge.judges.gemba_sqm import GembaSqm
+from tests.judges.asking import Script, subject
+
+
+@pytest.mark.parametrize(
+    ("profile", "text", "rating"),
+    [
+        ("recommended", '{"rating": 87}', 87),
+        ("recommended", '{"rating": 0}', 0),
+        ("recommended", '<think>100?</think>{"rating": 3}', 3),
+        ("paper", "100", 100),
+        ("paper", "0", 0),
+        ("code", " 87\n", 87),
+        ("code", "<think>100?</think>\n\n3", 3),
+    ],
+)
+async def test_the_number_is_the_rating(profile: Any, text: str, rating: int) -> None:
+    annotation = await GembaSqm(profile=profile).annotate(subject(), Script(text))
+    assert annotation.rating == rating
+    assert (annotation.protocol, annotation.annotator) == ("da-sqm", "gemba-sqm")
+    assert annotation.spans == ()
+    assert annotation.flags == ()
+
+
+async def test_words_around_the_object_are_flagged() -> None:
+    annotation = await GembaSqm().annotate(subject(), Script('My rating: {"rating": 87}'))
+    assert (annotation.rating, annotation.flags) == (87, ("extracted",))
+
+
+@pytest.mark.parametrize(
+    "text", ["-5", "I cannot rate because of the 2 languages.", "Score: 4", "['100']", "4/100"]
+)
+async def test_what_the_original_takes_for_a_rating_is_none(text: str) -> None:
+    with pytest.raises(AnswerError):
+        await GembaSqm(profile="code").annotate(subject(), Script(text))
+
+
+async def test_a_reply_that_was_cut_is_not_read_even_if_it_could_be() -> None:
+    with pytest.raises(AnswerError, match="truncated"):
+        await GembaSqm(profile="paper").annotate(subject(), Script(Reply(text="8", finish="length")))
+
+
+async def test_one_question_is_put() -> None:
+    ask = Script('{"rating": 87}')
+    await GembaSqm().annotate(subject(), ask)
+    (asked,) = ask.asked
+    assert [message.role for message in asked.messages] == ["system", "user"]
+    assert 'passes "some of the meaning is preserved"' in asked.words
+    assert "from English to German" in asked.words
+    assert asked.schema is not None
+    assert asked.about.facts == {"form": "json", "low": 0, "high": 100}
+    assert (asked.about.stage, asked.about.wants, asked.attempts) == ("rating", "rating", 2)
+
+
+async def test_the_bare_number_is_asked_for_without_a_schema() -> None:
+    ask = Script("87")
+    await GembaSqm(profile="paper").annotate(subject(), ask)
+    assert ask.asked[0].schema is None
+    assert ask.asked[0].about.facts["form"] == "number"
+
+
+async def test_a_reference_can_be_shown() -> None:
+    judge, ask = GembaSqm(with_reference=True), Script('{"rating": 87}')
+    annotation = await judge.annotate(subject(reference="So."), ask)
+    assert annotation.rating == 87
+    assert [quoted.text for quoted in ask.asked[0].quoted][1] == "So."
+    assert judge.prompts_digest != GembaSqm().prompts_digest
+
+
+def test_it_is_loaded_by_name_and_counts_one_call() -> None:
+    judge = load_judge("gemba-sqm", settings={"with_reference": "true"})
+    assert judge == GembaSqm(with_reference=True)
+    assert judge.calls == (1, 1, 1)
+    assert judge.weights is None

@@ -1,0 +1,158 @@
+"""Judges by name."""
+
+import dataclasses
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import pytest
+
+import adjudge.judges
+from adjudge.core.judge import PROFILES, Calls, Profile
+from adjudge.core.protocol import find_protocol
+from adjudge.core.typology import find_weights
+from adjudge.errors import UsageError
+from adjudge.judges import JUDGES, load_judge
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outsider:
+    """A judge of another package, with settings of every kind."""
+
+    name: ClassVar[str] = "outsider"
+    prompts_digest: ClassVar[str] = "000000"
+    calls: ClassVar[Calls] = Calls(1, 1, 1)
+
+    profile: Profile = "recommended"
+    rounds: int = 3
+    threshold: float = 0.5
+    strict: bool = True
+    label: str = "x"
+    folder: Path | None = None
+    limit: int | None = None
+    order: Literal["given", "random"] = "given"
+    steps: Literal[1, 2] = 2
+
+
+@pytest.fixture
+def outsider(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = EntryPoints(
+        [
+            EntryPoint("outsider", f"{__name__}:Outsider", "adjudge.judges"),
+            EntryPoint("gemba-mqm", "nowhere:Nothing", "adjudge.judges"),
+            EntryPoint("broken", "adjudge.judges:NoSuchClass", "adjudge.judges"),
+            EntryPoint("absent", "no_such_package:Judge", "adjudge.judges"),
+        ]
+    )
+    monkeypatch.setattr(adjudge.judges, "entry_points", lambda group: entries.select(group=group))
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("name", JUDGES)
+def test_every_judge_is_made_in_every_profile(name: str, profile: Profile) -> None:
+    judge = load_judge(name, profile=profile)
+    assert (judge.name, judge.profile) == (name, profile)
+    assert len(judge.prompts_digest) == 6
+    assert find_protocol(judge.protocol).name == judge.protocol
+    assert judge.weights is None or find_weights(judge.weights).name == judge.weights
+    assert judge.calls.min <= judge.calls.typical <= judge.calls.max
+    assert not judge.with_reference
+
+
+@pytest.mark.parametrize("place", JUDGES.values())
+def test_every_judge_is_an_attribute_of_the_room(place: str) -> None:
+    name = place.partition(":")[2]
+    made = getattr(adjudge.judges, name)
+    assert made.__name__ == name
+    assert made().name in JUDGES
+
+
+def test_another_attribute_is_none_of_the_room() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Nobody'"):
+        _ = adjudge.judges.Nobody
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_a_judge_is_frozen_and_takes_keywords_only(name: str) -> None:
+    judge: Any = load_judge(name)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        judge.profile = "paper"
+    with pytest.raises(TypeError):
+        type(judge)("paper")
+
+
+@pytest.mark.parametrize(
+    ("settings", "changes"),
+    [
+        ({}, {}),
+        ({"rounds": "5", "threshold": "0.25"}, {"rounds": 5, "threshold": 0.25}),
+        ({"strict": "False"}, {"strict": False}),
+        ({"strict": "on"}, {"strict": True}),
+        ({"label": "", "folder": "here"}, {"label": "", "folder": Path("here")}),
+        ({"limit": "7", "order": "random"}, {"limit": 7, "order": "random"}),
+        ({"steps": "1"}, {"steps": 1}),
+    ],
+)
+@pytest.mark.usefixtures("outsider")
+def test_settings_are_converted_by_the_type_of_their_field(
+    settings: dict[str, str], changes: dict[str, Any]
+) -> None:
+    made: object = load_judge("outsider", profile="paper", settings=settings)
+    assert made == Outsider(profile="paper", **changes)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"round": "5"}, "has no setting 'round'; it has rounds, threshold, strict"),
+        ({"profile": "paper"}, "has no setting 'profile'"),
+        ({"name": "x"}, "has no setting 'name'"),
+        ({"rounds": "five"}, "must be of type int"),
+        ({"rounds": "5.0"}, "must be of type int"),
+        ({"threshold": "high"}, "must be of type float"),
+        ({"strict": "maybe"}, "must be one of true, yes, on, 1, false"),
+        ({"order": "sorted"}, "must be one of given, random; got 'sorted'"),
+        ({"steps": "3"}, "must be one of 1, 2; got '3'"),
+        ({"limit": "none"}, "must be of type int"),
+    ],
+)
+@pytest.mark.usefixtures("outsider")
+def test_a_setting_that_is_none_is_an_error_that_says_what_there_is(
+    settings: dict[str, str], message: str
+) -> None:
+    with pytest.raises(UsageError) as error:
+        load_judge("outsider", settings=settings)
+    assert message in str(error.value)
+
+
+def test_a_judge_without_settings_says_so() -> None:
+    with pytest.raises(UsageError, match="has no setting 'steps'; it has none"):
+        load_judge("gemba-mqm", settings={"steps": "1"})
+
+
+@pytest.mark.usefixtures("outsider")
+def test_a_judge_without_prompts_takes_no_folder_of_prompts(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="has no prompts to set"):
+        load_judge("outsider", prompts=tmp_path)
+
+
+@pytest.mark.usefixtures("outsider")
+def test_judges_of_other_packages_are_found_and_cannot_take_the_name_of_ours() -> None:
+    made: object = load_judge("outsider")
+    assert made == Outsider()
+    assert load_judge("gemba-mqm").weights == "gemba"
+    with pytest.raises(UsageError, match=r"no judge 'gemba'; there are outsider, .*single-agent"):
+        load_judge("gemba")
+
+
+@pytest.mark.usefixtures("outsider")
+@pytest.mark.parametrize("name", ["broken", "absent"])
+def test_a_judge_that_cannot_be_loaded_is_named_with_its_place(name: str) -> None:
+    with pytest.raises(UsageError, match=f"judge '{name}' cannot be loaded from"):
+        load_judge(name)
+
+
+def test_an_unknown_profile_is_an_error() -> None:
+    with pytest.raises(UsageError, match="no profile 'papers'; there are recommended, paper, code"):
+        load_judge("gemba-mqm", profile="papers")  # type: ignore[arg-type]
