@@ -24,7 +24,8 @@ class Segment:
         segment: id, unique within the lp.
         lp: language pair in canonical form (`core.language`), such as `en-de`.
         source: the text that was translated.
-        translations: system name to translation. A system without one is absent, never empty text.
+        translations: system name to translation. A system without one is absent; empty text is an output that
+            is empty, and is judged as one.
         references: reference name to text; may be empty.
         document: id of the text it belongs to; segments of a document stand together, in order.
         domain: such as `news`; empty where the test set has none.
