@@ -68,7 +68,7 @@ def _terminal(table: Table) -> str:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    grid = RichTable(box=box.SIMPLE_HEAD, title=table.title or None, title_justify="left", pad_edge=False)
+    grid = RichTable(box=box.HORIZONTALS, title=table.title or None, title_justify="left", pad_edge=False)
     for heading, right in zip(table.headings, table.right, strict=True):
         grid.add_column(heading, justify="right" if right else "left", overflow="fold")
     for index, row in enumerate(table.rows):
