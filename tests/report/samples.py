@@ -61,7 +61,9 @@ def small_test_set(lps: Iterable[str] = TEXTS) -> TestSet:
     return TestSet(name="ferries", segments=tuple(segments))
 
 
-def mark(text: str, part: str, severity: str = "major", category: str = "accuracy/mistranslation") -> ErrorSpan:
+def mark(
+    text: str, part: str, severity: str = "major", category: str = "accuracy/mistranslation"
+) -> ErrorSpan:
     start = text.index(part)
     return ErrorSpan(
         severity=severity,  # type: ignore[arg-type]
@@ -145,7 +147,9 @@ def many_segments(amount: int) -> TestSet:
             segment=str(index),
             lp="en-de",
             source=f"{index}. {source} {source}",
-            translations={name: f"{index}. {text} {text}" for name, text in zip(SYSTEMS, translations, strict=True)},
+            translations={
+                name: f"{index}. {text} {text}" for name, text in zip(SYSTEMS, translations, strict=True)
+            },
             document=f"doc-{index // 10}",
             domain=("news", "travel", "speech")[index % 3],
         )
@@ -154,7 +158,7 @@ def many_segments(amount: int) -> TestSet:
     return TestSet(name="many", segments=tuple(segments))
 
 
-def preferences(test_set: TestSet, annotator: str = "ranker") -> list[Record]:
+def preferences(test_set: TestSet, annotator: str = "ranker") -> list[Preference]:
     return [
         Preference(
             lp=s.lp,

@@ -5,7 +5,6 @@ From here on a page cannot tell a person from a judge; it only knows what each o
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -118,16 +117,17 @@ def _labels(annotators: Sequence[Annotator]) -> list[str]:
     labels = _more(labels, [a.model for a in annotators])
     fields = [{} if a.info is None else dict(a.info.signature.fields) for a in annotators]
     for key in dict.fromkeys(key for own in fields for key in own if key not in {"failed", "model"}):
-        values = [own.get(key, "") for own in fields]
-        if len(set(values)) > 1:
-            labels = _more(labels, [value and f"{key} {value}" for value in values])
+        labels = _more(labels, [f"{key} {own[key]}" if key in own else "" for own in fields])
     return _more(labels, [f"run {index}" for index in range(1, len(labels) + 1)])
 
 
 def _more(labels: list[str], words: list[str]) -> list[str]:
-    often = Counter(labels)
+    """Add a word to labels that are shared, where the words differ."""
+    variants: dict[str, set[str]] = {}
+    for label, word in zip(labels, words, strict=True):
+        variants.setdefault(label, set()).add(word)
     return [
-        f"{label}, {word}" if word and often[label] > 1 else label
+        f"{label}, {word}" if word and len(variants[label]) > 1 else label
         for label, word in zip(labels, words, strict=True)
     ]
 

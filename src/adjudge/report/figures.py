@@ -38,6 +38,7 @@ FILE_FORMATS: Final = ("pdf", "svg", "png")
 
 _INK, _SOFT, _ACCENT, _LINE, _PAPER = COLOURS
 _TITLE_WIDTH: Final = 50
+_LONGEST_NAME: Final = 24
 _BINS: Final = 24
 _DATES: Final[Mapping[str, Mapping[str, None]]] = {
     "pdf": {"CreationDate": None},
@@ -117,7 +118,7 @@ def ranking_figure(name: str, title: str, rows: Sequence[RankedSystem], what: st
             axes.plot([row.score or 0.0], [place], marker="o", markersize=4, color=_INK)
             if place and judged[place - 1].cluster != row.cluster:
                 axes.axhline(place - 0.5, color=_SOFT, linewidth=0.7)
-        axes.set_yticks(range(len(judged)), [name_invisible(row.system) for row in judged])
+        axes.set_yticks(range(len(judged)), [_label(row.system) for row in judged])
         axes.set_ylim(len(judged) - 0.5, -0.5)
         axes.set_xlabel(what)
         axes.margins(x=0.04)
@@ -129,7 +130,7 @@ def distribution_figure(name: str, scores: Mapping[str, Sequence[float]], what: 
 
     Args:
         name: stem of its files.
-        scores: system to scores of its segments, best system first; without failed ones.
+        scores: system to scores of its segments, best system first; without failed ones, at least one.
         what: what the axis shows.
         top: the best possible score; a share of scores that reaches it is named.
     """
@@ -141,17 +142,23 @@ def distribution_figure(name: str, scores: Mapping[str, Sequence[float]], what: 
     with _style():
         drawing, axes = _canvas(title, len(known), 0.36)
         heights = {system: np.histogram(values, edges)[0] / len(values) for system, values in known.items()}
-        tallest = max((float(h.max()) for h in heights.values()), default=1.0)
+        tallest = max(float(h.max()) for h in heights.values())
         for place, (system, height) in enumerate(heights.items()):
             _draw_row(axes, edges, [float(h) / tallest * 0.78 for h in height], place)
             axes.text(
                 1.01, place, labels[system], transform=axes.get_yaxis_transform(), va="bottom", color=_SOFT
             )
-        axes.set_yticks([p - 0.2 for p in range(len(known))], [name_invisible(system) for system in known])
+        axes.set_yticks([p - 0.2 for p in range(len(known))], [_label(system) for system in known])
         axes.set_ylim(len(known) - 0.9, -0.9)
         axes.set_xlim(edges[0], edges[-1])
         axes.set_xlabel(what)
     return Figure(name=name, title=title, drawing=drawing)
+
+
+def _label(system: str) -> str:
+    """Name of a system, cut where it would take the place of the drawing."""
+    name = name_invisible(system)
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 
 
 def _draw_row(axes: Axes, edges: Sequence[float], heights: Sequence[float], place: int) -> None:
@@ -163,7 +170,7 @@ def _draw_row(axes: Axes, edges: Sequence[float], heights: Sequence[float], plac
 
 
 def _edges(values: Sequence[float]) -> list[float]:
-    low, high = min(values, default=0.0), max(values, default=1.0)
+    low, high = min(values), max(values)
     if low == high:
         low, high = low - 0.5, high + 0.5
     step = (high - low) / (_BINS - 1)
@@ -184,10 +191,8 @@ def _spread_words(scores: Mapping[str, Sequence[float]], top: float) -> tuple[st
         return title, {system: f"{shares[system]} at {number(top, 0)}" for system in scores}
     medians = {system: median(values) for system, values in scores.items()}
     ordered = sorted(medians, key=lambda system: (-medians[system], system))
-    digits = 1 if max(map(abs, medians.values()), default=0) > 5 else 2
+    digits = 1 if max(map(abs, medians.values())) > 5 else 2
     words = {system: number(value, digits) for system, value in medians.items()}
-    if not ordered:
-        return "Nothing was judged", {}
     title = f"Half of {ordered[0]}’s segments score above {words[ordered[0]]}"
     if len(ordered) > 1:
         title += f", half of {ordered[-1]}’s above {words[ordered[-1]]}"

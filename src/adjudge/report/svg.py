@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 from markupsafe import Markup
 
 from adjudge.report.figures import COLOURS, Figure
+from adjudge.report.invisible import name_invisible
 
 __all__ = ["page_svg"]
 
@@ -39,7 +40,7 @@ def page_svg(figure: Figure, prefix: str) -> Markup:
         _clean(element, prefix, referred)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
-    root.attrib.update({"class": "figure", "role": "img", "aria-label": figure.title})
+    root.attrib.update({"class": "figure", "role": "img", "aria-label": name_invisible(figure.title)})
     root.attrib.update({"stroke-linejoin": "round", "stroke-linecap": "butt"})
     ET.register_namespace("", "http://www.w3.org/2000/svg")
     return Markup(ET.tostring(root, encoding="unicode"))  # noqa: S704 (the tree's own escaping)

@@ -1,0 +1,151 @@
+"""Scores and rankings as tables: fixed digits and notes for people, full precision for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final, TypeVar
+
+from adjudge.core.score import Scores, SystemScore
+from adjudge.meta.ranking import RankedSystem, Ranking
+from adjudge.report.numbers import NOTHING, digits_for, interval, number
+from adjudge.report.tables import Table
+from adjudge.scoring.aggregate import document_scores
+
+__all__ = ["document_table", "ranking_table", "segment_table", "system_table"]
+
+T = TypeVar("T", bound=SystemScore | RankedSystem)
+_ALL: Final = "all"  # stands for the language pair in rows over all of them
+_FAILED: Final = "failed"
+
+
+def system_table(scores: Scores, *, exact: bool) -> Table:
+    """One row a system, best first.
+
+    Args:
+        scores: with or without intervals; several language pairs stand one below the other, then all of
+            them together.
+        exact: full precision, and an empty cell where there is no number, for programs.
+    """
+    groups = _groups({lp: part.systems for lp, part in scores.lps.items()}, scores.systems)
+    ordered = {lp: sorted(rows, key=_best_first) for lp, rows in groups.items()}
+
+    def cells(row: SystemScore, digits: int) -> list[str]:
+        return [row.system, *_score_cells(row, digits, exact=exact), str(row.n), str(row.failed)]
+
+    columns = ["system", *_score_columns(exact=exact), ">n", ">failed"]
+    rows, rules = _rows(ordered, cells)
+    return Table(columns=_with_lp(columns, groups), rows=rows, rules=rules, notes=_notes(scores))
+
+
+def ranking_table(ranking: Ranking, *, exact: bool, title: str = "") -> Table:
+    """One row a system, best first, with a line below each cluster.
+
+    Args:
+        ranking: several language pairs stand one below the other, then all of them together.
+        exact: full precision, and an empty cell where there is no number, for programs.
+        title: such as the run's name.
+    """
+    groups = _groups({lp: part.systems for lp, part in ranking.lps.items()}, ranking.systems)
+
+    def cells(row: RankedSystem, digits: int) -> list[str]:
+        cluster = ("" if exact else NOTHING) if row.cluster is None else str(row.cluster)
+        return [row.system, *_score_cells(row, digits, exact=exact), cluster, str(row.n), str(row.failed)]
+
+    columns = ["system", *_score_columns(exact=exact), ">cluster", ">n", ">failed"]
+    rows, rules = _rows(groups, cells)
+    clusters = [row.cluster for group in groups.values() for row in group]
+    ends = {i for i, (this, following) in enumerate(pairwise(clusters)) if this != following}
+    return Table(
+        columns=_with_lp(columns, groups),
+        rows=rows,
+        rules=rules | ends,
+        title=title,
+        notes=[str(ranking.signature), f"Method: {ranking.method}.", *ranking.notes],
+    )
+
+
+def document_table(scores: Scores, *, exact: bool) -> Table:
+    """One row a document and system, in test-set order."""
+    documents = document_scores(scores.segments)
+    digits = digits_for([d.score for d in documents], ())
+    rows = [
+        [d.lp, d.document, d.system, _number(d.score, digits, exact=exact), str(d.n), str(d.failed)]
+        for d in documents
+    ]
+    columns = ["lp", "document", "system", ">score", ">n", ">failed"]
+    return _without_one_lp(Table(columns=columns, rows=rows, notes=_notes(scores)), scores)
+
+
+def segment_table(scores: Scores, *, exact: bool) -> Table:
+    """One row a translation, in test-set order; `failed` where its judgement failed."""
+    digits = digits_for([s.score for s in scores.segments], ())
+    rows = [
+        [
+            s.lp,
+            s.segment,
+            s.system,
+            _FAILED if s.score is None and not exact else _number(s.score, digits, exact=exact),
+        ]
+        for s in scores.segments
+    ]
+    columns = ["lp", "segment", "system", ">score"]
+    return _without_one_lp(Table(columns=columns, rows=rows, notes=_notes(scores)), scores)
+
+
+def _groups(lps: Mapping[str, Sequence[T]], whole: Sequence[T]) -> dict[str, Sequence[T]]:
+    """Rows by language pair, then those over all; one language pair has no name here."""
+    return {**lps, _ALL: whole} if lps else {"": whole}
+
+
+def _with_lp(columns: list[str], groups: Mapping[str, object]) -> list[str]:
+    return columns if "" in groups else ["lp", *columns]
+
+
+def _rows(
+    groups: Mapping[str, Sequence[T]], cells: Callable[[T, int], list[str]]
+) -> tuple[list[list[str]], frozenset[int]]:
+    """Cells of all rows, with the same digits in all of them, and the rows that end a language pair."""
+    every = [row for group in groups.values() for row in group]
+    digits = digits_for([row.score for row in every], [row.interval for row in every])
+    rows: list[list[str]] = []
+    ends = set()
+    for lp, group in groups.items():
+        rows += [[lp, *cells(row, digits)] if lp else cells(row, digits) for row in group]
+        ends.add(len(rows) - 1)
+    return rows, frozenset(ends - {-1, len(rows) - 1})
+
+
+def _best_first(row: SystemScore) -> tuple[bool, float]:
+    return (row.score is None, -(row.score or 0.0))
+
+
+def _score_columns(*, exact: bool) -> list[str]:
+    return [">score", ">low", ">high"] if exact else [">score", ">95 % interval"]
+
+
+def _score_cells(row: SystemScore | RankedSystem, digits: int, *, exact: bool) -> list[str]:
+    score = _number(row.score, digits, exact=exact)
+    if not exact:
+        return [score, interval(row.interval, digits)]
+    low, high = row.interval or (None, None)
+    return [score, _number(low, digits, exact=True), _number(high, digits, exact=True)]
+
+
+def _number(value: float | None, digits: int, *, exact: bool) -> str:
+    if not exact:
+        return number(value, digits)
+    return "" if value is None else repr(value)
+
+
+def _notes(scores: Scores) -> list[str]:
+    low, high = (number(bound, 0) for bound in scores.range)
+    return [str(scores.signature), f"Scores lie in {low} to {high}; {scores.direction}.", *scores.notes]
+
+
+def _without_one_lp(table: Table, scores: Scores) -> Table:
+    """Leave out the column of the language pair where there is one only."""
+    if scores.lps:
+        return table
+    return replace(table, columns=table.columns[1:], rows=[row[1:] for row in table.rows])

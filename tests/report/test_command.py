@@ -1,0 +1,113 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from adjudge.cli.main import main
+from adjudge.core.run import Run
+from adjudge.data.jsonl import write_test_set
+from adjudge.data.records import write_records
+from adjudge.data.run_dir import write_run_info
+from adjudge.report.repeat import run_command
+from tests.report.samples import judge_all, make_run, small_test_set
+
+
+def call(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["report", *map(str, arguments)])
+    return int(ended.value.code or 0)
+
+
+def write_run(folder: Path, run: Run) -> Path:
+    folder.mkdir()
+    write_run_info(folder, run.info)
+    write_test_set(folder / "test_set.jsonl", run.test_set)
+    write_records(folder / "records.jsonl", run.records)
+    return folder
+
+
+@pytest.fixture
+def run_folder(tmp_path: Path) -> Path:
+    return write_run(tmp_path / "one", make_run())
+
+
+def test_a_report_is_written_and_its_finding_told(
+    run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "new" / "page.html"
+    assert call(run_folder, "--out", out, "--title", "The ferries") == 0
+    text = out.read_text(encoding="utf-8")
+    assert ">The ferries</p>" in text
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    headline = re.findall(r"<h1>(.*?)</h1>", text)[0]
+    assert printed.err == f"{headline}.\nThe report: {out}\n"
+
+
+def test_a_page_says_how_to_make_it_again(run_folder: Path, tmp_path: Path) -> None:
+    gold, out = tmp_path / "gold.jsonl", tmp_path / "page.html"
+    write_records(gold, judge_all(small_test_set(), "rater"))
+    assert call(run_folder, "--gold", gold, "--lp", "en-de", "--out", out) == 0
+    text = out.read_text(encoding="utf-8")
+    assert (
+        f"adjudge run judge {run_folder}/test_set.jsonl --out {run_folder}-again --model openai/gpt-x" in text
+    )
+    assert f"adjudge rank {run_folder} --lp en-de" in text
+    assert f"adjudge report {run_folder} --gold {gold} --out {out} --lp en-de" in text
+
+
+def test_a_file_that_exists_is_not_replaced_unasked(
+    run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "page.html"
+    out.write_text("mine")
+    assert call(run_folder, "--out", out) == 2
+    assert out.read_text() == "mine"
+    assert "--force replaces it" in capsys.readouterr().err
+    assert call(run_folder, "--out", out, "--force") == 0
+    assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_figures_are_written_for_papers(run_folder: Path, tmp_path: Path) -> None:
+    assert (
+        call(run_folder, "--lp", "English-German", "--out", tmp_path / "p.html", "--figures", tmp_path / "f")
+        == 0
+    )
+    assert sorted(path.name for path in (tmp_path / "f").iterdir()) == [
+        f"{kind}.en-de.judge.{form}" for kind in ("ranking", "scores") for form in ("pdf", "png", "svg")
+    ]
+
+
+def test_what_is_no_run_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(tmp_path, "--out", tmp_path / "page.html") == 1
+    assert "not a run directory" in capsys.readouterr().err
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_two_runs_are_two_annotators(run_folder: Path, tmp_path: Path) -> None:
+    other = write_run(tmp_path / "two", make_run(model="local/llama"))
+    assert call(run_folder, other, "--out", tmp_path / "page.html") == 0
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "judge, openai/gpt-x" in text
+    assert "judge, local/llama" in text
+
+
+def test_a_command_names_what_was_changed() -> None:
+    from dataclasses import replace
+
+    info = make_run(model="a/x,core=b/y").info
+    fields = {"profile": "paper", "rounds": "5"}
+    changed = replace(
+        info,
+        signature=info.signature.with_fields(**fields),
+        settings={
+            "judge": {"name": "judge", "rounds": 5, "kept": 1},
+            "context": 2,
+            "seed": 7,
+            "terms": "ab12cd",
+        },
+    )
+    assert run_command(changed) == (
+        "adjudge run judge TEST_SET --out RUN --model a/x --model core=b/y --profile paper --rounds 5 "
+        "--context 2 --terms FILE --seed 7"
+    )

@@ -1,0 +1,105 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from adjudge.core.score import Interval
+from adjudge.meta.ranking import RankedSystem
+from adjudge.report.figures import COLOURS, FILE_FORMATS, distribution_figure, ranking_figure
+from adjudge.report.svg import page_svg
+
+ROWS = [
+    RankedSystem(system="Alder", score=-1.2, interval=Interval(-1.9, -0.5), cluster=1, n=40, failed=0),
+    RankedSystem(system="<b>$x$ & أرز\u202e", score=-3.0, interval=None, cluster=2, n=40, failed=2),
+    RankedSystem(system="Cedar", score=None, interval=None, cluster=None, n=0, failed=40),
+]
+SCORES = {"Alder": [0.0, 0.0, 0.0, -5.0], "Birch": [0.0, -1.0, -6.0, -25.0]}
+
+
+def figures() -> list[str]:
+    """Both figures as they stand in one page."""
+    one = ranking_figure("ranking.en-de.x", "Alder leads; Birch is last", ROWS, "score, higher is better")
+    other = distribution_figure("scores.en-de.x", SCORES, "score, higher is better", 0.0)
+    return [str(page_svg(one, "one")), str(page_svg(other, "other"))]
+
+
+@pytest.mark.parametrize("svg", figures())
+def test_a_figure_in_a_page_has_nothing_that_the_policy_refuses(svg: str) -> None:
+    assert svg.startswith("<svg ")
+    assert not re.search(r"\sstyle=|<style|<script|<!DOCTYPE|<\?xml|<metadata|ns0:|xlink", svg)
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", svg)
+
+
+@pytest.mark.parametrize("svg", figures())
+def test_a_figure_in_a_page_follows_its_theme(svg: str) -> None:
+    used = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]{6})"', svg))
+    assert not used - {"#ffffff"}, "a colour that COLOURS does not map"
+    assert "accent" in svg
+    assert "font-family" not in svg
+
+
+def test_figures_of_one_page_share_no_identifier() -> None:
+    one, other = (re.findall(r'\sid="([^"]+)"', svg) for svg in figures())
+    assert len(set(one)) == len(one)
+    assert not set(one) & set(other)
+    for svg, known in zip(figures(), (one, other), strict=True):
+        assert set(re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', svg)) <= {(i, "") for i in known} | {
+            ("", i) for i in known
+        }
+
+
+def test_a_name_is_text_whatever_it_looks_like() -> None:
+    svg = figures()[0]
+    assert "&lt;b&gt;$x$ &amp; أرز[RLO]" in svg
+    assert "Cedar" not in svg  # nothing of it was judged
+
+
+def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
+    def drawn() -> list[bytes]:
+        figure = ranking_figure("r", "Alder leads", ROWS, "score")
+        return [path.read_bytes() for path in figure.write(tmp_path)]
+
+    first = drawn()
+    assert first == drawn()
+    assert [data[:4] for data in first] == [b"%PDF", b"<?xm", b"\x89PNG"]
+    assert sorted(path.suffix[1:] for path in tmp_path.iterdir()) == sorted(FILE_FORMATS)
+
+
+@pytest.mark.parametrize(
+    ("scores", "top", "title"),
+    [
+        (SCORES, 0.0, "Alder gets the best score in 75 % of its segments, Birch in 25 %"),
+        ({"Alder": [0.0]}, 0.0, "Alder gets the best score in 100 % of its segments"),
+        (
+            {"Alder": [90.0, 88.0], "Birch": [60.0, 64.0]},
+            100.0,
+            "Half of Alder’s segments score above 89.0, half of Birch’s above 62.0",
+        ),
+        ({"Alder": [0.5, 0.25]}, float("inf"), "Half of Alder’s segments score above 0.38"),
+        ({"Alder": [0.0], "Birch": []}, 0.0, "Alder gets the best score in 100 % of its segments"),
+    ],
+)
+def test_the_title_of_a_distribution_says_the_finding(
+    scores: dict[str, list[float]], top: float, title: str
+) -> None:
+    assert distribution_figure("d", scores, "score", top).title == title
+
+
+def test_equal_scores_have_a_distribution_too() -> None:
+    svg = str(page_svg(distribution_figure("d", {"A": [3.0, 3.0]}, "score", 4.0), "d"))
+    assert "median 3.00" in svg
+
+
+def test_figures_and_pages_have_the_same_colours() -> None:
+    from adjudge.report.html import _style
+
+    light = _style().split("@media")[0]
+    assert {name: colour for colour, name in COLOURS.items()} == {
+        name: re.search(rf"--{name}: (#[0-9a-f]{{6}});", light)[1]  # type: ignore[index]
+        for name in COLOURS.values()
+    }
+
+
+def test_a_long_name_leaves_room_for_the_drawing() -> None:
+    svg = str(page_svg(distribution_figure("d", {"Long" * 40: [1.0, 2.0]}, "score", 4.0), "d"))
+    assert "LongLongLongLongLongLon…" in svg

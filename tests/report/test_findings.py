@@ -1,0 +1,122 @@
+from collections.abc import Sequence
+
+import pytest
+
+from adjudge.core.score import Interval
+from adjudge.meta.ranking import RankedSystem
+from adjudge.report.findings import finding, headline, in_words
+
+
+def rows(*clusters: str, failed: int = 0) -> tuple[RankedSystem, ...]:
+    """Systems named by letters; a string is a cluster, best first."""
+    return tuple(
+        RankedSystem(system=name, score=-float(place), interval=None, cluster=place, n=9, failed=failed)
+        for place, names in enumerate(clusters, 1)
+        for name in names
+    )
+
+
+def unjudged(name: str, failed: int) -> RankedSystem:
+    return RankedSystem(system=name, score=None, interval=None, cluster=None, n=0, failed=failed)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "sentence"),
+    [
+        (("A", "BC"), "A leads; B and C cannot be told apart"),
+        (("AB",), "A and B cannot be told apart"),
+        (("ABCDE",), "None of the 5 systems can be told apart"),
+        (("AB", "C"), "A and B lead and cannot be told apart; C is last"),
+        (("AB", "CD"), "A and B lead and cannot be told apart; nor can C and D"),
+        (("A", "B"), "A leads; B is last"),
+        (("A", "B", "C", "D"), "A leads, then B, C and D, each told apart from the next"),
+        (("A", "B", "CD"), "A leads; B follows; C and D cannot be told apart"),
+        (("A", "BC", "D", "EF"), "A leads; B and C cannot be told apart; D follows; 2 others come after"),
+        (("A", "BC", "D", "E"), "A leads; B and C cannot be told apart; D follows; 1 other comes after"),
+        (("A", "BCDEFG"), "A leads; B, C, D and 3 others cannot be told apart"),
+    ],
+)
+def test_a_ranking_is_said_in_a_sentence(clusters: Sequence[str], sentence: str) -> None:
+    assert finding(rows(*clusters)) == sentence
+
+
+def test_nobody_leads_within_a_cluster() -> None:
+    assert "leads" not in finding(rows("AB"))
+
+
+def test_one_system_is_said_with_its_interval() -> None:
+    row = RankedSystem(system="A", score=-3.42, interval=Interval(-4.1, -2.7), cluster=1, n=48, failed=0)
+    assert finding([row]) == "A scores −3.4 (−4.1 to −2.7) on 48 segments"
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ((), "Nothing was judged"),
+        ((unjudged("A", 4), unjudged("B", 8)), "Nothing was judged: all 12 judgements failed"),
+        ((unjudged("A", 1),), "Nothing was judged: the one judgement failed"),
+        ((*rows("A", "B"), unjudged("C", 5)), "A leads; B is last; nothing was judged for C"),
+    ],
+)
+def test_what_was_not_judged_is_said(given: tuple[RankedSystem, ...], sentence: str) -> None:
+    assert finding(given) == sentence
+
+
+def test_systems_without_common_segments_are_not_ranked() -> None:
+    loose = [
+        RankedSystem(system=name, score=-1.0, interval=None, cluster=None, n=3, failed=3) for name in "AB"
+    ]
+    assert finding(loose) == "The systems were not judged on the same segments and cannot be ranked"
+
+
+@pytest.mark.parametrize(
+    ("rankings", "sentence"),
+    [
+        ({("en-de", "j"): rows("A", "BC")}, "A leads; B and C cannot be told apart"),
+        ({("en-de", "j"): rows("A", "B"), ("zh-en", "j"): rows("A", "B")}, "A leads in both language pairs"),
+        (
+            {(lp, "j"): rows("A", "B") for lp in ("en-de", "zh-en", "en-ar")},
+            "A leads in all 3 language pairs",
+        ),
+        ({("en-de", "j"): rows("A", "B"), ("en-de", "k"): rows("A", "B")}, "Both annotators agree: A leads"),
+        (
+            {("en-de", who): rows("A", "B") for who in "jkl"},
+            "All annotators agree: A leads",
+        ),
+        (
+            {("en-de", "j"): rows("A", "B"), ("en-de", "k"): rows("B", "A")},
+            "The annotators do not agree on which system leads",
+        ),
+        (
+            {("en-de", "j"): rows("A", "B"), ("zh-en", "j"): rows("B", "A")},
+            "Which system leads depends on the language pair",
+        ),
+        (
+            {("en-de", "j"): rows("A", "B"), ("zh-en", "j"): rows("AB")},
+            "A leads in 1 of 2 rankings; in the other one no system leads alone",
+        ),
+        (
+            {("en-de", "j"): rows("AB"), ("zh-en", "j"): rows("AB")},
+            "No system leads alone in any language pair",
+        ),
+        ({("en-de", "j"): rows("AB"), ("en-de", "k"): rows("AB")}, "No system leads alone"),
+        ({("en-de", "j"): rows("A"), ("zh-en", "j"): rows("A")}, "Only A was judged, in both language pairs"),
+        ({}, "Nothing was judged"),
+        (
+            {("en-de", "j"): (unjudged("A", 1),), ("en-de", "k"): rows("A", "B")},
+            "A leads",
+        ),
+    ],
+)
+def test_the_headline_says_what_all_rankings_show(
+    rankings: dict[tuple[str, str], tuple[RankedSystem, ...]], sentence: str
+) -> None:
+    assert headline(rankings) == sentence
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [("A", "A"), ("AB", "A and B"), ("ABC", "A, B and C"), ("ABCDEF", "A, B, C and 3 others")],
+)
+def test_names_are_joined_as_in_a_sentence(names: str, words: str) -> None:
+    assert in_words(list(names)) == words

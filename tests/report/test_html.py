@@ -1,0 +1,343 @@
+import base64
+import hashlib
+import json
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.core.annotation import Annotation, Record
+from adjudge.core.run import Run
+from adjudge.errors import UsageError
+from adjudge.report.html import render_page, report
+from adjudge.report.page import make_page
+from tests.report.samples import (
+    SYSTEMS,
+    failure,
+    judge_all,
+    judgement,
+    make_run,
+    many_segments,
+    preferences,
+    small_test_set,
+)
+
+VOID = {"meta", "link", "input", "br", "line", "path", "use"}
+
+
+class Page(HTMLParser):
+    """The elements of a page in order; fails where they are not nested."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {}
+        self.open: list[str] = []
+        self.read: list[str] = []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        assert len(dict(attrs)) == len(attrs), f"an attribute twice in {tag}"
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open:
+            self.texts.setdefault(self.open[-1], []).append(data)
+            self.read += [data] if self.open[-1] not in {"style", "script"} else []
+
+    @property
+    def words(self) -> str:
+        """Everything that is read, with single blanks."""
+        return " ".join(" ".join(self.read).split())
+
+
+def render(
+    runs: Run | Sequence[Run], *, gold: Sequence[Record] = (), title: str | None = None, lp: str | None = None
+) -> str:
+    return render_page(make_page([runs] if isinstance(runs, Run) else runs, gold=gold, title=title, lp=lp))
+
+
+def data_of(text: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    assert found is not None
+    loaded: dict[str, Any] = json.loads(found[1])
+    return loaded
+
+
+def test_the_policy_comes_first_and_allows_this_style_and_this_script_only() -> None:
+    text = render(make_run())
+    page = Page(text)
+    (tag, attributes), *_ = [e for e in page.elements if e[0] not in {"html", "head"}]
+    assert tag == "meta"
+    assert attributes["http-equiv"] == "Content-Security-Policy"
+    policy = str(attributes["content"])
+    allowed = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+    hashes = {
+        name: "'sha256-" + base64.b64encode(hashlib.sha256(body.encode()).digest()).decode() + "'"
+        for name, body in (
+            ("style-src", re.findall(r"<style>(.*?)</style>", text, re.DOTALL)[0]),
+            ("script-src", re.findall(r"<script>(.*?)</script>", text, re.DOTALL)[0]),
+        )
+    }
+    assert allowed == {
+        "default-src": "'none'",
+        **hashes,
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+
+
+def test_the_page_holds_all_it_needs() -> None:
+    page = Page(render([make_run(), make_run(annotator="other")], gold=judge_all(small_test_set(), "rater")))
+    assert [tag for tag, _ in page.elements].count("style") == 1
+    assert [tag for tag, _ in page.elements].count("script") == 2
+    assert not {"iframe", "img", "object", "embed", "base"} & {tag for tag, _ in page.elements}
+    for tag, attributes in page.elements:
+        assert not [name for name in attributes if name == "style" or name.startswith("on")], tag
+        for name in ("src", "srcset", "action", "data", "poster", "xlink:href"):
+            assert name not in attributes
+        if "href" in attributes:
+            assert str(attributes["href"]).startswith(("#", "data:,"))
+
+
+def test_identifiers_are_unique_and_links_lead_somewhere() -> None:
+    page = Page(
+        render(
+            [
+                make_run(),
+                make_run(
+                    annotator="other", records=[failure(small_test_set().segments[0], "Alder", "other")]
+                ),
+            ]
+        )
+    )
+    ids = [str(attributes["id"]) for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    links = [str(a["href"])[1:] for _, a in page.elements if str(a.get("href", "")).startswith("#")]
+    assert links
+    assert set(links) <= set(ids)
+
+
+def test_the_headline_is_the_finding() -> None:
+    test_set = many_segments(12)
+    page = Page(render(make_run(test_set)))
+    assert page.texts["h1"] == ["Alder leads, then Birch and Cedar, each told apart from the next"]
+    assert page.texts["title"] == [f"{page.texts['h1'][0]} · many"]
+
+
+def test_each_row_of_a_ranking_has_its_interval_n_and_failures() -> None:
+    test_set = many_segments(12)
+    records = [
+        failure(s, "Cedar") if s.segment in {"3", "4"} else judgement(s, "Cedar") for s in test_set
+    ] + [judgement(s, name) for s in test_set for name in ("Alder", "Birch")]
+    text = render(make_run(test_set, records))
+    rows = [
+        re.sub(r"<svg.*?</svg>|<[^>]+>", " ", row).split()
+        for row in re.findall(r"<tr[^>]*>(.*?)</tr>", text.split("English to German</h2>")[1], re.DOTALL)
+    ][1:4]
+    assert rows[0] == ["1", "Alder", "0.0", "0.0", "to", "0.0", "0.0", "to", "0.0", "10", "0"]
+    assert rows[2][:3] == ["3", "Cedar", "−30.0"]
+    assert rows[2][-2:] == ["10", "2"]
+    assert text.count('class="bar"') == 3
+
+
+def test_failures_are_named_with_their_reasons() -> None:
+    test_set = small_test_set(["en-de"])
+    records = [*judge_all(test_set)[1:], failure(test_set.segments[0], "Alder", detail="I cannot do that")]
+    words = Page(render(make_run(test_set, records))).words
+    assert "1 judgement failed." in words
+    assert "refused the model declined to answer" in words
+    assert "I cannot do that" in words
+
+
+def test_a_page_without_failures_does_not_speak_of_them() -> None:
+    assert 'id="failures"' not in render(make_run())
+
+
+@pytest.mark.parametrize(("model", "said"), [("builtin/rules", True), ("openai/gpt-x", False)])
+def test_rules_are_not_passed_off_as_a_language_model(model: str, said: bool) -> None:
+    words = Page(render(make_run(model=model))).words
+    assert ("No language model judged here." in words) == said
+    assert model in words
+
+
+def test_the_secret_of_a_run_stays_out() -> None:
+    run = make_run()
+    assert run.info.secret
+    assert run.info.secret not in render(run)
+
+
+NASTY = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '"><svg onload=alert(1)>',
+    "<!--<script>",
+    "]]>",
+    "{{ 7*7 }}{% raw %}",
+    "&lt;b&gt;",
+    "\u202e\u2066evil\u2069\u200b\U000e0041\ud800\0\u2028",
+    "javascript:alert(1)",
+]
+
+
+@pytest.mark.parametrize("nasty", NASTY)
+def test_whatever_a_text_says_it_stays_text(nasty: str) -> None:
+    first = small_test_set(["en-de"]).segments[0]
+    segment = replace(
+        first,
+        segment=nasty,
+        source=nasty,
+        document=nasty,
+        domain=nasty,
+        translations={nasty: nasty, "B": "b"},
+        references={nasty: nasty},
+    )
+    test_set = replace(small_test_set(["en-de"]), name=nasty, segments=(segment, first))
+    record = judgement(segment, nasty, nasty, spans=(), flags=(nasty,), rationale=nasty)
+    run = make_run(test_set, [record, failure(segment, "B", nasty, detail=nasty)], annotator=nasty)
+    text = render(run, title=nasty, gold=[replace(record, annotator="gold")])
+    text.encode()
+    page = Page(text)
+    assert [tag for tag, _ in page.elements].count("script") == 2
+    assert not [a for _, a in page.elements if any(name.startswith("on") for name in a)]
+    data = data_of(text)
+    assert data["systems"][0] == nasty
+    assert data["segments"][0]["source"] == nasty
+    assert data["segments"][0]["said"][0]["rationale"] == nasty
+
+
+def test_the_invisible_is_shown_in_names_too() -> None:
+    run = make_run(annotator="judge\u202eevil")
+    words = Page(render(run)).words
+    assert "judge[RLO]evil" in words
+    assert "\u202e" not in words
+
+
+def test_each_text_has_its_language_and_direction() -> None:
+    lps = data_of(render(make_run()))["lps"]
+    assert lps["en-ar"]["target"] == {"lang": "ar", "dir": "rtl", "name": "Arabic"}
+    assert lps["zh-en"]["source"] == {"lang": "zh", "dir": "ltr", "name": "Chinese"}
+
+
+def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
+    runs = [make_run(), make_run(annotator="other")]
+    first = report(runs, tmp_path / "one.html").read_bytes()
+    assert report(runs, tmp_path / "two.html").read_bytes() == first
+
+
+def test_the_public_verb_is_this_one(tmp_path: Path) -> None:
+    import adjudge
+
+    path = adjudge.report(make_run(), tmp_path / "deep" / "page.html", title="Ours")
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert "adjudge run judge TEST_SET --out RUN --model openai/gpt-x" in path.read_text(encoding="utf-8")
+
+
+def test_runs_of_one_judge_are_told_apart_by_their_models() -> None:
+    labels = [a.label for a in make_page([make_run(model="a/x"), make_run(model="b/y")]).annotators]
+    assert labels == ["judge, a/x", "judge, b/y"]
+    same = [a.label for a in make_page([make_run(), make_run()]).annotators]
+    assert same == ["judge, run 1", "judge, run 2"]
+
+
+def test_gold_is_one_more_annotator_and_what_no_run_judged_is_counted() -> None:
+    test_set = small_test_set(["en-de"])
+    gold = [replace(r, annotator=f"rater {n}") for n in (1, 2) for r in judge_all(test_set)]
+    foreign = replace(gold[0], system="Elm") if isinstance(gold[0], Annotation) else gold[0]
+    page = make_page([make_run(test_set)], gold=[*gold, foreign])
+    assert [a.label for a in page.annotators] == ["judge", "gold"]
+    assert page.gold_left_out == 1
+    said = page.data["segments"][0]["said"]
+    assert [one.get("who") for one in said if one["by"] == 1] == ["rater 1"] * 3 + ["rater 2"] * 3
+    assert "1 gold record of translations that no run judged is not shown." in Page(render_page(page)).words
+
+
+def test_gold_of_several_protocols_stands_apart() -> None:
+    test_set = small_test_set(["en-de"])
+    ratings = [
+        Annotation(lp=s.lp, segment=s.segment, system=n, annotator="r", protocol="da-sqm", rating=80.0)
+        for s in test_set
+        for n in SYSTEMS
+    ]
+    page = make_page([make_run(test_set)], gold=[*judge_all(test_set, "r"), *ratings])
+    assert [a.label for a in page.annotators] == ["judge", "gold (mqm)", "gold (da-sqm)"]
+
+
+def test_preferences_have_a_table_and_a_ranking() -> None:
+    test_set = small_test_set(["en-de"])
+    words = Page(
+        render(make_run(test_set, preferences(test_set), annotator="ranker", protocol="pairwise"))
+    ).words
+    assert "share of comparisons won on the criterion faithfulness" in words
+    assert "A preferred equal B preferred faithfulness Alder Birch 1 1 ·" in words
+
+
+def test_one_language_pair_can_be_chosen() -> None:
+    page = make_page([make_run()], lp="zh-en")
+    assert [s.lp for s in page.sections] == ["zh-en"]
+    assert {s["lp"] for s in page.data["segments"]} == {"zh-en"}
+    with pytest.raises(UsageError, match="no run has lp 'fr-de'; there are en-de, zh-en, en-ar"):
+        make_page([make_run()], lp="fr-de")
+
+
+def test_there_is_no_report_about_nothing() -> None:
+    with pytest.raises(UsageError, match="at least one run"):
+        make_page([])
+
+
+TEST_SET = small_test_set(["en-de"])
+ONE = replace(TEST_SET, segments=TEST_SET.segments[:1])
+
+
+@pytest.mark.parametrize(
+    ("run", "headline"),
+    [
+        (make_run(TEST_SET, []), "Nothing was judged"),
+        (make_run(replace(TEST_SET, segments=()), []), "Nothing was judged"),
+        (
+            make_run(TEST_SET, [failure(s, n) for s in TEST_SET for n in SYSTEMS]),
+            "Nothing was judged: all 6 judgements failed",
+        ),
+        (
+            make_run(ONE, [judgement(ONE.segments[0], "Alder")]),
+            "Alder scores 0.00 (0.00 to 0.00) on 1 segment",
+        ),
+        (make_run(ONE, judge_all(ONE)), "Alder, Birch and Cedar cannot be told apart"),
+        (
+            make_run(
+                TEST_SET, [judgement(TEST_SET.segments[0], "Alder"), judgement(TEST_SET.segments[1], "Birch")]
+            ),
+            "The systems were not judged on the same segments and cannot be ranked",
+        ),
+    ],
+    ids=["no record", "no segment", "all failed", "one system", "one segment", "nothing in common"],
+)
+def test_every_run_has_a_page(run: Run, headline: str) -> None:
+    page = Page(render(run))
+    assert page.texts["h1"] == [headline]
+
+
+def test_three_thousand_segments_are_a_file_that_opens() -> None:
+    test_set = many_segments(3000)
+    started = time.perf_counter()
+    text = render(make_run(test_set))
+    assert time.perf_counter() - started < 20
+    assert len(text.encode()) < 8_000_000
+    assert len(data_of(text)["segments"]) == 3000

@@ -1,0 +1,54 @@
+import math
+
+import pytest
+
+from adjudge.core.score import Interval
+from adjudge.report.numbers import NOTHING, count, digits_for, interval, number, share
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (-1.256, 2, "−1.26"),
+        (0.0, 1, "0.0"),
+        (-0.04, 1, "0.0"),  # a minus before zero says nothing
+        (87.0, 0, "87"),
+        (None, 2, NOTHING),
+        (math.nan, 2, NOTHING),
+        (-math.inf, 0, "−∞"),
+        (math.inf, 0, "∞"),
+    ],
+)
+def test_a_number_has_a_real_minus_and_no_false_zero(value: float | None, digits: int, text: str) -> None:
+    assert number(value, digits) == text
+
+
+@pytest.mark.parametrize(
+    ("width", "digits"), [(60.0, 1), (6.0, 1), (0.6, 2), (0.06, 3), (0.006, 4), (0.0000006, 4)]
+)
+def test_a_column_has_the_digits_that_its_intervals_bear(width: float, digits: int) -> None:
+    assert digits_for([0.5], [Interval(0.0, width)]) == digits
+
+
+@pytest.mark.parametrize(
+    ("scores", "digits"), [([], 2), ([None, None], 2), ([0.0], 2), ([87.0], 1), ([0.02], 4)]
+)
+def test_a_column_without_intervals_goes_by_its_scores(scores: list[float | None], digits: int) -> None:
+    assert digits_for(scores, [None]) == digits
+
+
+def test_an_interval_reads_from_low_to_high() -> None:
+    assert interval(Interval(-2.0, -1.0), 1) == "−2.0 to −1.0"
+    assert interval(None, 1) == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "text"),
+    [(0, 9, "0 %"), (9, 9, "100 %"), (1, 300, "<1 %"), (299, 300, ">99 %"), (1, 3, "33 %"), (0, 0, NOTHING)],
+)
+def test_a_share_is_0_or_100_only_where_it_is(part: int, whole: int, text: str) -> None:
+    assert share(part, whole) == text
+
+
+def test_an_amount_agrees_with_its_noun() -> None:
+    assert [count(1, "segment"), count(2000, "segment")] == ["1 segment", "2,000 segments"]

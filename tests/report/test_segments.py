@@ -1,0 +1,117 @@
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge.core.annotation import ErrorSpan
+from adjudge.core.segment import Segment
+from adjudge.errors import UsageError
+from adjudge.report.annotators import run_annotators
+from adjudge.report.page import make_page
+from adjudge.report.segments import merge_segments, spread_by_translation, to_script_json
+from tests.report.samples import (
+    SYSTEMS,
+    failure,
+    judge_all,
+    judgement,
+    make_run,
+    preferences,
+    small_test_set,
+)
+
+TEST_SET = small_test_set(["en-de"])
+FIRST, SECOND = TEST_SET.segments
+
+
+def said_of_first(*records: object) -> list[dict[str, object]]:
+    run = make_run(TEST_SET, records)  # type: ignore[arg-type]
+    said: list[dict[str, object]] = make_page([run]).data["segments"][0]["said"]
+    return said
+
+
+@given(st.recursive(st.text(st.characters(codec=None)), st.lists, max_leaves=5))
+def test_json_for_a_script_says_the_same_and_cannot_end_it(value: object) -> None:
+    text = to_script_json(value)
+    assert json.loads(text) == value
+    assert not set("<>&\u2028\u2029") & set(text)
+    text.encode()  # no surrogate is left
+
+
+def test_every_translation_comes_with_what_was_said_of_it() -> None:
+    data = make_page([make_run(TEST_SET)]).data
+    assert data["systems"] == list(SYSTEMS)
+    assert data["segments"][0]["texts"] == list(FIRST.translations.values())
+    assert [said["of"] for said in data["segments"][0]["said"]] == [0, 1, 2]
+    assert [said["score"] for said in data["segments"][0]["said"]] == [0.0, -1.0, -30.0]
+
+
+def test_places_are_code_points() -> None:
+    segment = Segment(segment="1", lp="en-de", source="x", translations={"A": "😀😀 falsch"})
+    test_set = replace(TEST_SET, segments=(segment,))
+    record = judgement(segment, "A", spans=(ErrorSpan(severity="major", start=3, end=9, text="falsch"),))
+    (said,) = make_page([make_run(test_set, [record])]).data["segments"][0]["said"]
+    assert said["errors"] == [{"severity": "major", "at": [3, 9]}]
+
+
+@pytest.mark.parametrize(
+    ("span", "shown"),
+    [
+        (ErrorSpan(severity="minor", match="unplaced"), {"severity": "minor"}),
+        (
+            ErrorSpan(severity="minor", match="unmatched", text="nirgends"),
+            {"severity": "minor", "quote": "nirgends"},
+        ),
+        (
+            ErrorSpan(severity="major", start=0, end=3, side="source", match="ambiguous"),
+            {"severity": "major", "side": "source", "at": [0, 3], "ambiguous": True},
+        ),
+        (
+            ErrorSpan(severity="major", start=0, end=9999, text="zu lang"),  # a place that the text lacks
+            {"severity": "major", "quote": "zu lang"},
+        ),
+    ],
+)
+def test_an_error_without_a_place_is_still_told(span: ErrorSpan, shown: dict[str, object]) -> None:
+    (said,) = said_of_first(judgement(FIRST, "Alder", spans=(span,)))
+    assert said["errors"] == [shown]
+
+
+def test_a_failure_has_a_reason_and_no_score() -> None:
+    (said,) = said_of_first(failure(FIRST, "Birch"))
+    assert said == {"by": 0, "of": 1, "failed": "refused", "detail": "Sorry, no."}
+
+
+def test_a_preference_names_both_systems() -> None:
+    run = make_run(TEST_SET, preferences(TEST_SET), protocol="pairwise")
+    (said,) = make_page([run]).data["segments"][1]["said"]
+    assert said == {"by": 0, "pair": [0, 1], "criterion": "faithfulness", "verdict": "A"}
+
+
+def test_runs_of_one_test_set_share_its_segments() -> None:
+    half = replace(FIRST, translations={"Alder": FIRST.translations["Alder"]})
+    merged = merge_segments([[half], [FIRST, SECOND]])
+    assert list(merged) == [("en-de", "en-de-0"), ("en-de", "en-de-1")]
+    assert merged["en-de", "en-de-0"].translations == FIRST.translations
+
+
+@pytest.mark.parametrize("change", [{"source": "other"}, {"translations": {"Alder": "other"}}])
+def test_runs_of_different_texts_are_not_shown_as_one(change: dict[str, object]) -> None:
+    other = replace(FIRST, **change)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"two versions of segment 'en-de-0'.*report these runs apart"):
+        merge_segments([[FIRST], [other]])
+
+
+def test_the_spread_compares_ranks_and_not_scales() -> None:
+    strict = make_run(TEST_SET, judge_all(TEST_SET))
+    lenient = make_run(
+        TEST_SET,
+        [judgement(s, n, "k", spans=()) for s in TEST_SET for n in SYSTEMS],
+        annotator="k",
+    )
+    same = spread_by_translation(run_annotators([strict, strict], ["en-de"]))
+    apart = spread_by_translation(run_annotators([strict, lenient], ["en-de"]))
+    assert set(same.values()) == {0.0}
+    assert apart[("en-de", "en-de-0"), "Alder"] == pytest.approx(1 / 3)  # 5/6 against 3/6
+    assert not spread_by_translation(run_annotators([strict], ["en-de"]))
