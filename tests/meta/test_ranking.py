@@ -230,6 +230,7 @@ def test_language_pairs_with_other_systems_are_ranked_apart_only() -> None:
         ({"alpha": 0}, "alpha must lie between 0 and 1"),
         ({"alpha": 5}, "alpha must lie between 0 and 1"),
         ({"resamples": 0}, "resamples must be 1 or more"),
+        ({"seed": -1}, "seed must be 0 or more"),
         ({"test": "t-test"}, "test must be one of permutation, wilcoxon, rank-sum; got 't-test'"),
     ],
 )

@@ -81,6 +81,8 @@ class _Settings:
             raise UsageError(f"alpha must lie between 0 and 1, got {self.alpha}")
         if self.resamples < 1:
             raise UsageError(f"resamples must be 1 or more, got {self.resamples}")
+        if self.seed < 0:
+            raise UsageError(f"seed must be 0 or more, got {self.seed}")
 
 
 def rank(

@@ -1,0 +1,109 @@
+"""`adjudge rank`: systems with intervals and significance clusters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from adjudge.cli.options import LpOption
+from adjudge.cli.output import FormatOption, print_note, print_result
+from adjudge.cli.scorable import CriterionOption, WeightsOption, plain, read_scores
+from adjudge.errors import UsageError
+from adjudge.report.tables import Table, TableFormat
+
+if TYPE_CHECKING:
+    from adjudge.meta.ranking import Ranking
+
+__all__ = ["command"]
+
+
+def command(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN|FILE...", help="Runs, records (.jsonl), or segment scores (.seg.score)."),
+    ],
+    *,
+    weights: WeightsOption = None,
+    lp: LpOption = None,
+    criterion: CriterionOption = None,
+    test: Annotated[
+        Literal["permutation", "wilcoxon", "rank-sum"],
+        typer.Option(help="Of the clusters: paired permutation, signed-rank, or WMT's rank-sum."),
+    ] = "permutation",
+    alpha: Annotated[float, typer.Option(help="Bound of the clusters' tests.")] = 0.05,
+    resamples: Annotated[int, typer.Option(help="Draws of the bootstrap and of the permutation.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Of those draws.")] = 0,
+    by_document: Annotated[bool, typer.Option("--by-document", help="Draw whole documents.")] = False,
+    form: FormatOption = "table",
+) -> None:
+    """Rank systems on the segments that all of them were judged on; each run is a ranking of its own.
+
+    A line separates clusters: every system above it is better than every system below. Systems of one
+    cluster are not told apart by these judgements.
+    """
+    from adjudge.meta.ranking import rank
+
+    rankings = {}
+    for path in dict.fromkeys(paths):
+        scores = read_scores(path, weights=weights, lp=lp, criterion=criterion)
+        rankings[str(path)] = rank(
+            scores, seed=seed, resamples=resamples, alpha=alpha, test=test, by_document=by_document
+        )
+    _print(rankings, form)
+
+
+def _print(rankings: dict[str, Ranking], form: TableFormat) -> None:
+    """Print one table each; one JSON object; or one file of comma-separated values."""
+    from adjudge.report.score_tables import ranking_table
+
+    several = len(rankings) > 1
+    if form in {"table", "markdown", "latex"}:
+        for name, ranking in rankings.items():
+            print_result(form, ranking_table(ranking, exact=False, title=name if several else ""), {})
+        return
+    tables = {name: ranking_table(ranking, exact=True) for name, ranking in rankings.items()}
+    whole = next(iter(tables.values())) if not several else _one_table(rankings, tables, form)
+    data = [{"run": name, **_data(ranking)} for name, ranking in rankings.items()]
+    print_result(form, whole, {"rankings": data} if several else _data(next(iter(rankings.values()))))
+    for name, ranking in rankings.items():
+        for note in ranking.notes:
+            print_note(f"{name}: {note}" if several else note)
+
+
+def _one_table(rankings: dict[str, Ranking], tables: dict[str, Table], form: TableFormat) -> Table:
+    """Put the rows of several runs into one table, whose numbers must then be comparable.
+
+    Raises:
+        UsageError: they are not.
+    """
+    first, *others = (ranking.signature for ranking in rankings.values())
+    columns = {tuple(table.columns) for table in tables.values()}
+    if form != "json" and (len(columns) > 1 or not all(first.is_comparable_with(s) for s in others)):
+        lines = "\n".join(f"  {name}: {ranking.signature}" for name, ranking in rankings.items())
+        raise UsageError(f"--format {form} makes one table, and these signatures must not be mixed:\n{lines}")
+    rows = [[name, *row] for name, table in tables.items() for row in table.rows]
+    return Table(columns=["run", *columns.pop()], rows=rows)
+
+
+def _data(ranking: Ranking) -> dict[str, Any]:
+    """The result as one JSON object."""
+    data: dict[str, Any] = {
+        "signature": str(ranking.signature),
+        "method": ranking.method,
+        "systems": [
+            {
+                "system": s.system,
+                "score": s.score,
+                "interval": plain(s.interval),
+                "cluster": s.cluster,
+                "n": s.n,
+                "failed": s.failed,
+            }
+            for s in ranking.systems
+        ],
+    }
+    if ranking.lps:
+        data["lps"] = {lp: _data(part) for lp, part in ranking.lps.items()}
+    return data

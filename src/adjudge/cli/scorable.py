@@ -1,0 +1,96 @@
+"""What `score` and `rank` read: a run directory, a file of records, or a score file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from adjudge.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from adjudge.core.annotation import Annotation, Record
+    from adjudge.core.run import Run
+    from adjudge.core.score import Interval, Scores
+
+__all__ = ["CriterionOption", "WeightsOption", "plain", "read_scores"]
+
+WeightsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--weights",
+        "-w",
+        help="Points of marked errors, one of `adjudge list weights`; else the run's, else mqm-google.",
+    ),
+]
+CriterionOption = Annotated[
+    str | None, typer.Option(help="Of preferences, such as fluency; else the only one, else overall.")
+]
+
+_SEGMENT_SCORES: Final = ".seg.score"
+
+
+def read_scores(path: Path, *, weights: str | None, lp: str | None, criterion: str | None) -> Scores:
+    """Read a run or a file and score it.
+
+    Raises:
+        DataError: it is neither, or cannot be scored.
+        UsageError: weights, lp or criterion that it has no use for.
+    """
+    from adjudge.core.language import canonical_lp
+    from adjudge.scoring.score import score
+
+    lp = None if lp is None else canonical_lp(lp)
+    return score(_read(path, lp), weights=weights, lp=lp, criterion=criterion)
+
+
+def _read(path: Path, lp: str | None) -> Run | list[Record]:
+    from adjudge.data.records import read_records
+    from adjudge.data.run_dir import INFO, read_run
+
+    if (path / INFO).is_file():
+        return read_run(path)
+    if path.name.endswith(_SEGMENT_SCORES):
+        return [*_read_segment_scores(path, lp)]
+    if path.suffix == ".jsonl":
+        return read_records(path)
+    wanted = f"a run directory, records (.jsonl) or segment scores ({_SEGMENT_SCORES})"
+    found = "it is a folder without run.json" if path.is_dir() else "no file of this name is one"
+    raise DataError(f"wanted {wanted}; {found if path.exists() else 'there is no such file'}", path=path)
+
+
+def _read_segment_scores(path: Path, lp: str | None) -> list[Annotation]:
+    """Read every number of a score file as a rating; `None` is not judged, and not a failure."""
+    from adjudge.core.annotation import Annotation
+    from adjudge.data.score_files import read_score_file
+
+    table = read_score_file(path)
+    name, found_lp = _name_and_lp(path)
+    if (lp := found_lp or lp) is None:
+        raise UsageError(f"{path} does not say its language pair; say it with --lp")
+    return [
+        Annotation(lp=lp, segment=unit, system=system, annotator=name, protocol="metric", rating=value)
+        for system, values in zip(table.systems, table.values.tolist(), strict=True)
+        for unit, value in zip(table.units, values, strict=True)
+        if value == value  # noqa: PLR0124 (NaN)
+    ]
+
+
+def _name_and_lp(path: Path) -> tuple[str, str | None]:
+    """Name of the scores, and their language pair: before the name, or that of the folder (MTME)."""
+    from adjudge.core.language import canonical_lp
+
+    stem = path.name.removesuffix(_SEGMENT_SCORES)
+    before, dot, name = stem.partition(".")
+    for text, rest in ((before if dot else "", name), (path.resolve().parent.name, stem)):
+        try:
+            return rest, canonical_lp(text)
+        except UsageError:
+            continue
+    return stem, None
+
+
+def plain(interval: Interval | None) -> list[float] | None:
+    """Write an interval as JSON does."""
+    return None if interval is None else [interval.low, interval.high]

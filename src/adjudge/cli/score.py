@@ -1,0 +1,92 @@
+"""`adjudge score`: the records of a run or a file as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from adjudge.cli.options import LpOption
+from adjudge.cli.output import FormatOption, print_note, print_result
+from adjudge.cli.scorable import CriterionOption, WeightsOption, plain, read_scores
+
+if TYPE_CHECKING:
+    from adjudge.core.score import Scores, SegmentScore
+
+__all__ = ["command"]
+
+Level = Literal["seg", "doc", "sys"]
+
+
+def command(
+    path: Annotated[
+        Path,
+        typer.Argument(metavar="RUN|FILE", help="A run, records (.jsonl), or segment scores (.seg.score)."),
+    ],
+    *,
+    weights: WeightsOption = None,
+    level: Annotated[Level, typer.Option(help="Scores of segments, documents or systems.")] = "sys",
+    lp: LpOption = None,
+    criterion: CriterionOption = None,
+    form: FormatOption = "table",
+) -> None:
+    """Turn records into numbers: errors by weights, preferences into win rates, ratings as they are.
+
+    A failed judgement has no score and is in no mean; each system says how many there were. Intervals
+    are 95 % bootstrap intervals over the segments that the system was judged on.
+    """
+    from adjudge.meta.intervals import with_intervals
+    from adjudge.report.score_tables import document_table, segment_table, system_table
+
+    scores = with_intervals(read_scores(path, weights=weights, lp=lp, criterion=criterion))
+    tables = {"seg": segment_table, "doc": document_table, "sys": system_table}
+    is_for_people = form in {"table", "markdown", "latex"}
+    print_result(form, tables[level](scores, exact=not is_for_people), _data(scores, level))
+    if not is_for_people:
+        for note in scores.notes:
+            print_note(note)
+
+
+def _data(scores: Scores, level: Level) -> dict[str, Any]:
+    """The result as one JSON object; a bound that does not exist is null."""
+    data: dict[str, Any] = {
+        "signature": str(scores.signature),
+        "range": scores.range,
+        "direction": scores.direction,
+        "systems": {
+            s.system: {"score": s.score, "n": s.n, "failed": s.failed, "interval": plain(s.interval)}
+            for s in scores.systems
+        },
+    }
+    if level == "seg":
+        data["segments"] = _segments(scores.segments, with_lp=bool(scores.lps))
+    if level == "doc":
+        data["documents"] = _documents(scores)
+    if scores.lps:
+        data["lps"] = {lp: _data(part, level) for lp, part in scores.lps.items()}
+    return data
+
+
+def _segments(segments: Iterable[SegmentScore], *, with_lp: bool) -> list[dict[str, object]]:
+    return [
+        {**({"lp": s.lp} if with_lp else {}), "segment": s.segment, "system": s.system, "score": s.score}
+        for s in segments
+    ]
+
+
+def _documents(scores: Scores) -> list[dict[str, object]]:
+    from adjudge.scoring.aggregate import document_scores
+
+    return [
+        {
+            **({"lp": d.lp} if scores.lps else {}),
+            "document": d.document,
+            "system": d.system,
+            "score": d.score,
+            "n": d.n,
+            "failed": d.failed,
+        }
+        for d in document_scores(scores.segments)
+    ]

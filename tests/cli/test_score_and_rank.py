@@ -1,0 +1,351 @@
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.cli.main import main
+from adjudge.core.annotation import Record
+from adjudge.core.run import RunInfo
+from adjudge.core.score import Signature
+from adjudge.core.segment import Segment, TestSet
+from adjudge.data.jsonl import write_test_set
+from adjudge.data.records import write_records
+from adjudge.data.run_dir import write_run_info
+from tests.scoring.records import error, failed, mqm, preferred, rated
+
+
+class Asked:
+    """What a command printed."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], *arguments: object) -> None:
+        self.code: object = 0
+        try:
+            main([str(a) for a in arguments])
+        except SystemExit as end:
+            self.code = end.code or 0
+        self.out, self.err = capsys.readouterr()
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(self.out)))
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Path:
+    """Two systems over 20 segments in two documents; one judgement of b failed."""
+    path = tmp_path / "gold.jsonl"
+    found: list[Record] = []
+    for i in range(20):
+        document = f"doc{i // 10}"
+        found.append(mqm("a", str(i), error("minor"), document=document))
+        found.append(
+            failed("b", segment="0", protocol="mqm")
+            if i == 0
+            else mqm("b", str(i), error("major"), error("minor", "fluency/punctuation"), document=document)
+        )
+    write_records(path, found)
+    return path
+
+
+def make_run(folder: Path, records: list[Record], **fields: Any) -> Path:
+    info: dict[str, Any] = {
+        "signature": Signature(folder.name, {"model": "builtin/rules", "version": "1"}),
+        "kind": "judge",
+        "annotator": "ann",
+        "protocol": records[0].protocol,
+    }
+    write_run_info(folder, RunInfo(**(info | fields)))
+    write_test_set(
+        folder / "test_set.jsonl", TestSet(name="t", segments=(Segment(segment="0", lp="en-de", source="x"),))
+    )
+    write_records(folder / "records.jsonl", records)
+    return folder
+
+
+# score...
+
+
+def test_score_prints_a_table_with_n_failures_interval_and_signature(
+    records: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = Asked(capsys, "score", records)
+    assert asked.code == 0
+    assert [line.split() for line in asked.out.splitlines() if line.startswith((" a", " b"))] == [
+        ["a", "−1.00", "−1.00", "to", "−1.00", "20", "0"],
+        ["b", "−5.10", "−5.10", "to", "−5.10", "19", "1"],
+    ]
+    assert "ann|protocol:mqm|weights:mqm-google|failed:1/40|version:" in asked.out
+    assert "1 of 40 judgements failed; they have no score and are in no mean." in asked.out
+    assert "(a 20, b 19; 19 in common)" in asked.out
+    assert asked.err == ""
+
+
+def test_score_as_json_has_the_shape_that_others_rely_on(
+    records: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = Asked(capsys, "score", records, "--format", "json")
+    assert list(asked.json) == ["signature", "range", "direction", "systems"]
+    assert asked.json["range"] == [None, 0]
+    assert asked.json["direction"] == "higher is better"
+    assert asked.json["systems"]["a"] == {"score": -1, "n": 20, "failed": 0, "interval": [-1, -1]}
+    assert set(asked.json["systems"]["b"]) == {"score", "n", "failed", "interval"}
+    assert "1 of 40 judgements failed" in asked.err
+
+
+def test_scores_of_segments_and_documents_come_along(
+    records: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    segments = Asked(capsys, "score", records, "--level", "seg", "--format", "json").json["segments"]
+    assert len(segments) == 40
+    assert segments[:2] == [
+        {"segment": "0", "system": "a", "score": -1.0},
+        {"segment": "0", "system": "b", "score": None},
+    ]
+    documents = Asked(capsys, "score", records, "--level", "doc", "--format", "json").json["documents"]
+    assert documents[0] == {"document": "doc0", "system": "a", "score": -1.0, "n": 10, "failed": 0}
+    assert [(d["n"], d["failed"]) for d in documents] == [(10, 0), (9, 1), (10, 0), (10, 0)]
+    table = Asked(capsys, "score", records, "--level", "seg").out
+    assert [line.split() for line in table.splitlines()[3:5]] == [["0", "a", "−1.00"], ["0", "b", "failed"]]
+    rows = Asked(capsys, "score", records, "--level", "seg", "--format", "csv").rows
+    assert rows[1] == {"segment": "0", "system": "b", "score": ""}
+    assert Asked(capsys, "score", records, "--level", "doc", "--format", "tsv").out.startswith(
+        "document\tsystem\t"
+    )
+
+
+def test_programs_get_every_digit(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = Asked(capsys, "score", records, "--format", "csv").rows
+    assert list(rows[0]) == ["system", "score", "low", "high", "n", "failed"]
+    assert float(rows[1]["score"]) == pytest.approx(-5.1)
+    assert "−" not in rows[1]["score"]
+
+
+def test_weights_are_chosen_by_name(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = Asked(capsys, "score", records, "--weights", "gemba", "--format", "json")
+    assert asked.json["range"] == [-25, 0]
+    assert asked.json["systems"]["b"]["score"] == -6
+    wrong = Asked(capsys, "score", records, "--weights", "mqm")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err.startswith("adjudge: no weights 'mqm'; there are mqm-google")
+
+
+def test_a_run_is_scored_with_its_weights_and_signature(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = make_run(
+        tmp_path / "gemba-mqm", [mqm("a", "0", error("minor", "fluency/punctuation"))], weights="gemba"
+    )
+    asked = Asked(capsys, "score", run, "--format", "json")
+    assert asked.json["signature"] == "gemba-mqm|model:builtin/rules|weights:gemba|failed:0/1|version:1"
+    assert asked.json["systems"]["a"]["score"] == -1
+
+
+def test_a_corpus_score_has_no_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = make_run(
+        tmp_path / "bleu",
+        [rated("a", str(i), i, protocol="metric") for i in range(3)],
+        kind="metric",
+        corpus_scores={"en-de": {"a": 31.5}},
+    )
+    asked = Asked(capsys, "score", run, "--format", "json")
+    assert asked.json["systems"]["a"] == {"score": 31.5, "n": 3, "failed": 0, "interval": None}
+    assert "|level:corpus|" in asked.json["signature"]
+    assert "a" in Asked(capsys, "score", run).out
+
+
+def test_where_all_failed_the_table_shows_dashes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_records(tmp_path / "r.jsonl", [failed("a", segment=str(i)) for i in range(3)])
+    row = next(
+        line for line in Asked(capsys, "score", tmp_path / "r.jsonl").out.splitlines() if " a " in line
+    )
+    assert row.split() == ["a", "–", "–", "0", "3"]
+    ranked = Asked(capsys, "rank", tmp_path / "r.jsonl", "--format", "json")
+    assert ranked.json["systems"] == [
+        {"system": "a", "score": None, "interval": None, "cluster": None, "n": 0, "failed": 3}
+    ]
+
+
+@pytest.mark.parametrize("command", ["score", "rank"])
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nothing.jsonl", "nothing.jsonl"),
+        ("text.txt", "wanted a run directory, records (.jsonl) or segment scores (.seg.score)"),
+        (".", "it is a folder without run.json"),
+        ("mqm.seg.score", "say it with --lp"),
+        ("empty.jsonl", "no records to score"),
+    ],
+)
+def test_what_cannot_be_scored_says_what_can(
+    command: str, name: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "text.txt").write_text("hello\n")
+    (tmp_path / "empty.jsonl").write_text("")
+    (tmp_path / "mqm.seg.score").write_text("a\t1\n")
+    asked = Asked(capsys, command, tmp_path / name)
+    assert asked.code in {1, 2}
+    assert message in asked.err
+    assert asked.out == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "signature"),
+    [
+        ("en-de.mqm.seg.score", "mqm|protocol:metric|failed:0/5|"),
+        ("metric-scores/en-de/COMET-refA.seg.score", "COMET-refA|protocol:metric|failed:0/5|"),
+    ],
+)
+def test_score_files_are_read_and_none_is_no_score(
+    name: str, signature: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("a\t1\na\tNone\na\t3\nb\t4\nb\t5\nb\t6\n")
+    asked = Asked(capsys, "score", path, "--lp", "eng-deu", "--format", "json")
+    assert asked.json["signature"].startswith(signature)
+    assert asked.json["systems"]["a"] == {"score": 2, "n": 2, "failed": 0, "interval": [1, 3]}
+    ranked = Asked(capsys, "rank", path, "--format", "json")
+    assert [(s["system"], s["score"], s["n"]) for s in ranked.json["systems"]] == [("b", 5, 2), ("a", 2, 2)]
+    assert "1 of 3 segments are not judged for every system and were dropped." in ranked.err
+
+
+# rank...
+
+
+def test_rank_prints_clusters_intervals_and_the_method(
+    records: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = Asked(capsys, "rank", records)
+    assert [line.split() for line in asked.out.splitlines() if line.startswith((" a", " b"))] == [
+        ["a", "−1.00", "−1.00", "to", "−1.00", "1", "19", "0"],
+        ["b", "−5.10", "−5.10", "to", "−5.10", "2", "19", "1"],
+    ]
+    assert "Method: mean over 19 common segments; 95 % intervals by bootstrap over segments" in asked.out
+    assert "1 of 20 segments are not judged for every system and were dropped." in asked.out
+
+
+def test_rank_as_json_has_the_shape_that_others_rely_on(
+    records: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = Asked(capsys, "rank", records, "--format", "json")
+    assert list(asked.json) == ["signature", "method", "systems"]
+    assert asked.json["systems"][0] == {
+        "system": "a",
+        "score": -1,
+        "interval": [-1, -1],
+        "cluster": 1,
+        "n": 19,
+        "failed": 0,
+    }
+
+
+def test_rank_takes_its_settings(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = ["--test", "wilcoxon", "--alpha", "0.01", "--resamples", "50", "--seed", "3", "--by-document"]
+    asked = Asked(capsys, "rank", records, *settings, "--format", "json")
+    assert asked.json["method"] == (
+        "mean over 19 common segments; 95 % intervals by bootstrap over documents, 50 resamples; "
+        "clusters by one-sided Wilcoxon signed-rank test, p < 0.01; seed 3"
+    )
+    assert [s["cluster"] for s in asked.json["systems"]] == [1, 1]  # two documents show nothing
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex"])
+def test_several_runs_are_a_table_each(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = make_run(tmp_path / "one", [rated(s, str(i), 50 + i) for s in "ab" for i in range(3)])
+    two = make_run(tmp_path / "two", [rated(s, str(i), 70 + i) for s in "ab" for i in range(3)])
+    asked = Asked(capsys, "rank", one, two, "--format", form)
+    assert asked.code == 0
+    assert asked.out.count("Method: ") == 2
+    assert asked.out.index("one|") < asked.out.index("two|")
+    data = Asked(capsys, "rank", one, two, "--format", "json").json
+    assert [(r["run"], r["signature"].split("|")[0]) for r in data["rankings"]] == [
+        (str(one), "one"),
+        (str(two), "two"),
+    ]
+
+
+def test_several_runs_share_a_file_only_under_one_signature(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judged = [rated(s, str(i), 50 + i) for s in "ab" for i in range(3)]
+    runs = [make_run(tmp_path / name, list(judged), signature=Signature("j", {})) for name in ("one", "two")]
+    rows = Asked(capsys, "rank", *runs, "--format", "csv").rows
+    assert [(Path(row["run"]).name, row["system"]) for row in rows] == [
+        ("one", "a"),
+        ("one", "b"),
+        ("two", "a"),
+        ("two", "b"),
+    ]
+    other = make_run(tmp_path / "other", list(judged), signature=Signature("j", {"model": "x"}))
+    refused = Asked(capsys, "rank", *runs, other, "--format", "csv")
+    assert (refused.code, refused.out) == (2, "")
+    assert "must not be mixed" in refused.err
+
+
+# Several language pairs...
+
+
+@pytest.fixture
+def two_lps(tmp_path: Path) -> Path:
+    path = tmp_path / "two.jsonl"
+    write_records(
+        path,
+        [
+            rated(s, str(i), 50 + i + 9 * (s == "b"), lp=lp)
+            for lp in ("en-de", "zh-en")
+            for s in "ab"
+            for i in range(6)
+        ],
+    )
+    return path
+
+
+@pytest.mark.parametrize("command", ["score", "rank"])
+def test_each_language_pair_is_what_lp_alone_gives(
+    command: str, two_lps: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = Asked(capsys, command, two_lps, "--format", "json").json
+    assert set(whole["lps"]) == {"en-de", "zh-en"}
+    assert len(whole["systems"]) == 2
+    for lp, part in whole["lps"].items():
+        assert part == Asked(capsys, command, two_lps, "--lp", lp, "--format", "json").json
+        assert "lps" not in part
+
+
+def test_segments_of_several_language_pairs_name_theirs(
+    two_lps: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = Asked(capsys, "score", two_lps, "--level", "seg", "--format", "json").json
+    assert data["segments"][0] == {"lp": "en-de", "segment": "0", "system": "a", "score": 50}
+    assert data["lps"]["zh-en"]["segments"][0] == {"segment": "0", "system": "a", "score": 50}
+    rows = Asked(capsys, "score", two_lps, "--format", "csv").rows
+    assert [(row["lp"], row["system"]) for row in rows] == [
+        (lp, s) for lp in ("en-de", "zh-en", "all") for s in "ba"
+    ]
+
+
+def test_language_pairs_with_other_systems_have_no_scores_over_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "odd.jsonl"
+    write_records(path, [rated("a", "1", 1), rated("b", "1", 1, lp="zh-en")])
+    for command, nothing in (("score", {}), ("rank", [])):
+        asked = Asked(capsys, command, path, "--format", "json")
+        assert asked.json["systems"] == nothing
+        assert "choose one with --lp (en-de, zh-en)" in asked.err
+        assert "choose one with --lp" in Asked(capsys, command, path).out
+
+
+def test_preferences_are_scored_by_criterion(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "pairs.jsonl"
+    write_records(path, [preferred("a", "b", "A", criterion=c) for c in ("fluency", "style")])
+    asked = Asked(capsys, "rank", path, "--criterion", "style", "--format", "json")
+    assert [(s["system"], s["score"]) for s in asked.json["systems"]] == [("a", 1), ("b", 0)]
+    assert Asked(capsys, "score", path).code == 2
