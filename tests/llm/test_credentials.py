@@ -1,0 +1,126 @@
+"""Keys come from the environment or a file, and nothing that is said repeats one."""
+
+from pathlib import Path
+
+import pytest
+
+from adjudge.errors import AdjudgeError, ModelError, UsageError
+from adjudge.llm.credentials import Redactor, check_address, read_key
+
+KEY = "canary/key+1234567890"
+
+
+def test_a_key_comes_from_the_variable_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", f" {KEY}\n")
+    assert read_key("MY_KEY", None, default="OPENAI_API_KEY") == KEY
+
+
+def test_a_key_comes_from_the_providers_variable_if_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    assert read_key(None, None, default="OPENAI_API_KEY", needed=True) == KEY
+
+
+def test_a_key_comes_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text(KEY + "\n")
+    assert read_key(None, tmp_path / "key") == KEY
+
+
+def test_no_key_is_fine_where_none_is_needed() -> None:
+    assert read_key(None, None, default="VLLM_API_KEY") == ""
+
+
+@pytest.mark.parametrize("variable", ["MISSING", None])
+def test_a_key_that_is_missing_is_said_with_the_name_of_its_variable(variable: str | None) -> None:
+    with pytest.raises(ModelError, match=variable or "OPENAI_API_KEY"):
+        read_key(variable, None, default="OPENAI_API_KEY", needed=True)
+
+
+@pytest.mark.parametrize("value", ["sk-canary1234567890", "gsk_canary1234567890", "canary key", "a" * 80])
+def test_a_key_given_in_place_of_a_name_is_refused_and_not_repeated(value: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_key(value, None)
+    assert value not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["two words", "schlüssel", "line\nbreak", ""])
+def test_what_can_be_no_key_is_refused_and_not_repeated(tmp_path: Path, value: str) -> None:
+    (tmp_path / "key").write_text(value, encoding="utf-8")
+    with pytest.raises(ModelError) as caught:
+        read_key(None, tmp_path / "key")
+    assert not value or value not in str(caught.value)
+
+
+def test_a_key_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="FileNotFoundError"):
+        read_key(None, tmp_path / "key")
+
+
+def test_two_places_for_one_key_contradict(tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        read_key("MY_KEY", tmp_path / "key")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"Incorrect API key provided: {KEY}",
+        "header was canary%2Fkey%2B1234567890",
+        r"canary\/key+1234567890",
+        "Authorization: Bearer canary-of-another",
+        "authorization='canary-of-another'",
+        "api_key=canary-of-another",
+        '"api-key": "canary-of-another"',
+        "key sk-canaryofanother12",
+        "AIzacanaryofanother",
+        "eyJcanaryofanother.eyJcanary.sig",
+    ],
+)
+def test_keys_of_ours_and_of_anybody_are_taken_out_of_errors(said: str) -> None:
+    assert "canary" not in Redactor([KEY]).error(said)
+
+
+def test_what_a_model_says_keeps_everything_but_the_key() -> None:
+    said = f"bearer of bad news: api_key: value {KEY}."
+    assert Redactor([KEY]).text(said) == "bearer of bad news: api_key: value [key]."
+
+
+def test_without_a_key_nothing_is_taken_out() -> None:
+    assert Redactor([""]).text("as it is") == "as it is"
+
+
+@pytest.mark.parametrize(
+    ("address", "complete"),
+    [
+        ("http://localhost:8000", "http://localhost:8000/v1"),
+        ("http://localhost:8000/", "http://localhost:8000/v1"),
+        ("http://localhost:8000/v1/", "http://localhost:8000/v1"),
+        ("https://host/openai/v1/chat/completions", "https://host/openai/v1"),
+        ("https://host/v1?api-version=2026-01", "https://host/v1?api-version=2026-01"),
+        (" http://[::1]:8000/v1 ", "http://[::1]:8000/v1"),
+    ],
+)
+def test_an_address_is_completed(address: str, complete: str) -> None:
+    assert check_address(address) == complete
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://me:canary@host/v1",
+        "http://canary@host/v1",
+        "http://host/v1?key=canary",
+        "http://host/v1?access_token=canary",
+        "http://host/v1?sig=canary",
+        "http://me:canary@host:port/v1",
+    ],
+)
+def test_an_address_with_credentials_is_refused_and_not_repeated(address: str) -> None:
+    with pytest.raises(AdjudgeError) as caught:
+        check_address(address)
+    assert "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["localhost:8000", "ftp://host/v1", "http://", "", "http://host:0/v1"])
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(UsageError):
+        check_address(address)

@@ -1,0 +1,170 @@
+"""Every type in a body is checked before a word of it is believed."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge.core.ask import Reply, TokenLogprob, Usage
+from adjudge.errors import AnswerError
+from adjudge.llm.credentials import Redactor
+from adjudge.llm.envelope import read_envelope, read_json_body, read_usage
+from tests.faults.server import envelope
+
+
+def read(value: object, **options: Any) -> Reply:
+    return read_envelope(value, Redactor(), **options)
+
+
+@pytest.mark.parametrize(
+    ("word", "finish"),
+    [
+        *(("stop", "stop"), ("STOP", "stop"), ("eos", "stop"), ("end_turn", "stop"), ("tool_calls", "stop")),
+        *(("length", "length"), ("model_length", "length"), ("MAX_TOKENS", "length")),
+        *(("content_filter", "content_filter"), ("sensitive", "content_filter")),
+    ],
+)
+def test_a_servers_word_for_its_end_becomes_ours(word: str, finish: str) -> None:
+    assert read(envelope("x", finish=word)).finish == finish
+
+
+@pytest.mark.parametrize("word", [None, "", "banana", 1, ["stop"], {}, True])
+def test_an_end_that_we_do_not_know_is_not_trusted(word: object) -> None:
+    with pytest.raises(AnswerError, match="bad_envelope"):
+        read(envelope("x", finish=word))
+
+
+@pytest.mark.parametrize("word", ["error", "network_error", "insufficient_system_resource"])
+def test_a_server_that_broke_off_is_a_server_error(word: str) -> None:
+    with pytest.raises(AnswerError, match="server_error"):
+        read(envelope("x", finish=word))
+
+
+@pytest.mark.parametrize("key", ["reasoning_content", "reasoning"])
+def test_thinking_that_comes_apart_is_kept_apart(key: str) -> None:
+    reply = read(envelope("answer", **{key: "thought"}))
+    assert (reply.text, reply.reasoning) == ("answer", "thought")
+
+
+def test_thinking_of_an_odd_shape_spoils_no_answer() -> None:
+    assert read(envelope("answer", reasoning=[{"x": 1}])).reasoning == ""
+
+
+def test_tool_calls_are_ignored() -> None:
+    assert read(envelope("answer", tool_calls=[{"id": "1"}], finish="stop")).text == "answer"
+
+
+def test_a_refusal_field_is_a_refusal_whatever_the_rest_says() -> None:
+    reply = read(envelope('{"errors": []}', refusal="No."))
+    assert (reply.finish, reply.text) == ("refused", "No.")
+    with pytest.raises(AnswerError, match="bad_envelope"):
+        read(envelope("x", refusal=1))
+
+
+def test_parts_of_text_are_read_only_where_a_server_is_known_to_send_them() -> None:
+    parts = [{"type": "thinking", "thinking": [{"text": "hm"}]}, {"type": "text", "text": "answer"}]
+    reply = read(envelope(parts), text_parts=True)
+    assert (reply.text, reply.reasoning) == ("answer", "hm")
+    with pytest.raises(AnswerError, match="bad_envelope"):
+        read(envelope(parts))
+    with pytest.raises(AnswerError, match="bad_envelope"):
+        read(envelope([{"type": "image"}]), text_parts=True)
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        (None, Usage()),
+        ("many", Usage()),
+        ({"prompt_tokens": 10, "completion_tokens": 2}, Usage(prompt=10, completion=2)),
+        ({"prompt_tokens": 10, "prompt_cache_hit_tokens": 8}, Usage(prompt=10, cached=8)),
+        ({"prompt_tokens": 10, "prompt_tokens_details": {"cached_tokens": 8}}, Usage(prompt=10, cached=8)),
+        (
+            {"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 7}},
+            Usage(completion=9, reasoning=7),
+        ),
+        ({"prompt_tokens": -1, "completion_tokens": 2.5}, Usage()),
+        ({"prompt_tokens": True, "completion_tokens": "3"}, Usage()),
+        ({"prompt_tokens": 2**60, "prompt_tokens_details": None}, Usage()),
+    ],
+)
+def test_tokens_are_whole_numbers_or_unknown(usage: object, expected: Usage) -> None:
+    assert read_usage(usage) == expected
+
+
+def with_logprobs(value: object) -> dict[str, Any]:
+    body = envelope("yes")
+    body["choices"][0]["logprobs"] = value
+    return body
+
+
+def test_log_probabilities_are_read() -> None:
+    body = with_logprobs({"content": [{"token": "yes", "logprob": -0.5, "top_logprobs": []}]})
+    assert read(body).logprobs == (TokenLogprob("yes", -0.5),)
+    assert read(with_logprobs(None)).logprobs == ()
+    assert read(with_logprobs({"content": None})).logprobs == ()
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        *("x", [1], [{"token": "a"}], [{"token": 1, "logprob": -1}], [{"token": "a", "logprob": None}]),
+        [{"token": "a", "logprob": "-1"}],
+        [{"token": "a", "logprob": 0.7}],
+        [{"token": "a", "logprob": True}],
+    ],
+)
+def test_a_log_probability_that_is_none_is_a_failure(tokens: object) -> None:
+    with pytest.raises(AnswerError, match="logprob"):
+        read(with_logprobs({"content": tokens}))
+
+
+def test_tokens_that_spell_the_key_are_dropped() -> None:
+    body = with_logprobs({"content": [{"token": "can", "logprob": -1}, {"token": "ary", "logprob": -1}]})
+    assert read_envelope(body, Redactor(["canary"])).logprobs == ()
+
+
+def test_numbers_that_json_does_not_have_are_refused() -> None:
+    for number in (b"NaN", b"Infinity", b"-Infinity"):
+        with pytest.raises(AnswerError, match="bad_envelope"):
+            read_json_body(b'{"logprob": ' + number + b"}")
+    with pytest.raises(AnswerError, match="bad_envelope"):
+        read_json_body(b'{"logprob": 1e999}')
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: (
+            st.lists(inner)
+            | st.dictionaries(
+                st.sampled_from(["choices", "message", "content", "finish_reason", "error", "usage"])
+                | st.text(),
+                inner,
+            )
+        ),
+    )
+)
+def test_any_json_is_a_reply_or_an_answer_error(value: object) -> None:
+    try:
+        reply = read(value)
+    except AnswerError:
+        return
+    assert isinstance(reply.text, str)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_json_or_an_answer_error(body: bytes) -> None:
+    reason = None
+    try:
+        read_json_body(body)
+    except AnswerError as error:
+        reason = error.reason
+    assert reason in {None, "not_json", "encoding", "bad_envelope"}
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
+def test_a_text_comes_through_as_it_was_said(text: str) -> None:
+    assert read(read_json_body(json.dumps(envelope(text)).encode())).text == text

@@ -1,0 +1,178 @@
+"""Every status number and every shape of error object has its consequence."""
+
+import time
+from email.utils import formatdate
+
+import pytest
+
+from adjudge.errors import AnswerError, ServerStopError
+from adjudge.llm.faults import Fault, fault_of, read_error, read_retry_after
+from adjudge.llm.retry import Patience, Tries
+
+GEMINI_LIMIT = (
+    "You exceeded your current quota, please check your plan and billing details. Please retry in 36s"
+)
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "consequence", "reason"),
+    [
+        (400, "", "setting", "server_error"),
+        (400, "maximum context length is 8192", "fail", "too_long"),
+        (400, "prompt is too long: 210000 tokens", "fail", "too_long"),
+        (400, "the request exceeds the available context size", "fail", "too_long"),
+        (400, "content_filter: triggered", "fail", "refused"),
+        (400, "API key not valid. invalid_api_key", "stop", "server_error"),
+        (400, "Your credit balance is too low", "stop", "server_error"),
+        (401, "", "stop", "server_error"),
+        (402, "Insufficient Balance", "stop", "server_error"),
+        (403, "", "stop", "server_error"),
+        (403, "moderation: ['violence']", "fail", "refused"),
+        (404, "The model `x` does not exist", "stop", "server_error"),
+        (405, "", "setting", "server_error"),
+        (408, "", "retry", "server_error"),
+        (409, "", "retry", "server_error"),
+        (413, "", "fail", "too_long"),
+        (418, "", "setting", "server_error"),
+        (422, "unknown field", "setting", "server_error"),
+        (425, "", "retry", "server_error"),
+        (429, "", "retry", "server_error"),
+        (429, "insufficient_quota", "stop", "server_error"),
+        (429, "billing hard limit reached", "stop", "server_error"),
+        (429, "rate_limit_exceeded: billing tier 1 limit per minute", "retry", "server_error"),
+        (429, GEMINI_LIMIT, "retry", "server_error"),
+        (500, "", "retry", "server_error"),
+        (501, "", "retry", "server_error"),
+        (503, "", "retry", "server_error"),
+        (529, "overloaded", "retry", "server_error"),
+        (599, "", "retry", "server_error"),
+    ],
+)
+def test_a_status_has_its_consequence(status: int, message: str, consequence: str, reason: str) -> None:
+    fault = fault_of(status, message)
+    assert (fault.consequence, fault.reason) == (consequence, reason)
+    assert str(status) in fault.detail
+
+
+def test_a_server_that_names_a_time_is_limited_and_not_out_of_quota() -> None:
+    fault = fault_of(429, "insufficient_quota", 3.0)
+    assert (fault.consequence, fault.wait, fault.limited) == ("retry", 3.0, True)
+
+
+def test_a_message_is_shown_in_one_line_and_not_in_full() -> None:
+    detail = fault_of(500, "a\nb " + "c" * 10_000).detail
+    assert detail.startswith("status 500: a b ccc")
+    assert len(detail) < 400
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ({"choices": []}, None),
+        ({"error": None, "choices": []}, None),
+        ({"error": {"message": "no", "code": 503}}, (503, "503: no")),
+        ({"error": {"message": "no", "code": "429"}}, (429, "429: no")),
+        ({"error": {"message": "no", "code": "rate_limit_exceeded"}}, (429, "rate_limit_exceeded: no")),
+        ({"error": {"message": "no", "type": "insufficient_quota"}}, (429, "insufficient_quota: no")),
+        ({"error": {"message": "no", "code": "invalid_api_key"}}, (401, "invalid_api_key: no")),
+        ({"error": {"message": "no", "code": "model_not_found"}}, (404, "model_not_found: no")),
+        (
+            {"error": {"message": "no", "code": "context_length_exceeded"}},
+            (400, "context_length_exceeded: no"),
+        ),
+        ({"error": {"message": "no", "type": "invalid_request_error"}}, (400, "invalid_request_error: no")),
+        ({"error": {"message": "no", "code": True}}, (500, "True: no")),
+        ({"error": "overloaded"}, (429, "overloaded")),
+        ({"error": "who knows"}, (500, "who knows")),
+        ({"object": "error", "message": "no", "code": 400}, (400, "400: no")),
+        ({"detail": [{"msg": "field required"}]}, (500, "[{'msg': 'field required'}]")),
+        ([{"error": {"code": 400, "message": "no", "status": "INVALID"}}], (400, "400: INVALID: no")),
+        (
+            {"error": {"code": 403, "message": "no", "metadata": {"reasons": ["x"]}}},
+            (403, "403: no: moderation: ['x']"),
+        ),
+        ([], None),
+        ("oops", None),
+        (87, None),
+    ],
+)
+def test_an_error_object_is_found_wherever_servers_put_it(
+    body: object, found: tuple[int, str] | None
+) -> None:
+    assert read_error(body) == found
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        *(("0", 0), ("7", 7), ("1.5", 1.5), ("86400", 86400), ("-1", None), ("soon", None), ("", None)),
+        *(("१", None), ("1e3", None), ("nan", None), (None, None)),
+    ],
+)
+def test_retry_after_is_a_number_or_nothing(header: str | None, seconds: float | None) -> None:
+    assert read_retry_after(header) == seconds
+
+
+def test_retry_after_may_be_a_date() -> None:
+    wait = read_retry_after(formatdate(time.time() + 60, usegmt=True))
+    assert wait is not None
+    assert 55 < wait <= 60
+    assert read_retry_after(formatdate(time.time() - 60, usegmt=True)) == 0
+
+
+def test_retry_after_in_milliseconds_is_the_finer_one() -> None:
+    assert read_retry_after("1", "250") == 0.25
+
+
+# Trying again...
+
+
+def server_error(**changes: object) -> Fault:
+    return Fault(consequence="retry", reason="server_error", detail="no", **changes)  # type: ignore[arg-type]
+
+
+def test_pauses_grow_and_are_never_equal() -> None:
+    patience = Patience()
+    pauses = [patience.pause(n) for n in range(1, 12)]
+    for number, pause in enumerate(pauses):
+        whole = min(0.5 * 2**number, 30)
+        assert whole / 2 <= pause <= whole
+    assert len({patience.pause(5) for _ in range(10)}) > 1
+
+
+def test_attempts_are_capped() -> None:
+    tries = Tries(Patience(attempts=3))
+    assert tries.next_pause(server_error()) > 0
+    assert tries.next_pause(server_error()) > 0
+    with pytest.raises(AnswerError, match="server_error"):
+        tries.next_pause(server_error())
+
+
+def test_a_fault_may_have_fewer_tries_and_different_faults_add_up() -> None:
+    tries = Tries(Patience(attempts=4))
+    html = Fault(consequence="retry", reason="not_json", detail="html", tries=3)
+    for fault in (html, html, server_error()):
+        tries.next_pause(fault)
+    with pytest.raises(AnswerError, match="not_json"):
+        tries.next_pause(html)
+
+
+def test_wall_time_is_capped_whatever_the_attempts() -> None:
+    tries = Tries(Patience(seconds=0))
+    with pytest.raises(AnswerError):
+        tries.next_pause(server_error())
+
+
+def test_what_costs_no_attempt_is_capped_in_time() -> None:
+    tries = Tries(Patience(attempts=1))
+    for _ in range(5):
+        tries.next_pause(server_error(within=60.0))
+    with pytest.raises(AnswerError):
+        tries.next_pause(server_error(within=0.0))
+
+
+def test_the_servers_wish_is_granted_up_to_ten_minutes() -> None:
+    tries = Tries(Patience())
+    assert tries.next_pause(server_error(wait=600.0, within=1800.0)) == 600
+    with pytest.raises(ServerStopError, match="601 s"):
+        tries.next_pause(server_error(wait=601.0, within=1800.0))
