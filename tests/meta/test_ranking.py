@@ -1,4 +1,6 @@
+import json
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -266,22 +268,45 @@ def test_an_interval_of_win_rates_holds_the_win_rate_of_unequal_comparisons() ->
 # Real data...
 
 
-@pytest.mark.realdata
-def test_wmt23_s_systems_are_ranked_as_published(adjudge_data: Path) -> None:
-    folder = adjudge_data / "wmt23" / "human-scores"
-    found: list[Record] = []
-    position: dict[str, int] = {}
-    for line in (folder / "en-de.mqm.seg.score").read_text(encoding="utf-8").split("\n"):
+def human_scores(folder: Path, name: str) -> dict[tuple[str, str], float]:
+    """System and line, counted from 0, to score."""
+    found: dict[tuple[str, str], float] = {}
+    position: Counter[str] = Counter()
+    for line in (folder / "wmt23" / "human-scores" / name).read_text(encoding="utf-8").split("\n"):
         system, _, value = line.partition("\t")
-        position[system] = position.get(system, 0) + 1
         if value not in {"", "None"}:
-            found.append(rated(system, str(position[system]), float(value), protocol="metric"))
-    lines = (folder / "en-de.mqm.sys.score").read_text(encoding="utf-8").split("\n")
-    published = {s: float(v) for s, _, v in (line.partition("\t") for line in lines) if v not in {"", "None"}}
-    for test in TESTS:
-        ranking = rank(score(found), test=test)
-        assert {s.system: s.score for s in ranking.systems} == published
-        assert [s.system for s in ranking.systems] == sorted(published, key=lambda s: -published[s])
-        clusters = [s.cluster for s in ranking.systems]
-        assert clusters[0] == 1
-        assert len(set(clusters)) >= 3
+            found[system, str(position[system])] = float(value)
+        position[system] += 1
+    return found
+
+
+def as_records(found: Mapping[tuple[str, str], float]) -> list[Record]:
+    return [rated(system, line, value, protocol="metric") for (system, line), value in found.items()]
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("test", TESTS)
+def test_wmt23_s_systems_are_ranked_as_published(adjudge_data: Path, test: Test) -> None:
+    published = {s: value for (s, _), value in human_scores(adjudge_data, "en-de.mqm.sys.score").items()}
+    ranking = rank(score(as_records(human_scores(adjudge_data, "en-de.mqm.seg.score"))), test=test)
+    assert {s.system: s.score for s in ranking.systems} == published
+    assert [s.system for s in ranking.systems] == sorted(published, key=lambda s: -published[s])
+    assert {s.n for s in ranking.systems} == {460}
+
+
+@pytest.mark.realdata
+def test_the_clusters_of_the_esa_paper_s_figure_4_come_out(adjudge_data: Path) -> None:
+    batches = json.loads((adjudge_data / "esa" / "batches_wmt23_en-de_esa.json").read_text(encoding="utf-8"))
+    items = [item for batch in batches for item in batch["items"] if item["itemType"] == "TGT"]
+    lines = {
+        i["_item"].split(" | ")[1] for i in items if "_item" in i and "#duplicate" not in i["documentID"]
+    }
+    mqm, da_sqm = (human_scores(adjudge_data, f"en-de.{name}.seg.score") for name in ("mqm", "da-sqm"))
+    common = [key for key in mqm if key in da_sqm and key[1] in lines]
+    assert len(common) == 2028
+    sizes = []
+    for found in (mqm, da_sqm):
+        ranking = rank(score(as_records({key: found[key] for key in common})), test="rank-sum")
+        clusters = Counter(s.cluster for s in ranking.systems)
+        sizes.append(list(clusters.values()))
+    assert sizes == [[1, 11, 1], [2, 7, 4]]
