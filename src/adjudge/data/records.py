@@ -13,7 +13,15 @@ from adjudge.data.files import read_json_lines, write_lines
 from adjudge.data.shape import Fields, read_fields
 from adjudge.errors import AdjudgeError, DataError, FailureReason
 
-__all__ = ["read_records", "record_from_json", "record_to_json", "write_records"]
+__all__ = [
+    "counts_from_json",
+    "read_records",
+    "record_from_json",
+    "record_to_json",
+    "span_from_json",
+    "span_to_json",
+    "write_records",
+]
 
 Kind = Literal["annotation", "preference", "failure"]
 
@@ -79,14 +87,15 @@ def _annotation_to_json(record: Annotation) -> dict[str, Any]:
         "annotator": record.annotator,
         "protocol": record.protocol,
         "rating": record.rating,
-        "spans": [_span_to_json(span) for span in record.spans],
+        "spans": [span_to_json(span) for span in record.spans],
         **({"counts": dict(record.counts)} if record.counts else {}),
         "flags": list(record.flags),
         "rationale": record.rationale,
     }
 
 
-def _span_to_json(span: ErrorSpan) -> dict[str, Any]:
+def span_to_json(span: ErrorSpan) -> dict[str, Any]:
+    """The JSON object of a span."""
     return {
         "side": span.side,
         "start": span.start,
@@ -140,14 +149,15 @@ def _annotation(value: object, path: Path | None, line: int | None) -> Annotatio
         protocol=fields.text("protocol"),
         document=fields.text("document", ""),
         rating=fields.number("rating"),
-        spans=tuple(_span(read_fields(span, _SPAN_KEYS, "span", path, line)) for span in spans),
-        counts=_counts(fields),
+        spans=tuple(span_from_json(span, path, line) for span in spans),
+        counts=counts_from_json(fields),
         flags=fields.texts("flags"),
         rationale=fields.optional_text("rationale"),
     )
 
 
-def _counts(fields: Fields) -> dict[Severity, int]:
+def counts_from_json(fields: Fields) -> dict[Severity, int]:
+    """Read `counts`, errors by severity."""
     counts = Fields(fields.mapping("counts"), "counts", fields.path, fields.line)
     for severity in counts.values:
         if severity not in SEVERITIES:
@@ -155,7 +165,13 @@ def _counts(fields: Fields) -> dict[Severity, int]:
     return {cast("Severity", severity): counts.whole(severity) or 0 for severity in counts.values}
 
 
-def _span(fields: Fields) -> ErrorSpan:
+def span_from_json(value: object, path: Path | None = None, line: int | None = None) -> ErrorSpan:
+    """Make a span of its JSON object.
+
+    Raises:
+        DataError: it is none.
+    """
+    fields = read_fields(value, _SPAN_KEYS, "span", path, line)
     return ErrorSpan(
         severity=cast("Severity", fields.text("severity")),
         start=fields.whole("start"),
