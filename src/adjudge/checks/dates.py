@@ -1,0 +1,181 @@
+"""Dates and weekdays that changed, and dates in a form that the target language does not use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from adjudge.checks.languages import Language
+from adjudge.checks.matched import Matched, match
+from adjudge.checks.numerals import ascii_digits
+from adjudge.checks.texts import Mark, Texts, Word
+
+__all__ = ["check_dates", "match_dates"]
+
+Day = tuple[int | None, int | None, int | None]
+"""Year, month, day; None where the text leaves it open."""
+
+
+class _Date(NamedTuple):
+    start: int
+    end: int
+    days: tuple[Day, ...]
+
+
+_NUMERIC: Final = re.compile(
+    r"(?<![\d./-])(?:(?P<y>\d{4})(?P<s>[-/.])(?P<m>\d{1,2})(?P=s)(?P<d>\d{1,2})"
+    r"|(?P<a>\d{1,2})(?P<t>[-/.])(?P<b>\d{1,2})(?P=t)\s?(?P<z>\d{4}|\d{2}))(?![\d/-]|\.\d)"
+)
+_EAST: Final = re.compile(
+    r"(?:(?P<y>\d{4}|\d{2})\s?[年년]\s?)?(?P<m>\d{1,2})\s?[月월]\s?(?:(?P<d>\d{1,2})\s?[日号일])?"
+    r"|(?P<only>\d{4})\s?[年년](?!代)"
+)
+
+
+@lru_cache(maxsize=256)
+def _in_words(language: Language) -> re.Pattern[str] | None:
+    """A month by name with day, year or both; a bare name may be a person or a verb."""
+    if not language.months:
+        return None
+    names = "|".join(re.escape(n) for n in sorted(language.months, key=len, reverse=True))
+    prefix = f"(?:{'|'.join(language.prefixes)})?" if language.prefixes else ""
+    name = rf"(?<!\w){prefix}(?P<{{}}>{names})(?!\w)\.?"
+    day, year = r"(?<!\d)(?P<{}>\d{{1,2}})(?:st|nd|rd|th|er|º|°|ª)?", r"(?P<{}>\d{{4}})(?!\d)"
+    link = r"(?:\.?\s*(?:of |de |den |d['’])?)"
+    return re.compile(
+        rf"{day.format('d1')}{link}{name.format('m1')}(?:,?\s+(?:de |of |del )?{year.format('y1')})?"
+        rf"|{name.format('m2')}\s+(?:the )?{day.format('d2')}(?!\d|:\d|[.,]\d)(?:,?\s+{year.format('y2')})?"
+        rf"|{name.format('m3')},?\s+(?:de |of |del )?{year.format('y3')}",
+        re.IGNORECASE,
+    )
+
+
+def _number(text: str | None) -> int | None:
+    return None if not text else int(ascii_digits(text))
+
+
+def _read_dates(text: str, language: Language) -> list[_Date]:
+    if not any(map(str.isdecimal, text)):
+        return []
+    found = [_Date(*m.span(), _numeric_days(m)) for m in _NUMERIC.finditer(text)]
+    found = [d for d in found if d.days]
+    if language.code in {"zh", "ja", "ko"}:
+        found += [
+            _Date(*m.span(), ((_number(m["y"] or m["only"]), _number(m["m"]), _number(m["d"])),))
+            for m in _EAST.finditer(text)
+        ]
+    pattern = _in_words(language)
+    for m in pattern.finditer(text) if pattern else ():
+        name = m["m1"] or m["m2"] or m["m3"]
+        year, day = _number(m["y1"] or m["y2"] or m["y3"]), _number(m["d1"] or m["d2"])
+        month = language.months.get(name.casefold())
+        if month and (day is None or 1 <= day <= 31):
+            found.append(_Date(*m.span(), ((year, month, day),)))
+    return sorted(found)
+
+
+def _numeric_days(m: re.Match[str]) -> tuple[Day, ...]:
+    """Both orders of day and month where both are possible."""
+    if m["y"]:
+        orders = [(int(m["y"]), int(m["m"]), int(m["d"]))]
+    else:
+        year, a, b = int(m["z"]), int(m["a"]), int(m["b"])
+        orders = [(year, b, a), (year, a, b)]
+    return tuple((y, month, day) for y, month, day in orders if 1 <= month <= 12 and 1 <= day <= 31)
+
+
+def _agree(one: _Date, other: _Date) -> bool:
+    return any(_is_same_day(a, b) for a in one.days for b in other.days)
+
+
+def _is_same_day(a: Day, b: Day) -> bool:
+    """Whether two dates agree in all that both of them say, and say something in common."""
+    said = [(x, y) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
+    return bool(said) and all(x == y or (min(x, y) < 100 < max(x, y) and x % 100 == y % 100) for x, y in said)
+
+
+def match_dates(texts: Texts) -> Matched[_Date]:
+    """Compare the dates of both texts."""
+    return match(
+        _read_dates(texts.source, texts.source_language),
+        _read_dates(texts.translation, texts.target_language),
+        _agree,
+    )
+
+
+def check_dates(texts: Texts) -> Iterator[Mark]:
+    """Find dates that do not agree, and dates in a foreign form."""
+    matched = match_dates(texts)
+    for lost, added in matched.changed:
+        if _is_range(lost, texts.translation) and _is_range(added, texts.source):
+            continue
+        wanted = texts.source[lost.start : lost.end]
+        yield Mark("date-changed", added.start, added.end, note=f"the source has {wanted}")
+    yield from _check_weekdays(texts)
+    yield from _check_form(texts)
+
+
+def _is_range(date: _Date, other: str) -> bool:
+    """Whether the day stands alone on the other side, as the 10 of `May 10 to 26` in `10. bis 26. Mai`."""
+    return any(re.search(rf"(?<!\d)0?{day}(?!\d)", ascii_digits(other)) for *_, day in date.days)
+
+
+def _weekdays(words: tuple[Word, ...], text: str, language: Language) -> list[tuple[int, int, int]]:
+    """Ranges and numbers of the weekdays in a text."""
+    if language.code in {"zh", "ja", "ko", "th"}:
+        found = [
+            (m.start(), m.end(), language.weekdays[m[0]]) for m in _weekday_pattern(language).finditer(text)
+        ]
+    else:
+        found = [
+            (w.start, w.end, language.weekdays[w.folded.rstrip("s")])
+            for w in words
+            if w.folded.rstrip("s") in language.weekdays
+        ]
+    return found
+
+
+@lru_cache(maxsize=256)
+def _weekday_pattern(language: Language) -> re.Pattern[str]:
+    return re.compile("|".join(sorted(language.weekdays, key=len, reverse=True)))
+
+
+def _check_weekdays(texts: Texts) -> Iterator[Mark]:
+    if not (texts.source_language.weekdays and texts.target_language.weekdays):
+        return
+    source = _weekdays(texts.source_words, texts.source, texts.source_language)
+    if not source:
+        return
+    translation = _weekdays(texts.translation_words, texts.translation, texts.target_language)
+    wanted, got = {day for *_, day in source}, {day for *_, day in translation}
+    if wanted <= got or not translation:
+        return
+    for start, end, day in translation:
+        if day not in wanted:
+            yield Mark("weekday-changed", start, end, note="another day in the source")
+
+
+_ENGLISH_ORDINAL: Final = re.compile(r"(?<!\w)\d{1,3}(?:st|nd|rd|th)(?!\w)")
+_SLASHED: Final = re.compile(r"(?<![\d/])\d{1,2}/\d{1,2}/(?:\d{4}|\d{2})(?![\d/])")
+
+
+def _check_form(texts: Texts) -> Iterator[Mark]:
+    """Find the order and the ordinals of English dates."""
+    target = texts.target_language
+    if target.code == "en" or not target.day_first:
+        return
+    for found in _ENGLISH_ORDINAL.finditer(texts.translation):
+        yield Mark("english-ordinal", *found.span(), note=f"not written so in {target.code}")
+    if target.code in {"de", "ru", "uk", "cs", "pl", "fi"}:
+        for found in _SLASHED.finditer(texts.translation):
+            yield Mark("date-format", *found.span(), note=f"not written so in {target.code}")
+    for found in _month_first(target).finditer(texts.translation):
+        yield Mark("date-format", *found.span(), note=f"{target.code} puts the day before the month")
+
+
+@lru_cache(maxsize=256)
+def _month_first(language: Language) -> re.Pattern[str]:
+    names = "|".join(re.escape(n) for n in language.months if len(n) > 3)
+    return re.compile(rf"(?<!\w)(?<!\d )(?<!\d\. )(?:{names})\s\d{{1,2}}(?:,\s\d{{4}})(?!\w)", re.IGNORECASE)

@@ -1,0 +1,52 @@
+"""What two texts have in common of one kind: dates, times, telephone numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+__all__ = ["Matched", "match"]
+
+
+class _Placed(Protocol):
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+T = TypeVar("T", bound=_Placed)
+
+
+class Matched(NamedTuple, Generic[T]):
+    """Result of comparing the mentions of one kind.
+
+    Args:
+        source: ranges of the mentions in the source that are settled: the translation has them, or another.
+        translation: ranges of their counterparts.
+        changed: mentions of which each text has one of its own, in order.
+        lost: further mentions in the source alone.
+        added: further mentions in the translation alone.
+    """
+
+    source: list[tuple[int, int]]
+    translation: list[tuple[int, int]]
+    changed: list[tuple[T, T]]
+    lost: list[T]
+    added: list[T]
+
+
+def match(source: Sequence[T], translation: Sequence[T], agree: Callable[[T, T], bool]) -> Matched[T]:
+    """Compare mentions; one mention may answer for several that mean the same."""
+    lost = [s for s in source if not any(agree(s, t) for t in translation)]
+    added = [t for t in translation if not any(agree(s, t) for s in source)]
+    changed = list(zip(lost, added, strict=False))
+    lost, added = lost[len(changed) :], added[len(changed) :]
+    return Matched(
+        [(s.start, s.end) for s in source if s not in lost],
+        [(t.start, t.end) for t in translation if t not in added],
+        changed,
+        lost,
+        added,
+    )

@@ -1,0 +1,148 @@
+"""Numbers that are missing, changed, added, or written in the wrong locale."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Final
+
+from adjudge.checks.dates import match_dates
+from adjudge.checks.markup import LINK
+from adjudge.checks.numerals import Numeral, ascii_digits, read_numerals, spelled_values
+from adjudge.checks.telephone import match_telephones
+from adjudge.checks.texts import Mark, Texts, inside
+from adjudge.checks.times import match_times
+
+__all__ = ["check_numbers"]
+
+_MOST_SPELLED: Final = 12
+"""Numbers up to here are spelled out at will, and left out where a language has a plural instead."""
+
+
+def check_numbers(texts: Texts) -> Iterator[Mark]:
+    """Find numbers that the other text does not have. Dates, times and the like that agree are set aside."""
+    dates, times, telephones = match_dates(texts), match_times(texts), match_telephones(texts)
+    source = _loose(texts, "source", dates.source + times.source + telephones.source)
+    translation = _loose(texts, "translation", dates.translation + times.translation + telephones.translation)
+    lost, added = _unmatched(source, translation), _unmatched(translation, source)
+    if lost or added:
+        lost = _not_spelled(lost, texts, "translation")
+        added = _not_spelled(added, texts, "source")
+        yield from _report(*_unconverted(lost, added, texts), texts)
+    yield from _check_form(texts, source, translation)
+
+
+def _loose(texts: Texts, side: str, taken: list[tuple[int, int]]) -> list[Numeral]:
+    """Numerals that are part of nothing else."""
+    is_source = side == "source"
+    text = texts.source if is_source else texts.translation
+    language = texts.source_language if is_source else texts.target_language
+    if not any(map(str.isdecimal, text)):
+        return []
+    taken = [*taken, *(m.span() for m in LINK.finditer(text))]
+    return [n for n in read_numerals(text, language) if not inside(n.start, n.end, taken)]
+
+
+def _unmatched(these: list[Numeral], those: list[Numeral]) -> list[Numeral]:
+    """Numerals of which no value occurs among the others. How often it occurs is left open."""
+    values = {v for n in those for v in n.values}
+    texts = {n.text for n in those}
+    return [n for n in these if not (n.values & values) and n.text not in texts]
+
+
+def _not_spelled(numerals: list[Numeral], texts: Texts, other: str) -> list[Numeral]:
+    """Numerals that are not spelled out on the other side."""
+    if not numerals:
+        return []
+    is_source = other == "source"
+    text = texts.source if is_source else texts.translation
+    words = texts.source_words if is_source else texts.translation_words
+    spelled = spelled_values(text, words, texts.source_language if is_source else texts.target_language)
+    runs = [int(run) for run in re.findall(r"[0-9]{1,24}", ascii_digits(text))]
+    digits = "".join(map(str, runs))
+    return [n for n in numerals if not (n.values & spelled) and not _is_regrouped(n, runs, digits)]
+
+
+def _is_regrouped(numeral: Numeral, runs: list[int], digits: str) -> bool:
+    """Whether its digits stand on the other side after all: in a code or a date, or cut differently."""
+    own = re.sub(r"[^0-9]", "", ascii_digits(numeral.text))
+    return any(value in runs for value in numeral.values) or (len(own) >= 4 and own.lstrip("0") in digits)
+
+
+_FACTORS: Final = (0.4536, 2.54, 0.3048, 1.609, 0.9144, 28.35, 3.785, 0.4047, 0.5)
+"""Pound, inch, foot, mile, yard, ounce, gallon, acre in metric units; Chinese pound and mile."""
+
+_OTHER_UNITS: Final = re.compile(
+    r"\d\s?['’′\"″]|°\s?F|\b(?:lbs?|pounds?|feet|foot|ft|inch|inches|miles?|mph|yards?|ounces?|oz|gallons?|acres?"
+    r"|Fahrenheit|Pfund|Fuß|Zoll|Meilen?)\b|[斤磅]|英尺|英里|英寸|华里|公里"
+)
+
+
+def _unconverted(
+    lost: list[Numeral], added: list[Numeral], texts: Texts
+) -> tuple[list[Numeral], list[Numeral]]:
+    """Leave out numbers that are one amount in two units."""
+    if not (lost and added and (_OTHER_UNITS.search(texts.source) or _OTHER_UNITS.search(texts.translation))):
+        return lost, added
+    converted = [(s, t) for s in lost for t in added if _is_converted(s, t)]
+    return (
+        [n for n in lost if n not in {s for s, _ in converted}],
+        [n for n in added if n not in {t for _, t in converted}],
+    )
+
+
+def _is_converted(wanted: Numeral, found: Numeral) -> bool:
+    pairs = ((a, b) for a in wanted.values for b in found.values)
+    return any(
+        _is_multiple(float(a), float(b))
+        for a, b in pairs
+        if isinstance(a, Decimal) and isinstance(b, Decimal)
+    )
+
+
+def _is_multiple(a: float, b: float) -> bool:
+    """Whether two amounts differ by the factor of two units, or are one temperature."""
+    if a <= 0 or b <= 0:
+        return False
+    near = any(abs(b / a / f - 1) < 0.02 or abs(b / a * f - 1) < 0.02 for f in _FACTORS)
+    return near or abs((a - 32) / 1.8 - b) < 0.6
+
+
+def _report(lost: Sequence[Numeral], added: Sequence[Numeral], texts: Texts) -> Iterator[Mark]:
+    paired = min(len(lost), len(added))
+    for wanted, found in zip(lost, added, strict=False):
+        yield Mark("number-changed", found.start, found.end, note=f"the source has {wanted.text}")
+    for wanted in lost[paired:]:
+        if not _may_be_spelled(wanted):
+            yield Mark("number-lost", wanted.start, wanted.end, "source", "missing in the translation")
+    for found in added[paired:]:
+        if not _may_be_spelled(found) and texts.source_language.numbers:
+            yield Mark("number-added", found.start, found.end, note="the source has no such number")
+
+
+def _may_be_spelled(numeral: Numeral) -> bool:
+    """Whether a number is so small or so round that words may stand for it which we do not know."""
+    numbers = [v for v in numeral.values if isinstance(v, Decimal)]
+    return any(
+        v <= _MOST_SPELLED or (v == v.to_integral_value() and len(v.normalize().as_tuple().digits) == 1)
+        for v in numbers
+    )
+
+
+_GROUPED: Final = {
+    ",": re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])"),
+    ".": re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?(?![\d.])"),
+}
+"""Decimal mark of the target language to how other languages group."""
+
+
+def _check_form(texts: Texts, source: list[Numeral], translation: list[Numeral]) -> Iterator[Mark]:
+    """Find thousands that are grouped as in the source language only."""
+    decimal, foreign = texts.target_language.decimal, texts.source_language.decimal or "."
+    if not decimal or decimal == foreign:
+        return
+    kept = {n.text for n in source}
+    for number in translation:
+        if number.text in kept and _GROUPED[decimal].match(number.text):
+            yield Mark("number-format", number.start, number.end, note="separators of the source language")

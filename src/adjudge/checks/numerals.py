@@ -1,0 +1,219 @@
+"""Numbers as texts write them: digits of any script, separators of any locale, words, scales.
+
+Reading is generous: a numeral keeps every value that some locale gives it (`1,234` is 1234 and 1.234),
+because a check that compares them must not alarm where a reader would not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from adjudge.checks.languages import Language
+from adjudge.checks.texts import Word
+
+__all__ = ["Numeral", "ascii_digits", "read_numerals", "spelled_values"]
+
+_MOST_DIGITS: Final = 24
+"""Longer runs are codes, compared as they stand."""
+
+_MOST_POWER: Final = 24  # of ten
+_DIGITS: Final = (
+    r"\d{1,3}(?:[\u00a0\u202f\u2009 ]\d{3})+(?!\d)(?:[.,]\d+)?"
+    r"|\d+(?:[.,٫٬]\d+|['’]\d{3}(?!\d))*"
+)
+_TENTHS: Final = frozenset("成折")
+
+
+Value = Decimal | str
+
+
+class Numeral(NamedTuple):
+    """A number in digits.
+
+    Args:
+        start: first code point.
+        end: one past the last, a scale word included.
+        text: as it stands.
+        values: every value it may have; the text itself for a code.
+    """
+
+    start: int
+    end: int
+    text: str
+    values: frozenset[Value]
+
+
+def ascii_digits(text: str) -> str:
+    """Write digits of any script as ASCII."""
+    return text if text.isascii() else "".join(str(int(c)) if c.isdecimal() else c for c in text)
+
+
+@lru_cache(maxsize=256)
+def _pattern(language: Language) -> re.Pattern[str]:
+    """Digits with the scale word of a language behind them; no digits that follow a Latin letter."""
+    words = "|".join(re.escape(w) for w in sorted(language.scales, key=len, reverse=True))
+    joined = language.code in {"zh", "ja", "ko", "th"}
+    scale = (
+        rf"(?P<scale>\s?[余餘多几数]?(?:\s?(?:{words}))+)"
+        if joined
+        else rf"(?:[\s\u00a0-]?(?P<scale>{words})(?!\w))"
+    )
+    tail = rf"{scale}?" if words else "(?P<scale>)"
+    era = r"(?P<era>['’]?s(?!\w)|er(?!\w)|-?е(?:х)?(?!\w)|\s?年代)?"
+    return re.compile(rf"(?<![A-Za-z\d])(?<![A-Za-z]-)(?P<digits>{_DIGITS})(?:{tail}{era})", re.IGNORECASE)
+
+
+def read_numerals(text: str, language: Language) -> list[Numeral]:
+    """Find the numbers in digits, in order."""
+    numerals: list[Numeral] = []
+    for numeral, power in _read(text, language):
+        if power and numerals and _RANGE.fullmatch(text[numerals[-1].end : numeral.start]):
+            first = numerals[-1]  # of "4 to 6 million" the first is 4 or 4 million
+            numerals[-1] = first._replace(values=first.values | _raised(first.values, power))
+        numerals.append(numeral)
+    return numerals
+
+
+_RANGE: Final = re.compile(
+    r"\s*(?:[-–—~～至到或和]|to|or|and|bis|oder|und|à|et|a|y|до|и|و|to)\s*(?:[$€£¥]|S\$)?\s*", re.IGNORECASE
+)
+
+
+def _read(text: str, language: Language) -> Iterator[tuple[Numeral, int]]:
+    """Find numbers, each with the power of ten of its scale word."""
+    for found in _pattern(language).finditer(text):
+        values = _values(ascii_digits(found["digits"]))
+        power = _power(found["scale"], language) if found["scale"] else 0
+        values = values | _raised(values, power) if _is_ambiguous(found["scale"]) else _raised(values, power)
+        end = found.end("scale") if found["scale"] else found.end("digits")
+        if found["era"]:
+            values |= {v + 1900 if v < 100 else v % 100 for v in values if isinstance(v, Decimal)}
+        values |= _with_tenths(values, text[end : end + 1], language)
+        yield Numeral(found.start(), end, text[found.start() : end], frozenset(values)), power
+
+
+def _values(digits: str) -> set[Value]:
+    """Every value that a numeral has in some locale."""
+    parts = re.split(r"[^0-9]", digits)
+    whole = "".join(parts)
+    if len(whole) > _MOST_DIGITS:
+        return {whole}
+    if len(parts) == 1:
+        return {Decimal(whole)}
+    marks = re.sub(r"[0-9]", "", digits)
+    values: set[Value] = set()
+    if all(len(p) in {2, 3} for p in parts[1:]) and len(parts[-1]) == 3:
+        values.add(Decimal(whole))  # every mark groups thousands, or lakhs
+    if len(set(marks[:-1])) <= 1 and marks[-1] not in {*marks[:-1], " ", "\u00a0", "\u202f", "'", "’", "٬"}:
+        values.add(Decimal("".join(parts[:-1]) + "." + parts[-1]).normalize())
+    return values or {digits}
+
+
+def _power(scale: str, language: Language) -> int:
+    """Power of ten of the scale words in a row, which multiply each other."""
+    power = 0
+    rest = scale.casefold().strip().lstrip("余餘多几数 ")
+    while word := max((w for w in language.scales if rest.startswith(w)), key=len, default=""):
+        power += language.scales[word]
+        rest = rest[len(word) :].lstrip(" \u00a0-")
+    return min(power, _MOST_POWER)
+
+
+def _raised(values: Iterable[Value], power: int) -> set[Value]:
+    return {v.scaleb(power).normalize() if isinstance(v, Decimal) else v for v in values}
+
+
+def _is_ambiguous(scale: str | None) -> bool:
+    """Whether a scale word may be a unit as well, as m and b are."""
+    return scale is not None and scale.strip().casefold() in {"m", "b", "k"}
+
+
+def _with_tenths(values: set[Value], after: str, language: Language) -> set[Value]:
+    """Chinese tenths: seven tenths are 70 %, a price of eight tenths is 20 % off."""
+    if language.code not in {"zh", "ja"} or after not in _TENTHS:
+        return set()
+    tenths = {v * 10 for v in values if isinstance(v, Decimal)}
+    return {*tenths, *(100 - v for v in tenths)}
+
+
+_HAN_DIGITS: Final = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
+_HAN_SMALL: Final = {"十": 10, "百": 100, "千": 1000}
+_HAN_LARGE: Final = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8, "兆": 10**12}
+_HAN_RUN: Final = re.compile(f"[{''.join({**_HAN_DIGITS, **_HAN_SMALL, **_HAN_LARGE})}]{{1,24}}[成折]?")
+_ROMAN: Final = re.compile(r"(?<!\w)[IVXLC]{1,7}(?!\w)")
+_ROMAN_VALUES: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+
+
+def spelled_values(text: str, words: tuple[Word, ...], language: Language) -> set[Value]:
+    """Every value that words of a text may stand for: number words, month names, Roman numerals."""
+    values = {Decimal(v) for v in _in_words(words, language)}
+    values |= {Decimal(_roman(m[0])) for m in _ROMAN.finditer(text)}
+    if language.code in {"zh", "ja", "ko"}:
+        for found in _HAN_RUN.finditer(text):
+            values |= {Decimal(v) for v in _han_values(found[0])}
+    return set(values)
+
+
+def _in_words(words: tuple[Word, ...], language: Language) -> set[int]:
+    """Values of number words, alone and put together with their neighbours."""
+    values: set[int] = set()
+    total = current = 0
+    for word in words:
+        for part in (word.folded, *word.folded.split("-")):
+            values |= {language.months[part]} if part in language.months else set()
+        number = language.numbers.get(word.folded)
+        power = language.scales.get(word.folded)
+        if number is not None:
+            current += number
+        elif power is not None and power >= 2:
+            current = max(current, 1) * 10**power
+            if power >= 3:
+                total, current = total + current, 0
+        elif word.folded not in language.joints:
+            total = current = 0
+            continue
+        values |= {total, current, total + current} | ({number} if number is not None else set())
+    return values
+
+
+def _roman(text: str) -> int:
+    values = [_ROMAN_VALUES[c] for c in text]
+    return sum(-v if v < max(values[i:]) else v for i, v in enumerate(values))
+
+
+def _han_values(run: str) -> set[int]:
+    """Values of a run of Chinese number characters, by place and by scale."""
+    tenth = run[-1] in _TENTHS
+    body = run[:-1] if tenth else run
+    digits = [_HAN_DIGITS[c] for c in body if c in _HAN_DIGITS]
+    values = set(digits)
+    if len(digits) == len(body) and digits:
+        values.add(int("".join(map(str, digits))))
+    else:
+        values.add(_han_number(body))
+    if tenth:
+        values |= {10 * v for v in values} | {100 - 10 * v for v in values}
+    return values
+
+
+def _han_number(run: str) -> int:
+    """Value of a run such as `三亿五千万`, by scale."""
+    total = section = digit = 0
+    for char in run:
+        if char in _HAN_DIGITS:
+            digit = _HAN_DIGITS[char]
+        elif char in _HAN_SMALL:
+            section += max(digit, 1) * _HAN_SMALL[char]
+            digit = 0
+        else:
+            total = (
+                (total + max(section + digit, 1)) * _HAN_LARGE[char]
+                if total < _HAN_LARGE[char]
+                else (total + max(section + digit, 1) * _HAN_LARGE[char])
+            )
+            section = digit = 0
+    return total + section + digit

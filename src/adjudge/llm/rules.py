@@ -1,0 +1,238 @@
+"""The embedded model `builtin/rules`: no network, no weights, no language model.
+
+It answers what a call is about (`About.wants`) from the findings of `adjudge.checks`, so that judges run
+offline: for the demo, for tests, and as the floor that a real judge must beat.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from adjudge.checks import CLEAN_PRECISION, Finding, find_errors
+from adjudge.core.ask import About, Reply, TokenLogprob
+from adjudge.core.segment import Subject
+from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity, find_weights
+from adjudge.errors import ModelError
+from adjudge.llm.model import Request
+
+__all__ = ["ROLES", "RulesModel"]
+
+_NAME: Final = "builtin/rules"
+_WEIGHTS: Final = find_weights("mqm-google")
+_WORST: Final = 25.0  # points at which a rating is the lowest
+_COUNTED: Final[tuple[Severity, ...]] = ("major", "minor")
+_LONG_WORD: Final = 20  # code points that a quotation grows by at most, where no space stands
+_UNWRITABLE: Final = re.compile("[\0\ud800-\udfff]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RulesModel:
+    """Answers by deterministic checks."""
+
+    name: str = _NAME
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer one request; the same one always gets the same reply, whatever its sampling.
+
+        Raises:
+            ModelError: the judge wants what no rule can give.
+        """
+        answer = ROLES.get(request.about.wants)
+        if answer is None:
+            wanted, judge = request.about.wants, request.about.judge
+            raise ModelError(
+                f"this judge's role is not known to {_NAME}: {judge} wants {wanted!r}, it can give "
+                f"{', '.join(ROLES)}; choose a language model with --model"
+            )
+        tokens = answer(request.about)
+        return Reply(
+            text="".join(token.token for token in tokens),
+            model=_NAME,
+            logprobs=tokens if request.sampling.logprobs else (),
+        )
+
+
+Tokens = tuple[TokenLogprob, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Error:
+    """A finding as the call wants it: in its severities and categories."""
+
+    severity: Severity
+    category: str
+    finding: Finding
+
+
+def _answer_errors(about: About) -> Tokens:
+    """The errors, in JSON or under headings. Every error is one token with its rule's precision."""
+    errors = _errors_wanted(about)
+    if _form(about) == "headings":
+        return _headings(errors, _severities(about), about.subject)
+    return (_certain('{"errors": ['), *_objects(errors, about), _verdict("]}", errors))
+
+
+def _answer_rating(about: About) -> Tokens:
+    """Full marks less the points of weights `mqm-google`: 25 points bring the lowest rating."""
+    low, high = _number(about, "low", 0), _number(about, "high", 100)
+    findings = _findings(about.subject)
+    points = sum(_WEIGHTS.points(f.span.severity, f.span.category) for f in findings)
+    rating = high - round((high - low) * min(points, _WORST) / _WORST)
+    text = f'{{"rating": {rating}}}' if _form(about) == "json" else f"{rating}"
+    return (TokenLogprob(text, _logprob(findings)),)
+
+
+def _answer_counts(about: About) -> Tokens:
+    """How many errors there are of each severity."""
+    errors = _errors_wanted(about)
+    counts = _counts(errors, about)
+    if _form(about) == "json":
+        text = json.dumps(counts)
+    else:
+        text = "\n".join(f"{severity.capitalize()}: {count}" for severity, count in counts.items())
+    return (TokenLogprob(text, _logprob([e.finding for e in errors])),)
+
+
+def _answer_errors_and_counts(about: About) -> Tokens:
+    """The errors, how many there are, and minus 5 for a major and 1 for a minor one."""
+    counts = _counts(_errors_wanted(about), about)
+    weights = find_weights("ea-prompt")
+    score = -sum(round(count * weights.points(severity, None)) for severity, count in counts.items())
+    if _form(about) == "json":
+        *errors, end = _answer_errors(about)
+        closing = f'], "counts": {json.dumps(counts)}, "score": {score}}}'
+        return (*errors, TokenLogprob(closing, end.logprob))
+    listed = ", ".join(map(str, counts.values()))
+    return (*_answer_errors(about), _certain(f"\nCounts: {listed}\n<score>{score}</score>"))
+
+
+ROLES: Final[Mapping[str, Callable[[About], Tokens]]] = {
+    "errors": _answer_errors,
+    "rating": _answer_rating,
+    "counts": _answer_counts,
+    "errors+counts": _answer_errors_and_counts,
+}
+"""What a call wants, and who answers it."""
+
+
+# What was found, as the call wants it...
+
+
+def _findings(subject: Subject) -> list[Finding]:
+    if len(subject.systems) != 1:
+        raise ModelError(f"{_NAME} looks at one translation at a time, got {', '.join(subject.systems)}")
+    return find_errors(subject.source, subject.translation, subject.lp)
+
+
+def _errors_wanted(about: About) -> list[_Error]:
+    """Findings in the severities and categories asked about."""
+    errors = []
+    for finding in _findings(about.subject):
+        severity = _severity_wanted(finding.span.severity, _severities(about))
+        category = _category_wanted(finding.span.category or "other", about.facts.get("categories", True))
+        if severity is not None and category is not None:
+            errors.append(_Error(severity=severity, category=category, finding=finding))
+    return errors
+
+
+def _severity_wanted(severity: Severity, wanted: Sequence[Severity]) -> Severity | None:
+    """The worst severity that may be given and is no worse than the rule's."""
+    milder = [s for s in wanted if SEVERITIES.index(s) <= SEVERITIES.index(severity) and s != "neutral"]
+    return max(milder, key=SEVERITIES.index, default=None)
+
+
+def _category_wanted(category: str, wanted: object) -> str | None:
+    """The category itself, its core type, or `other`, whichever may be given first."""
+    if isinstance(wanted, bool):
+        return category
+    offered = _words(wanted, tuple(CATEGORIES))
+    core, _, _ = category.partition("/")
+    return next((name for name in (category, core, "other") if name in offered), None)
+
+
+def _severities(about: About) -> tuple[Severity, ...]:
+    """Severities that may be given, in the order of the headings."""
+    words = _words(about.facts.get("severities"), _COUNTED)
+    return tuple(severity for word in words for severity in SEVERITIES if severity == word)
+
+
+def _words(value: object, default: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(str(word) for word in value) if isinstance(value, Iterable) else default
+
+
+def _form(about: About) -> str:
+    return str(about.facts.get("form", "json"))
+
+
+def _number(about: About, name: str, default: int) -> int:
+    value = about.facts.get(name, default)
+    if not isinstance(value, int):
+        raise ModelError(f"{_NAME} needs a whole number for {name} of {about.judge}, got {value!r}")
+    return value
+
+
+def _counts(errors: Sequence[_Error], about: About) -> dict[Severity, int]:
+    return {severity: sum(e.severity == severity for e in errors) for severity in _severities(about)}
+
+
+# How it is written...
+
+
+def _objects(errors: Sequence[_Error], about: About) -> Tokens:
+    tokens = []
+    for index, error in enumerate(errors):
+        fields = {
+            "span": _quote(error.finding, about.subject),
+            "category": error.category,
+            "severity": error.severity,
+            "side": error.finding.span.side,
+        }
+        if about.facts.get("categories", True) is False:
+            del fields["category"]
+        text = (", " if index else "") + json.dumps(fields, ensure_ascii=False)
+        tokens.append(TokenLogprob(text, math.log(error.finding.precision)))
+    return tuple(tokens)
+
+
+def _headings(errors: Sequence[_Error], severities: Sequence[Severity], subject: Subject) -> Tokens:
+    tokens = []
+    for index, severity in enumerate(severities):
+        tokens.append(_certain(("\n" if index else "") + f"{severity.capitalize()}:"))
+        found = [e for e in errors if e.severity == severity]
+        for error in found:
+            quote = " ".join(_quote(error.finding, subject).split())
+            text = f'\n{error.category} - "{quote}"' if quote else f"\n{error.category}"
+            tokens.append(TokenLogprob(text, math.log(error.finding.precision)))
+        if not found:
+            tokens.append(_verdict("\nno-error", errors))
+    return tuple(tokens)
+
+
+def _quote(finding: Finding, subject: Subject) -> str:
+    """The marked text, with as much before it as lets a reader find its place."""
+    span = finding.span
+    text = subject.source if span.side == "source" else subject.translation
+    start, end = span.start or 0, span.end or 0
+    while start > 0 and not (text[start:end].strip() and text.find(text[start:end].strip()) >= start):
+        low = max(0, start - _LONG_WORD)
+        start = max(low, text.rfind(" ", low, start - 1) + 1)
+    return _UNWRITABLE.sub("\ufffd", text[start:end])
+
+
+def _certain(text: str) -> TokenLogprob:
+    return TokenLogprob(text, 0.0)
+
+
+def _verdict(text: str, errors: Sequence[_Error]) -> TokenLogprob:
+    """The token that says that there is nothing (more): a finding where nothing was found."""
+    return _certain(text) if errors else TokenLogprob(text, math.log(CLEAN_PRECISION))
+
+
+def _logprob(findings: Sequence[Finding]) -> float:
+    """Log-probability that all findings are right, or that there is rightly none."""
+    return sum(math.log(f.precision) for f in findings) if findings else math.log(CLEAN_PRECISION)
