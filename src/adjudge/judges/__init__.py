@@ -8,12 +8,13 @@ from __future__ import annotations
 import importlib
 import types
 from collections.abc import Mapping
-from dataclasses import Field, fields
+from dataclasses import fields
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Final, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Final, cast
 
 from adjudge.core.judge import PROFILES, Judge, Profile
+from adjudge.core.loading import find_class, read_settings
 from adjudge.errors import UsageError
 
 __all__ = ["JUDGES", "load_judge"]
@@ -28,8 +29,7 @@ JUDGES: Final[Mapping[str, str]] = {
 }
 """Name to where its class stands. Other packages add theirs under the entry point group `adjudge.judges`."""
 
-_OPTIONS: Final = {"profile", "prompts"}
-_TRUTH: Final = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False}
+_OPTIONS: Final = frozenset({"profile", "prompts"})
 
 
 def load_judge(
@@ -51,63 +51,19 @@ def load_judge(
         UsageError: no such judge, profile or setting, a value that its field cannot have, or prompts that
             are not as they must be.
     """
-    make = _find_class(name)
+    make = find_class("judge", name, JUDGES, entry_points(group="adjudge.judges"))
     if profile not in PROFILES:
         raise UsageError(f"no profile {profile!r}; there are {', '.join(PROFILES)}")
-    known = {field.name: field for field in fields(make) if field.init}
-    values: dict[str, object] = {"profile": profile}
+    known = {field.name for field in fields(make) if field.init}
+    values: dict[str, object] = {"profile": profile} if "profile" in known else {}
     if prompts is not None:
+        if "prompts" not in known:
+            raise UsageError(f"judge {name!r} has no prompts to set")
         values["prompts"] = prompts
-    if unknown := sorted(values.keys() - known.keys() - {"profile"}):
-        raise UsageError(f"judge {name!r} has no {' or '.join(unknown)} to set")
-    types_of = get_type_hints(make)
-    for key, text in settings.items():
-        field = key.replace("-", "_")
-        if field in _OPTIONS or field not in known:
-            raise UsageError(f"judge {name!r} has no setting {key!r}; it has {_settings(known)}")
-        values[field] = _convert(text, types_of[field], f"setting {key!r} of {name!r}")
-    judge = cast(Judge, make(**{key: value for key, value in values.items() if key in known}))
+    values |= read_settings(f"judge {name!r}", make, settings, reserved=_OPTIONS)
+    judge = cast(Judge, make(**values))
     _ = judge.prompts_digest  # a folder of prompts that cannot be used is said before anything is asked
     return judge
-
-
-def _find_class(name: str) -> type[Any]:
-    places = {entry.name: entry.value for entry in entry_points(group="adjudge.judges")} | dict(JUDGES)
-    if name not in places:
-        raise UsageError(f"no judge {name!r}; there are {', '.join(places)}")
-    module, _, attribute = places[name].partition(":")
-    try:
-        return cast(type[Any], getattr(importlib.import_module(module), attribute))
-    except (ImportError, AttributeError) as error:
-        raise UsageError(f"judge {name!r} cannot be loaded from {places[name]!r}: {error}") from error
-
-
-def _settings(known: Mapping[str, Field[Any]]) -> str:
-    return ", ".join(field for field in known if field not in _OPTIONS) or "none"
-
-
-def _convert(text: str, wanted: Any, what: str) -> object:  # noqa: ANN401 (any type of a field)
-    """Turn the text of a setting into a value of its field's type."""
-    if get_origin(wanted) is Literal:
-        choices = {str(choice): choice for choice in get_args(wanted)}
-    elif wanted is bool:
-        choices = _TRUTH
-        text = text.lower()
-    else:
-        return _construct(text, wanted, what)
-    if text not in choices:
-        raise UsageError(f"{what} must be one of {', '.join(choices)}; got {text!r}")
-    return choices[text]
-
-
-def _construct(text: str, wanted: Any, what: str) -> object:  # noqa: ANN401 (any type of a field)
-    if get_origin(wanted) in {Union, types.UnionType}:
-        (inner,) = (one for one in get_args(wanted) if one is not types.NoneType)
-        return _convert(text, inner, what)
-    try:
-        return wanted(text)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"{what} must be of type {wanted.__name__}: {error}") from None
 
 
 def __getattr__(name: str) -> object:

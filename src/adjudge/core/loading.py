@@ -1,0 +1,89 @@
+"""Make a judge or a metric by its name, with settings that came as text.
+
+Judges and metrics do not know each other, and both come from our own table or from another package.
+"""
+
+from __future__ import annotations
+
+import importlib
+import types
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from importlib.metadata import EntryPoint
+from typing import Any, Final, Literal, Union, cast, get_args, get_origin, get_type_hints
+
+from adjudge.errors import UsageError
+
+__all__ = ["find_class", "read_settings"]
+
+_TRUTH: Final = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False}
+
+
+def find_class(kind: str, name: str, ours: Mapping[str, str], others: Iterable[EntryPoint]) -> type[Any]:
+    """Import the class that stands behind a name.
+
+    Args:
+        kind: `judge` or `metric`, for messages.
+        name: as on the command line.
+        ours: name to `module:Class`; nobody else can take one of these names.
+        others: entry points of other packages.
+
+    Raises:
+        UsageError: there is none of that name, or it cannot be imported.
+    """
+    places = {entry.name: entry.value for entry in others} | dict(ours)
+    if name not in places:
+        raise UsageError(f"no {kind} {name!r}; there are {', '.join(places)}")
+    module, _, attribute = places[name].partition(":")
+    try:
+        return cast(type[Any], getattr(importlib.import_module(module), attribute))
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"{kind} {name!r} cannot be loaded from {places[name]!r}: {error}") from error
+
+
+def read_settings(
+    what: str, make: type[Any], settings: Mapping[str, str], *, reserved: Iterable[str] = ()
+) -> dict[str, object]:
+    """Turn texts into values of a dataclass's fields.
+
+    Args:
+        what: kind and name, such as `judge 'ea-prompt'`, for messages.
+        make: the dataclass; its fields are its settings.
+        settings: name of a field, `-` for `_` allowed, to text.
+        reserved: fields that are no settings.
+
+    Raises:
+        UsageError: no such setting, or a value that its field cannot have.
+    """
+    known = [field.name for field in fields(make) if field.init and field.name not in set(reserved)]
+    types_of = get_type_hints(make)
+    values: dict[str, object] = {}
+    for key, text in settings.items():
+        field = key.replace("-", "_")
+        if field not in known:
+            raise UsageError(f"{what} has no setting {key!r}; it has {', '.join(known) or 'none'}")
+        values[field] = _convert(text, types_of[field], f"setting {key!r} of {what}")
+    return values
+
+
+def _convert(text: str, wanted: Any, what: str) -> object:  # noqa: ANN401 (any type of a field)
+    if get_origin(wanted) is Literal:
+        choices = {str(choice): choice for choice in get_args(wanted)}
+    elif wanted is bool:
+        choices = _TRUTH
+        text = text.lower()
+    else:
+        return _construct(text, wanted, what)
+    if text not in choices:
+        raise UsageError(f"{what} must be one of {', '.join(choices)}; got {text!r}")
+    return choices[text]
+
+
+def _construct(text: str, wanted: Any, what: str) -> object:  # noqa: ANN401 (any type of a field)
+    if get_origin(wanted) in {Union, types.UnionType}:
+        (inner,) = (one for one in get_args(wanted) if one is not types.NoneType)
+        return _convert(text, inner, what)
+    try:
+        return wanted(text)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{what} must be of type {wanted.__name__}: {error}") from None
