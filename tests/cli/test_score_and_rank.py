@@ -177,9 +177,12 @@ def test_where_all_failed_the_table_shows_dashes(tmp_path: Path, capsys: pytest.
     ("name", "message"),
     [
         ("nothing.jsonl", "nothing.jsonl"),
-        ("text.txt", "wanted a run directory, records (.jsonl) or segment scores (.seg.score)"),
+        (
+            "text.txt",
+            "wanted a run directory, records (.jsonl), MQM (.tsv) or segment scores (.seg.score); its name",
+        ),
         (".", "it is a folder without run.json"),
-        ("mqm.seg.score", "say it with --lp"),
+        ("mqm.seg.score", "add --lp, such as --lp en-de"),
         ("empty.jsonl", "no records to score"),
     ],
 )
@@ -214,6 +217,23 @@ def test_score_files_are_read_and_none_is_no_score(
     ranked = Asked(capsys, "rank", path, "--format", "json")
     assert [(s["system"], s["score"], s["n"]) for s in ranked.json["systems"]] == [("b", 5, 2), ("a", 2, 2)]
     assert "1 of 3 segments are not judged for every system and were dropped." in ranked.err
+
+
+def test_an_mqm_file_is_scored_and_what_is_odd_in_it_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = ["system", "doc", "docSegId", "globalSegId", "rater", "source", "target", "category", "severity"]
+    rows = [
+        ["a", "d:en-de", "1", "1", "r", "x", "ein <v>Fehler</v>", "Accuracy/Mistranslation", "Major"],
+        ["a", "d:en-de", "2", "2", "r", "x", "gut", "No-error", "No-error"],
+        ["b", "d:en-de", "1", "1", "r", "x", "<v>ein </v>Fehler", "Fluency/Punctuation", "Minor"],
+        ["b", "d:en-de", "2", "2", "r", "x", "gut", "No-error", "No-error"],
+    ]
+    path = tmp_path / "mqm.tsv"
+    path.write_text("".join("\t".join(row) + "\n" for row in [head, *rows]), encoding="utf-8")
+    asked = Asked(capsys, "score", path, "--format", "json")
+    assert {name: s["score"] for name, s in asked.json["systems"].items()} == {"a": -2.5, "b": -0.05}
+    assert "mqm.tsv: 1 marks with white space at an edge" in asked.err
 
 
 # rank...

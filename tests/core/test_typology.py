@@ -108,6 +108,7 @@ def test_every_error_has_a_price_or_is_refused(severity: Severity, category: str
         ("mqm-google", "major", "source error", 0),
         ("mqm-google", "major", "accuracy/creative reinterpretation", 0),
         ("mqm-google", "neutral", "style/awkward", 0),
+        ("mqm-google-2021", "major", "source error", 5),
         ("gemba", "minor", "fluency/punctuation", 1),
         ("gemba", "critical", None, 25),
         ("himate", "minor", "fluency/punctuation", 0.1),

@@ -12,6 +12,8 @@ from adjudge.core.run import Run, RunInfo
 from adjudge.core.score import Scores, Signature
 from adjudge.core.segment import TestSet
 from adjudge.core.typology import Weights, find_category
+from adjudge.data.mqm_tsv import read_mqm_tsv
+from adjudge.data.score_files import read_average_scores
 from adjudge.errors import DataError, UsageError
 from adjudge.scoring.aggregate import document_scores
 from adjudge.scoring.score import score
@@ -383,3 +385,20 @@ def test_the_published_scores_of_wmt23_come_out_bit_for_bit(adjudge_data: Path) 
     assert {s.system: s.score for s in scores.systems} == systems
     assert {s.n for s in scores.systems} == {460}
     assert scores.notes == ()
+
+
+@pytest.mark.realdata
+def test_the_published_averages_of_wmt21_s_ted_talks_come_out(adjudge_data: Path) -> None:
+    stem = adjudge_data / "mqm-tsv" / "mqm_ted_zhen"
+    scores = score(read_mqm_tsv(f"{stem}.tsv", "zh-en").records, weights="mqm-google-2021")
+    names = {"ref": "ref-A", "refB": "ref-B"}  # as the other file calls them
+    found = {(names.get(s.system, s.system), s.segment): s.score for s in scores.segments}
+    table = read_average_scores(f"{stem}.avg_seg_scores.tsv")
+    published = {
+        (system, unit): value
+        for system, values in zip(table.systems, table.values.tolist(), strict=True)
+        for unit, value in zip(table.units, values, strict=True)
+        if not math.isnan(value)
+    }
+    assert found == pytest.approx(published, abs=1e-9)
+    assert len(found) == 7935

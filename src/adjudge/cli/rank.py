@@ -22,7 +22,9 @@ __all__ = ["command"]
 def command(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN|FILE...", help="Runs, records (.jsonl), or segment scores (.seg.score)."),
+        typer.Argument(
+            metavar="RUN|FILE...", help="Runs, records (.jsonl), MQM (.tsv), or segment scores (.seg.score)."
+        ),
     ],
     *,
     weights: WeightsOption = None,

@@ -1,12 +1,15 @@
-"""What `score` and `rank` read: a run directory, a file of records, or a score file."""
+"""What `score` and `rank` read: a run directory, records in any form that has errors or ratings, scores."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from adjudge.cli.output import print_note
 from adjudge.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ CriterionOption = Annotated[
 ]
 
 _SEGMENT_SCORES: Final = ".seg.score"
+_WANTED: Final = f"a run directory, records (.jsonl), MQM (.tsv) or segment scores ({_SEGMENT_SCORES})"
 
 
 def read_scores(path: Path, *, weights: str | None, lp: str | None, criterion: str | None) -> Scores:
@@ -51,16 +55,27 @@ def _read(path: Path, lp: str | None) -> Run | list[Record]:
 
     if (path / INFO).is_file():
         return read_run(path)
-    if path.name.endswith(_SEGMENT_SCORES):
-        return [*_read_segment_scores(path, lp)]
     if path.suffix == ".jsonl":
         return read_records(path)
-    wanted = f"a run directory, records (.jsonl) or segment scores ({_SEGMENT_SCORES})"
-    found = "it is a folder without run.json" if path.is_dir() else "no file of this name is one"
-    raise DataError(f"wanted {wanted}; {found if path.exists() else 'there is no such file'}", path=path)
+    if path.name.endswith(_SEGMENT_SCORES):
+        return [*_read_segment_scores(path, lp)]
+    if path.suffix == ".tsv":
+        return [*_read_mqm(path, lp)]
+    found = "it is a folder without run.json" if path.is_dir() else "its name ends in none of these"
+    raise DataError(f"wanted {_WANTED}; {found if path.exists() else 'there is no such file'}", path=path)
 
 
-def _read_segment_scores(path: Path, lp: str | None) -> list[Annotation]:
+def _read_mqm(path: Path, lp: str | None) -> tuple[Annotation, ...]:
+    """Read an MQM TSV; what is odd in it is said."""
+    from adjudge.data.mqm_tsv import read_mqm_tsv
+
+    file = read_mqm_tsv(path, lp)
+    for what, count in file.met.items():
+        print_note(f"{path.name}: {count} {what}")
+    return file.records
+
+
+def _read_segment_scores(path: Path, lp: str | None) -> Iterator[Annotation]:
     """Read every number of a score file as a rating; `None` is not judged, and not a failure."""
     from adjudge.core.annotation import Annotation
     from adjudge.data.score_files import read_score_file
@@ -68,13 +83,13 @@ def _read_segment_scores(path: Path, lp: str | None) -> list[Annotation]:
     table = read_score_file(path)
     name, found_lp = _name_and_lp(path)
     if (lp := found_lp or lp) is None:
-        raise UsageError(f"{path} does not say its language pair; say it with --lp")
-    return [
-        Annotation(lp=lp, segment=unit, system=system, annotator=name, protocol="metric", rating=value)
-        for system, values in zip(table.systems, table.values.tolist(), strict=True)
-        for unit, value in zip(table.units, values, strict=True)
-        if value == value  # noqa: PLR0124 (NaN)
-    ]
+        raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
+    for system, values in zip(table.systems, table.values.tolist(), strict=True):
+        for unit, value in zip(table.units, values, strict=True):
+            if not math.isnan(value):
+                yield Annotation(
+                    lp=lp, segment=unit, system=system, annotator=name, protocol="metric", rating=value
+                )
 
 
 def _name_and_lp(path: Path) -> tuple[str, str | None]:

@@ -23,7 +23,9 @@ Level = Literal["seg", "doc", "sys"]
 def command(
     path: Annotated[
         Path,
-        typer.Argument(metavar="RUN|FILE", help="A run, records (.jsonl), or segment scores (.seg.score)."),
+        typer.Argument(
+            metavar="RUN|FILE", help="A run, records (.jsonl), MQM (.tsv), or segment scores (.seg.score)."
+        ),
     ],
     *,
     weights: WeightsOption = None,

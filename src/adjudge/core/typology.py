@@ -217,21 +217,27 @@ class Weights:
 _NO_POINTS: Final[Mapping[str, float]] = {"*/source error": 0, "*/accuracy/creative reinterpretation": 0}
 """Marked in the WMT data but not held against a system."""
 
+_GOOGLE: Final[Mapping[str, float]] = {
+    "critical": 25,
+    "major": 5,
+    "minor": 1,
+    "neutral": 0,
+    "minor/fluency/punctuation": 0.1,
+    "*/non-translation": 25,
+}
+
 WEIGHTS: Final[Mapping[str, Weights]] = {
     w.name: w
     for w in (
         Weights(
             name="mqm-google",
-            source="Freitag et al. 2021; the critical weight is that of the ESA paper's MQM campaigns",
-            rules={
-                "critical": 25,
-                "major": 5,
-                "minor": 1,
-                "neutral": 0,
-                "minor/fluency/punctuation": 0.1,
-                "*/non-translation": 25,
-                **_NO_POINTS,
-            },
+            source="Freitag et al. 2021, as WMT23 applies it; critical as in the ESA paper's MQM campaigns",
+            rules={**_GOOGLE, **_NO_POINTS},
+        ),
+        Weights(
+            name="mqm-google-2021",
+            source="fits the published scores of WMT21's TED files, where errors of the source cost too",
+            rules=_GOOGLE,
         ),
         Weights(
             name="gemba",
