@@ -17,7 +17,8 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _SECRET_PARAMETER: Final = re.compile(r"key|token|secret|sig|passw|auth", re.IGNORECASE)
 _NET: Final = re.compile(
     r"(?i:\bbearer\s+)[^\s\"',;]{6,}"
-    r"|(?i:\b(?:api[-_ ]?key|authorization|access[-_ ]?token|secret)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+|basic\s+)?)[^\s\"',;]{6,}"
+    r"|(?i:\b(?:api[-_ ]?key|authorization|access[-_ ]?token|secret)[\"']?\s*[:=]\s*[\"']?)"
+    r"(?i:bearer\s+|basic\s+)?[^\s\"',;]{6,}"
     r"|\b(?:sk|pk|rk|gsk|xai|hf|nvapi)[-_][A-Za-z0-9_\-]{8,}"
     r"|\bAIza[A-Za-z0-9_\-]{10,}"
     r"|\beyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-.]+"

@@ -1,0 +1,90 @@
+"""Two calls are one exactly if nothing that reaches the model differs."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from adjudge.core.ask import About, Message, Quoted, Sampling
+from adjudge.llm.identity import Identity, call_key
+from tests.llm.conftest import make_request, make_subject
+
+MODEL = Identity(endpoint="openai", model="gpt-x")
+
+
+def test_the_key_of_a_call_never_changes() -> None:
+    """A change here makes every stored call be paid again: it must be meant."""
+    assert call_key(MODEL, make_request()).hex() == GOLDEN
+
+
+GOLDEN = "a897ae03b7934ab95f7a6ea544ad4f4edc381373aa63733a8e42704b5697a2dc"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"messages": (Message("user", ("Judge.",)),)},
+        {"messages": (Message("system", ("Judge.", Quoted("translation", "x"))),)},
+        {"messages": (Message("system", ("Judge.", Quoted("source", "x"))),)},
+        {"sampling": Sampling(temperature=1)},
+        {"sampling": Sampling(max_tokens=1)},
+        {"sampling": Sampling(logprobs=True)},
+        {"sample": 1},
+        {"again": 1},
+    ],
+)
+def test_what_reaches_the_model_makes_another_call(change: dict[str, Any]) -> None:
+    plain = make_request()
+    assert call_key(MODEL, replace(plain, **change)) != call_key(MODEL, plain)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"mark": "f" * 16},
+        {"key": b""},
+        {"seed": 7},
+        {"schema": {"type": "object"}},
+        {"about": About(judge="other", stage="x", subject=make_subject(), wants="rating", role="r")},
+    ],
+)
+def test_what_does_not_reach_the_model_makes_none(change: dict[str, Any]) -> None:
+    plain = make_request()
+    assert call_key(MODEL, replace(plain, **change)) == call_key(MODEL, plain)
+
+
+def test_models_endpoints_and_schemas_that_are_sent_make_another_call() -> None:
+    plain = make_request(schema={"type": "object"})
+    keys = {
+        call_key(identity, plain)
+        for identity in (
+            MODEL,
+            replace(MODEL, model="gpt-y"),
+            replace(MODEL, endpoint="vllm"),
+            replace(MODEL, constrained=True),
+        )
+    }
+    assert len(keys) == 4
+
+
+def test_a_seed_counts_where_it_is_sent_and_something_is_drawn() -> None:
+    seeded = replace(MODEL, seeded=True)
+    drawn = make_request(sampling=Sampling(temperature=1))
+    assert call_key(seeded, drawn) != call_key(seeded, replace(drawn, seed=7))
+    assert call_key(MODEL, drawn) == call_key(MODEL, replace(drawn, seed=7))
+
+
+def test_the_embedded_model_answers_by_what_a_call_is_about() -> None:
+    embedded = Identity(endpoint="builtin", model="rules", reads_about=True)
+    plain = make_request()
+    other = replace(plain, about=replace(plain.about, facts={"low": 0, "names": frozenset({"b", "a"})}))
+    again = replace(plain, about=replace(plain.about, facts={"low": 0, "names": frozenset({"a", "b"})}))
+    assert call_key(embedded, other) != call_key(embedded, plain)
+    assert call_key(embedded, other) == call_key(embedded, again)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "name"), [("openai", "openai/m"), ("builtin", "builtin/m"), ("compatible", "m")]
+)
+def test_a_model_has_the_name_that_the_user_gave_it(endpoint: str, name: str) -> None:
+    assert Identity(endpoint=endpoint, model="m").name == name
