@@ -261,6 +261,7 @@ UNFINISHED: dict[str, FailureReason] = {
     "unknown": "truncated",
     "content_filter": "refused",
     "refusal": "refused",
+    "refused": "refused",
     "SAFETY": "refused",
     "recitation": "refused",
     "tool_calls": "no_answer",

@@ -76,6 +76,8 @@ def test_thinking_that_the_server_reports_apart_is_not_read() -> None:
         "I could not detect a mistranslation.",
         "Ich kann keine Fehler feststellen.",
         "No puede ser mejor.",
+        'The words "Es tut mir leid" are a good translation of "I\'m sorry, I can\'t help".',
+        "„Ich kann das nicht“ ist richtig übersetzt.",
         "",
         "x" * 10_000 + " I'm sorry, I can't help.",
     ],

@@ -24,7 +24,7 @@ _BLOCKED: Final = {
 _CALLED: Final = {"tool_calls", "tool_use", "function_call"}
 
 _THINKING: Final = re.compile(
-    r"<(?P<a>/?)(?:[a-z]+:)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis)\b[^<>]*>"
+    r"<(?P<a>/?)(?:[a-z]+:)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis)(?:\s[^<>]*)?>"
     r"|[◁\[](?P<b>/?)think[▷\]]",
     re.IGNORECASE,
 )

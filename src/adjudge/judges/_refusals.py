@@ -1,7 +1,8 @@
 """How models decline, in the languages they decline in.
 
-Only words around an answer are looked at, or words in place of one, never an answer itself. Words in place of
-one are refused or unreadable, which both fail; words around one that decline make it no answer.
+Only words around an answer are looked at, or words in place of one, never an answer itself and nothing quoted.
+Words in place of an answer are refused or unreadable, which both fail; words around one that decline make it
+no answer.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ _FOUND_NOTHING: Final = re.compile(
     r"\b(find|found|see|spot|detect|identify|discern|feststellen|finden|erkennen|trouver|encontrar)\b"
 )
 """I cannot find any error: prose, but no refusal."""
+
+_QUOTATION: Final = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|`[^`]*`")
 
 _WAYS: Final = (
     # English
@@ -71,6 +74,7 @@ _DECLINES: Final = re.compile("|".join(_WAYS), re.IGNORECASE)
 
 def is_refusal(prose: str) -> bool:
     """Whether words say that no answer is given."""
-    start = " ".join(prose[: 4 * _REACH].replace("’", "'").split())[:_REACH]
+    words = _QUOTATION.sub(" ", prose[: 4 * _REACH].replace("’", "'"))
+    start = " ".join(words.split())[:_REACH]
     found = _DECLINES.search(start)
     return found is not None and not _FOUND_NOTHING.search(start[found.start() :].lower())
