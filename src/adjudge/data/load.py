@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
 from adjudge.core.language import canonical_lp
 from adjudge.core.segment import TestSet
 from adjudge.data.catalog import cached_path, find_public_set
+from adjudge.data.files import read_bytes
 from adjudge.data.jsonl import read_test_set
-from adjudge.data.ment import is_ment_file, is_ment_folder, read_ment_file, read_ment_folder
+from adjudge.data.ment import is_ment_folder, read_ment_file, read_ment_folder
+from adjudge.data.mqm_tsv import read_mqm_tsv
 from adjudge.data.mtme import is_mtme_folder, read_mtme
 from adjudge.data.run_dir import INFO, TEST_SET, read_run
 from adjudge.data.text import is_text_folder, read_files, read_text_folder, split_names
@@ -26,13 +28,14 @@ _FOLDERS: Final = (
 )
 
 
-def load(path: Path | str, lp: str | None = None) -> TestSet:
+def load(path: Path | str, lp: str | None = None, *, form: str | None = None) -> TestSet:
     """Load a test set.
 
     Args:
         path: a folder in MTME or MENT layout, a run directory, a folder of line-aligned text, a JSONL file,
-            or a name of `adjudge list test-sets`.
+            an MQM TSV, or a name of `adjudge list test-sets`.
         lp: keep this language pair only; needed where a folder has several.
+        form: name of the format, as in `adjudge list formats`; found out if left out.
 
     Raises:
         DataError: nothing there can be read as a test set; says what was looked for and what was found.
@@ -41,22 +44,34 @@ def load(path: Path | str, lp: str | None = None) -> TestSet:
     path = Path(path)
     if not path.exists() and str(path) != "-":
         return _load_name(str(path), lp)
-    form = detect(path)
-    if form == "run":
-        test_set = read_run(path).test_set
-        return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
-    readers = {
-        "mtme": read_mtme,
-        "ment": read_ment_folder,
-        "ment-jsonl": read_ment_file,
-        "text": read_text_folder,
-        "jsonl": read_test_set,
-    }
-    return readers[form](path / TEST_SET if form == "jsonl" and path.is_dir() else path, lp)
+    form = detect(path) if form is None else form
+    if form not in _READERS:
+        raise DataError(f"{form} holds judgements and no texts; a test set was wanted", path=path)
+    return _READERS[form](path / TEST_SET if form == "jsonl" and path.is_dir() else path, lp)
+
+
+def _read_run(path: Path, lp: str | None) -> TestSet:
+    test_set = read_run(path).test_set
+    return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
+
+
+def _read_mqm(path: Path, lp: str | None) -> TestSet:
+    return read_mqm_tsv(path, lp).test_set
+
+
+_READERS: Final[Mapping[str, Callable[[Path, str | None], TestSet]]] = {
+    "jsonl": read_test_set,
+    "ment": read_ment_folder,
+    "ment-jsonl": read_ment_file,
+    "mqm-tsv": _read_mqm,
+    "mtme": read_mtme,
+    "run": _read_run,
+    "text": read_text_folder,
+}
 
 
 def detect(path: Path) -> str:
-    """Name of the test-set format of a path, as in `adjudge list formats`.
+    """Name of the format of a path, as in `adjudge list formats`.
 
     Raises:
         DataError: it is none; says what was looked for and what was found.
@@ -73,16 +88,31 @@ def detect(path: Path) -> str:
         return "jsonl"
     entries = sorted(entry.name for entry in path.iterdir())
     found = ", ".join(entries[:5]) + (", ..." if len(entries) > 5 else "") if entries else "an empty folder"
-    raise DataError(f"no test set: looked for {', '.join(_FOLDERS)}; found {found}", path=path)
+    raise DataError(f"no known format: looked for {', '.join(_FOLDERS)}; found {found}", path=path)
 
 
 def _detect_file(path: Path) -> str:
+    """Tell a file by its name, else by its first line."""
+    for ending, form in ((".seg.rating", "mtme-ratings"), (".seg.score", "mtme-scores")):
+        if path.name.removesuffix(".gz").endswith(ending):
+            return form
     if path.name.endswith((".tgz", ".tar.gz", ".tar", ".zip")):
-        raise DataError("no test set but an archive: unpack it first", path=path)
-    if not (str(path) == "-" or ".jsonl" in path.suffixes):
-        hint = "a test set in one file is JSONL (NAME.jsonl); give line-aligned files with -s and -t"
-        raise DataError(hint, path=path)
-    return "ment-jsonl" if str(path) != "-" and is_ment_file(path) else "jsonl"
+        raise DataError("an archive: unpack it first", path=path)
+    if str(path) == "-":
+        return "jsonl"
+    first = read_bytes(path).lstrip(b"\xef\xbb\xbf\r\n ").partition(b"\n")[0]
+    if first.startswith(b"system\tdoc"):
+        return "mqm-tsv"
+    if first.startswith(b"{"):
+        if b'"src_lang"' in first and b'"trans_lang"' in first:
+            return "ment-jsonl"
+        return "records" if b'"kind"' in first and b'"annotator"' in first else "jsonl"
+    if path.name.removesuffix(".gz").endswith(".jsonl"):
+        return "jsonl"
+    hint = (
+        "a file is JSONL, an MQM TSV, .seg.rating or .seg.score; line-aligned files are given with -s and -t"
+    )
+    raise DataError(f"no known format: {hint}", path=path)
 
 
 def _load_name(name: str, lp: str | None) -> TestSet:

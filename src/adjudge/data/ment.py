@@ -21,14 +21,13 @@ from typing import Final
 from adjudge.core.annotation import Annotation
 from adjudge.core.language import canonical_lp
 from adjudge.core.segment import Segment, TestSet
-from adjudge.data.files import read_json_lines, read_text, write_lines
+from adjudge.data.files import read_json_lines, write_lines
 from adjudge.data.mtme import choose_lp, find_lps
 from adjudge.data.shape import Fields, read_fields
-from adjudge.data.text import check_file_name
+from adjudge.data.text import check_file_name, left_out
 from adjudge.errors import DataError, UsageError
 
 __all__ = [
-    "is_ment_file",
     "is_ment_folder",
     "read_ment_file",
     "read_ment_folder",
@@ -117,7 +116,9 @@ def write_ment_folder(path: Path | str, test_set: TestSet) -> Counter[str]:
             files[file] = ("ref", _column(part, name, lambda s: s.references))
     for file, (key, texts) in files.items():
         write_lines(file, (json.dumps({key: text}, ensure_ascii=False) for text in texts))
-    return _left_out(test_set)
+    renamed = Counter({f"names of references became {REFERENCE!r}": set(test_set.references) != {REFERENCE}})
+    lost = left_out(test_set, holds_documents=False)
+    return lost + renamed if test_set.references else lost
 
 
 def _column(test_set: TestSet, name: str, texts: Callable[[Segment], Mapping[str, str]]) -> list[str]:
@@ -128,28 +129,11 @@ def _column(test_set: TestSet, name: str, texts: Callable[[Segment], Mapping[str
     return [texts(s)[name] for s in test_set]
 
 
-def _left_out(test_set: TestSet) -> Counter[str]:
-    numbers = {lp: iter(range(1, len(test_set) + 1)) for lp in test_set.lps}
-    left_out = {
-        "segment ids became line numbers": sum(s.segment != str(next(numbers[s.lp])) for s in test_set),
-        "segments lost document or domain": sum(bool(s.document or s.domain) for s in test_set),
-        "segments lost what stood in meta": sum(bool(s.meta) for s in test_set),
-        f"names of references became {REFERENCE!r}": sum(n != REFERENCE for n in test_set.references),
-    }
-    return Counter({what: count for what, count in left_out.items() if count})
-
-
 # The JSONL form...
 
 _TRANSLATION: Final = re.compile(r"trans_([0-9]+)")
 _SCORE: Final = re.compile(r"avg_trans_([0-9]+)_score")
 _FIXED: Final = frozenset({"qid", "src_lang", "trans_lang", "src", "ref"})
-
-
-def is_ment_file(path: Path) -> bool:
-    """Whether the first object of a JSONL file has MENT's keys."""
-    first, _, _ = read_text(path).lstrip("\n").partition("\n")
-    return '"src_lang"' in first and '"trans_lang"' in first
 
 
 def read_ment_file(path: Path | str, lp: str | None = None) -> TestSet:

@@ -21,7 +21,7 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.segment import Segment, TestSet
 from adjudge.data.files import read_lines, write_lines
 from adjudge.data.score_files import Level
-from adjudge.data.text import check_file_name, check_lines, read_aligned
+from adjudge.data.text import check_file_name, check_lines, left_out, read_aligned
 from adjudge.errors import DataError, UsageError
 
 __all__ = [
@@ -173,7 +173,7 @@ def write_mtme(path: Path | str, test_set: TestSet) -> Counter[str]:
         check_lines(lines, file, keep_mark=True)
     for file, lines in files.items():
         write_lines(file, lines)
-    return _left_out(test_set)
+    return left_out(test_set, holds_documents=True)
 
 
 def _render(path: Path, lp: str, test_set: TestSet) -> dict[Path, list[str]]:
@@ -208,16 +208,6 @@ def _document_line(segment: Segment, file: Path) -> str:
     if "\t" in segment.domain + segment.document:
         raise DataError(f"a tab in domain or document of segment {segment.segment!r}", path=file)
     return f"{segment.domain}\t{segment.document}"
-
-
-def _left_out(test_set: TestSet) -> Counter[str]:
-    numbers = {lp: iter(range(1, len(test_set) + 1)) for lp in test_set.lps}
-    renamed = sum(s.segment != str(next(numbers[s.lp])) for s in test_set)
-    left_out = {
-        "segment ids became line numbers": renamed,
-        "segments lost what stood in meta": sum(bool(s.meta) for s in test_set),
-    }
-    return Counter({what: count for what, count in left_out.items() if count})
 
 
 # Scores...

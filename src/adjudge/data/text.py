@@ -7,6 +7,7 @@ missing: both are refused when writing. The folder form is `source.txt`, `transl
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
@@ -20,6 +21,7 @@ __all__ = [
     "check_file_name",
     "check_lines",
     "is_text_folder",
+    "left_out",
     "read_aligned",
     "read_files",
     "read_text_folder",
@@ -113,8 +115,11 @@ def _named(folder: Path) -> dict[str, Path]:
     return {file.name.removesuffix(".txt"): file for file in sorted(folder.glob("*.txt"))}
 
 
-def write_text_folder(path: Path, test_set: TestSet) -> None:
+def write_text_folder(path: Path, test_set: TestSet) -> Counter[str]:
     """Write the folder form.
+
+    Returns:
+        What it cannot hold and how often it was left out.
 
     Raises:
         DataError: a text has a line end in it, a translation is missing, or a name is no file name.
@@ -134,6 +139,21 @@ def write_text_folder(path: Path, test_set: TestSet) -> None:
         check_lines(lines, file)
     for file, lines in files.items():
         write_lines(file, lines)
+    return left_out(test_set, holds_documents=False)
+
+
+def left_out(test_set: TestSet, *, holds_documents: bool) -> Counter[str]:
+    """Count what a layout of lines cannot hold: ids, `meta`, and perhaps documents and domains."""
+    numbers = {lp: iter(range(1, len(test_set) + 1)) for lp in test_set.lps}
+    return +Counter(
+        {
+            "segment ids became line numbers": sum(s.segment != str(next(numbers[s.lp])) for s in test_set),
+            "segments lost document or domain": sum(
+                not holds_documents and bool(s.document or s.domain) for s in test_set
+            ),
+            "segments lost what stood in meta": sum(bool(s.meta) for s in test_set),
+        }
+    )
 
 
 def _complete(texts: Mapping[str, str | None], what: str) -> list[str]:

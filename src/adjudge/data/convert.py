@@ -1,0 +1,189 @@
+"""Read any format into a test set and records, and write any format from them."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from adjudge.core.annotation import Record
+from adjudge.core.language import canonical_lp
+from adjudge.core.segment import TestSet
+from adjudge.data.formats import Format, find_format
+from adjudge.data.jsonl import write_test_set
+from adjudge.data.load import detect, load
+from adjudge.data.ment import read_ment_ratings, write_ment_folder
+from adjudge.data.mqm_tsv import read_mqm_tsv
+from adjudge.data.mqm_writer import write_mqm_tsv
+from adjudge.data.mtme import write_mtme
+from adjudge.data.mtme_ratings import find_test_set, read_ratings, write_ratings
+from adjudge.data.mtme_scores import read_score_records, write_score_records
+from adjudge.data.records import read_records, write_records
+from adjudge.data.text import write_text_folder
+from adjudge.errors import DataError, UsageError
+
+__all__ = ["Content", "read_content", "write_content"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """What was read.
+
+    Args:
+        test_set: texts; None where the format has none and none were given.
+        records: judgements; None where the format has none.
+        met: what was odd in it, and how often.
+    """
+
+    test_set: TestSet | None = None
+    records: Sequence[Record] | None = None
+    met: Counter[str] = field(default_factory=Counter)
+
+
+def read_content(
+    path: Path | str,
+    form: str | None = None,
+    *,
+    lp: str | None = None,
+    test_set: TestSet | None = None,
+    protocol: str = "metric",
+) -> Content:
+    """Read a file or a folder.
+
+    Args:
+        path: where it is.
+        form: name of its format; found out if left out.
+        lp: keep this language pair only.
+        test_set: texts that records are about, where their format has none.
+        protocol: of the ratings in a score file.
+
+    Raises:
+        DataError: it is not what the format says.
+        UsageError: no such format, or records need texts that were not given.
+    """
+    path = Path(path)
+    name = detect(path) if form is None else find_format(form).name
+    texts = test_set if test_set is None or lp is None else test_set.select(lp=canonical_lp(lp))
+    if name == "mqm-tsv":
+        file = read_mqm_tsv(path, lp, texts)
+        return Content(test_set=file.test_set, records=file.records, met=file.met)
+    if name in {"mtme-ratings", "mtme-scores"}:
+        return _read_mtme(path, name, texts or find_test_set(path), protocol)
+    if name == "records":
+        return Content(test_set=texts, records=_of_lp(read_records(path), lp))
+    loaded = load(path, lp, form=name)
+    if name == "run":
+        return Content(test_set=loaded, records=_of_lp(read_records(path), lp))
+    records = read_ment_ratings(path, lp) if name == "ment-jsonl" else None
+    return Content(test_set=loaded, records=records)
+
+
+def _read_mtme(path: Path, name: str, test_set: TestSet | None, protocol: str) -> Content:
+    if test_set is None:
+        raise UsageError(f"{path} has lines without ids: say what they are about with --test-set")
+    if name == "mtme-scores":
+        return Content(test_set=test_set, records=read_score_records(path, test_set, protocol))
+    file = read_ratings(path, test_set)
+    return Content(test_set=test_set, records=file.records, met=file.met)
+
+
+def _of_lp(records: Sequence[Record], lp: str | None) -> Sequence[Record]:
+    return records if lp is None else [r for r in records if r.lp == canonical_lp(lp)]
+
+
+def write_content(path: Path | str, form: str, content: Content, *, force: bool = False) -> Counter[str]:
+    """Write a file or a folder; it appears whole or not at all.
+
+    Args:
+        path: where to.
+        form: name of the format.
+        content: what to write.
+        force: whether something of that format may be replaced.
+
+    Returns:
+        What the format cannot hold and how often it was changed or left out.
+
+    Raises:
+        UsageError: the path exists, or the content lacks what the format holds.
+        DataError: a text cannot be held by the format.
+    """
+    path, target = Path(path), find_format(form)
+    if not target.writes:
+        raise UsageError(f"{target.name} is read, not written")
+    _check(content, target)
+    if path.exists():
+        _check_replaceable(path, target, force=force)
+    if not target.files:
+        return _write(path, target, content)
+    new = path.with_name(f".{path.name}-{secrets.token_hex(4)}.part")
+    try:
+        left_out = _write(new, target, content)
+        _swap(new, path)
+    except DataError as error:
+        raise DataError(str(error).replace(str(new), str(path))) from error
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    return left_out
+
+
+def _check(content: Content, target: Format) -> None:
+    """Refuse content that has nothing, or not enough, of what a format holds."""
+    if target.has_records and content.records is None:
+        raise UsageError(f"{target.name} holds records, and the input is a test set without any")
+    if target.name != "records" and content.test_set is None:
+        raise UsageError(f"{target.name} needs the texts that the records are about: add --test-set")
+
+
+def _check_replaceable(path: Path, target: Format, *, force: bool) -> None:
+    if path.is_dir() != bool(target.files):
+        kind = "folder" if path.is_dir() else "file"
+        raise UsageError(f"{path} is a {kind}, {target.name} is not: choose another name")
+    foreign = sorted(e.name for e in path.iterdir() if e.name not in target.files) if target.files else []
+    if foreign:
+        raise UsageError(
+            f"{path} also holds {foreign[0]!r}, which is no part of {target.name}: choose another name"
+        )
+    if not force and (not target.files or any(path.iterdir())):
+        raise UsageError(f"{path} exists: --force replaces it")
+
+
+def _swap(new: Path, path: Path) -> None:
+    """Put a new folder in the place of an old one."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new.replace(path)
+        return
+    old = path.with_name(f".{path.name}-{secrets.token_hex(4)}.old")
+    path.replace(old)
+    new.replace(path)
+    shutil.rmtree(old)
+
+
+def _write(path: Path, target: Format, content: Content) -> Counter[str]:
+    records = [] if content.records is None else content.records
+    if target.name == "records":
+        write_records(path, records)
+        return Counter({"texts": len(content.test_set)} if content.test_set is not None else {})
+    if content.test_set is None:
+        return Counter()
+    test_set = content.test_set
+    if target.has_records:
+        writers = {
+            "mqm-tsv": write_mqm_tsv,
+            "mtme-ratings": write_ratings,
+            "mtme-scores": write_score_records,
+        }
+        return writers[target.name](path, records, test_set)
+    left_out = Counter({"judgements": len(records)})
+    if target.name == "mtme":
+        left_out += write_mtme(path, test_set)
+    elif target.name == "ment":
+        left_out += write_ment_folder(path, test_set)
+    elif target.name == "text":
+        left_out += write_text_folder(path, test_set)
+    else:
+        write_test_set(path, test_set)
+    return +left_out

@@ -1,0 +1,96 @@
+"""Segment scores of mt-metrics-eval as ratings: one annotation a score, none for `None`."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from adjudge.core.annotation import Annotation, Failure, Record
+from adjudge.core.segment import TestSet
+from adjudge.data.score_files import ScoreTable, read_score_file, write_score_file
+from adjudge.data.text import single_lp
+from adjudge.errors import DataError, UsageError
+
+__all__ = ["read_score_records", "write_score_records"]
+
+_ENDING: Final = ".seg.score"
+
+
+def read_score_records(path: Path | str, test_set: TestSet, protocol: str = "metric") -> list[Annotation]:
+    """Read a segment-level score file as annotations; its name, without the language pair, is the annotator.
+
+    Args:
+        path: the file.
+        test_set: the segments that its lines are about, of one language pair.
+        protocol: what the numbers are ratings of, such as `da-sqm`; `metric` has no bounds.
+
+    Raises:
+        DataError: a line is no score, a rating lies outside the protocol's scale, or the lengths differ.
+    """
+    path, lp = Path(path), single_lp(test_set)
+    annotator = path.name.removesuffix(_ENDING).removeprefix(f"{lp}.")
+    table = read_score_file(path, level="seg", units=len(test_set))
+    return [
+        Annotation(
+            lp=lp,
+            segment=segment.segment,
+            system=system,
+            annotator=annotator,
+            protocol=protocol,
+            document=segment.document,
+            rating=value,
+        )
+        for system, values in zip(table.systems, table.values.tolist(), strict=True)
+        for segment, value in zip(test_set, values, strict=True)
+        if not math.isnan(value)
+    ]
+
+
+def write_score_records(path: Path | str, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
+    """Write the ratings of one language pair as a segment-level score file, `None` where there is none.
+
+    Returns:
+        What the format cannot hold and how often it was left out.
+
+    Raises:
+        DataError: an annotation without a rating, or of a segment that is not there.
+        UsageError: a translation was rated twice.
+    """
+    import numpy as np
+
+    lp = single_lp(test_set)
+    left_out: Counter[str] = Counter()
+    found: dict[tuple[str, str], float] = {}
+    for record in records:
+        if record.lp != lp:
+            left_out["records of other language pairs"] += 1
+        elif not isinstance(record, Annotation):
+            left_out["failures" if isinstance(record, Failure) else "preferences"] += 1
+        else:
+            _take(record, found)
+            left_out["errors"] += len(record.spans)
+            left_out["rationales"] += record.rationale is not None
+    rows = {segment.segment: index for index, segment in enumerate(test_set)}
+    systems = list(dict.fromkeys(system for system, _ in found))
+    values = np.full((len(systems), len(rows)), np.nan)
+    for (system, segment), rating in found.items():
+        if segment not in rows:
+            raise DataError(f"the test set has no segment {segment!r}, which was rated for {system!r}")
+        values[systems.index(system), rows[segment]] = rating
+    table = ScoreTable(level="seg", systems=tuple(systems), units=tuple(rows), values=values)
+    write_score_file(path, table)
+    return +left_out
+
+
+def _take(record: Annotation, found: dict[tuple[str, str], float]) -> None:
+    what = f"{record.system!r} of segment {record.segment!r}"
+    if record.rating is None:
+        raise DataError(
+            f"{what} has no rating by {record.annotator!r}; `adjudge score` turns spans into numbers"
+        )
+    if (record.system, record.segment) in found:
+        raise UsageError(f"{what} was rated twice; a score file holds one rating: choose --annotator")
+    found[record.system, record.segment] = record.rating
