@@ -1,11 +1,7 @@
-"""Metrics by name: scores without a language model. A package of its own may bring more.
-
-`adjudge.metrics.Bleu(lowercase=True)` makes one in Python, `load_metric("bleu")` from a command line.
-"""
+"""Metrics by name: what scores translations without a language model. A package of its own may bring more."""
 
 from __future__ import annotations
 
-import importlib
 import types
 from collections.abc import Mapping
 from importlib.metadata import entry_points
@@ -18,10 +14,10 @@ __all__ = ["METRICS", "load_metric"]
 
 METRICS: Final[Mapping[str, str]] = {
     "bleu": "adjudge.metrics.sacrebleu:Bleu",
-    "spbleu": "adjudge.metrics.sacrebleu:SpBleu",
     "chrf": "adjudge.metrics.sacrebleu:Chrf",
     "chrf++": "adjudge.metrics.sacrebleu:ChrfPlusPlus",
     "ter": "adjudge.metrics.sacrebleu:Ter",
+    "spbleu": "adjudge.metrics.sacrebleu:SpBleu",
     "rules": "adjudge.metrics.rules:Rules",
 }
 """Name to where its class stands. Other packages add theirs under the entry point group `adjudge.metrics`."""
@@ -39,12 +35,3 @@ def load_metric(name: str, settings: Mapping[str, str] = types.MappingProxyType(
     """
     make = find_class("metric", name, METRICS, entry_points(group="adjudge.metrics"))
     return cast(Metric, make(**read_settings(f"metric {name!r}", make, settings)))
-
-
-def __getattr__(name: str) -> object:
-    """Import a metric's class when it is first named."""
-    for place in METRICS.values():
-        module, _, attribute = place.partition(":")
-        if attribute == name:
-            return getattr(importlib.import_module(module), attribute)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,46 +1,65 @@
-"""The checks of `adjudge.checks` as a metric that marks errors."""
+"""The checks as a metric."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from adjudge.checks import find_errors
+from adjudge.checks import RULES, find_errors
 from adjudge.core.annotation import Annotation
 from adjudge.core.segment import Subject
+from adjudge.errors import UsageError
 
 __all__ = ["Rules"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """Errors that fixed rules find: numbers, tags, scripts, sentences lost; no reference needed."""
+    """Deterministic checks: numbers, names, scripts, tags, repetition, length, punctuation; no reference.
+
+    Args:
+        min_precision: findings of rules that are right less often are left out, 0 to 1.
+
+    Raises:
+        UsageError: a precision that is no probability.
+    """
 
     name: ClassVar[str] = "rules"
     with_reference: ClassVar[bool] = False
     protocol: ClassVar[str] = "mqm"
     weights: ClassVar[str] = "mqm-google"
 
-    def settings(self, lp: str) -> Mapping[str, str]:  # noqa: ARG002 (the same for all languages)
-        """Nothing: the rules are fixed, and belong to the version."""
-        return {}
+    min_precision: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what would leave out everything or nothing unnoticed."""
+        if not 0 <= self.min_precision <= 1:
+            raise UsageError(f"min_precision of metric 'rules' lies in 0 to 1, got {self.min_precision!r}")
+
+    def settings(self, lp: str) -> Mapping[str, str]:  # noqa: ARG002 (the rules know every language pair)
+        """The table of rules, as six hexadecimal digits, and which of them count."""
+        kept = {} if self.min_precision == 0 else {"min-precision": f"{self.min_precision:g}"}
+        table = "\n".join(map(repr, RULES.values()))
+        return {"rules": hashlib.sha256(table.encode()).hexdigest()[:6], **kept}
 
     def annotate(self, subjects: Sequence[Subject]) -> list[Annotation]:
         """Mark the errors of each translation."""
         return [self._annotate(subject) for subject in subjects]
 
-    def corpus_score(self, subjects: Sequence[Subject]) -> None:
-        """None: a system's score is the mean of its segments."""
-
     def _annotate(self, subject: Subject) -> Annotation:
         findings = find_errors(subject.source, subject.translation, subject.lp)
         return Annotation(
             lp=subject.lp,
+            document=subject.segment.document,
             segment=subject.segment.segment,
             system=subject.system,
             annotator=self.name,
             protocol=self.protocol,
-            document=subject.segment.document,
-            spans=tuple(finding.span for finding in findings),
+            spans=tuple(f.span for f in findings if f.precision >= self.min_precision),
         )
+
+    def corpus_score(self, subjects: Sequence[Subject]) -> None:  # noqa: ARG002 (a mean needs no more)
+        """None: the score of a system is the mean of its segments."""
+        return
