@@ -16,6 +16,8 @@ from adjudge.data.records import write_records
 from adjudge.data.run_dir import write_run_info
 from tests.scoring.records import error, failed, mqm, preferred, rated
 
+TEXTS = TestSet(name="t", segments=(Segment(segment="0", lp="en-de", source="x"),))
+
 
 class Asked:
     """What a command printed."""
@@ -179,18 +181,18 @@ def test_where_all_failed_the_table_shows_dashes(tmp_path: Path, capsys: pytest.
         ("nothing.jsonl", "nothing.jsonl"),
         (
             "text.txt",
-            "wanted a run directory, records (.jsonl), MQM (.tsv) or segment scores (.seg.score); its name",
+            "no known format",
         ),
-        (".", "it is a folder without run.json"),
+        (".", "no known format"),
         ("mqm.seg.score", "add --lp, such as --lp en-de"),
-        ("empty.jsonl", "no records to score"),
+        ("texts.jsonl", "holds texts and no judgements"),
     ],
 )
 def test_what_cannot_be_scored_says_what_can(
     command: str, name: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "text.txt").write_text("hello\n")
-    (tmp_path / "empty.jsonl").write_text("")
+    write_test_set(tmp_path / "texts.jsonl", TEXTS)
     (tmp_path / "mqm.seg.score").write_text("a\t1\n")
     asked = Asked(capsys, command, tmp_path / name)
     assert asked.code in {1, 2}
@@ -369,3 +371,28 @@ def test_preferences_are_scored_by_criterion(tmp_path: Path, capsys: pytest.Capt
     asked = Asked(capsys, "rank", path, "--criterion", "style", "--format", "json")
     assert [(s["system"], s["score"]) for s in asked.json["systems"]] == [("a", 1), ("b", 0)]
     assert Asked(capsys, "score", path).code == 2
+
+
+@pytest.mark.realdata
+def test_the_errors_of_wmt23_rank_as_its_scores_do(
+    adjudge_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = adjudge_data / "wmt23" / "human-scores"
+    errors, scores = (
+        Asked(capsys, "rank", folder / f"en-de.{name}", "--format", "json").json["systems"]
+        for name in ("mqm.merged.seg.rating", "mqm.seg.score")
+    )
+    assert [s for s in errors if s["system"] != "synthetic_ref"] == scores
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    "name", ["m-mad/M-MAD_en-de.seg.score", "wmt23/metric-scores/zh-en/BLEU-refA.seg.score"]
+)
+def test_score_files_outside_of_a_test_set_are_ranked(
+    name: str, adjudge_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lp = "zh-en" if "zh-en" in name else "en-de"
+    asked = Asked(capsys, "rank", adjudge_data / name, "--lp", lp, "--format", "csv")
+    assert asked.code == 0
+    assert len(asked.rows) > 10

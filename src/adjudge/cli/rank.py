@@ -22,9 +22,7 @@ __all__ = ["command"]
 def command(
     paths: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="RUN|FILE...", help="Runs, records (.jsonl), MQM (.tsv), or segment scores (.seg.score)."
-        ),
+        typer.Argument(metavar="RUN|FILE...", help="Runs, records, MQM TSV, .seg.rating or .seg.score."),
     ],
     *,
     weights: WeightsOption = None,

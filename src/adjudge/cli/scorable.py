@@ -1,9 +1,9 @@
-"""What `score` and `rank` read: a run directory, records in any form that has errors or ratings, scores."""
+"""What `score` and `rank` read: a run, or a file of any format that holds judgements."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -32,7 +32,7 @@ CriterionOption = Annotated[
 ]
 
 _SEGMENT_SCORES: Final = ".seg.score"
-_WANTED: Final = f"a run directory, records (.jsonl), MQM (.tsv) or segment scores ({_SEGMENT_SCORES})"
+_NEED_LP: Final = {"mqm-tsv", "ment-jsonl"}
 
 
 def read_scores(path: Path, *, weights: str | None, lp: str | None, criterion: str | None) -> Scores:
@@ -49,34 +49,27 @@ def read_scores(path: Path, *, weights: str | None, lp: str | None, criterion: s
     return score(_read(path, lp), weights=weights, lp=lp, criterion=criterion)
 
 
-def _read(path: Path, lp: str | None) -> Run | list[Record]:
-    from adjudge.data.records import read_records
-    from adjudge.data.run_dir import INFO, read_run
+def _read(path: Path, lp: str | None) -> Run | Sequence[Record]:
+    from adjudge.data.convert import read_content
+    from adjudge.data.load import detect
+    from adjudge.data.mtme_ratings import find_test_set
+    from adjudge.data.run_dir import read_run
 
-    if (path / INFO).is_file():
+    form = detect(path)
+    if form == "run":
         return read_run(path)
-    if path.suffix == ".jsonl":
-        return read_records(path)
-    if path.name.endswith(_SEGMENT_SCORES):
+    if form == "mtme-scores" and find_test_set(path) is None:
         return [*_read_segment_scores(path, lp)]
-    if path.suffix == ".tsv":
-        return [*_read_mqm(path, lp)]
-    found = "it is a folder without run.json" if path.is_dir() else "its name ends in none of these"
-    raise DataError(f"wanted {_WANTED}; {found if path.exists() else 'there is no such file'}", path=path)
-
-
-def _read_mqm(path: Path, lp: str | None) -> tuple[Annotation, ...]:
-    """Read an MQM TSV; what is odd in it is said."""
-    from adjudge.data.mqm_tsv import read_mqm_tsv
-
-    file = read_mqm_tsv(path, lp)
-    for what, count in file.met.items():
-        print_note(f"{path.name}: {count} {what}")
-    return file.records
+    content = read_content(path, form, lp=lp if form in _NEED_LP else None)
+    for what, count in content.met.items():
+        print_note(f"adjudge: {path}: {count} {what}")
+    if content.records is None:
+        raise DataError(f"{form} holds texts and no judgements; give a run or records", path=path)
+    return content.records
 
 
 def _read_segment_scores(path: Path, lp: str | None) -> Iterator[Annotation]:
-    """Read every number of a score file as a rating; `None` is not judged, and not a failure."""
+    """Read a score file that stands outside of its test set; `None` is not judged, and not a failure."""
     from adjudge.core.annotation import Annotation
     from adjudge.data.score_files import read_score_file
 

@@ -23,9 +23,7 @@ Level = Literal["seg", "doc", "sys"]
 def command(
     path: Annotated[
         Path,
-        typer.Argument(
-            metavar="RUN|FILE", help="A run, records (.jsonl), MQM (.tsv), or segment scores (.seg.score)."
-        ),
+        typer.Argument(metavar="RUN|FILE", help="A run, records, MQM TSV, .seg.rating or .seg.score."),
     ],
     *,
     weights: WeightsOption = None,
