@@ -1,8 +1,7 @@
-"""String metrics of sacreBLEU, with the tokenizer that the target language needs.
+"""BLEU, spBLEU, chrF, chrF++ and TER as sacrebleu computes them, with one reference.
 
-Segments are scored as sacreBLEU's `sentence_score` does, systems as its `corpus_score` does. A tokenizer that
-cannot find the words of the target language gives a number all the same, and a wrong one (0.0 for good Chinese
-with 13a), so that it is refused unless it is forced, and every tokenizer stands in the signature.
+A segment's score is sacrebleu's `sentence_score`, a system's its `corpus_score`; no digit is ours. Equal in
+every digit to the published BLEU and chrF scores of WMT23 (en-de and zh-en, segments and systems).
 """
 
 from __future__ import annotations
@@ -11,83 +10,90 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from adjudge.core.annotation import Annotation
-from adjudge.core.language import target_language
 from adjudge.core.segment import Subject
 from adjudge.errors import DataError, UsageError
+from adjudge.metrics.tokenizers import (
+    PieceModel,
+    Tokenizer,
+    check_model,
+    choose_tokenizer,
+    describe_missing,
+    find_words,
+)
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as Scorer
 
 __all__ = ["Bleu", "Chrf", "ChrfPlusPlus", "SpBleu", "Ter"]
 
-_PIECES: Final = ("flores200", "flores101", "spBLEU-1K")
-_CHINESE: Final = frozenset({"zh", "yue", "wuu", "nan", "hak", "lzh"})
-_UNSPACED: Final = frozenset({"th", "lo", "km", "my", "bo", "dz", "shn"})
-_CJK: Final = _CHINESE | {"ja"}
+Smoothing = Literal["exp", "floor", "add-k", "none"]
 
 
-class _StringMetric(ABC):
-    """What all of them share. One reference; higher is better."""
+class _SacreBleu(ABC):
+    """What all of them share."""
 
     name: ClassVar[str]
     with_reference: ClassVar[bool] = True
     protocol: ClassVar[str] = "metric"
-    weights: ClassVar[None] = None
+    weights: ClassVar[str | None] = None
     sign: ClassVar[int] = 1
 
     @abstractmethod
-    def scorer(self, lp: str, *, of_segment: bool = False) -> Scorer:
-        """The scorer of sacreBLEU for a language pair.
+    def make(self, lp: str) -> Scorer:
+        """Make sacrebleu's own metric.
 
         Raises:
-            UsageError: it cannot score this target language, or needs something that is not installed.
+            UsageError: it cannot score this target language, or needs what is not installed.
         """
+
+    def make_for_segments(self, lp: str) -> Scorer:
+        """Make the one that scores single segments, where it is another."""
+        return self.make(lp)
 
     def settings(self, lp: str) -> Mapping[str, str]:
-        """The fields of sacreBLEU's own signature.
+        """The fields of sacrebleu's own signature, its version under `sacrebleu`.
+
+        A field in which the scores of segments differ stands a second time, as `segment-...`.
 
         Raises:
-            UsageError: as `scorer`.
+            UsageError: as `make`.
         """
-        scorer = self.scorer(lp)
-        scorer.sentence_score("a", ["a"])  # sacreBLEU knows its signature after the first score
-        fields = {
-            key: _shown(value) for key, value in scorer.get_signature().info.items() if value is not None
-        }
-        fields["sacrebleu"] = fields.pop("version")
-        return fields
+        fields = _read_signature(_scorer(self, lp, of_segments=False))
+        segments = _read_signature(_scorer(self, lp, of_segments=True))
+        different = {f"segment-{name}": text for name, text in segments.items() if fields[name] != text}
+        version = fields.pop("version")
+        return {**fields, **different, "sacrebleu": version}
 
     def annotate(self, subjects: Sequence[Subject]) -> list[Annotation]:
         """Score each translation on its own.
 
         Raises:
-            UsageError: as `scorer`.
+            UsageError: as `make`.
             DataError: a segment without a reference.
         """
         return [self._annotate(subject) for subject in subjects]
 
     def corpus_score(self, subjects: Sequence[Subject]) -> float | None:
-        """Score of all translations of one system together, which is not the mean of their scores.
+        """Score all translations of one system together, which is not the mean of their scores.
 
         Raises:
-            UsageError: translations of several language pairs, or as `scorer`.
+            UsageError: translations of several language pairs, or as `make`.
             DataError: a segment without a reference.
         """
-        lps = list(dict.fromkeys(subject.lp for subject in subjects))
-        if not lps:
+        if not subjects:
             return None
+        lps = list(dict.fromkeys(subject.lp for subject in subjects))
         if len(lps) > 1:
             raise UsageError(f"{self.name} scores one language pair at a time, got {', '.join(lps)}")
+        scorer = _scorer(self, lps[0], of_segments=False)
         references = [self._reference(subject) for subject in subjects]
-        translations = [subject.translation for subject in subjects]
-        return self._signed(self.scorer(lps[0]).corpus_score(translations, [references]).score)
+        return self._signed(scorer.corpus_score([s.translation for s in subjects], [references]).score)
 
     def _annotate(self, subject: Subject) -> Annotation:
-        scorer = self.scorer(subject.lp, of_segment=True)
+        scorer = _scorer(self, subject.lp, of_segments=True)
         score = scorer.sentence_score(subject.translation, [self._reference(subject)]).score
         return Annotation(
             lp=subject.lp,
@@ -99,191 +105,193 @@ class _StringMetric(ABC):
             rating=self._signed(score),
         )
 
-    def _signed(self, score: float) -> float:
-        return self.sign * score + 0.0  # no negative zero
-
     def _reference(self, subject: Subject) -> str:
         if subject.reference is None:
-            segment = f"segment {subject.segment.segment!r} of {subject.lp}"
-            raise DataError(f"{self.name} compares with a reference, and {segment} has none")
+            raise DataError(f"{self.name} compares with a reference, and {subject.key} has none")
         return subject.reference
+
+    def _signed(self, score: float) -> float:
+        return self.sign * score + 0.0  # a perfect TER is 0.0 and not -0.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bleu(_StringMetric):
+class Bleu(_SacreBleu):
     """BLEU (Papineni et al. 2002), 0 to 100: words in a row that the reference has too.
 
+    A segment's score uses the effective order, as sacrebleu's `sentence_bleu` does; a system's does not.
+
     Args:
-        tokenize: tokenizer of sacreBLEU; empty for the one that the target language needs.
-        force: whether a tokenizer may be used that does not fit the target language.
-        lowercase: whether capitals count as small letters.
+        tokenize: tokenizer; None for the one that finds the words of the target language.
+        force: take a tokenizer that does not fit, and do not warn of texts that look tokenized.
+        lowercase: ignore case.
+        smooth_method: what an order of n-grams without a match counts.
+        smooth_value: for `floor` and `add-k`; None for sacrebleu's.
+
+    Raises:
+        UsageError: a value that sacrebleu does not know, or would ignore.
     """
 
     name: ClassVar[str] = "bleu"
+    tokenizers: ClassVar[tuple[str, ...]] = get_args(Tokenizer)
 
-    tokenize: str = ""
+    tokenize: Tokenizer | None = None
     force: bool = False
     lowercase: bool = False
+    smooth_method: Smoothing = "exp"
+    smooth_value: float | None = None
 
-    def scorer(self, lp: str, *, of_segment: bool = False) -> Scorer:
-        """BLEU; for segments with `effective_order`, as in sacreBLEU's `sentence_bleu`."""
-        language = _language(lp)
-        fitting = _fitting(language)
-        tokenizer = self.tokenize or fitting[0]
-        if tokenizer not in fitting and not self.force:
+    def __post_init__(self) -> None:
+        """Refuse now what would go wrong later."""
+        if self.tokenize is not None:
+            _one_of("tokenize", self.tokenize, self.tokenizers)
+        _one_of("smooth_method", self.smooth_method, get_args(Smoothing))
+        if self.smooth_value is not None and self.smooth_method not in {"floor", "add-k"}:
             raise UsageError(
-                f"tokenizer {tokenizer!r} does not fit {language!r}, and {self.name} would be wrong; "
-                f"it has {', '.join(fitting)} (force=yes uses it all the same)"
+                f"smooth_value is for floor and add-k, not for smooth_method {self.smooth_method!r}"
             )
-        return _bleu(tokenizer, of_segment, self.lowercase)
 
-    def settings(self, lp: str) -> Mapping[str, str]:
-        """The fields of sacreBLEU's own signature; segments differ in one."""
-        forced = (
-            {"tok-forced": "yes"} if self.tokenize and self.tokenize not in _fitting(_language(lp)) else {}
-        )
-        return {**super().settings(lp), "segment-eff": "yes", **forced}
+    def make(self, lp: str) -> Scorer:
+        """BLEU for a system."""
+        return self._make(lp, effective_order=False)
+
+    def make_for_segments(self, lp: str) -> Scorer:
+        """BLEU for segments, that one of three words is not 0 for want of four."""
+        return self._make(lp, effective_order=True)
+
+    def _make(self, lp: str, *, effective_order: bool) -> Scorer:
+        from sacrebleu.metrics.bleu import BLEU
+
+        tokenizer = choose_tokenizer(lp, self.tokenize, force=self.force)
+        check_model(tokenizer)
+        try:
+            return BLEU(
+                lowercase=self.lowercase,
+                force=self.force,
+                tokenize=tokenizer,
+                smooth_method=self.smooth_method,
+                smooth_value=self.smooth_value,
+                effective_order=effective_order,
+            )
+        except (AssertionError, ImportError, OSError, RuntimeError) as error:
+            raise UsageError(describe_missing(tokenizer, lp, error)) from error
 
 
 @dataclass(frozen=True, kw_only=True)
 class SpBleu(Bleu):
-    """BLEU of word pieces that fit every language (Goyal et al. 2022), 0 to 100.
+    """spBLEU (Goyal et al. 2022), 0 to 100: BLEU of sentencepieces, one tokenizer for all languages.
 
     Args:
-        tokenize: the model of the pieces; empty for flores200.
-        lowercase: whether capitals count as small letters.
+        tokenize: model of the pieces.
     """
 
     name: ClassVar[str] = "spbleu"
+    tokenizers: ClassVar[tuple[str, ...]] = get_args(PieceModel)
 
-    tokenize: Literal["flores200", "flores101", "spBLEU-1K"] = "flores200"
+    tokenize: PieceModel = "flores200"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chrf(_StringMetric):
-    """ChrF (Popović 2015), 0 to 100: characters in a row, recall counted twice; no tokenizer.
+class Chrf(_SacreBleu):
+    """chrF (Popović 2015), 0 to 100: characters in a row, recall counted twice; no tokenizer.
 
     Args:
-        lowercase: whether capitals count as small letters.
+        lowercase: ignore case.
+        whitespace: let white space count as a character.
+        eps_smoothing: smooth as chrF++.py, NLTK and Moses do, instead of by effective order.
     """
 
     name: ClassVar[str] = "chrf"
     word_order: ClassVar[int] = 0
 
     lowercase: bool = False
+    whitespace: bool = False
+    eps_smoothing: bool = False
 
-    def scorer(self, lp: str, *, of_segment: bool = False) -> Scorer:  # noqa: ARG002 (alike for all)
-        """ChrF, the same for systems and segments."""
-        return _chrf(self.word_order, self.lowercase)
+    def make(self, lp: str) -> Scorer:  # noqa: ARG002 (the same for all languages)
+        """ChrF, or chrF++ where words count too."""
+        from sacrebleu.metrics.chrf import CHRF
+
+        return CHRF(
+            word_order=self.word_order,
+            lowercase=self.lowercase,
+            whitespace=self.whitespace,
+            eps_smoothing=self.eps_smoothing,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChrfPlusPlus(Chrf):
-    """ChrF++ (Popović 2017), 0 to 100: chrF with words and pairs of words.
-
-    Args:
-        lowercase: whether capitals count as small letters.
-    """
+    """chrF++ (Popović 2017), 0 to 100: chrF with words and pairs of words."""
 
     name: ClassVar[str] = "chrf++"
     word_order: ClassVar[int] = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ter(_StringMetric):
-    """Translation edit rate (Snover et al. 2006), negated: minus edits per 100 words of the reference.
+class Ter(_SacreBleu):
+    """TER (Snover et al. 2006), negated, 0 is best: minus edits per 100 words of the reference.
 
-    Chinese and Japanese are split into characters; sacreBLEU leaves them whole by default, one word a
-    sentence.
+    Chinese and Japanese are split into characters; by sacrebleu's own default each sentence of theirs is one
+    word. There is no worst score.
 
     Args:
-        case_sensitive: whether capitals count.
-        force: whether a language may be scored in which no words can be found.
+        case_sensitive: tell capitals from small letters.
+        no_punct: leave out punctuation.
+        normalized: split punctuation from words; None for where the language needs it.
+        asian_support: with `normalized`, split into characters; None for where the language needs it.
+        force: score a language whose words cannot be found.
     """
 
     name: ClassVar[str] = "ter"
     sign: ClassVar[int] = -1
 
     case_sensitive: bool = False
+    no_punct: bool = False
+    normalized: bool | None = None
+    asian_support: bool | None = None
     force: bool = False
 
-    def scorer(self, lp: str, *, of_segment: bool = False) -> Scorer:  # noqa: ARG002 (alike for both)
-        """TER, the same for systems and segments."""
-        language = _language(lp)
-        if language in _UNSPACED and not self.force:
-            raise UsageError(
-                f"ter counts words, and {language!r} has no spaces between them; "
-                "use chrf or spbleu (force=yes counts what stands between spaces)"
-            )
-        return _ter(language in _CJK, self.case_sensitive)
-
     def settings(self, lp: str) -> Mapping[str, str]:
-        """The fields of sacreBLEU's own signature, and that the sign is turned."""
+        """The fields of sacrebleu's own signature, and that the sign is turned."""
         return {**super().settings(lp), "sign": "negated"}
 
+    def make(self, lp: str) -> Scorer:
+        """TER, by characters where the language needs it."""
+        from sacrebleu.metrics.ter import TER
 
-def _language(lp: str) -> str:
-    return target_language(lp).partition("_")[0]
-
-
-def _fitting(language: str) -> tuple[str, ...]:
-    """Tokenizers of sacreBLEU that find the words of a language, the one to use first."""
-    if language in _CHINESE:
-        return ("zh", "char", *_PIECES)
-    if language in {"ja", "ko"}:
-        return (f"{language}-mecab", "char", *_PIECES)
-    return ("char", *_PIECES) if language in _UNSPACED else ("13a", "intl", "char", *_PIECES)
-
-
-@lru_cache(maxsize=16)
-def _bleu(tokenizer: str, effective_order: bool, lowercase: bool) -> Scorer:  # noqa: FBT001 (keys of the cache)
-    from sacrebleu.metrics.bleu import BLEU
-
-    if tokenizer not in BLEU.TOKENIZERS:
-        raise UsageError(f"no tokenizer {tokenizer!r}; sacreBLEU has {', '.join(sorted(BLEU.TOKENIZERS))}")
-    _check_model(tokenizer)
-    try:
-        return BLEU(tokenize=tokenizer, effective_order=effective_order, lowercase=lowercase)
-    except (ImportError, RuntimeError, AssertionError) as error:
-        raise UsageError(f"tokenizer {tokenizer!r} cannot be used: {_remedy(tokenizer, error)}") from error
-
-
-@lru_cache(maxsize=16)
-def _chrf(word_order: int, lowercase: bool) -> Scorer:  # noqa: FBT001 (keys of the cache)
-    from sacrebleu.metrics.chrf import CHRF
-
-    return CHRF(word_order=word_order, lowercase=lowercase)
-
-
-@lru_cache(maxsize=16)
-def _ter(by_character: bool, case_sensitive: bool) -> Scorer:  # noqa: FBT001 (keys of the cache)
-    from sacrebleu.metrics.ter import TER
-
-    return TER(normalized=by_character, asian_support=by_character, case_sensitive=case_sensitive)
-
-
-def _check_model(tokenizer: str) -> None:
-    """Refuse word pieces whose model is not there: sacreBLEU would go and download it unasked."""
-    from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
-    from sacrebleu.utils import SACREBLEU_DIR
-
-    if tokenizer not in SPM_MODELS:
-        return
-    file = Path(SACREBLEU_DIR) / "models" / Path(SPM_MODELS[tokenizer]["url"]).name
-    if not file.exists() or not file.stat().st_size:
-        raise UsageError(
-            f"tokenizer {tokenizer!r} needs its model in {file}. Where there is a network, sacreBLEU and "
-            f"sentencepiece fetch it: echo a > a.txt; sacrebleu a.txt -i a.txt -tok {tokenizer}. "
-            "Then copy that file, or use chrf"
+        words = find_words(lp)
+        split = words == "characters"
+        normalized = split if self.normalized is None else self.normalized
+        asian_support = split if self.asian_support is None else self.asian_support
+        if not self.force and (words == "nowhere" or (split and not (normalized and asian_support))):
+            raise UsageError(
+                f"ter with these settings counts words between spaces, and the target language of {lp} has "
+                "none: take chrf or spbleu, or --force to have it all the same"
+            )
+        return TER(
+            normalized=normalized,
+            no_punct=self.no_punct,
+            asian_support=asian_support,
+            case_sensitive=self.case_sensitive,
         )
 
 
-def _remedy(tokenizer: str, error: Exception) -> str:
-    packages = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}
-    package = packages.get(tokenizer, "sentencepiece")
-    said = " ".join(str(error).split())[:100]
-    return f"pip install '{package}' gives what is missing, or use chrf or tokenize=char ({said})"
+@lru_cache(maxsize=16)
+def _scorer(metric: _SacreBleu, lp: str, *, of_segments: bool) -> Scorer:
+    """One object for all segments of an lp, since a tokenizer may take a second to load."""
+    return metric.make_for_segments(lp) if of_segments else metric.make(lp)
 
 
-def _shown(value: Any) -> str:  # noqa: ANN401 (whatever sacreBLEU says of itself)
+def _read_signature(scorer: Any) -> dict[str, str]:  # noqa: ANN401 (`num_refs` is declared nowhere)
+    scorer.num_refs = 1  # sacrebleu knows it after the first score
+    info = scorer.get_signature().info
+    return {name: _shown(value) for name, value in info.items() if value is not None}
+
+
+def _shown(value: object) -> str:
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise UsageError(f"{what} must be one of {', '.join(known)}; got {value!r}")

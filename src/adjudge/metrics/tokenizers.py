@@ -1,7 +1,8 @@
-"""Which of sacrebleu's tokenizers fits a language, and what it needs to run.
+"""Which of sacrebleu's tokenizers finds the words of a language, and what it needs to run.
 
-BLEU with a tokenizer that leaves a text whole measures nothing: a Chinese translation that scores 54 with
-`zh` scores 0 with `13a`. sacrebleu knows the target language of its own test sets only.
+BLEU with a tokenizer that leaves a text whole measures nothing, and gives a number all the same: a Chinese
+translation that scores 54 with `zh` scores 0 with `13a`. sacrebleu knows the target language of its own test
+sets only.
 """
 
 from __future__ import annotations
@@ -12,21 +13,24 @@ from typing import Final, Literal
 from adjudge.core.language import language_name, script_of, target_language
 from adjudge.errors import UsageError
 
-__all__ = ["PieceModel", "Tokenizer", "check_model", "choose_tokenizer", "find_words"]
+__all__ = ["PieceModel", "Tokenizer", "check_model", "choose_tokenizer", "describe_missing", "find_words"]
 
 PieceModel = Literal["flores200", "flores101", "spBLEU-1K"]
 Tokenizer = Literal[
     "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none", "flores200", "flores101", "spBLEU-1K"
 ]
+"""Names that sacrebleu has; `spm`, which it is about to remove, is called `flores101` here."""
 
-_ANY_LANGUAGE: Final = ("char", "flores200", "flores101", "spBLEU-1K")
-_OWN: Final[dict[str, Tokenizer | None]] = {
-    **dict.fromkeys(("Hans", "Hant", "Hani"), "zh"),
+_BY_SCRIPT: Final[dict[str, Tokenizer]] = {
+    **dict.fromkeys(("Hans", "Hant", "Hani", "Bopo"), "zh"),
     **dict.fromkeys(("Jpan", "Hira", "Kana"), "ja-mecab"),
     **dict.fromkeys(("Kore", "Hang"), "ko-mecab"),
-    **dict.fromkeys(("Thai", "Laoo", "Khmr", "Mymr", "Tibt")),
+    **dict.fromkeys(("Thai", "Laoo", "Khmr", "Mymr", "Tibt"), "char"),
 }
-"""Scripts in which the usual tokenizers find no words, and the one that does; None if there is none."""
+"""Scripts whose words the usual tokenizers do not find, and the tokenizer to use."""
+_SPACED: Final[tuple[Tokenizer, ...]] = ("13a", "intl", "none")
+_ANYWHERE: Final[tuple[Tokenizer, ...]] = ("char", "flores200", "flores101", "spBLEU-1K")
+_PACKAGES: Final = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}
 
 
 def choose_tokenizer(lp: str, wanted: Tokenizer | None, *, force: bool) -> Tokenizer:
@@ -38,37 +42,27 @@ def choose_tokenizer(lp: str, wanted: Tokenizer | None, *, force: bool) -> Token
         force: take the chosen one even if it does not fit.
 
     Raises:
-        UsageError: the chosen one does not fit, or none was chosen and sacrebleu has none that does.
+        UsageError: the chosen one does not fit.
     """
-    target = target_language(lp)
-    own = _OWN.get(script_of(target), "13a")
-    if wanted is None:
-        if own is None:
-            raise UsageError(
-                f"{language_name(target)} ({lp}) is written without spaces between words, and sacrebleu has "
-                "no tokenizer that finds them: choose --tokenize char, or the metric spbleu or chrf"
-            )
-        return own
-    fitting: tuple[str | None, ...] = (own, *_ANY_LANGUAGE)
-    if own == "13a":
-        fitting = (*fitting, "intl", "none")
-    if wanted in fitting or force:
-        return wanted
+    own = _tokenizer_of(lp)
+    fitting = dict.fromkeys((*(_SPACED if own == "13a" else (own,)), *_ANYWHERE))
+    if wanted is None or wanted in fitting or force:
+        return wanted or own
     raise UsageError(
-        f"tokenizer {wanted!r} does not fit {language_name(target)} ({lp}); choose one of "
-        f"{', '.join(name for name in fitting if name)}, or --force to have it all the same"
+        f"tokenizer {wanted!r} does not fit {_language(lp)} and would score what is no word; choose one of "
+        f"{', '.join(fitting)}, or --force to have it all the same"
     )
 
 
-def find_words(lp: str) -> Literal["spaces", "characters", "unknown"]:
-    """How words are told apart in the target language of an lp; Chinese and Japanese go by characters."""
-    own = _OWN.get(script_of(target_language(lp)), "13a")
+def find_words(lp: str) -> Literal["spaces", "characters", "nowhere"]:
+    """Where the words of the target language end, for a metric that has no tokenizer but TER's."""
+    own = _tokenizer_of(lp)
     if own in {"zh", "ja-mecab"}:
         return "characters"
-    return "unknown" if own is None else "spaces"
+    return "nowhere" if own == "char" else "spaces"
 
 
-def check_model(tokenizer: str) -> None:
+def check_model(tokenizer: Tokenizer) -> None:
     """Refuse a tokenizer whose sentencepiece model is not there; sacrebleu would go and download it unasked.
 
     Raises:
@@ -81,10 +75,29 @@ def check_model(tokenizer: str) -> None:
         return
     url = SPM_MODELS[tokenizer]["url"]
     path = Path(SACREBLEU_DIR) / "models" / Path(url).name
-    if not path.is_file():
+    if not path.is_file() or not path.stat().st_size:  # a download that broke off leaves an empty file
         command = f"from sacrebleu import BLEU; BLEU(tokenize='{tokenizer}')"
         raise UsageError(
-            f"tokenizer {tokenizer!r} needs its sentencepiece model, and {path} is not there: download {url} "
-            f'to it, or let sacrebleu do so with python -c "{command}". The environment variable SACREBLEU '
-            "names another folder for it"
+            f"tokenizer {tokenizer!r} needs its sentencepiece model as {path}: download {url} to there, or "
+            f'let sacrebleu do it with python -c "{command}"; the environment variable SACREBLEU names '
+            "another folder. The metric chrf needs no model"
         )
+
+
+def describe_missing(tokenizer: Tokenizer, lp: str, error: Exception) -> str:
+    """Why a tokenizer cannot be had, and what to do."""
+    if package := _PACKAGES.get(tokenizer):
+        why = "" if "pip install" in str(error) else f" ({error})"
+        return (
+            f"{tokenizer}, the tokenizer for {_language(lp)}, needs pip install '{package}'{why}; "
+            "or choose --tokenize char, or the metric chrf"
+        )
+    return f"tokenizer {tokenizer!r} cannot be loaded; if its model is damaged, delete it ({error})"
+
+
+def _tokenizer_of(lp: str) -> Tokenizer:
+    return _BY_SCRIPT.get(script_of(target_language(lp)), "13a")
+
+
+def _language(lp: str) -> str:
+    return f"{language_name(target_language(lp))} ({lp})"
