@@ -1,0 +1,180 @@
+"""Which model is asked, and under which name."""
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.core.ask import Reply
+from adjudge.data.call_rows import run_name
+from adjudge.data.calls import CallStore
+from adjudge.errors import AdjudgeError, AnswerError, ModelError, UsageError
+from adjudge.llm.connection import Connection
+from adjudge.llm.identity import Identity, call_key, stored_request
+from adjudge.llm.models import EMBEDDED, describe_models, open_model, open_models
+from adjudge.llm.openai import RemoteModel
+from adjudge.llm.providers import PROVIDERS
+from tests.llm.conftest import make_request
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
+
+
+def endpoint_of(name: str, **connection: Any) -> Any:
+    model = open_model(name, Connection(**connection)).model
+    assert isinstance(model, RemoteModel)
+    return model._endpoint
+
+
+# Choosing...
+
+
+def test_the_option_comes_before_the_environment_and_that_before_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert open_models([], Connection()).name == EMBEDDED
+    (tmp_path / "adjudge.toml").write_text('model = "vllm/from-file"\n')
+    assert open_models([], Connection()).name == "vllm/from-file"
+    monkeypatch.setenv("ADJUDGE_MODEL", "vllm/from-environment")
+    assert open_models([], Connection()).name == "vllm/from-environment"
+    assert open_models(["vllm/from-option"], Connection()).name == "vllm/from-option"
+
+
+@pytest.mark.parametrize("content", [b"model = ", b"\xff", b"model = 7", b'model = ""'])
+def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "adjudge.toml").write_bytes(content)
+    with pytest.raises(UsageError, match=r"adjudge\.toml"):
+        open_models([], Connection())
+
+
+def test_a_file_that_names_no_model_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "adjudge.toml").write_text("[other]\n")
+    assert open_models([], Connection()).name == EMBEDDED
+
+
+def test_roles_have_models_of_their_own() -> None:
+    models = open_models(["vllm/a", "core=vllm/b", "judge=builtin/rules"], Connection())
+    assert models.name == "vllm/a;core=vllm/b;judge=builtin/rules"
+    assert models.for_role("").name == "vllm/a"
+    assert models.for_role("core").name == "vllm/b"
+    assert models.for_role("core.omission").name == "vllm/b"
+    assert models.for_role("corex").name == "vllm/a"
+
+
+def test_one_role_cannot_have_two_models() -> None:
+    with pytest.raises(UsageError, match="twice"):
+        open_models(["vllm/a", "vllm/b"], Connection())
+
+
+# Opening...
+
+
+@pytest.mark.parametrize("row", PROVIDERS.values(), ids=lambda row: row.name)
+def test_every_provider_of_the_table_can_be_opened(row: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(row.key_env, "canary-key-1234567890")
+    model = open_model(f"{row.name}/some/model-x", Connection())
+    assert model.name == f"{row.name}/some/model-x"
+    endpoint = endpoint_of(f"{row.name}/some/model-x")
+    assert (endpoint.url, endpoint.key) == (row.base_url, "canary-key-1234567890")
+    assert model.identity.constrained == row.schema
+    assert re.fullmatch(r"20\d\d-\d\d", row.checked)
+
+
+def test_a_provider_that_needs_a_key_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ModelError, match="MISTRAL_API_KEY"):
+        open_model("mistral/m", Connection())
+    assert endpoint_of("vllm/m").key == ""
+
+
+@pytest.mark.parametrize("name", ["gpt-4o", "nobody/gpt-4o", "openai/", ""])
+def test_an_unknown_name_lists_what_there_is(name: str) -> None:
+    with pytest.raises(UsageError, match="openai, vllm"):
+        open_model(name, Connection())
+
+
+@pytest.mark.parametrize(
+    ("name", "shown", "model", "provider"),
+    [
+        ("my-model", "my-model", "my-model", "compatible"),
+        ("meta-llama/Llama-3-8B", "meta-llama/Llama-3-8B", "meta-llama/Llama-3-8B", "compatible"),
+        ("openai/my-model", "openai/my-model", "my-model", "compatible"),
+        ("vllm/my-model", "vllm/my-model", "my-model", "vllm"),
+    ],
+)
+def test_a_base_url_reaches_any_server(name: str, shown: str, model: str, provider: str) -> None:
+    opened = open_model(name, Connection(base_url="http://host:9000"))
+    endpoint = endpoint_of(name, base_url="http://host:9000")
+    assert opened.name == shown
+    assert (endpoint.url, endpoint.model, endpoint.provider.name) == ("http://host:9000/v1", model, provider)
+
+
+def test_a_server_that_moves_is_still_the_same_model() -> None:
+    """On a cluster every job has another host; nothing is paid again for that."""
+    first = open_model("my-model", Connection(base_url="http://node1:8000/v1"))
+    second = open_model("my-model", Connection(base_url="http://node2:8000/v1"))
+    assert first.identity == second.identity
+
+
+@pytest.mark.parametrize(("choice", "constrained"), [("auto", False), ("on", True), ("off", False)])
+def test_the_user_decides_on_the_schema_of_an_unknown_server(choice: Any, constrained: bool) -> None:
+    assert endpoint_of("m", base_url="http://h", json_schema=choice).constrained == constrained
+    assert not endpoint_of("vllm/m", json_schema="off").constrained
+
+
+def test_no_list_of_models_shows_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "canary")
+    rows = list(describe_models())
+    assert rows[0][0] == EMBEDDED
+    assert {len(row) for row in rows} == {4}
+    assert "canary" not in str(rows)
+    assert "canary" not in repr(open_model("openai/m", Connection()))
+
+
+# Replaying...
+
+
+RECORDED = Identity(endpoint="openai", model="gpt-x")
+
+
+def record(path: Path, *identities: Identity) -> None:
+    async def save() -> None:
+        store = CallStore(path, run_name("00"))
+        for identity in identities:
+            request = make_request(identity.model)
+            await store.save(
+                call_key(identity, request), stored_request(identity, request), Reply(text="yes")
+            )
+        store.close()
+
+    asyncio.run(save())
+
+
+def test_a_recorded_store_answers_and_asks_nobody(tmp_path: Path) -> None:
+    record(tmp_path / "calls.sqlite", RECORDED)
+    model = open_model(f"replay:{tmp_path / 'calls.sqlite'}", Connection())
+    assert (model.name, model.identity) == ("openai/gpt-x", RECORDED)
+    asked = make_request("gpt-x", key=call_key(RECORDED, make_request("gpt-x")))
+    assert asyncio.run(model.reply(asked)).text == "yes"
+    with pytest.raises(AnswerError, match="missing"):
+        asyncio.run(model.reply(make_request("other")))
+
+
+def test_of_several_recorded_models_one_must_be_named(tmp_path: Path) -> None:
+    path = tmp_path / "calls.sqlite"
+    record(path, RECORDED, Identity(endpoint="vllm", model="other"))
+    with pytest.raises(UsageError, match="openai/gpt-x, vllm/other"):
+        open_model(f"replay:{path}", Connection())
+    assert open_model(f"replay:{path}#vllm/other", Connection()).name == "vllm/other"
+    with pytest.raises(UsageError, match="no model 'third'"):
+        open_model(f"replay:{path}#third", Connection())
+
+
+def test_nothing_to_replay_is_an_error(tmp_path: Path) -> None:
+    for place in (tmp_path / "calls.sqlite", tmp_path):
+        with pytest.raises(AdjudgeError):
+            open_model(f"replay:{place}", Connection())
