@@ -67,6 +67,9 @@ class Page(HTMLParser):
         return " ".join(" ".join(self.read).split())
 
 
+SMALL = small_test_set(["en-de"])
+
+
 def render(
     runs: Run | Sequence[Run], *, gold: Sequence[Record] = (), title: str | None = None, lp: str | None = None
 ) -> str:
@@ -81,7 +84,7 @@ def data_of(text: str) -> dict[str, Any]:
 
 
 def test_the_policy_comes_first_and_allows_this_style_and_this_script_only() -> None:
-    text = render(make_run())
+    text = render(make_run(SMALL))
     page = Page(text)
     (tag, attributes), *_ = [e for e in page.elements if e[0] not in {"html", "head"}]
     assert tag == "meta"
@@ -105,7 +108,7 @@ def test_the_policy_comes_first_and_allows_this_style_and_this_script_only() -> 
 
 
 def test_the_page_holds_all_it_needs() -> None:
-    page = Page(render([make_run(), make_run(annotator="other")], gold=judge_all(small_test_set(), "rater")))
+    page = Page(render([make_run(SMALL), make_run(SMALL, annotator="other")], gold=judge_all(SMALL, "rater")))
     assert [tag for tag, _ in page.elements].count("style") == 1
     assert [tag for tag, _ in page.elements].count("script") == 2
     assert not {"iframe", "img", "object", "embed", "base"} & {tag for tag, _ in page.elements}
@@ -121,10 +124,8 @@ def test_identifiers_are_unique_and_links_lead_somewhere() -> None:
     page = Page(
         render(
             [
-                make_run(),
-                make_run(
-                    annotator="other", records=[failure(small_test_set().segments[0], "Alder", "other")]
-                ),
+                make_run(SMALL),
+                make_run(annotator="other", records=[failure(SMALL.segments[0], "Alder", "other")]),
             ]
         )
     )
@@ -168,12 +169,12 @@ def test_failures_are_named_with_their_reasons() -> None:
 
 
 def test_a_page_without_failures_does_not_speak_of_them() -> None:
-    assert 'id="failures"' not in render(make_run())
+    assert 'id="failures"' not in render(make_run(SMALL))
 
 
 @pytest.mark.parametrize(("model", "said"), [("builtin/rules", True), ("openai/gpt-x", False)])
 def test_rules_are_not_passed_off_as_a_language_model(model: str, said: bool) -> None:
-    words = Page(render(make_run(model=model))).words
+    words = Page(render(make_run(SMALL, model=model))).words
     assert ("No language model judged here." in words) == said
     assert model in words
 
@@ -224,7 +225,7 @@ def test_whatever_a_text_says_it_stays_text(nasty: str) -> None:
 
 
 def test_the_invisible_is_shown_in_names_too() -> None:
-    run = make_run(annotator="judge\u202eevil")
+    run = make_run(SMALL, annotator="judge\u202eevil")
     words = Page(render(run)).words
     assert "judge[RLO]evil" in words
     assert "\u202e" not in words
@@ -237,7 +238,7 @@ def test_each_text_has_its_language_and_direction() -> None:
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
-    runs = [make_run(), make_run(annotator="other")]
+    runs = [make_run(SMALL), make_run(SMALL, annotator="other")]
     first = report(runs, tmp_path / "one.html").read_bytes()
     assert report(runs, tmp_path / "two.html").read_bytes() == first
 
@@ -245,15 +246,17 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_the_public_verb_is_this_one(tmp_path: Path) -> None:
     import adjudge
 
-    path = adjudge.report(make_run(), tmp_path / "deep" / "page.html", title="Ours")
+    path = adjudge.report(make_run(SMALL), tmp_path / "deep" / "page.html", title="Ours")
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert "adjudge run judge TEST_SET --out RUN --model openai/gpt-x" in path.read_text(encoding="utf-8")
 
 
 def test_runs_of_one_judge_are_told_apart_by_their_models() -> None:
-    labels = [a.label for a in make_page([make_run(model="a/x"), make_run(model="b/y")]).annotators]
+    labels = [
+        a.label for a in make_page([make_run(SMALL, model="a/x"), make_run(SMALL, model="b/y")]).annotators
+    ]
     assert labels == ["judge, a/x", "judge, b/y"]
-    same = [a.label for a in make_page([make_run(), make_run()]).annotators]
+    same = [a.label for a in make_page([make_run(SMALL), make_run(SMALL)]).annotators]
     assert same == ["judge, run 1", "judge, run 2"]
 
 

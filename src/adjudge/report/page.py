@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from adjudge.core.annotation import Failure, Record
-from adjudge.core.language import language_name, source_language, target_language
 from adjudge.core.run import Run
 from adjudge.core.segment import Segment
 from adjudge.errors import UsageError
@@ -20,7 +19,7 @@ from adjudge.report.numbers import digits_for, interval, number
 from adjudge.report.script_data import filter_choices, page_data, segment_orders
 from adjudge.report.segments import merge_segments
 from adjudge.report.tallies import Errors, Verdicts, count_errors, count_failures, count_verdicts
-from adjudge.report.words import axis_words, meaning
+from adjudge.report.words import axis_words, lp_words, meaning
 
 __all__ = ["Bar", "Block", "Page", "Section", "make_page"]
 
@@ -83,13 +82,8 @@ class Page:
     failed: int
     gold_left_out: int
     data: Mapping[str, Any]
-    choices: Mapping[str, Sequence[str]]
+    choices: Mapping[str, Sequence[tuple[str, str]]]
     orders: Sequence[tuple[str, str]]
-
-    @property
-    def methods(self) -> list[str]:
-        """How the rankings were made, each way once."""
-        return list(dict.fromkeys(b.method for s in self.sections for b in s.blocks if b.method))
 
     @property
     def figures(self) -> list[Figure]:
@@ -151,9 +145,8 @@ def _section(lp: str, segments: Sequence[Segment], annotators: Sequence[Annotato
     own = [s for s in segments if s.lp == lp]
     systems = tuple(dict.fromkeys(name for s in own for name in s.translations))
     concerned = [a for a in annotators if a.kind != "gold" or a.of_lp(lp)]
-    name = f"{language_name(source_language(lp))} to {language_name(target_language(lp))}"
     blocks = tuple(_block(lp, a, systems) for a in concerned)
-    return Section(lp=lp, name=name, systems=systems, segments=len(own), blocks=blocks)
+    return Section(lp=lp, name=lp_words(lp), systems=systems, segments=len(own), blocks=blocks)
 
 
 def _block(lp: str, annotator: Annotator, systems: tuple[str, ...]) -> Block:

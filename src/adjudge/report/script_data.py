@@ -12,7 +12,7 @@ from adjudge.report.annotators import Annotator
 from adjudge.report.invisible import NAMES, RANGES
 from adjudge.report.segments import Key, segments_data
 from adjudge.report.tallies import count_errors
-from adjudge.report.words import FAILURES
+from adjudge.report.words import FAILURES, lp_words
 
 __all__ = ["APART", "filter_choices", "page_data", "segment_orders"]
 
@@ -61,19 +61,26 @@ def _marks(annotator: Annotator) -> bool:
 
 def filter_choices(
     segments: Mapping[Key, Segment], annotators: Sequence[Annotator], systems: Sequence[str]
-) -> dict[str, Sequence[str]]:
-    """What each filter offers; one that would offer nothing to choose stays empty."""
+) -> dict[str, list[tuple[str, str]]]:
+    """What each filter offers: the word that the script knows it by, and the one that is read.
+
+    A filter that would offer nothing to choose stays empty.
+    """
     found = count_errors((r for a in annotators for r in a.records), systems)
-    severities = [name for name, counts in found.severities.items() if sum(counts.values())]
-    cores = {name.split("/", 1)[0] for name in found.categories}
-    categories = [name for name in _with_cores(found.categories) if name in found.categories or name in cores]
+    lps = {lp: lp_words(lp) for lp, _ in segments}
+    domains = _several(s.domain for s in segments.values())
     return {
-        "lp": _several(lp for lp, _ in segments),
-        "system": systems if len(systems) > 1 else (),
-        "severity": severities,
-        "category": categories,
-        "domain": _several(s.domain for s in segments.values()),
+        "lp": list(lps.items()) if len(lps) > 1 else [],
+        "system": _numbered(systems) if len(systems) > 1 else [],
+        "severity": [(name, name) for name, counts in found.severities.items() if sum(counts.values())],
+        "category": [(name, name) for name in _with_cores(found.categories)],
+        "domain": [(value, words or "none") for value, words in _numbered(domains)],
     }
+
+
+def _numbered(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Names that the script knows by their position, for they may hold anything."""
+    return [(str(index), name) for index, name in enumerate(names)]
 
 
 def segment_orders(annotators: Sequence[Annotator]) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
+from adjudge.core.language import language_name, source_language, target_language
 from adjudge.core.protocol import find_protocol
 from adjudge.core.score import Scores
 from adjudge.core.typology import find_weights
@@ -13,7 +14,7 @@ from adjudge.errors import FailureReason
 from adjudge.report.annotators import Annotator
 from adjudge.report.numbers import number
 
-__all__ = ["FAILURES", "axis_words", "meaning"]
+__all__ = ["FAILURES", "axis_words", "lp_words", "meaning"]
 
 FAILURES: Final[Mapping[FailureReason, str]] = {
     "ambiguous": "the reply can be read in two ways",
@@ -39,6 +40,11 @@ FAILURES: Final[Mapping[FailureReason, str]] = {
     "truncated": "the reply was cut off",
 }
 """Each reason for a failure, to be read after the word itself."""
+
+
+def lp_words(lp: str) -> str:
+    """Name a language pair: English to German."""
+    return f"{language_name(source_language(lp))} to {language_name(target_language(lp))}"
 
 
 def axis_words(annotator: Annotator, scores: Scores) -> str:
@@ -85,7 +91,7 @@ def _weight_words(name: str) -> str:
 
 def _rule(key: str) -> str:
     severity, _, category = key.partition("/")
-    return f"any {category} error" if severity == "*" else f"{severity} {category}"
+    return f"any {category}" if severity == "*" else f"{severity} {category}"
 
 
 def _range_words(scores: Scores) -> str:

@@ -160,9 +160,10 @@ function renderFailure(said) {
  * @param {Segment} segment
  * @param {number} system
  * @param {Said | undefined} said
- * @param {(Node | null)[]} title
+ * @param {Node} name
+ * @param {Node[]} others what other annotators said, behind the score
  */
-function renderJudgement(segment, system, said, title) {
+function renderJudgement(segment, system, said, name, others = []) {
   /** @type {Mark[]} */
   const marks = [];
   const items = (said?.errors ?? []).map((error) => {
@@ -177,9 +178,9 @@ function renderJudgement(segment, system, said, title) {
     items.push(make("li", {}, make("span", { class: `severity ${severity}` }, severity), ` ${amount} counted`));
   }
   const text = renderText(segment.texts[system] ?? "", data.lps[segment.lp].target, marks, data.invisible);
-  const judgement = make("div", { class: "judgement", "data-marks": "" }, make("header", {}, ...title), text);
+  const title = make("header", {}, name, ...(said ? renderTitle(said) : []), ...others);
+  const judgement = make("div", { class: "judgement", "data-marks": "" }, title, text);
   if (!said) return judgement;
-  judgement.firstElementChild?.append(...renderTitle(said));
   if (said.failed) judgement.append(renderFailure(said));
   if (items.length) judgement.append(make("ul", { class: "errors" }, ...items));
   judgement.append(...renderAside(said));
@@ -217,20 +218,22 @@ function renderTranslation(segment, system) {
   const own = (segment.said ?? []).filter((said) => said.of === system);
   const marking = data.annotators.flatMap((annotator, by) => (annotator.marks ? [by] : []));
   const others = own.filter((said) => !marking.includes(said.by));
-  const title = [make("span", { class: "system" }, plain(data.systems[system])), ...others.map(renderRating)];
+  const ratings = others.map(renderRating);
+  const name = make("span", { class: "system" }, plain(data.systems[system]));
   const [said, another] = own.filter((one) => marking.includes(one.by));
   const translation = make("div", { class: "translation" });
   if (marking.length < 2 && !another) {
-    const missing = marking.length && !said ? who("not judged") : null;
-    translation.append(renderJudgement(segment, system, said, [...title, missing]));
+    if (marking.length && !said) ratings.unshift(who("not judged"));
+    const label = make("span", {}, name, said && data.annotators.length > 1 ? who(` ${data.annotators[said.by].label}`) : "");
+    translation.append(renderJudgement(segment, system, said, label, ratings));
   } else {
     const judgements = marking.flatMap((by) => {
       const { label } = data.annotators[by];
       const all = own.filter((one) => one.by === by);
-      return all.length ? all.map((one) => renderJudgement(segment, system, one, [who(label)]))
-        : [renderJudgement(segment, system, undefined, [who(`${label}: not judged`)])];
+      return all.length ? all.map((one) => renderJudgement(segment, system, one, who(label)))
+        : [renderJudgement(segment, system, undefined, who(`${label}: not judged`))];
     });
-    translation.append(make("header", {}, ...title), make("div", { class: "judgements" }, ...judgements));
+    translation.append(make("header", {}, name, ...ratings), make("div", { class: "judgements" }, ...judgements));
   }
   translation.append(...others.flatMap((one) => renderRemarks(one) ?? []));
   return translation;
@@ -426,5 +429,6 @@ form.addEventListener("reset", () => setTimeout(filter));
 more.addEventListener("click", showMore);
 for (const type of ["mouseover", "mouseout", "focusin", "focusout"]) list.addEventListener(type, lightMark);
 list.addEventListener("keydown", moveMark);
-form.hidden = false;
 filter();
+form.hidden = false;
+byId("unscripted").hidden = true;

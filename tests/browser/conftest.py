@@ -1,0 +1,75 @@
+"""A real browser for the tests marked `browser`, and a page that notes everything it should not do."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Dialog, Page, sync_playwright
+
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+@dataclass
+class Watched:
+    """A page, with what it asked for, printed, threw and popped up."""
+
+    page: Page
+    requests: list[str] = field(default_factory=list)
+    printed: list[str] = field(default_factory=list)
+    thrown: list[str] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
+
+    def dismiss(self, dialog: Dialog) -> None:
+        """Note a dialog and close it, so that the test goes on."""
+        self.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    @property
+    def misdeeds(self) -> list[str]:
+        """All of it; nothing is expected."""
+        return self.requests + self.printed + self.thrown + self.dialogs
+
+
+OpenPage = Callable[..., Watched]
+
+
+@pytest.fixture(scope="session")
+def chromium(browser_path: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium: Browser, tmp_path: Path) -> Iterator[OpenPage]:
+    """Open HTML from a file; the window is 1024 pixels wide unless told otherwise."""
+    contexts = []
+
+    def open_html(html: str, *, width: int = 1024, **options: object) -> Watched:
+        file = tmp_path / "page.html"
+        file.write_text(html, encoding="utf-8")
+        context = chromium.new_context(viewport={"width": width, "height": 900}, **options)  # type: ignore[arg-type]
+        contexts.append(context)
+        watched = Watched(context.new_page())
+        page = watched.page
+        page.on("request", lambda request: watched.requests.append(request.url))
+        page.on("console", lambda message: watched.printed.append(message.text))
+        page.on("pageerror", lambda error: watched.thrown.append(str(error)))
+        page.on("dialog", watched.dismiss)
+        page.goto(file.as_uri())
+        assert watched.requests.pop(0) == file.as_uri()
+        return watched
+
+    yield open_html
+    for context in contexts:
+        context.close()

@@ -1,0 +1,425 @@
+from collections.abc import Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from adjudge.core.annotation import Annotation, ErrorSpan, Record
+from adjudge.core.run import Run
+from adjudge.core.segment import Segment
+from adjudge.report.html import render_page
+from adjudge.report.page import make_page
+from tests.browser.conftest import OpenPage
+from tests.browser.payloads import PAYLOADS
+from tests.report.samples import (
+    failure,
+    judge_all,
+    judgement,
+    make_run,
+    many_segments,
+    mark,
+    preferences,
+    small_test_set,
+)
+
+pytestmark = pytest.mark.browser
+
+TEST_SET = small_test_set()
+
+
+def render(runs: Run | Sequence[Run], gold: Sequence[Record] = ()) -> str:
+    return render_page(make_page([runs] if isinstance(runs, Run) else runs, gold=gold))
+
+
+@pytest.fixture(scope="module")
+def several() -> str:
+    """Two annotators and gold, with a failure, ratings and preferences."""
+    other = judge_all(TEST_SET, "other")
+    other[2] = failure(TEST_SET.segments[0], "Cedar", "other")
+    other[4] = (
+        replace(other[4], spans=(), rationale="Fine.") if isinstance(other[4], Annotation) else other[4]
+    )
+    gold = [*judge_all(TEST_SET, "rater"), *preferences(TEST_SET, "rater")]
+    return render([make_run(), make_run(records=other, annotator="other")], gold)
+
+
+@pytest.fixture(scope="module")
+def single() -> str:
+    return render(make_run())
+
+
+def texts(page: Page, selector: str) -> list[str]:
+    return [" ".join(text.split()) for text in page.locator(selector).all_text_contents()]
+
+
+def segments(page: Page) -> list[str]:
+    return page.locator("#list > li > header > span:first-child").all_text_contents()
+
+
+def computed(page: Page, selector: str, name: str) -> str:
+    value: str = page.locator(selector).first.evaluate("(e, name) => getComputedStyle(e)[name]", name)
+    return value
+
+
+# What it must not do...
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 768, 1440])
+def test_it_asks_nothing_says_nothing_and_fits(
+    several: str, open_page: OpenPage, width: int, scheme: str
+) -> None:
+    watched = open_page(several, width=width, color_scheme=scheme, offline=True)
+    expect(watched.page.locator("#list > li")).to_have_count(6)
+    assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert not watched.misdeeds
+
+
+@pytest.fixture(scope="module")
+def hostile() -> str:
+    """A page with a payload in every field that a person or a model can fill."""
+    made: list[Segment] = []
+    records: list[Record] = []
+    for index, payload in enumerate(PAYLOADS):
+        segment = Segment(
+            segment=f"{index} {payload}",
+            lp="en-de",
+            source=payload,
+            translations={"Alder": payload, "Birch": payload},
+            references={payload: payload},
+            document=payload,
+            domain=payload,
+        )
+        span = mark(payload, payload, "major")
+        records += [
+            judgement(
+                segment,
+                "Alder",
+                PAYLOADS[0],
+                spans=(
+                    replace(span, note=payload),
+                    ErrorSpan(severity="minor", match="unmatched", text=payload),
+                ),
+                flags=(payload,),
+                rationale=payload,
+            ),
+            failure(segment, "Birch", PAYLOADS[0], detail=payload),
+        ]
+        made.append(segment)
+    bad = replace(made[0], translations={**made[0].translations, **dict.fromkeys(PAYLOADS[:22], "x")})
+    test_set = replace(TEST_SET, name=PAYLOADS[1], segments=(bad, *made[1:]))
+    run = make_run(test_set, records, annotator=PAYLOADS[0], model=PAYLOADS[2])
+    return render_page(make_page([run], title=PAYLOADS[3]), commands=PAYLOADS)
+
+
+@pytest.mark.parametrize("protected", [True, False], ids=["with policy", "without policy"])
+def test_no_text_runs_even_without_the_policy(hostile: str, open_page: OpenPage, protected: bool) -> None:
+    assert len(PAYLOADS) >= 150
+    html = hostile if protected else hostile.replace('http-equiv="Content-Security-Policy"', "", 1)
+    assert protected == ('http-equiv="Content-Security-Policy"' in html)
+    watched = open_page(html)
+    page = watched.page
+    while page.locator("#more").is_visible():
+        page.locator("#more").click()
+    expect(page.locator("#list > li")).to_have_count(len(PAYLOADS))
+    page.evaluate("for (const e of document.querySelectorAll('details')) e.open = true")
+    page.locator("mark").first.hover()
+    page.select_option("select[name=sort]", index=1)
+    page.fill("input[name=search]", PAYLOADS[0])
+    page.evaluate("new Promise((done) => setTimeout(done, 100))")
+    assert page.evaluate("window.pwned") is None
+    assert page.locator("iframe, img, object, embed, base, form:not(#filters)").count() == 0
+    assert not watched.misdeeds
+
+
+# Texts and marks...
+
+
+def test_every_text_is_shown_as_it_is(open_page: OpenPage) -> None:
+    odd = "a\u200bb 👩\u200d🚀\r\n\u202eabc\u202c é \U000e0041 x\u2028y <b>&amp;"
+    first, second = small_test_set(["en-de"]).segments
+    segment = replace(first, source=odd[::-1], translations={"Alder": odd, "Birch": "nichts"})
+    spans = (
+        mark(odd, "b 👩\u200d🚀", "minor"),
+        mark(odd, "👩\u200d🚀\r\n\u202eabc", "major"),
+        mark(odd, "é", "neutral"),
+    )
+    test_set = replace(TEST_SET, segments=(segment, second))
+    run = make_run(
+        test_set, [judgement(segment, "Alder", spans=spans), judgement(segment, "Birch", spans=())]
+    )
+    page = open_page(render(run)).page
+    assert page.locator("#list .source .text").first.text_content() == odd[::-1]
+    assert page.locator("#list .translation .text").first.text_content() == odd
+    names = (
+        page.locator(".translation")
+        .first.locator("p .invisible")
+        .evaluate_all("all => all.map((e) => e.dataset.name)")
+    )
+    assert names == ["ZWSP", "CR", "RLO", "PDF", "U+E0041", "LS"]
+
+
+def test_texts_have_language_and_direction(single: str, open_page: OpenPage) -> None:
+    page = open_page(single).page
+    page.select_option("select[name=lp]", "en-ar")
+    text = page.locator(".translation .text").first
+    assert (text.get_attribute("lang"), text.get_attribute("dir")) == ("ar", "rtl")
+    assert computed(page, ".translation .text", "direction") == "rtl"
+    assert computed(page, ".source .text", "direction") == "ltr"
+    assert page.locator(".translation q").first.get_attribute("dir") == "rtl"
+
+
+def test_overlapping_marks_keep_a_line_each(single: str, open_page: OpenPage) -> None:
+    page = open_page(single).page
+    cedar = page.locator("#list > li").first.locator(".translation").nth(2)
+    expect(cedar.locator("mark mark")).to_have_count(1)
+    offsets = cedar.locator("mark:has(mark), mark mark").evaluate_all(
+        "all => all.map(getComputedStyle).map((s) => [s.textUnderlineOffset, s.textDecorationStyle])"
+    )
+    assert len({offset for offset, _ in offsets}) == 2
+    assert [style for _, style in offsets] == ["double", "solid"]
+
+
+def test_a_mark_lights_up_with_its_error_on_hover_and_focus(single: str, open_page: OpenPage) -> None:
+    page = open_page(single).page
+    birch = page.locator("#list > li").first.locator(".translation").nth(1)
+    label, error = birch.locator(".tag"), birch.locator(".errors li")
+    hidden = "e => getComputedStyle(e, '::after').display === 'none'"
+    assert label.evaluate(hidden)
+    birch.locator("mark").hover()
+    assert "on" in str(error.get_attribute("class"))
+    assert not label.evaluate(hidden)
+    assert label.get_attribute("data-label") == "awkward"
+    page.mouse.move(0, 0)
+    assert label.evaluate(hidden)
+    birch.locator("mark").focus()
+    assert not label.evaluate(hidden)
+    assert error.get_attribute("id") == birch.locator("mark").get_attribute("aria-describedby")
+
+
+def test_errors_of_the_source_are_marked_in_the_source(open_page: OpenPage) -> None:
+    first = small_test_set(["en-de"]).segments[0]
+    omitted = replace(mark(first.source, "night", "major", "accuracy/omission"), side="source")
+    graver = replace(omitted, severity="critical")
+    run = make_run(
+        replace(TEST_SET, segments=(first,)),
+        [judgement(first, "Alder", spans=(omitted,)), judgement(first, "Birch", spans=(graver,))],
+    )
+    page = open_page(render(run)).page
+    expect(page.locator(".source mark")).to_have_text("night")
+    assert "critical" in str(page.locator(".source mark").get_attribute("class"))
+    assert page.locator(".source .tag").get_attribute("data-label") == "omission: Alder, Birch"
+    expect(page.locator(".translation mark")).to_have_count(0)
+    assert texts(page, ".errors li")[0] == "major accuracy/omission night (in the source): night is wrong"
+
+
+def test_an_error_without_a_place_is_listed(open_page: OpenPage) -> None:
+    first = small_test_set(["en-de"]).segments[0]
+    spans = (
+        ErrorSpan(severity="minor", match="unplaced", category="accuracy/omission"),
+        ErrorSpan(severity="major", match="unmatched", text="nirgends"),
+    )
+    run = make_run(replace(TEST_SET, segments=(first,)), [judgement(first, "Alder", spans=spans)])
+    page = open_page(render(run)).page
+    expect(page.locator("mark")).to_have_count(0)
+    assert texts(page, ".errors li") == [
+        "minor accuracy/omission (no place given)",
+        "major nirgends (found nowhere in the text)",
+    ]
+
+
+# Annotators...
+
+
+def test_each_annotator_has_its_own_copy_of_a_text(several: str, open_page: OpenPage) -> None:
+    page = open_page(several).page
+    cedar = page.locator("#list > li").first.locator(".translation").nth(2)
+    titles = [" ".join(title.split()) for title in cedar.locator(".judgement > header").all_text_contents()]
+    assert titles == ["judge−30", "other", "gold (mqm)−30"]
+    expect(cedar.locator(".failed")).to_have_text("failed: refused")
+    page.locator("#list > li").first.locator("summary", has_text="preference").click()
+    assert "gold (pairwise), faithfulness: Alder and Birch equally good" in texts(page, ".errors li")
+
+
+def test_a_score_without_marks_stands_beside_the_name(open_page: OpenPage) -> None:
+    ratings = [
+        Annotation(
+            lp=s.lp,
+            segment=s.segment,
+            system=name,
+            annotator="chrf",
+            protocol="metric",
+            rating=61.25,
+            rationale="short",
+        )
+        for s in TEST_SET
+        for name in s.translations
+    ]
+    chrf = make_run(records=ratings, annotator="chrf", protocol="metric")
+    page = open_page(render([make_run(), chrf])).page
+    first = page.locator("#list > li").first.locator(".translation").first
+    expect(first.locator(".judgement")).to_have_count(1)
+    expect(first.locator("header")).to_have_text("Alder judge0chrf 61.25")
+    first.locator("summary").click()
+    expect(first.locator(".rationale p")).to_have_text("short")
+
+
+# Filters...
+
+
+def choose(page: Page, **wanted: str) -> list[str]:
+    """Set filters by what a reader reads, and tell which segments are left."""
+    page.locator("button[type=reset]").click()
+    expect(page.locator("#shown")).to_have_text("Showing 6 of 6 segments.")
+    for name, value in wanted.items():
+        field = page.locator(f"[name={name}]")
+        if name == "search":
+            field.fill(value)
+        elif value == "on":
+            field.check()
+        else:
+            field.select_option(label=value)
+    return segments(page)
+
+
+def test_filters_do_what_they_say(several: str, open_page: OpenPage) -> None:
+    page = open_page(several).page
+    everything = [s.segment for s in TEST_SET]
+    assert choose(page) == everything
+    assert choose(page, lp="Chinese to English") == ["zh-en-0", "zh-en-1"]
+    assert choose(page, domain="travel") == ["en-de-1", "zh-en-1", "en-ar-1"]
+    assert choose(page, search="KORSUND") == ["en-de-0"]
+    assert choose(page, search="夜间渡轮") == ["zh-en-0"]
+    assert choose(page, search="no such words") == []
+    expect(page.locator("#shown")).to_have_text("No segment matches.")
+    assert choose(page, failures="on") == ["en-de-0"]
+    assert choose(page, disagreement="on") == ["en-de-1"]  # other found Birch clean there
+    assert choose(page, severity="critical") == everything
+    assert choose(page, severity="critical", system="Birch") == []
+    assert choose(page, category="fluency") == everything
+    assert choose(page, category="style/awkward", system="Alder") == []
+    assert choose(page, severity="minor", category="fluency/grammar") == []
+
+
+def test_a_chosen_system_is_shown_alone(several: str, open_page: OpenPage) -> None:
+    page = open_page(several).page
+    choose(page, system="Birch", lp="English to German")
+    assert texts(page, ".translation .system") == ["Birch", "Birch"]
+
+
+def test_orders_do_what_they_say(open_page: OpenPage) -> None:
+    test_set = many_segments(6)
+    worse = {"4": ("Alder",), "2": ("Alder", "Birch")}
+    records: list[Record] = []
+    for s in test_set:
+        for name in s.translations:
+            text = s.translations[name]
+            spans = (mark(text, text, "major"),) if name in worse.get(s.segment, ()) else ()
+            records.append(judgement(s, name, spans=spans))
+    records[0] = failure(test_set.segments[0], "Alder")
+    records[1:3] = [failure(test_set.segments[0], name) for name in ("Birch", "Cedar")]
+    page = open_page(render(make_run(test_set, records))).page
+    assert choose(page, sort="lowest score first, judge") == ["2", "4", "1", "3", "5", "0"]  # 0 has no score
+    assert choose(page, sort="highest score first, judge") == ["1", "3", "5", "4", "2", "0"]
+
+
+def test_only_useful_filters_are_offered(open_page: OpenPage) -> None:
+    page = open_page(render(make_run(small_test_set(["en-de"])))).page
+    names = page.locator("#filters [name]").evaluate_all("all => all.map((e) => e.name)")
+    assert names == ["search", "system", "severity", "category", "domain", "sort"]
+
+
+# Hands and eyes...
+
+
+def test_everything_can_be_reached_by_keyboard(single: str, open_page: OpenPage) -> None:
+    page = open_page(single).page
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    assert page.locator(".skip").evaluate("e => e.getBoundingClientRect().left") >= 0
+    reached = []
+    for _ in range(90):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.name || document.activeElement.tagName"))
+    for name in ("A", "search", "lp", "system", "severity", "category", "sort", "BUTTON", "MARK", "SUMMARY"):
+        assert name in reached
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+
+
+@pytest.mark.parametrize(
+    ("lp", "forward", "back"), [("en-de", "ArrowRight", "ArrowLeft"), ("en-ar", "ArrowLeft", "ArrowRight")]
+)
+def test_arrow_keys_go_from_mark_to_mark(
+    single: str, open_page: OpenPage, lp: str, forward: str, back: str
+) -> None:
+    page = open_page(single).page
+    page.select_option("select[name=lp]", lp)
+    marks = page.locator("#list > li").first.locator(".translation").nth(2).locator("mark[tabindex]")
+    expect(marks).to_have_count(2)
+    marks.first.focus()
+    page.keyboard.press(forward)
+    expect(marks.nth(1)).to_be_focused()
+    page.keyboard.press(forward)
+    expect(marks.nth(1)).to_be_focused()
+    page.keyboard.press(back)
+    expect(marks.first).to_be_focused()
+    assert marks.evaluate_all("all => all.map((e) => e.tabIndex)") == [0, -1]
+
+
+def test_light_and_dark_follow_the_reader(single: str, open_page: OpenPage) -> None:
+    grounds = {
+        scheme: computed(open_page(single, color_scheme=scheme).page, "html", "backgroundColor")
+        for scheme in ("light", "dark")
+    }
+    assert grounds == {"light": "rgb(252, 251, 249)", "dark": "rgb(22, 24, 27)"}
+
+
+def test_figures_follow_the_theme(single: str, open_page: OpenPage) -> None:
+    inks = {
+        scheme: computed(open_page(single, color_scheme=scheme).page, "figure .ink-fill", "fill")
+        for scheme in ("light", "dark")
+    }
+    assert inks == {"light": "rgb(28, 29, 32)", "dark": "rgb(232, 230, 225)"}
+
+
+def test_print_shows_categories_and_no_controls(single: str, open_page: OpenPage) -> None:
+    page = open_page(single, color_scheme="dark").page
+    page.emulate_media(media="print")
+    expect(page.locator("#filters")).to_be_hidden()
+    assert computed(page, "html", "backgroundColor") == "rgb(255, 255, 255)"
+    assert page.locator(".tag").first.evaluate("e => getComputedStyle(e, '::after').display") == "inline"
+    assert page.pdf()[:5] == b"%PDF-"
+
+
+def test_without_scripts_the_numbers_are_there(single: str, open_page: OpenPage) -> None:
+    page = open_page(single, java_script_enabled=False).page
+    expect(page.locator(".ranking").first).to_be_visible()
+    expect(page.get_by_text("scripts are switched off")).to_be_visible()
+    expect(page.locator("#filters")).to_be_hidden()
+
+
+def test_three_thousand_segments_stay_usable(open_page: OpenPage) -> None:
+    html = render(make_run(many_segments(3000)))
+    started = perf_counter()
+    watched = open_page(html)
+    page = watched.page
+    expect(page.locator("#list > li")).to_have_count(20)
+    assert perf_counter() - started < 5
+    page.locator("#more").click()
+    expect(page.locator("#list > li")).to_have_count(70)
+    expect(page.locator("#shown")).to_have_text("Showing 70 of 3,000 segments.")
+    assert page.evaluate("document.activeElement === document.querySelectorAll('#list > li')[20]")
+    spent: Any = page.evaluate(
+        """() => {
+          const start = performance.now();
+          document.forms[0].search.value = "2999.";
+          document.forms[0].search.dispatchEvent(new Event("input", {bubbles: true}));
+          return performance.now() - start;
+        }"""
+    )
+    assert spent < 1000
+    expect(page.locator("#shown")).to_have_text("Showing 1 of 1 segments that match, of 3,000.")
+    assert not watched.misdeeds
