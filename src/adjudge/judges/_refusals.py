@@ -1,6 +1,6 @@
 """How models decline, in the languages they decline in.
 
-Only words around an answer are looked at, or words in place of one: never an answer itself, and nothing quoted.
+Only words around an answer are looked at, or words in place of one: never an answer, and nothing quoted.
 Words in place of an answer are refused or unreadable, which both fail; words around one that decline make it
 no answer.
 """

@@ -68,7 +68,7 @@ class Counted(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class EaPrompt:
-    """List, then count; or both at once."""
+    """Major and minor errors, listed and then counted; the count is scored."""
 
     name: ClassVar[str] = "ea-prompt"
     protocol: ClassVar[str] = "mqm"

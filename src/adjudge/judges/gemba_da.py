@@ -33,7 +33,7 @@ __all__ = ["GembaDa"]
 
 @dataclass(frozen=True, kw_only=True)
 class GembaDa:
-    """Ask once for a rating between two ends."""
+    """A rating from 0 to 100, asked for once, with or without a reference."""
 
     name: ClassVar[str] = "gemba-da"
     protocol: ClassVar[str] = "da-sqm"

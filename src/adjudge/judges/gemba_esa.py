@@ -43,7 +43,7 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("major", "minor")
 
 @dataclass(frozen=True, kw_only=True)
 class GembaEsa:
-    """Mark errors, then rate."""
+    """Errors in two severities, then a rating from 0 to 100 given these errors."""
 
     name: ClassVar[str] = "gemba-esa"
     protocol: ClassVar[str] = "esa"

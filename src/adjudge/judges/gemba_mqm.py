@@ -45,7 +45,7 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("critical", "major", "minor")
 
 @dataclass(frozen=True, kw_only=True)
 class GembaMqm:
-    """Ask once for all errors."""
+    """Errors in three severities, asked for once with three worked examples."""
 
     name: ClassVar[str] = "gemba-mqm"
     protocol: ClassVar[str] = "mqm"

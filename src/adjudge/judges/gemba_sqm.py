@@ -32,7 +32,7 @@ __all__ = ["GembaSqm"]
 
 @dataclass(frozen=True, kw_only=True)
 class GembaSqm:
-    """Ask once for a rating on a scale with named points."""
+    """A rating from 0 to 100 on a scale with four named points, with or without a reference."""
 
     name: ClassVar[str] = "gemba-sqm"
     protocol: ClassVar[str] = "da-sqm"

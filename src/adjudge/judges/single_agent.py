@@ -38,7 +38,7 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("major", "minor", "neutral")
 
 @dataclass(frozen=True, kw_only=True)
 class SingleAgent:
-    """Ask once for the errors of every subtype."""
+    """Errors of all nineteen subtypes, asked for at once; HiMATE's baseline."""
 
     name: ClassVar[str] = "single-agent"
     protocol: ClassVar[str] = "mqm"
