@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -33,7 +34,8 @@ def load_annotator(
     from adjudge.judges import load_judge
     from adjudge.metrics import METRICS, load_metric
 
-    if name not in METRICS:
+    outside = {entry.name for entry in entry_points(group="adjudge.metrics")}
+    if name not in METRICS and name not in outside:
         return load_judge(name, profile=profile, prompts=prompts, settings=settings or {})
     if prompts is not None or profile != "recommended":
         raise UsageError(f"{name} is a metric: it has neither prompts nor profiles")

@@ -250,11 +250,7 @@ class _MetricSession(_Session):
         found: dict[str, dict[str, float]] = {}
         for lp, systems in self.job.plan.systems.items():
             for system in systems:
-                subjects = [
-                    unit.subject
-                    for unit in self.job.plan
-                    if unit.subject.lp == lp and unit.subject.system == system and not unit.missing
-                ]
+                subjects = list(self.job.plan.of_system(lp, system))
                 score = metric.corpus_score(subjects) if subjects else None
                 if score is not None:
                     found.setdefault(lp, {})[system] = score

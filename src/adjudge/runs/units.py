@@ -57,18 +57,29 @@ class Plan:
         """Make one unit after the other."""
         index = 0
         for segment, before in with_context(self.test_set, self.context):
-            terms = tuple(t for t in self.terms if t.source.casefold() in segment.source.casefold())
             for system in self.systems[segment.lp]:
-                reference = self.references.get(segment.lp)
-                subject = Subject(
-                    segment=segment,
-                    systems=(system,),
-                    reference=None if reference is None else segment.references.get(reference),
-                    context=before,
-                    terms=terms,
-                )
+                subject = self._subject(segment, system, before)
                 yield Unit(index=index, subject=subject, missing=self._missing(subject))
                 index += 1
+
+    def of_system(self, lp: str, system: str) -> Iterator[Subject]:
+        """What there is to judge of one system in one lp."""
+        for segment, before in with_context(self.test_set, self.context):
+            if segment.lp == lp:
+                subject = self._subject(segment, system, before)
+                if not self._missing(subject):
+                    yield subject
+
+    def _subject(self, segment: Segment, system: str, before: tuple[Segment, ...]) -> Subject:
+        source = segment.source.casefold()
+        reference = self.references.get(segment.lp)
+        return Subject(
+            segment=segment,
+            systems=(system,),
+            reference=None if reference is None else segment.references.get(reference),
+            context=before,
+            terms=tuple(term for term in self.terms if term.source.casefold() in source),
+        )
 
     def _missing(self, subject: Subject) -> str:
         if subject.system not in subject.segment.translations:

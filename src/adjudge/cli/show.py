@@ -1,0 +1,93 @@
+"""`adjudge show`: the exact messages of a judge; nothing is sent."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from adjudge.cli.output import FormatOption, print_note, print_result
+from adjudge.cli.run import read_settings
+from adjudge.core.judge import Profile
+from adjudge.core.segment import Subject
+from adjudge.errors import UsageError
+from adjudge.report.tables import Table
+
+if TYPE_CHECKING:
+    from adjudge.core.judge import Judge
+    from adjudge.core.segment import Segment, TestSet
+
+__all__ = ["CONTEXT_SETTINGS", "command"]
+
+CONTEXT_SETTINGS: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
+_MARK: Final = "0123456789abcdef"
+_LOOKED_AT: Final = 8
+
+
+def command(
+    context: typer.Context,
+    *,
+    judge: Annotated[str, typer.Argument(help="A name of `adjudge list judges`.")],
+    segment: Annotated[
+        Path | None, typer.Option(help="Test set whose first segment is shown; else one of the examples.")
+    ] = None,
+    system: Annotated[str | None, typer.Option(help="System whose translation is judged.")] = None,
+    lp: Annotated[str | None, typer.Option("--lp", "-l", help="Language pair.")] = None,
+    profile: Annotated[
+        Profile, typer.Option(help="Our advice, the paper, or the paper's code.")
+    ] = "recommended",
+    prompts: Annotated[Path | None, typer.Option(help="Folder of prompts in place of ours.")] = None,
+    form: FormatOption = "table",
+) -> None:
+    """Show every message of a judge about one segment, with the embedded rules in the model's place.
+
+    The digits of the delimiters are drawn anew for every run. Nothing is sent anywhere.
+    """
+    import asyncio
+
+    from adjudge import examples
+    from adjudge.data.load import load
+    from adjudge.llm.connection import Connection
+    from adjudge.llm.models import EMBEDDED, open_model
+    from adjudge.runs.annotators import is_judge, load_annotator, settings_of
+    from adjudge.runs.conversation import exchange_to_json, rehearse, render_exchange
+
+    shown = load_annotator(judge, profile=profile, prompts=prompts, settings=read_settings(context.args))
+    if not is_judge(shown):
+        raise UsageError(f"{judge} is a metric: it has no messages")
+    test_set = load(segment or examples.path("test_set.jsonl"), lp=lp)
+    model = open_model(EMBEDDED, Connection()).model
+    tries = _subjects(shown, test_set if segment is None else test_set.select(limit=1), system)
+    rehearsals = (asyncio.run(rehearse(shown, subject, model)) for subject in tries)
+    exchanges = max(rehearsals, key=len)  # of our examples, one that every stage has something to say about
+    if form == "table":
+        for number, exchange in enumerate(exchanges, start=1):
+            sys.stdout.write(render_exchange(exchange, number, _MARK) + "\n")
+    else:
+        rows = [[e.use.stage, e.use.role, "" if e.reply is None else e.reply.text] for e in exchanges]
+        data = {"judge": judge, "exchanges": [exchange_to_json(e, _MARK) for e in exchanges]}
+        print_result(form, Table(columns=["stage", "role", "reply"], rows=rows), data)
+    settings = ", ".join(f"{key}={value}" for key, value in settings_of(shown).items())
+    print_note(f"settings: {settings}\nnothing was sent; the replies are those of {EMBEDDED}, fixed rules")
+
+
+def _subjects(judge: Judge, test_set: TestSet, system: str | None) -> Iterator[Subject]:
+    """Some translations that could be shown."""
+    known = test_set.systems
+    if not known or system not in {None, *known}:
+        raise UsageError(f"{test_set.name!r} has no system {system!r}; it has {', '.join(known) or 'none'}")
+    for segment in test_set.segments[:_LOOKED_AT]:
+        for name in segment.translations:
+            if system in {None, name}:
+                yield Subject(segment=segment, systems=(name,), reference=_reference(judge, segment))
+
+
+def _reference(judge: Judge, segment: Segment) -> str | None:
+    if not judge.with_reference:
+        return None
+    if not segment.references:
+        raise UsageError(f"{judge.name} is shown a reference, and segment {segment.segment!r} has none")
+    return next(iter(segment.references.values()))

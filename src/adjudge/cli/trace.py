@@ -1,0 +1,110 @@
+"""`adjudge trace`: the conversation behind a judgement."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adjudge.cli.output import FormatOption, print_note, print_result
+from adjudge.errors import UsageError
+from adjudge.report.tables import Table
+
+if TYPE_CHECKING:
+    from adjudge.data.trace import Trace, TracedUnit
+
+__all__ = ["command"]
+
+_ORDER = {"failed": 0, "pending": 1, "judged": 2}
+
+
+def command(
+    run: Annotated[Path, typer.Argument(help="Run directory.")],
+    segment: Annotated[str | None, typer.Option(help="Id of a segment.")] = None,
+    system: Annotated[str | None, typer.Option(help="Name of a system.")] = None,
+    lp: Annotated[str | None, typer.Option("--lp", "-l", help="Language pair.")] = None,
+    form: FormatOption = "table",
+) -> None:
+    """Show the conversation behind judgements: every question, answer, re-ask and fault.
+
+    Without --segment: a list of what was judged, failures first.
+    """
+    from adjudge.data.trace import Trace
+
+    trace = Trace(run)
+    try:
+        units = [unit for unit in trace.units() if _is_wanted(unit, segment, system, lp)]
+        if not units:
+            raise UsageError(
+                f"{run} has no such judgement: segment {segment!r}, system {system!r}, lp {lp!r}"
+            )
+        if segment is None:
+            _print_list(units, form)
+        else:
+            _print_conversations(trace, units, form)
+    finally:
+        trace.close()
+
+
+def _is_wanted(unit: TracedUnit, segment: str | None, system: str | None, lp: str | None) -> bool:
+    return (
+        (segment is None or unit.segment.segment == segment)
+        and (system is None or system in unit.systems)
+        and (lp is None or unit.segment.lp == lp)
+    )
+
+
+def _print_list(units: list[TracedUnit], form: str) -> None:
+    units = sorted(units, key=lambda unit: _ORDER[unit.state])
+    rows = [
+        [
+            unit.segment.lp,
+            unit.segment.segment,
+            " ".join(unit.systems),
+            unit.state + (f"({unit.reason})" if unit.reason else ""),
+            str(unit.calls),
+            unit.detail,
+        ]
+        for unit in units
+    ]
+    table = Table(columns=["lp", "segment", "system", "state", ">calls", "detail"], rows=rows)
+    print_result(form, table, {"units": [_unit_to_json(unit) for unit in units]})  # type: ignore[arg-type]
+    print_note("one conversation: add --segment ID --system NAME")
+
+
+def _unit_to_json(unit: TracedUnit) -> dict[str, object]:
+    return {
+        "lp": unit.segment.lp,
+        "segment": unit.segment.segment,
+        "systems": list(unit.systems),
+        "state": unit.state,
+        "reason": unit.reason,
+        "detail": unit.detail,
+        "calls": unit.calls,
+    }
+
+
+def _print_conversations(trace: Trace, units: list[TracedUnit], form: str) -> None:
+    from adjudge.llm.delimiters import mark_of
+    from adjudge.runs.conversation import exchange_to_json, render_exchange
+
+    data, rows = [], []
+    for unit in units:
+        mark = mark_of(unit.segment, bytes.fromhex(trace.info.secret))
+        exchanges = trace.conversation(unit)
+        data.append(_unit_to_json(unit) | {"exchanges": [exchange_to_json(e, mark) for e in exchanges]})
+        rows += [
+            [str(n), e.use.stage, e.use.role, e.use.reason, "" if e.reply is None else e.reply.text]
+            for n, e in enumerate(exchanges, start=1)
+        ]
+        if form == "table":
+            failed = f"({unit.reason}): {unit.detail}" if unit.reason else ""
+            name = f"{unit.segment.lp}, segment {unit.segment.segment}, {' and '.join(unit.systems)}"
+            sys.stdout.write(f"{name}: {unit.state}{failed}\n\n")
+            for number, exchange in enumerate(exchanges, start=1):
+                sys.stdout.write(render_exchange(exchange, number, mark) + "\n")
+    if form != "table":
+        table = Table(columns=[">", "stage", "role", "not used", "reply"], rows=rows)
+        print_result(form, table, {"units": data})  # type: ignore[arg-type]

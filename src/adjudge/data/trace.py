@@ -1,0 +1,115 @@
+"""What a run directory and its store tell of each unit of work: its state, and the conversation behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from adjudge.core.annotation import Annotation, Preference, Record
+from adjudge.core.run import RunInfo
+from adjudge.core.segment import Segment
+from adjudge.data.call_rows import Exchange, run_name, unit_name
+from adjudge.data.calls import CallReader, find_store
+from adjudge.data.jsonl import read_test_set
+from adjudge.data.records import read_records
+from adjudge.data.run_dir import RECORDS, TEST_SET, read_run_info
+
+__all__ = ["Trace", "TracedUnit"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TracedUnit:
+    """One unit of work of a run.
+
+    Args:
+        segment: what was judged.
+        systems: whose translations.
+        state: judged, failed or pending.
+        reason: of a failure.
+        detail: of a failure.
+        calls: how many questions it asked.
+    """
+
+    segment: Segment
+    systems: tuple[str, ...]
+    state: str
+    reason: str = ""
+    detail: str = ""
+    calls: int = 0
+
+
+class Trace:
+    """A run directory, read for its conversations."""
+
+    def __init__(self, path: Path) -> None:
+        """Open it.
+
+        Raises:
+            DataError: it is no run directory.
+            StoreError: its call store cannot be read.
+        """
+        self.path = path
+        self.info: RunInfo = read_run_info(path)
+        self.segments = {(s.lp, s.segment): s for s in read_test_set(path / TEST_SET)}
+        self._reader = CallReader(find_store(path)) if self.info.kind == "judge" else None
+        self._run = run_name(self.info.secret)
+
+    def close(self) -> None:
+        """Close its store."""
+        if self._reader is not None:
+            self._reader.close()
+
+    def units(self) -> Iterator[TracedUnit]:
+        """Every unit of work in test-set order; all are pending while the run is not finished."""
+        calls = {} if self._reader is None else self._reader.units(self._run)
+        records = self.path / RECORDS
+        found = map(_state, read_records(records)) if records.is_file() else self._pending()
+        seen = set()
+        for lp, segment, systems, failure in found:
+            name = unit_name(lp, segment, systems)
+            if name in seen or (lp, segment) not in self.segments:
+                continue
+            seen.add(name)
+            yield TracedUnit(
+                segment=self.segments[lp, segment],
+                systems=systems,
+                state="pending" if failure is None else "failed" if failure.reason else "judged",
+                reason="" if failure is None else failure.reason,
+                detail="" if failure is None else failure.detail,
+                calls=calls.get(name, 0),
+            )
+
+    def conversation(self, unit: TracedUnit) -> list[Exchange]:
+        """Questions and answers of a unit, in the order asked; none where a metric judged."""
+        if self._reader is None:
+            return []
+        name = unit_name(unit.segment.lp, unit.segment.segment, unit.systems)
+        return self._reader.conversation(self._run, name)
+
+    def _pending(self) -> Iterator[_State]:
+        systems = self.info.test_set.get("systems", [])
+        names = [str(name) for name in systems] if isinstance(systems, list) else []
+        for lp, segment in self.segments:
+            for name in names:
+                if name in self.segments[lp, segment].translations:
+                    yield lp, segment, (name,), None
+
+
+@dataclass(frozen=True)
+class _End:
+    """How a unit ended; without a reason it was judged."""
+
+    reason: str = ""
+    detail: str = ""
+
+
+_State = tuple[str, str, tuple[str, ...], _End | None]
+
+
+def _state(record: Record) -> _State:
+    if isinstance(record, Annotation):
+        return record.lp, record.segment, (record.system,), _End()
+    if isinstance(record, Preference):
+        return record.lp, record.segment, record.systems, _End()
+    return record.lp, record.segment, record.systems, _End(record.reason, record.detail)

@@ -1,0 +1,141 @@
+"""A conversation as a person reads it: what was asked, by whom, what came back, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import TypeVar
+
+import orjson
+
+from adjudge.core.ask import About, Answer, Message, Reply, Sampling
+from adjudge.core.judge import Judge
+from adjudge.core.segment import Subject
+from adjudge.data.call_rows import Exchange, StoredRequest, Use
+from adjudge.errors import AnswerError
+from adjudge.llm.delimiters import render_message
+from adjudge.llm.model import Model, Request
+
+__all__ = ["exchange_to_json", "rehearse", "render_exchange"]
+
+T = TypeVar("T")
+
+
+class _Rehearsal:
+    """An `Ask` that writes down everything and sends nothing anywhere but to the embedded model."""
+
+    def __init__(self, model: Model) -> None:
+        self.exchanges: list[Exchange] = []
+        self._model = model
+
+    async def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        about: About,
+        read: Callable[[Reply], T],
+        attempts: int = 2,
+        schema: Mapping[str, object] | None = None,
+        sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
+    ) -> Answer[T]:
+        """Ask once; see `core.ask.Ask`."""
+        del attempts
+        request = Request(messages=tuple(messages), about=about, schema=schema, sampling=sampling)
+        reply = await self._model.reply(request)
+        stored = StoredRequest(model={}, messages=tuple(messages), sampling=sampling, schema=schema)
+        place = len(self.exchanges)
+        self.exchanges.append(Exchange(use=Use(b"", about.stage, about.role), request=stored, reply=reply))
+        try:
+            return Answer(value=read(reply), reply=reply)
+        except AnswerError as error:
+            use = Use(b"", about.stage, about.role, error.reason, error.detail)
+            self.exchanges[place] = Exchange(use=use, request=stored, reply=reply)
+            raise
+
+
+async def rehearse(judge: Judge, subject: Subject, model: Model) -> list[Exchange]:
+    """Every question that a judge puts about one subject, with the answers of the embedded model."""
+    ask = _Rehearsal(model)
+    with suppress(AnswerError):  # the last exchange says so
+        await judge.annotate(subject, ask)
+    return ask.exchanges
+
+
+def render_exchange(exchange: Exchange, number: int, mark: str) -> str:
+    """Write one question and its answer out, as the model got it."""
+    use, request, reply = exchange.use, exchange.request, exchange.reply
+    role = f", {use.role}" if use.role else ""
+    lines = [f"── {number}. {use.stage}{role} {_asked(request)}".rstrip() + " ──"]
+    if request is not None:
+        for message in request.messages:
+            lines += [f"[{message.role}]", _indent(render_message(message, mark))]
+        if request.schema is not None:
+            schema = orjson.dumps(request.schema, option=orjson.OPT_INDENT_2).decode()
+            lines += ["[schema of the answer]", _indent(schema)]
+    lines += [f"[failed attempt] {attempt.reason}: {attempt.detail}" for attempt in exchange.failed]
+    if reply is not None:
+        if reply.reasoning:
+            lines += ["[thinking]", _indent(reply.reasoning)]
+        lines += [f"[reply] {_facts(reply)}", _indent(reply.text)]
+    if use.reason:
+        lines.append(f"[not used] {use.reason}: {use.detail}")
+    return "\n".join(lines) + "\n"
+
+
+def _asked(request: StoredRequest | None) -> str:
+    if request is None:
+        return ""
+    sample, again = request.sample
+    parts = [f"sample {sample + 1}"] if sample else []
+    parts += [f"asked again ({again})"] if again else []
+    return f"({', '.join(parts)})" if parts else ""
+
+
+def _facts(reply: Reply) -> str:
+    u = reply.usage
+    counts = [
+        ("prompt", u.prompt),
+        ("cached", u.cached),
+        ("completion", u.completion),
+        ("reasoning", u.reasoning),
+    ]
+    tokens = ", ".join(f"{count} {name}" for name, count in counts if count)
+    return ", ".join(part for part in (reply.model, reply.finish, tokens and f"tokens: {tokens}") if part)
+
+
+def _indent(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.split("\n"))
+
+
+def exchange_to_json(exchange: Exchange, mark: str) -> dict[str, object]:
+    """One question and its answer as a JSON object."""
+    request, reply = exchange.request, exchange.reply
+    return {
+        "stage": exchange.use.stage,
+        "role": exchange.use.role,
+        "reason": exchange.use.reason,
+        "detail": exchange.use.detail,
+        "messages": _messages(() if request is None else request.messages, mark),
+        "schema": None if request is None else request.schema,
+        "sample": None if request is None else list(request.sample),
+        "failed_attempts": [
+            {"reason": a.reason, "detail": a.detail, "time": a.time} for a in exchange.failed
+        ],
+        "reply": None if reply is None else _reply(reply),
+    }
+
+
+def _messages(messages: Iterable[Message], mark: str) -> list[dict[str, str]]:
+    return [{"role": message.role, "content": render_message(message, mark)} for message in messages]
+
+
+def _reply(reply: Reply) -> dict[str, object]:
+    u = reply.usage
+    tokens = {"prompt": u.prompt, "cached": u.cached, "completion": u.completion, "reasoning": u.reasoning}
+    return {
+        "text": reply.text,
+        "reasoning": reply.reasoning,
+        "model": reply.model,
+        "finish": reply.finish,
+        "tokens": tokens,
+    }
