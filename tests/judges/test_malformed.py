@@ -88,18 +88,17 @@ async def test_no_malformed_reply_becomes_an_annotation(
     forms = forms_of(name, profile, settings)
     before = [with_third_heading(VALID[form], name, form) for form in forms[:step]]
     form = forms[step]
-    wrong, reasons_wrong, total = [], [], 0
+    wrong, reasons_wrong = [], []
     for bad in (*ANYWHERE, *IN_FORM[form], *unfinished(form)):
         text = with_third_heading(bad.reply.text, name, form)
         reply = Reply(text=text, finish=bad.reply.finish, reasoning=bad.reply.reasoning)
         came = await outcome(judge, subject(), before, reply)
-        total += 1
         if came == "ANNOTATION":
             wrong.append(text[:80])
         elif came != bad.reason:
             reasons_wrong.append((bad.reason, came, text[:80]))
     assert not wrong
-    assert len(reasons_wrong) <= 0.005 * total, reasons_wrong
+    assert not reasons_wrong
 
 
 @pytest.mark.parametrize(("name", "profile", "settings", "step"), list(cases()))

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib
 import types
 from collections.abc import Mapping
 from dataclasses import fields
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from adjudge.core.judge import PROFILES, Judge, Profile
-from adjudge.core.loading import find_class, read_settings
+from adjudge.core.loading import find_attribute, find_class, read_settings
 from adjudge.errors import UsageError
 
 __all__ = ["JUDGES", "load_judge"]
@@ -68,8 +67,4 @@ def load_judge(
 
 def __getattr__(name: str) -> object:
     """Import a judge's class when it is first named."""
-    for place in JUDGES.values():
-        module, _, attribute = place.partition(":")
-        if attribute == name:
-            return getattr(importlib.import_module(module), attribute)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return find_attribute(__name__, name, JUDGES)

@@ -12,15 +12,10 @@ from adjudge.judges._refusals import is_refusal
 
 __all__ = ["check_characters", "echoes", "read_text", "shown", "unreadable"]
 
-_BLOCKED: Final = {
-    "content_filter",
-    "refusal",
-    "safety",
-    "recitation",
-    "blocklist",
-    "prohibited_content",
-    "spii",
-}
+_BLOCKED: Final = (
+    *("refused", "refusal", "content_filter", "safety"),
+    *("recitation", "blocklist", "prohibited_content", "spii"),
+)
 _CALLED: Final = {"tool_calls", "tool_use", "function_call"}
 
 _THINKING: Final = re.compile(
