@@ -1,0 +1,180 @@
+"""Records as JSON lines: every field comes back, and nothing that is not a record comes in."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference, Record
+from adjudge.data.records import read_records, record_from_json, record_to_json, write_records
+from adjudge.errors import DataError
+from tests.data.nasty import records
+
+SPAN = {
+    "side": "translation",
+    "start": 2,
+    "end": 5,
+    "text": "abc",
+    "category": "accuracy/omission",
+    "severity": "major",
+    "match": "exact",
+    "note": "",
+}
+ANNOTATION = {
+    "kind": "annotation",
+    "lp": "en-de",
+    "document": "d",
+    "segment": "1",
+    "system": "A",
+    "annotator": "people",
+    "protocol": "esa",
+    "rating": 80,
+    "spans": [SPAN],
+    "flags": [],
+    "rationale": None,
+}
+PREFERENCE = {
+    "kind": "preference",
+    "lp": "en-de",
+    "document": "",
+    "segment": "1",
+    "systems": ["A", "B"],
+    "annotator": "fire",
+    "protocol": "pairwise",
+    "criterion": "fluency",
+    "verdict": "E",
+    "orders": ["A", "B"],
+    "flags": ["position_inconsistent"],
+    "rationale": None,
+}
+FAILURE = {
+    "kind": "failure",
+    "lp": "en-de",
+    "document": "",
+    "segment": "1",
+    "system": "A",
+    "annotator": "fire",
+    "protocol": "pairwise",
+    "reason": "empty",
+    "detail": "no words",
+}
+
+
+@pytest.mark.parametrize("value", [ANNOTATION, PREFERENCE, FAILURE])
+def test_the_shape_of_a_line_is_that_of_the_design(value: dict[str, Any]) -> None:
+    assert record_to_json(record_from_json(value)) == value
+
+
+def test_a_failed_pair_names_both_systems_and_the_criterion() -> None:
+    failure = Failure(
+        lp="en-de",
+        segment="1",
+        systems=("A", "B"),
+        annotator="fire",
+        protocol="pairwise",
+        reason="empty",
+        criterion="style",
+    )
+    value = record_to_json(failure)
+    assert value["systems"] == ["A", "B"]
+    assert value["criterion"] == "style"
+    assert record_from_json(value) == failure
+
+
+@given(chosen=st.lists(records, max_size=4))
+def test_records_come_back_as_they_were_written(
+    tmp_path_factory: pytest.TempPathFactory, chosen: list[Record]
+) -> None:
+    path = tmp_path_factory.mktemp("records") / "records.jsonl"
+    write_records(path, chosen)
+    assert read_records(path) == chosen
+
+
+def test_records_of_a_run_directory_are_read(tmp_path: Path) -> None:
+    records = [record_from_json(FAILURE)]
+    write_records(tmp_path / "records.jsonl", records)
+    assert read_records(tmp_path) == records
+    assert read_records(str(tmp_path)) == records
+
+
+@pytest.mark.parametrize(
+    ("value", "change", "message"),
+    [
+        (ANNOTATION, {"kind": "judgement"}, "kind 'judgement'"),
+        (ANNOTATION, {"score": 3}, "unknown key 'score'"),
+        (ANNOTATION, {"segment": 1}, "'segment' must be text, got 1"),
+        (ANNOTATION, {"system": None}, "'system' must be text, got None"),
+        (ANNOTATION, {"rating": "80"}, "'rating' must be a number, got '80'"),
+        (ANNOTATION, {"rating": True}, "'rating' must be a number"),
+        (ANNOTATION, {"rating": 101}, "lies in 0 to 100, got 101"),
+        (ANNOTATION, {"rating": None}, "needs a rating"),
+        (ANNOTATION, {"protocol": "esq"}, "no protocol 'esq'"),
+        (ANNOTATION, {"spans": {}}, "'spans' must be a list"),
+        (ANNOTATION, {"flags": "x"}, "'flags' must be a list of texts"),
+        (ANNOTATION, {"counts": {"huge": 1}}, "severity must be one of"),
+        (ANNOTATION, {"counts": {"major": -1}}, "whole number from 0"),
+        (ANNOTATION, {"spans": [{**SPAN, "severity": "Major"}]}, "severity must be one of"),
+        (ANNOTATION, {"spans": [{**SPAN, "category": "accuracy/hallucination"}]}, "category must be one of"),
+        (ANNOTATION, {"spans": [{**SPAN, "start": 9}]}, "0 <= start <= end, got 9 and 5"),
+        (ANNOTATION, {"spans": [{**SPAN, "start": -1}]}, "whole number from 0"),
+        (ANNOTATION, {"spans": [{**SPAN, "start": 1.5}]}, "whole number from 0"),
+        (ANNOTATION, {"spans": [{**SPAN, "end": None}]}, "both offsets or none"),
+        (ANNOTATION, {"spans": [{**SPAN, "score": 5}]}, "unknown key 'score'"),
+        (ANNOTATION, {"spans": ["abc"]}, "must be a JSON object"),
+        (PREFERENCE, {"systems": ["A"]}, "must name two systems"),
+        (PREFERENCE, {"systems": ["A", "A"]}, "two different systems"),
+        (PREFERENCE, {"verdict": "C"}, "verdict must be one of A, B, E"),
+        (PREFERENCE, {"orders": ["A", "tie"]}, "verdict must be one of A, B, E"),
+        (FAILURE, {"reason": "unlucky"}, "reason must be one of"),
+        (FAILURE, {"systems": ["A"]}, "'system', or 'systems' for a pair, and not both"),
+    ],
+)
+def test_what_is_no_record_is_refused_with_its_line(
+    tmp_path: Path, value: dict[str, Any], change: dict[str, Any], message: str
+) -> None:
+    path = tmp_path / "records.jsonl"
+    path.write_text(json.dumps(value) + "\n\n" + json.dumps({**value, **change}) + "\n")
+    with pytest.raises(DataError, match=message) as caught:
+        read_records(path)
+    assert str(caught.value).endswith("records.jsonl line 3)")
+    assert str(caught.value).count("line 3") == 1
+
+
+@pytest.mark.parametrize("key", ["lp", "segment", "system", "annotator", "protocol"])
+def test_a_missing_key_is_named(key: str) -> None:
+    value = {k: v for k, v in ANNOTATION.items() if k != key}
+    with pytest.raises(DataError, match=f"'{key}' is missing"):
+        record_from_json(value)
+
+
+def test_what_has_a_default_may_be_left_out() -> None:
+    kept = ("kind", "lp", "segment", "system", "annotator")
+    value = {key: ANNOTATION[key] for key in kept} | {
+        "protocol": "mqm",
+        "spans": [{"severity": "minor", "start": 0, "end": 0}],
+    }
+    expected = Annotation(
+        lp="en-de",
+        segment="1",
+        system="A",
+        annotator="people",
+        protocol="mqm",
+        spans=(ErrorSpan(severity="minor", start=0, end=0),),
+    )
+    assert record_from_json(value) == expected
+
+
+def test_people_who_were_asked_once_have_no_orders() -> None:
+    value = {k: v for k, v in PREFERENCE.items() if k not in {"orders", "flags", "rationale", "document"}}
+    record = record_from_json(value)
+    assert isinstance(record, Preference)
+    assert record.orders == ()
+
+
+@pytest.mark.parametrize("value", [[], "annotation", None, 3])
+def test_a_line_that_is_no_object_is_no_record(value: object) -> None:
+    with pytest.raises(DataError, match="a record is an object"):
+        record_from_json(value)
