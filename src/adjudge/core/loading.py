@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, Union, cast, get_args, get_origin, get_t
 
 from adjudge.errors import UsageError
 
-__all__ = ["find_class", "read_settings"]
+__all__ = ["find_attribute", "find_class", "read_settings"]
 
 _TRUTH: Final = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False}
 
@@ -39,6 +39,19 @@ def find_class(kind: str, name: str, ours: Mapping[str, str], others: Iterable[E
         return cast(type[Any], getattr(importlib.import_module(module), attribute))
     except (ImportError, AttributeError) as error:
         raise UsageError(f"{kind} {name!r} cannot be loaded from {places[name]!r}: {error}") from error
+
+
+def find_attribute(room: str, name: str, ours: Mapping[str, str]) -> object:
+    """Import one of our classes by its own name, for a room's `__getattr__`.
+
+    Raises:
+        AttributeError: none of them is called so.
+    """
+    for place in ours.values():
+        module, _, attribute = place.partition(":")
+        if attribute == name:
+            return getattr(importlib.import_module(module), attribute)
+    raise AttributeError(f"module {room!r} has no attribute {name!r}")
 
 
 def read_settings(

@@ -1,4 +1,7 @@
-"""Metrics by name: what scores translations without a language model. A package of its own may bring more."""
+"""Metrics by name: what scores translations without a language model. A package of its own may bring more.
+
+`adjudge.metrics.Bleu(lowercase=True)` makes one in Python, `load_metric("bleu")` from a command line.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from importlib.metadata import entry_points
 from typing import Final, cast
 
 from adjudge.core.judge import Metric
-from adjudge.core.loading import find_class, read_settings
+from adjudge.core.loading import find_attribute, find_class, read_settings
 
 __all__ = ["METRICS", "load_metric"]
 
@@ -35,3 +38,8 @@ def load_metric(name: str, settings: Mapping[str, str] = types.MappingProxyType(
     """
     make = find_class("metric", name, METRICS, entry_points(group="adjudge.metrics"))
     return cast(Metric, make(**read_settings(f"metric {name!r}", make, settings)))
+
+
+def __getattr__(name: str) -> object:
+    """Import a metric's class when it is first named."""
+    return find_attribute(__name__, name, METRICS)

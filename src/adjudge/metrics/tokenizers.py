@@ -19,7 +19,7 @@ PieceModel = Literal["flores200", "flores101", "spBLEU-1K"]
 Tokenizer = Literal[
     "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none", "flores200", "flores101", "spBLEU-1K"
 ]
-"""Names that sacrebleu has; `spm`, which it is about to remove, is called `flores101` here."""
+"""Names that sacrebleu has; `spm`, which it is about to remove, is its other name for `flores101`."""
 
 _BY_SCRIPT: Final[dict[str, Tokenizer]] = {
     **dict.fromkeys(("Hans", "Hant", "Hani", "Bopo"), "zh"),
@@ -28,7 +28,7 @@ _BY_SCRIPT: Final[dict[str, Tokenizer]] = {
     **dict.fromkeys(("Thai", "Laoo", "Khmr", "Mymr", "Tibt"), "char"),
 }
 """Scripts whose words the usual tokenizers do not find, and the tokenizer to use."""
-_SPACED: Final[tuple[Tokenizer, ...]] = ("13a", "intl", "none")
+_SPACED: Final[tuple[Tokenizer, ...]] = ("13a", "intl")
 _ANYWHERE: Final[tuple[Tokenizer, ...]] = ("char", "flores200", "flores101", "spBLEU-1K")
 _PACKAGES: Final = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}
 
@@ -86,13 +86,14 @@ def check_model(tokenizer: Tokenizer) -> None:
 
 def describe_missing(tokenizer: Tokenizer, lp: str, error: Exception) -> str:
     """Why a tokenizer cannot be had, and what to do."""
+    said = " ".join(str(error).split())
     if package := _PACKAGES.get(tokenizer):
-        why = "" if "pip install" in str(error) else f" ({error})"
+        why = "" if "pip install" in said else f" ({said})"
         return (
             f"{tokenizer}, the tokenizer for {_language(lp)}, needs pip install '{package}'{why}; "
             "or choose --tokenize char, or the metric chrf"
         )
-    return f"tokenizer {tokenizer!r} cannot be loaded; if its model is damaged, delete it ({error})"
+    return f"tokenizer {tokenizer!r} cannot be loaded; if its model is damaged, delete it ({said})"
 
 
 def _tokenizer_of(lp: str) -> Tokenizer:
