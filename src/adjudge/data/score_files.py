@@ -26,6 +26,9 @@ Level = Literal["seg", "doc", "domain", "sys"]
 
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
+_OTHER_JSON: Final = (b"u", b"f", b'"', b"[", b"{")
+"""Bytes of JSON values that are no numbers: null and true, false, text, arrays, objects."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreTable:
@@ -91,10 +94,12 @@ def _read_blocks(raw: bytes) -> dict[str, NDArray[np.float64]] | None:
     while start < len(data):
         key = data[start : data.find(b"\t", start) + 1]
         end = _end_of_block(data, start, key)
+        numbers = data[start + len(key) : end].replace(b"\n" + key, b",")
+        if any(other in numbers for other in _OTHER_JSON):
+            return None
         try:
             name = key[:-1].decode()
-            numbers = data[start + len(key) : end].replace(b"\n" + key, b",").replace(b"None", b"null")
-            values = orjson.loads(b"[" + numbers + b"]")
+            values = orjson.loads(b"[" + numbers.replace(b"None", b"null") + b"]")
             block = np.array(values, dtype=np.float64)
         except (ValueError, TypeError):
             return None
