@@ -211,16 +211,24 @@ def test_smoothing_is_sacrebleus() -> None:
     assert metric.settings("en-de")["smooth"] == "add-k[0.50]"
 
 
-@pytest.mark.parametrize("language", ["ja", "ko"])
-def test_a_missing_analyser_is_named_with_its_package(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    name = f"sacrebleu.tokenizers.tokenizer_{language}_mecab"
-    monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.setitem(sys.modules, {"ja": "MeCab", "ko": "mecab_ko"}[language], None)
+@pytest.fixture(params=["ja", "ko"])
+def language_without_analyser(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """What sacrebleu found when it looked for the analyser is forgotten before and after."""
+    module = f"sacrebleu.tokenizers.tokenizer_{request.param}_mecab"
+    sys.modules.pop(module, None)
+    monkeypatch.setitem(sys.modules, {"ja": "MeCab", "ko": "mecab_ko"}[request.param], None)
+    yield request.param
+    sys.modules.pop(module, None)
+
+
+def test_a_missing_analyser_is_named_with_its_package(language_without_analyser: str) -> None:
+    language = language_without_analyser
     with pytest.raises(
         UsageError, match=rf"pip install 'sacrebleu\[{language}\]'; or choose --tokenize char"
     ):
         load_metric("bleu").settings(f"en-{language}")
-    monkeypatch.delitem(sys.modules, name)
     assert load_metric("bleu", {"tokenize": "char"}).settings(f"en-{language}")["tok"] == "char"
 
 
