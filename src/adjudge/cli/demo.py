@@ -29,7 +29,6 @@ def command(
     _copy_examples(out)
     for what, arguments in story(out):
         _step(what, arguments)
-    print_note(f"\nThe report: {out / 'report.html'}")
     print_note("Next, with a model of yours (any OpenAI-compatible server):")
     print_note(
         f"$ adjudge run gemba-mqm {out / 'test_set.jsonl'} --lp en-de --out {out / 'runs' / 'my-model'} "

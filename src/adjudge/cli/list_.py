@@ -21,7 +21,7 @@ def command(
     """List what there is, by the names that other commands take."""
     columns, rows = _LISTS[what]()
     keys = [c.removeprefix(">").replace(" ", "_") for c in columns]
-    data = {what: [dict(zip(keys, row, strict=True)) for row in rows]}
+    data: dict[str, object] = {what: [dict(zip(keys, row, strict=True)) for row in rows]}
     print_result(form, Table(columns=columns, rows=rows), data)
 
 
