@@ -104,8 +104,11 @@ class Models:
 
     async def close(self) -> None:
         """Let connections go."""
-        for remote in self._remotes():
-            await remote.close()
+        for opened in self.all:
+            if opened.remote is not None:
+                await opened.remote.close()
+            if isinstance(opened.model, ReplayModel):
+                opened.model.close()
 
     def _remotes(self) -> Iterator[RemoteModel]:
         return (model.remote for model in self.all if model.remote is not None)

@@ -23,6 +23,10 @@ class ReplayModel:
         """The recorded model's name: its answers are its answers, whoever repeats them."""
         return self._identity.name
 
+    def close(self) -> None:
+        """Close the recorded store."""
+        self._reader.close()
+
     async def reply(self, request: Request) -> Reply:
         """The recorded reply; see `llm.model.Model`."""
         reply = self._reader.find(request.key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
@@ -57,26 +57,23 @@ async def execute(job: Job) -> Outcome:
     Raises:
         AdjudgeError: something stopped it; what was answered is stored, the same job goes on from there.
     """
-    directory = RunDirectory(job.out)
-    try:
+    with closing(RunDirectory(job.out)) as directory, closing(Sink()) as sink:
         info = directory.open(job.info(), job.plan.test_set)
         if is_judge(job.annotator) and job.models is not None:
-            return await _JudgeSession(job, directory, info).run(job.annotator, job.models)
+            return await _JudgeSession(job, directory, info, sink).run(job.annotator, job.models)
         if is_metric(job.annotator):
-            return await _MetricSession(job, directory, info).run(job.annotator)
+            return await _MetricSession(job, directory, info, sink).run(job.annotator)
         raise UsageError(f"{job.annotator.name} is a judge and has no model to ask")
-    finally:
-        directory.close()
 
 
 class _Session:
     """What judges and metrics have in common: records, counts, progress."""
 
-    def __init__(self, job: Job, directory: RunDirectory, info: RunInfo) -> None:
+    def __init__(self, job: Job, directory: RunDirectory, info: RunInfo, sink: Sink) -> None:
         self.job = job
         self.directory = directory
         self.start = info
-        self.sink = Sink()
+        self.sink = sink
         self.tally = Tally()
         self.began = time.monotonic()
         self.progress = Progress(len(job.plan), shown=job.progress)
@@ -144,7 +141,6 @@ class _JudgeSession(_Session):
                 self.directory.write(self._info(store.totals()))
             raise
         finally:
-            self.sink.close()
             await models.close()
             store.close()
         notes = (*self._notes(asker), *_torn(store.torn))
@@ -226,18 +222,14 @@ class _MetricSession(_Session):
 
     async def run(self, metric: Metric) -> Outcome:
         """Score every unit, block by block."""
-        try:
-            with self.progress:
-                units = iter(self.job.plan)
-                while block := list(islice(units, _BLOCK)):
-                    self._annotate(metric, block)
-                    self.progress.show(
-                        done=self.sink.judged + self.sink.failed, failed=self.sink.failed, tally=self.tally
-                    )
-                    await asyncio.sleep(0)
-            info = self.finish(self.info(price=0.0, corpus_scores=self._corpus_scores(metric)))
-        finally:
-            self.sink.close()
+        with self.progress:
+            units = iter(self.job.plan)
+            while block := list(islice(units, _BLOCK)):
+                self._annotate(metric, block)
+                done = self.sink.judged + self.sink.failed
+                self.progress.show(done=done, failed=self.sink.failed, tally=self.tally)
+                await asyncio.sleep(0)
+        info = self.finish(self.info(price=0.0, corpus_scores=self._corpus_scores(metric)))
         return Outcome(info=info, seconds=self.seconds)
 
     def _annotate(self, metric: Metric, block: list[Unit]) -> None:

@@ -1,0 +1,129 @@
+"""What the tests of runs share: a small test set, a judge that is easy to follow, and a metric."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+
+from adjudge.core.annotation import Annotation
+from adjudge.core.ask import About, Ask, Message, Quoted, Reply
+from adjudge.core.judge import Calls, Profile
+from adjudge.core.segment import Segment, Subject, TestSet
+from adjudge.errors import AnswerError
+from adjudge.llm import rules
+from adjudge.llm.model import Request
+
+__all__ = ["Lengths", "Rater", "small_set"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rater:
+    """Ask for a rating, as often as `questions` says, and give the mean."""
+
+    name: ClassVar[str] = "rater"
+    protocol: ClassVar[str] = "da-sqm"
+    weights: ClassVar[None] = None
+    calls: ClassVar[Calls] = Calls(1, 1, 1)
+    prompts_digest: ClassVar[str] = "abc123"
+
+    profile: Profile = "recommended"
+    with_reference: bool = False
+    questions: int = 1
+
+    async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
+        words: list[str | Quoted] = ["Rate ", Quoted("translation", subject.translation)]
+        words += [f" term {term.source}={term.translation}" for term in subject.terms]
+        words += [f" before {segment.segment}" for segment in subject.context]
+        words += [f" reference {subject.reference}"] if self.with_reference else []
+        about = About(judge=self.name, stage="rating", subject=subject, wants="rating", facts={})
+        answers = [
+            await ask([Message("user", (*words, f" {n}"))], about=about, read=read_rating)
+            for n in range(self.questions)
+        ]
+        return Annotation(
+            lp=subject.lp,
+            segment=subject.segment.segment,
+            system=subject.system,
+            annotator=self.name,
+            protocol=self.protocol,
+            rating=sum(answer.value for answer in answers) / len(answers),
+        )
+
+
+def read_rating(reply: Reply) -> float:
+    if not re.fullmatch(r"\d+", reply.text, re.ASCII):
+        raise AnswerError("range", f"wanted a number, got {reply.text!r}")
+    return float(reply.text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lengths:
+    """A metric: the length of the translation."""
+
+    name: ClassVar[str] = "lengths"
+    protocol: ClassVar[str] = "metric"
+    weights: ClassVar[None] = None
+    with_reference: bool = False
+    corpus: bool = False
+
+    def settings(self, lp: str) -> Mapping[str, str]:
+        return {"unit": "characters", "tok": "zh" if lp.endswith("zh") else "13a"}
+
+    def annotate(self, subjects: Sequence[Subject]) -> list[Annotation]:
+        return [
+            Annotation(
+                lp=s.lp,
+                segment=s.segment.segment,
+                system=s.system,
+                annotator=self.name,
+                protocol=self.protocol,
+                rating=float(len(s.translation)),
+            )
+            for s in subjects
+        ]
+
+    def corpus_score(self, subjects: Sequence[Subject]) -> float | None:
+        return float(sum(len(s.translation) for s in subjects)) if self.corpus else None
+
+
+def small_set(size: int = 6, lps: Sequence[str] = ("en-de",), systems: Sequence[str] = ("A", "B")) -> TestSet:
+    """Segments of two documents; every translation is another text."""
+    segments = [
+        Segment(
+            segment=str(number),
+            lp=lp,
+            source=f"Sentence {number} of the bank.",
+            document=f"doc{number // 3}",
+            references={"refA": f"Referenz {number}"},
+            translations={name: f"Satz {number} von {name} in {lp}" for name in systems},
+        )
+        for lp in lps
+        for number in range(size)
+    ]
+    return TestSet(name="small", segments=tuple(segments))
+
+
+class Scripted:
+    """Stands in for the embedded model: rates by the length of the text, counts what it is asked."""
+
+    name = "builtin/rules"
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self.texts: dict[str, str] = {}
+
+    async def reply(self, request: Request) -> Reply:
+        self.requests.append(request)
+        translation = request.about.subject.translation
+        return Reply(text=self.texts.get(translation, str(len(translation))), model=self.name)
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Scripted:
+    """The model that runs without `model=` ask."""
+    scripted = Scripted()
+    monkeypatch.setattr(rules, "RulesModel", lambda: scripted)
+    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
+    return scripted

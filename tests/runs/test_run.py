@@ -1,0 +1,420 @@
+"""A run: recorded, resumable, signed, and never a failure turned into a number."""
+
+import asyncio
+import json
+import signal
+import sqlite3
+import threading
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+import adjudge
+from adjudge.core.annotation import Annotation, Failure
+from adjudge.core.ask import Ask, Reply
+from adjudge.core.segment import Subject, TestSet
+from adjudge.data.calls import CallReader
+from adjudge.data.run_dir import read_run, read_run_info
+from adjudge.errors import AdjudgeError, AnswerError, ServerStopError, StoreError, UsageError
+from adjudge.llm.model import Request
+from adjudge.runs.run import arun, run
+from tests.runs.conftest import Lengths, Rater, Scripted, small_set
+
+
+def files(out: Path) -> set[str]:
+    return {path.name for path in out.iterdir()} - {".lock"}
+
+
+# Records...
+
+
+def test_a_run_leaves_a_directory_that_holds_everything(tmp_path: Path, model: Scripted) -> None:
+    done = run(Rater(), small_set(), out=tmp_path / "run")
+    assert files(tmp_path / "run") == {"run.json", "records.jsonl", "test_set.jsonl", "calls.sqlite"}
+    assert [(r.segment, r.system) for r in done.records if isinstance(r, Annotation)] == [
+        (str(n), system) for n in range(6) for system in "AB"
+    ]
+    assert done.records[0] == Annotation(
+        lp="en-de", segment="0", system="A", annotator="rater", protocol="da-sqm", rating=21.0
+    )
+    assert done.test_set.segments == small_set().segments
+    info = done.info
+    assert (info.kind, info.annotator, info.protocol, info.weights) == ("judge", "rater", "da-sqm", None)
+    assert info.counts == {"judged": 12, "failed": 0, "pending": 0}
+    assert info.calls == {"asked": 12, "from_store": 0, "attempts": 12, "repaired": 0}
+    assert info.price == 0.0
+    assert info.times["started"] <= info.times["finished"]
+    assert info.test_set["digest"] == small_set().digest
+    assert read_run(tmp_path / "run") == done
+
+
+def test_the_public_names_are_these(tmp_path: Path, model: Scripted) -> None:
+    done = adjudge.run(Rater(), small_set(1), out=tmp_path / "run")
+    assert len(done.records) == 2
+
+
+def test_an_answer_that_cannot_be_read_is_a_failure_with_its_reason(tmp_path: Path, model: Scripted) -> None:
+    model.texts["Satz 1 von B in en-de"] = "very good"
+    done = run(Rater(), small_set(), out=tmp_path / "run")
+    assert [r for r in done.records if isinstance(r, Failure)] == [
+        Failure(
+            lp="en-de",
+            document="doc0",
+            segment="1",
+            systems=("B",),
+            annotator="rater",
+            protocol="da-sqm",
+            reason="range",
+            detail="wanted a number, got 'very good'",
+        )
+    ]
+    assert done.info.failures == {"range": 1}
+    assert done.info.counts == {"judged": 11, "failed": 1, "pending": 0}
+    assert "failed:1/12" in str(done.info.signature)
+
+
+def test_a_value_that_no_record_accepts_is_a_failure(tmp_path: Path, model: Scripted) -> None:
+    model.texts["Satz 0 von A in en-de"] = "101"
+    done = run(Rater(), small_set(1), out=tmp_path / "run")
+    assert isinstance(done.records[0], Failure)
+    assert done.records[0].reason == "schema"
+
+
+def test_a_missing_translation_is_a_failure_and_asks_nobody(tmp_path: Path, model: Scripted) -> None:
+    segments = list(small_set(2).segments)
+    segments[0] = replace(segments[0], translations={"A": "Satz"})
+    done = run(Rater(), TestSet(name="gap", segments=tuple(segments)), out=tmp_path / "run")
+    assert isinstance(done.records[1], Failure)
+    assert done.records[1].reason == "missing"
+    assert len(model.requests) == 3
+
+
+def test_an_error_of_a_judge_itself_is_no_failure_but_an_error(tmp_path: Path, model: Scripted) -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Broken(Rater):
+        name: ClassVar[str] = "broken"
+
+        async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run(Broken(), small_set(), out=tmp_path / "run")
+
+
+def test_judges_see_context_terms_and_reference(tmp_path: Path, model: Scripted) -> None:
+    (tmp_path / "terms.tsv").write_text("bank\tUfer\n")
+    run(
+        Rater(with_reference=True),
+        small_set(2, systems=["A"]),
+        out=tmp_path / "run",
+        context=1,
+        terms=tmp_path / "terms.tsv",
+    )
+    said = ["".join(p for p in r.messages[0].parts if isinstance(p, str)) for r in model.requests]
+    assert "Rate  term bank=Ufer reference Referenz 0 0" in said
+    assert "Rate  term bank=Ufer before 0 reference Referenz 1 0" in said
+
+
+# Signatures...
+
+
+def signature(out: Path, judge: Any = Rater(), **options: Any) -> str:  # noqa: B008 (frozen)
+    return str(run(judge, small_set(1), out=out, **options).info.signature)
+
+
+def test_a_signature_says_what_makes_the_number_repeatable(tmp_path: Path, model: Scripted) -> None:
+    version = adjudge.__version__
+    assert signature(tmp_path / "a") == (
+        f"rater|model:builtin/rules|prompts:abc123|profile:recommended|ref:src|failed:0/2|seed:0|version:{version}"
+    )
+    (tmp_path / "terms.tsv").write_text("bank\tUfer\n")
+    options = {"context": 2, "terms": tmp_path / "terms.tsv", "seed": 7, "json_schema": "off"}
+    assert signature(tmp_path / "b", Rater(questions=2, with_reference=True), **options) == (
+        "rater|model:builtin/rules|prompts:abc123|profile:recommended|ref:refA|with_reference:yes|questions:2"
+        f"|context:2|terms:e85e32|schema:off|failed:0/2|seed:7|version:{version}"
+    )
+
+
+def test_a_metrics_signature_says_what_it_does_in_each_language_pair(tmp_path: Path) -> None:
+    done = run(Lengths(), small_set(1, lps=["en-de", "en-zh"]), out=tmp_path / "run")
+    assert str(done.info.signature) == (
+        f"lengths|ref:src|unit:characters|tok:en-de=13a,en-zh=zh|failed:0/4|version:{adjudge.__version__}"
+    )
+
+
+# Resuming...
+
+
+def records(out: Path) -> bytes:
+    return (out / "records.jsonl").read_bytes()
+
+
+def test_a_run_done_again_asks_nothing_and_writes_the_same_bytes(tmp_path: Path, model: Scripted) -> None:
+    model.texts["Satz 1 von B in en-de"] = "very good"
+    run(Rater(questions=2), small_set(), out=tmp_path / "run")
+    before, asked = records(tmp_path / "run"), len(model.requests)
+    again = run(Rater(questions=2), small_set(), out=tmp_path / "run")
+    assert records(tmp_path / "run") == before
+    assert len(model.requests) == asked
+    assert again.info.calls["asked"] == asked
+    assert again.info.calls["attempts"] == asked
+
+
+class Stop:
+    """A model that stops after some answers."""
+
+    def __init__(self, model: Scripted, after: int, error: BaseException) -> None:
+        self.left = after
+        self.error = error
+        self.reply = model.reply
+        model.reply = self.stop  # type: ignore[method-assign]
+        self.model = model
+
+    async def stop(self, request: Request) -> Reply:
+        if self.left == 0:
+            raise self.error
+        self.left -= 1
+        return await self.reply(request)
+
+    def mend(self) -> None:
+        self.model.reply = self.reply  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("after", [0, 1, 7, 23])
+def test_a_run_that_the_server_stopped_goes_on_where_it_was(
+    tmp_path: Path, model: Scripted, after: int
+) -> None:
+    run(Rater(questions=2), small_set(), out=tmp_path / "undisturbed")
+    model.requests.clear()
+    stop = Stop(model, after, ServerStopError("quota"))
+    with pytest.raises(ServerStopError):
+        run(Rater(questions=2), small_set(), out=tmp_path / "run")
+    info = read_run_info(tmp_path / "run")
+    assert info.counts["pending"] > 0
+    assert sum(info.counts.values()) == 12
+    assert info.calls["asked"] == after
+    assert "records.jsonl" not in files(tmp_path / "run")
+    stop.mend()
+    done = run(Rater(questions=2), small_set(), out=tmp_path / "run")
+    assert len(model.requests) == 24
+    assert done.info.calls["asked"] == 24
+    assert records(tmp_path / "run") == records(tmp_path / "undisturbed")
+
+
+def test_a_failure_to_answer_is_tried_again_by_the_next_session(tmp_path: Path, model: Scripted) -> None:
+    stop = Stop(model, 3, AnswerError("server_error", "down"))
+    first = run(Rater(), small_set(), out=tmp_path / "run")
+    assert first.info.failures == {"server_error": 9}
+    stop.mend()
+    second = run(Rater(), small_set(), out=tmp_path / "run")
+    assert second.info.counts == {"judged": 12, "failed": 0, "pending": 0}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"judge": Rater(questions=2)}, "judge was"),
+        ({"test_set": small_set(5)}, "test set was"),
+        ({"context": 1}, "context was 0, now 1"),
+        ({"seed": 1}, "seed was 0, now 1"),
+        ({"json_schema": "on"}, "json_schema was auto, now on"),
+        ({"model": "vllm/x"}, "model was builtin/rules, now vllm/x"),
+    ],
+)
+def test_a_directory_of_another_run_is_refused_with_what_differs(
+    tmp_path: Path, model: Scripted, change: dict[str, Any], said: str
+) -> None:
+    run(Rater(), small_set(), out=tmp_path / "run")
+    judge, test_set = change.pop("judge", Rater()), change.pop("test_set", small_set())
+    before = records(tmp_path / "run")
+    with pytest.raises(UsageError, match=said):
+        run(judge, test_set, out=tmp_path / "run", **change)
+    assert records(tmp_path / "run") == before
+
+
+def test_speed_and_place_may_differ_when_a_run_is_resumed(tmp_path: Path, model: Scripted) -> None:
+    run(Rater(), small_set(), out=tmp_path / "run")
+    (tmp_path / "run").rename(tmp_path / "moved")
+    done = run(Rater(), small_set(), out=tmp_path / "moved", concurrency=3, timeout=9.0)
+    assert done.info.calls["asked"] == 12
+
+
+@pytest.mark.parametrize("content", ["file", "folder"])
+def test_nothing_of_somebody_else_is_written_over(tmp_path: Path, content: str) -> None:
+    out = tmp_path / "out"
+    if content == "file":
+        out.write_text("mine")
+    else:
+        out.mkdir()
+        (out / "thesis.tex").write_text("mine")
+    with pytest.raises(UsageError, match="--out"):
+        run(Lengths(), small_set(), out=out)
+
+
+def test_a_second_process_on_a_run_is_refused_while_it_runs(tmp_path: Path, model: Scripted) -> None:
+    errors: list[Exception] = []
+    answer = model.reply
+
+    async def reply(request: Request) -> Reply:
+        if not errors:
+
+            def second() -> None:
+                try:
+                    asyncio.run(arun(Rater(), small_set(), out=tmp_path / "run"))
+                except AdjudgeError as error:
+                    errors.append(error)
+
+            thread = threading.Thread(target=second)
+            thread.start()
+            thread.join()
+        return await answer(request)
+
+    model.reply = reply  # type: ignore[method-assign]
+    run(Rater(), small_set(), out=tmp_path / "run")
+    assert isinstance(errors[0], StoreError)
+    assert "another process is working on it" in str(errors[0])
+    run(Rater(), small_set(), out=tmp_path / "run")
+
+
+def test_runs_may_share_a_store_and_pay_once(tmp_path: Path, model: Scripted) -> None:
+    store = tmp_path / "shared.sqlite"
+    first = run(Rater(), small_set(), out=tmp_path / "a", store=store)
+    second = run(Rater(), small_set(), out=tmp_path / "b", store=store)
+    assert len(model.requests) == 12
+    assert first.info.calls == {"asked": 12, "from_store": 0, "attempts": 12, "repaired": 0}
+    assert second.info.calls == {"asked": 0, "from_store": 12, "attempts": 0, "repaired": 0}
+    assert files(tmp_path / "a") == {"run.json", "records.jsonl", "test_set.jsonl"}
+    assert first.info.settings["store"] == "../shared.sqlite"
+
+
+def test_a_damaged_call_is_asked_for_again_and_reported(
+    tmp_path: Path, model: Scripted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(Rater(), small_set(), out=tmp_path / "run")
+    before = records(tmp_path / "run")
+    with sqlite3.connect(tmp_path / "run" / "calls.sqlite") as connection:
+        connection.execute("UPDATE calls SET reply = x'00' WHERE id IN (1, 5)")
+    connection.close()
+    run(Rater(), small_set(), out=tmp_path / "run")
+    assert len(model.requests) == 14
+    assert records(tmp_path / "run") == before
+
+
+def test_stored_answers_can_be_read_again_without_asking(tmp_path: Path, model: Scripted) -> None:
+    run(Rater(), small_set(), out=tmp_path / "run")
+    with sqlite3.connect(tmp_path / "run" / "calls.sqlite") as connection:
+        connection.execute("DELETE FROM calls WHERE id = 1")
+    connection.close()
+    done = run(Rater(), small_set(), out=tmp_path / "run", reparse=True)
+    assert len(model.requests) == 12
+    assert done.info.failures == {"missing": 1}
+
+
+def test_a_recorded_run_can_be_replayed_elsewhere_for_nothing(tmp_path: Path, model: Scripted) -> None:
+    first = run(Rater(), small_set(), out=tmp_path / "a")
+    second = run(Rater(), small_set(), out=tmp_path / "b", model=f"replay:{tmp_path / 'a'}")
+    assert len(model.requests) == 12
+    assert records(tmp_path / "b") == records(tmp_path / "a")
+    assert second.info.signature == first.info.signature
+
+
+# Stopping...
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_cleanly_and_the_run_goes_on_later(
+    tmp_path: Path, model: Scripted, number: signal.Signals
+) -> None:
+    answer = model.reply
+
+    async def reply(request: Request) -> Reply:
+        if len(model.requests) == 5:
+            model.requests.append(request)
+            signal.raise_signal(number)
+            await asyncio.sleep(0.01)
+        return await answer(request)
+
+    model.reply = reply  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        run(Rater(), small_set(), out=tmp_path / "run", concurrency=1)
+    info = read_run_info(tmp_path / "run")
+    assert info.counts["judged"] == 5
+    assert info.calls["asked"] == 6, "what was on its way was kept"
+    model.reply = answer  # type: ignore[method-assign]
+    model.requests.clear()
+    done = run(Rater(), small_set(), out=tmp_path / "run")
+    assert len(model.requests) == 6
+    assert done.info.counts["judged"] == 12
+
+
+async def test_a_notebook_has_a_loop_of_its_own_and_can_run_all_the_same(
+    tmp_path: Path, model: Scripted
+) -> None:
+    done = run(Rater(), small_set(1), out=tmp_path / "run")
+    assert len(done.records) == 2
+    with pytest.raises(UsageError):
+        run(Rater(), small_set(2), out=tmp_path / "run")
+
+
+def test_a_call_store_that_is_none_stops_with_a_clear_word(tmp_path: Path, model: Scripted) -> None:
+    (tmp_path / "calls.sqlite").write_bytes(b"this is not a database, whatever its name may say" * 99)
+    with pytest.raises(StoreError, match=r"calls\.sqlite"):
+        run(Rater(), small_set(), out=tmp_path / "run", store=tmp_path / "calls.sqlite")
+
+
+# Metrics...
+
+
+def test_a_metric_runs_through_the_same_directory_without_calls(tmp_path: Path) -> None:
+    done = run(Lengths(), small_set(400, lps=["en-de", "en-zh"]), out=tmp_path / "run")
+    assert files(tmp_path / "run") == {"run.json", "records.jsonl", "test_set.jsonl"}
+    assert [r.rating for r in done.records[:2] if isinstance(r, Annotation)] == [21.0, 21.0]
+    assert len(done.records) == 1600
+    assert done.info.kind == "metric"
+    assert done.info.corpus_scores == {}
+
+
+def test_corpus_scores_are_kept_for_metrics_that_have_them(tmp_path: Path) -> None:
+    segments = list(small_set(2).segments)
+    segments[0] = replace(segments[0], translations={"A": "four"})
+    done = run(Lengths(corpus=True), TestSet(name="gap", segments=tuple(segments)), out=tmp_path / "run")
+    assert done.info.corpus_scores == {"en-de": {"A": 25.0, "B": 21.0}}
+    assert done.info.failures == {"missing": 1}
+
+
+# By name...
+
+
+def test_names_files_and_settings_are_resolved(tmp_path: Path, model: Scripted) -> None:
+    from adjudge.data.jsonl import write_test_set
+
+    write_test_set(tmp_path / "set.jsonl", small_set(1))
+    done = run("chrf", tmp_path / "set.jsonl", out=tmp_path / "run")
+    assert done.info.annotator == "chrf"
+    with pytest.raises(UsageError, match="nobody"):
+        run("nobody", tmp_path / "set.jsonl", out=tmp_path / "other")
+    with pytest.raises(UsageError, match="neither prompts nor profiles"):
+        run("chrf", tmp_path / "set.jsonl", out=tmp_path / "other", profile="paper")
+    with pytest.raises(AdjudgeError, match="nothing"):
+        run("chrf", tmp_path / "nothing.jsonl", out=tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+def test_the_store_tells_every_conversation(tmp_path: Path, model: Scripted) -> None:
+    run(Rater(questions=2), small_set(1), out=tmp_path / "run")
+    reader = CallReader(tmp_path / "run" / "calls.sqlite")
+    assert len(list(reader.requests())) == 4
+    reader.close()
+    info = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert set(info["settings"]) >= {"judge", "model", "context", "terms", "reference", "store"}
+
+
+def test_a_role_that_no_question_came_from_is_said(tmp_path: Path, model: Scripted) -> None:
+    from adjudge.runs.job import prepare
+    from adjudge.runs.session import execute
+
+    job = prepare(Rater(), small_set(1), tmp_path / "run", model=["builtin/rules", "cor=builtin/rules"])
+    outcome = asyncio.run(execute(job))
+    assert outcome.notes == ("no question came from role 'cor'; this judge's roles: none",)

@@ -1,0 +1,142 @@
+"""Units of work come in test-set order, one at a time, with what belongs to them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from adjudge.core.segment import Segment, Term, TestSet
+from adjudge.errors import DataError, UsageError
+from adjudge.runs.units import Plan, plan_units, read_terms
+from tests.runs.conftest import small_set
+
+
+def plan(test_set: TestSet, **options: object) -> Plan:
+    return plan_units(test_set, **{"with_reference": False} | options)  # type: ignore[arg-type]
+
+
+def keys(plan: Plan) -> list[str]:
+    return [unit.subject.key for unit in plan]
+
+
+def test_segments_come_in_order_and_all_systems_of_one_together() -> None:
+    units = plan(small_set(2, lps=["en-de", "en-zh"]))
+    assert keys(units) == [
+        *("en-de/0/A", "en-de/0/B", "en-de/1/A", "en-de/1/B"),
+        *("en-zh/0/A", "en-zh/0/B", "en-zh/1/A", "en-zh/1/B"),
+    ]
+    assert [unit.index for unit in units] == list(range(8))
+    assert len(units) == 8
+
+
+def test_each_lp_has_its_own_systems() -> None:
+    first, second = small_set(1, ["en-de"], ["A"]), small_set(1, ["en-zh"], ["B"])
+    units = plan(TestSet(name="both", segments=first.segments + second.segments))
+    assert keys(units) == ["en-de/0/A", "en-zh/0/B"]
+
+
+def test_a_missing_translation_is_a_unit_that_says_so() -> None:
+    segments = list(small_set(2).segments)
+    segments[0] = replace(segments[0], translations={"A": "Satz"})
+    units = list(plan(TestSet(name="gap", segments=tuple(segments))))
+    assert [unit.missing for unit in units] == ["", "B has no translation of this segment", "", ""]
+
+
+def test_a_test_set_without_translations_is_refused() -> None:
+    empty = Segment(segment="1", lp="en-de", source="Good morning")
+    with pytest.raises(UsageError, match="no translation"):
+        plan(TestSet(name="empty", segments=(empty,)))
+
+
+# References...
+
+
+def with_references(*names: str) -> TestSet:
+    segments = (replace(s, references={n: f"{n} {s.segment}" for n in names}) for s in small_set(2))
+    return TestSet(name="refs", segments=tuple(segments))
+
+
+def test_the_only_reference_is_shown() -> None:
+    unit = next(iter(plan(with_references("refA"), with_reference=True)))
+    assert unit.subject.reference == "refA 0"
+
+
+def test_a_method_without_reference_is_shown_none() -> None:
+    unit = next(iter(plan(with_references("refA"))))
+    assert unit.subject.reference is None
+
+
+def test_of_several_references_one_must_be_named() -> None:
+    with pytest.raises(UsageError, match=r"2 references \(refA, refB\); choose one with --reference"):
+        plan(with_references("refA", "refB"), with_reference=True)
+    units = plan(with_references("refA", "refB"), with_reference=True, reference="refB")
+    assert next(iter(units)).subject.reference == "refB 0"
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "said"),
+    [
+        ((), {"with_reference": True}, "needs one"),
+        (("refA",), {"with_reference": True, "reference": "refB"}, "no reference 'refB'; it has refA"),
+        (("refA",), {"reference": "refA"}, "shown no reference"),
+    ],
+)
+def test_a_reference_that_cannot_be_shown_is_refused(
+    names: tuple[str, ...], options: dict[str, object], said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        plan(with_references(*names), **options)
+
+
+def test_a_segment_without_the_reference_is_missing() -> None:
+    segments = list(with_references("refA").segments)
+    segments[1] = replace(segments[1], references={})
+    units = list(plan(TestSet(name="gap", segments=tuple(segments)), with_reference=True))
+    assert [bool(unit.missing) for unit in units] == [False, False, True, True]
+
+
+def test_a_system_that_is_the_reference_is_left_out_and_that_is_said() -> None:
+    segments = (replace(s, translations={**s.translations, "refA": "r"}) for s in with_references("refA"))
+    test_set = TestSet(name="refs", segments=tuple(segments))
+    chosen = plan(test_set, with_reference=True)
+    assert "refA" not in {system for unit in chosen for system in unit.subject.systems}
+    assert chosen.notes == ("en-de: refA is the reference and is not judged as a system",)
+    assert "refA" in {system for unit in plan(test_set) for system in unit.subject.systems}
+
+
+# Context and terms...
+
+
+def test_context_is_what_stands_before_in_the_same_document() -> None:
+    units = plan(small_set(6, systems=["A"]), context=2)
+    before = [[s.segment for s in unit.subject.context] for unit in units]
+    assert before == [[], ["0"], ["0", "1"], [], ["3"], ["3", "4"]]
+
+
+def test_segments_without_a_document_have_no_context() -> None:
+    segments = tuple(replace(s, document="") for s in small_set(3, systems=["A"]))
+    assert all(not unit.subject.context for unit in plan(TestSet(name="x", segments=segments), context=2))
+
+
+def test_a_document_of_another_language_pair_is_another_document() -> None:
+    units = plan(small_set(1, lps=["en-de", "en-zh"], systems=["A"]), context=1)
+    assert all(not unit.subject.context for unit in units)
+
+
+def test_only_terms_of_the_source_are_shown() -> None:
+    terms = (Term(source="Bank", translation="Bank"), Term(source="river", translation="Fluss"))
+    unit = next(iter(plan(small_set(1), terms=terms)))
+    assert unit.subject.terms == terms[:1]
+
+
+def test_a_glossary_is_source_tab_translation(tmp_path: Path) -> None:
+    (tmp_path / "terms.tsv").write_text("bank\tBank\n\nriver bed \t Flussbett\n", encoding="utf-8")
+    terms = read_terms(tmp_path / "terms.tsv")
+    assert [(t.source, t.translation) for t in terms] == [("bank", "Bank"), ("river bed", "Flussbett")]
+
+
+@pytest.mark.parametrize("line", ["bank", "bank\t", "\tBank", "bank\tBank\tnoun"])
+def test_a_line_that_is_no_term_is_refused_with_its_place(tmp_path: Path, line: str) -> None:
+    (tmp_path / "terms.tsv").write_text(f"a\tb\n{line}\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"terms\.tsv line 2"):
+        read_terms(tmp_path / "terms.tsv")
