@@ -135,7 +135,7 @@ def _read_documents(path: Path, source: Path, count: int) -> list[tuple[str, str
     if not path.is_file():
         return [("", "")] * count
     found = []
-    for number, line in enumerate(read_lines(path), start=1):
+    for number, line in enumerate(read_lines(path, keep_mark=True), start=1):
         domain, tab, document = line.partition("\t") if "\t" in line else line.partition(" ")
         if not tab or "\t" in document:
             raise DataError(f"wanted DOMAIN<TAB>DOCUMENT, got {line!r}", path=path, line=number)

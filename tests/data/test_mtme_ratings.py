@@ -1,0 +1,280 @@
+"""Error spans and ratings of mt-metrics-eval."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference, Record
+from adjudge.core.segment import Segment, TestSet
+from adjudge.data.mtme_ratings import find_test_set, rater_name, read_ratings, write_ratings
+from adjudge.data.mtme_scores import read_score_records, write_score_records
+from adjudge.errors import DataError, UsageError
+
+SET = TestSet(
+    name="t",
+    segments=tuple(
+        Segment(
+            segment=name,
+            lp="en-de",
+            source="Hello 😀 world",
+            translations={"A": "Hallo 😀 Welt", "B": ""},
+            document="d",
+        )
+        for name in ("x", "y")
+    ),
+)
+ERROR: dict[str, Any] = {
+    "start": 6,
+    "end": 7,
+    "category": "accuracy/mistranslation",
+    "severity": "major",
+    "score": 5,
+    "is_source_error": False,
+}
+
+
+def write(folder: Path, *lines: str, name: str = "en-de.mqm.rater1.seg.rating") -> Path:
+    path = folder / name
+    path.write_text("".join(line + "\n" for line in lines))
+    return path
+
+
+def rating(*errors: dict[str, Any]) -> str:
+    return json.dumps({"errors": errors})
+
+
+def read_one(folder: Path, **change: Any) -> tuple[ErrorSpan, Annotation, dict[str, int]]:
+    file = read_ratings(write(folder, f"A\t{rating(ERROR | change)}", "A\tNone"), SET)
+    (record,) = file.records
+    return record.spans[0], record, dict(file.met)
+
+
+def test_a_line_is_a_judgement_and_none_is_no_judgement(tmp_path: Path) -> None:
+    path = write(tmp_path, "B\tNone", f"B\t{rating()}", f"A\t{rating(ERROR)}", "A\tNone")
+    file = read_ratings(path, SET)
+    shared: dict[str, Any] = {"lp": "en-de", "annotator": "mqm.rater1", "protocol": "mqm", "document": "d"}
+    assert file.records == (
+        Annotation(segment="y", system="B", **shared),
+        Annotation(
+            segment="x",
+            system="A",
+            spans=(
+                ErrorSpan(start=6, end=7, text="😀", category="accuracy/mistranslation", severity="major"),
+            ),
+            **shared,
+        ),
+    )
+    assert not file.met
+
+
+def test_a_source_error_is_placed_in_the_source(tmp_path: Path) -> None:
+    span, _, _ = read_one(tmp_path, start=8, end=13, is_source_error=True)
+    assert (span.side, span.text) == ("source", "world")
+
+
+def test_the_third_column_is_the_rater(tmp_path: Path) -> None:
+    file = read_ratings(write(tmp_path, f"A\t{rating()}\tannotator7", f"A\t{rating()}"), SET)
+    assert [record.annotator for record in file.records] == ["annotator7", "mqm.rater1"]
+
+
+def test_the_label_is_kept_where_it_is_not_ours(tmp_path: Path) -> None:
+    span, _, _ = read_one(tmp_path, category="style/unnatural or awkward", severity="minor", score=1)
+    assert (span.category, span.label) == ("style/awkward", "style/unnatural or awkward")
+
+
+def test_a_category_that_no_year_has_is_kept_and_counted(tmp_path: Path) -> None:
+    span, record, met = read_one(tmp_path, category="accuracy/vibes")
+    assert (span.category, span.label, record.flags) == (None, "accuracy/vibes", ("category_unknown",))
+    assert met == {"categories that no year has, kept as label": 1}
+
+
+@pytest.mark.parametrize(("start", "end"), [(-1, 5), (5, 4), (0, 99)])
+def test_offsets_that_are_no_place_in_the_text_are_flagged_and_kept_in_the_note(
+    tmp_path: Path, start: int, end: int
+) -> None:
+    span, record, met = read_one(tmp_path, start=start, end=end)
+    assert (span.start, span.match, span.note) == (None, "unplaced", f"offsets {start} to {end}")
+    assert record.flags == ("span_bad_offsets",)
+    assert met == {"errors whose offsets are no place in their text": 1}
+
+
+def test_a_mark_around_nothing_keeps_its_place_and_is_flagged(tmp_path: Path) -> None:
+    span, record, met = read_one(tmp_path, start=5, end=5)
+    assert (span.start, span.end, span.text, record.flags) == (5, 5, "", ("span_empty",))
+    assert met == {"errors that mark nothing (start is end)": 1}
+
+
+def test_a_score_that_is_not_that_of_the_weights_is_counted(tmp_path: Path) -> None:
+    assert read_one(tmp_path, score=25)[2] == {
+        "errors whose stated score is not that of mqm-google weights": 1
+    }
+    assert not read_one(tmp_path, category="source issue", score=0)[2]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"severity": "Schwer"}, "unknown severity 'Schwer'"),
+        ({"severity": None}, "'severity' must be text"),
+        ({"start": 1.5}, "'start' and 'end' must be whole numbers"),
+        ({"end": None}, "must be whole numbers"),
+        ({"score": "5"}, "'score' must be a number"),
+        ({"surprise": 1}, "unknown key 'surprise'"),
+    ],
+)
+def test_an_error_that_is_none_is_refused_with_its_line(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(DataError, match=rf"{message}.*line 1\)"):
+        read_one(tmp_path, **change)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["A\tNone"], "'A' has 1 lines, there are 2 segments"),
+        (["A\tNone"] * 3, "'A' has more lines than the 2 segments.*line 3"),
+        (["A None", "A None"], "wanted 2 or 3 columns, got 1.*line 1"),
+        (["A\tnone", "A\tNone"], "not JSON.*line 1"),
+        (['A\t{"errors": null}', "A\tNone"], "'errors' must be a list"),
+        (["A\t[]", "A\tNone"], "must be a JSON object"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_refused(tmp_path: Path, lines: list[str], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        read_ratings(write(tmp_path, *lines), SET)
+
+
+def test_spans_of_a_system_whose_text_is_not_there_have_offsets_and_no_text(tmp_path: Path) -> None:
+    file = read_ratings(write(tmp_path, f"Z\t{rating(ERROR | {'end': 400})}", "Z\tNone"), SET)
+    assert (file.records[0].spans[0].end, file.records[0].spans[0].text) == (400, "")
+    assert file.met == {"systems whose translations are not there, so that spans have no text": 1}
+
+
+def test_a_file_in_a_folder_finds_its_test_set(tmp_path: Path) -> None:
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "human-scores").mkdir()
+    (tmp_path / "sources" / "en-de.txt").write_text("a\nb\n")
+    path = write(tmp_path / "human-scores", "A\tNone", "A\tNone")
+    found = find_test_set(path)
+    assert found is not None
+    assert (found.lps, len(found)) == (("en-de",), 2)
+    assert find_test_set(tmp_path / "en-de.mqm.seg.rating") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "rater"),
+    [
+        ("zh-en.mqm.rater1.seg.rating", "mqm.rater1"),
+        ("zh-en.mqm.seg.rating", "mqm"),
+        ("mine.seg.rating", "mine"),
+    ],
+)
+def test_the_rater_is_what_the_name_says_beside_the_language_pair(name: str, rater: str) -> None:
+    assert rater_name(name, "zh-en") == rater
+
+
+# Writing...
+
+JUDGED = Annotation(
+    lp="en-de",
+    segment="x",
+    system="A",
+    annotator="mqm",
+    protocol="mqm",
+    document="d",
+    spans=(
+        ErrorSpan(start=6, end=7, text="😀", category="fluency/punctuation", severity="minor"),
+        ErrorSpan(start=0, end=5, text="Hello", side="source", category="source error", severity="major"),
+        ErrorSpan(category="non-translation", label="non-translation!", severity="major", match="unplaced"),
+    ),
+    flags=("span_bad_offsets",),
+)
+
+
+def test_annotations_come_back_as_they_were_written(tmp_path: Path) -> None:
+    path = tmp_path / "en-de.mqm.seg.rating"
+    records = [JUDGED, replace(JUDGED, segment="y", annotator="other", spans=(), flags=())]
+    assert write_ratings(path, records, SET) == {"places of errors, written as -1": 1}
+    lines = path.read_text().splitlines()
+    assert [line.partition("\t")[0] for line in lines] == ["A", "A", "B", "B"]
+    assert [e["score"] for e in json.loads(lines[0].split("\t")[1])["errors"]] == [0.1, 0, 25]
+    assert lines[1].endswith("\tother")
+    assert lines[2] == "B\tNone"
+    assert read_ratings(path, SET).records == tuple(records)
+
+
+def test_what_the_format_cannot_hold_is_counted(tmp_path: Path) -> None:
+    shared: dict[str, Any] = {"lp": "en-de", "segment": "y", "annotator": "mqm", "protocol": "mqm"}
+    records: list[Record] = [
+        replace(JUDGED, spans=(replace(JUDGED.spans[0], note="why"),), rationale="r", counts={"major": 1}),
+        Failure(systems=("A",), reason="empty", **shared),
+        Preference(systems=("A", "B"), criterion="c", verdict="A", **{**shared, "protocol": "pairwise"}),
+        replace(JUDGED, lp="en-cs"),
+    ]
+    assert write_ratings(tmp_path / "f.seg.rating", records, SET) == {
+        "notes on errors": 1,
+        "rationales": 1,
+        "counts of errors": 1,
+        "failures": 1,
+        "preferences": 1,
+        "records of other language pairs": 1,
+    }
+
+
+def test_two_judgements_of_one_translation_need_a_choice(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"judged twice.*--annotator"):
+        write_ratings(tmp_path / "f.seg.rating", [JUDGED, replace(JUDGED, annotator="b")], SET)
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (replace(JUDGED, segment="z"), "no segment 'z'"),
+        (replace(JUDGED, system="a b"), "no white space"),
+        (replace(JUDGED, annotator="a\tb"), "in the annotator's name"),
+    ],
+)
+def test_what_no_reader_would_get_back_is_refused(tmp_path: Path, record: Annotation, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        write_ratings(tmp_path / "f.seg.rating", [record], SET)
+    assert not (tmp_path / "f.seg.rating").exists()
+
+
+# Segment scores as ratings...
+
+
+def test_scores_are_ratings_and_come_back(tmp_path: Path) -> None:
+    path = tmp_path / "en-de.da-sqm.seg.score"
+    path.write_text("A\t67.5\nA\tNone\nB\t0\nB\t100\n")
+    records = read_score_records(path, SET, "da-sqm")
+    assert [(r.system, r.segment, r.rating, r.annotator, r.document) for r in records] == [
+        ("A", "x", 67.5, "da-sqm", "d"),
+        ("B", "x", 0, "da-sqm", "d"),
+        ("B", "y", 100, "da-sqm", "d"),
+    ]
+    assert not write_score_records(tmp_path / "again.seg.score", records, SET)
+    assert (tmp_path / "again.seg.score").read_text() == "A\t67.5\nA\tNone\nB\t0.0\nB\t100.0\n"
+
+
+def test_a_score_outside_the_scale_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "en-de.da-sqm.seg.score"
+    path.write_text("A\t-1\nA\tNone\n")
+    with pytest.raises(DataError, match="lies in 0 to 100, got -1"):
+        read_score_records(path, SET, "da-sqm")
+    assert read_score_records(path, SET)[0].rating == -1
+
+
+def test_ratings_that_a_score_file_cannot_hold_are_refused_or_counted(tmp_path: Path) -> None:
+    path = tmp_path / "f.seg.score"
+    rated = replace(JUDGED, protocol="esa", rating=50.0, rationale="r")
+    assert write_score_records(path, [rated], SET) == {"errors": 3, "rationales": 1}
+    with pytest.raises(DataError, match="has no rating by 'mqm'; `adjudge score`"):
+        write_score_records(path, [JUDGED], SET)
+    with pytest.raises(UsageError, match="rated twice"):
+        write_score_records(path, [rated, replace(rated, annotator="b")], SET)
+    with pytest.raises(DataError, match="no segment 'z'"):
+        write_score_records(path, [replace(rated, segment="z")], SET)
