@@ -65,6 +65,8 @@ class Lengths:
     name: ClassVar[str] = "lengths"
     protocol: ClassVar[str] = "metric"
     weights: ClassVar[None] = None
+    low: ClassVar[float | None] = 0.0
+    high: ClassVar[float | None] = None
     with_reference: bool = False
     corpus: bool = False
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import signal
 import sqlite3
 import threading
@@ -20,6 +21,7 @@ from adjudge.data.run_dir import read_run, read_run_info
 from adjudge.errors import AdjudgeError, AnswerError, ServerStopError, StoreError, UsageError
 from adjudge.llm.model import Request
 from adjudge.runs.run import arun, run
+from adjudge.scoring.score import score
 from tests.runs.conftest import Lengths, Rater, Scripted, small_set
 
 
@@ -374,6 +376,7 @@ def test_a_metric_runs_through_the_same_directory_without_calls(tmp_path: Path) 
     assert len(done.records) == 1600
     assert done.info.kind == "metric"
     assert done.info.corpus_scores == {}
+    assert score(done).range == (0.0, math.inf)
 
 
 def test_corpus_scores_are_kept_for_metrics_that_have_them(tmp_path: Path) -> None:

@@ -93,6 +93,16 @@ class Metric(Protocol):
         """Weights of its spans; None where it rates."""
         ...
 
+    @property
+    def low(self) -> float | None:
+        """Lowest score it can give; None without a bound, or where it marks errors."""
+        ...
+
+    @property
+    def high(self) -> float | None:
+        """Highest score it can give; None without a bound, or where it marks errors."""
+        ...
+
     def settings(self, lp: str) -> Mapping[str, str]:
         """What its signature says for this language pair, such as the tokenizer."""
         ...

@@ -69,6 +69,8 @@ def _read_info(fields: Fields) -> RunInfo:
         annotator=fields.text("annotator"),
         protocol=fields.text("protocol"),
         weights=fields.optional_text("weights"),
+        low=fields.number("low"),
+        high=fields.number("high"),
         settings=fields.mapping("settings"),
         test_set=fields.mapping("test_set"),
         counts=_counts(fields, "counts"),

@@ -30,6 +30,8 @@ class Rules:
     with_reference: ClassVar[bool] = False
     protocol: ClassVar[str] = "mqm"
     weights: ClassVar[str] = "mqm-google"
+    low: ClassVar[float | None] = None
+    high: ClassVar[float | None] = None
 
     min_precision: float = 0.0
 

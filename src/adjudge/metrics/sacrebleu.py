@@ -39,6 +39,8 @@ class _SacreBleu(ABC):
     with_reference: ClassVar[bool] = True
     protocol: ClassVar[str] = "metric"
     weights: ClassVar[str | None] = None
+    low: ClassVar[float | None] = 0.0
+    high: ClassVar[float | None] = 100.0
     sign: ClassVar[int] = 1
 
     @abstractmethod
@@ -243,6 +245,8 @@ class Ter(_SacreBleu):
     """
 
     name: ClassVar[str] = "ter"
+    low: ClassVar[float | None] = None
+    high: ClassVar[float | None] = 0.0
     sign: ClassVar[int] = -1
 
     case_sensitive: bool = False

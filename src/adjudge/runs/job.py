@@ -102,6 +102,8 @@ class Job:
             annotator=self.annotator.name,
             protocol=self.annotator.protocol,
             weights=self.annotator.weights,
+            low=self.annotator.low if is_metric(self.annotator) else None,
+            high=self.annotator.high if is_metric(self.annotator) else None,
             settings=self.settings,
             test_set=describe_test_set(self.plan.test_set, self.plan.systems),
             counts={"judged": 0, "failed": 0, "pending": len(self.plan)},

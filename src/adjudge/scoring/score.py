@@ -64,8 +64,8 @@ class _Method:
             return mqm_range(self.weights)
         if self.criterion is not None:
             return (0.0, 1.0)
-        protocol = find_protocol(self.protocol)
-        low, high = protocol.low, protocol.high
+        bounds = find_protocol(self.protocol) if self.info is None or self.protocol != "metric" else self.info
+        low, high = bounds.low, bounds.high
         return (-math.inf if low is None else low, math.inf if high is None else high)
 
     def corpus_scores(self, lp: str) -> Mapping[str, float]:
