@@ -46,7 +46,7 @@ def _metrics() -> Rows:
     rows = []
     for name in METRICS:
         metric = load_metric(name)
-        needs = "source, reference" if metric.with_reference else "source"
+        needs = "reference" if metric.with_reference else "source"
         rows.append([name, needs, metric.protocol, _title(metric)])
     return ["metric", "needs", "protocol", "what it does"], rows
 
