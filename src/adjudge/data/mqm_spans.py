@@ -94,7 +94,8 @@ def _positions(text: str, onto: str) -> list[tuple[int, int]]:
     inner, other = text[head : len(text) - tail], onto[head : len(onto) - tail]
     places = [(i, i) for i in range(head)]
     if len(inner) * len(other) > _LARGEST:
-        between = [(head, head + len(other))] * (len(inner) + 1)
+        end = head + len(other)
+        between = [(head, head), *([(end, head)] * (len(inner) - 1)), (end, end)]
     else:
         between = [(head + first, head + last) for first, last in _align(inner, other)]
     shift = len(onto) - len(text)
