@@ -19,7 +19,9 @@ SCORES = {"Alder": [0.0, 0.0, 0.0, -5.0], "Birch": [0.0, -1.0, -6.0, -25.0]}
 def figures() -> list[str]:
     """Both figures as they stand in one page."""
     one = ranking_figure("ranking.en-de.x", "Alder leads; Birch is last", ROWS, "score, higher is better")
-    other = distribution_figure("scores.en-de.x", SCORES, "score, higher is better", 0.0)
+    other = distribution_figure(
+        "scores.en-de.x", SCORES, "score, higher is better", top=0.0, failed={"Birch": 3}
+    )
     return [str(page_svg(one, "one")), str(page_svg(other, "other"))]
 
 
@@ -51,7 +53,7 @@ def test_figures_of_one_page_share_no_identifier() -> None:
 def test_a_name_is_text_whatever_it_looks_like() -> None:
     svg = figures()[0]
     assert "&lt;b&gt;$x$ &amp; أرز[RLO]" in svg
-    assert "Cedar" not in svg  # nothing of it was judged
+    assert ">Cedar<" not in svg  # nothing of it was judged
 
 
 def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
@@ -82,11 +84,11 @@ def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
 def test_the_title_of_a_distribution_says_the_finding(
     scores: dict[str, list[float]], top: float, title: str
 ) -> None:
-    assert distribution_figure("d", scores, "score", top).title == title
+    assert distribution_figure("d", scores, "score", top=top, failed={}).title == title
 
 
 def test_equal_scores_have_a_distribution_too() -> None:
-    svg = str(page_svg(distribution_figure("d", {"A": [3.0, 3.0]}, "score", 4.0), "d"))
+    svg = str(page_svg(distribution_figure("d", {"A": [3.0, 3.0]}, "score", top=4.0, failed={}), "d"))
     assert "median 3.00" in svg
 
 
@@ -101,5 +103,13 @@ def test_figures_and_pages_have_the_same_colours() -> None:
 
 
 def test_a_long_name_leaves_room_for_the_drawing() -> None:
-    svg = str(page_svg(distribution_figure("d", {"Long" * 40: [1.0, 2.0]}, "score", 4.0), "d"))
+    svg = str(page_svg(distribution_figure("d", {"Long" * 40: [1.0, 2.0]}, "score", top=4.0, failed={}), "d"))
     assert "LongLongLongLongLongLon…" in svg
+
+
+def test_a_figure_says_how_many_segments_and_failures_stand_behind_it() -> None:
+    ranking, spread = figures()
+    assert ">n = 40 each, failed: &lt;b&gt;$x$ &amp; أرز[RLO] 2, Cedar 40</text>" in ranking
+    assert ">n = 4 each, failed: Birch 3</text>" in spread
+    uneven = distribution_figure("d", {"A": [1.0], "B": [1.0, 2.0]}, "score", top=9.0, failed={})
+    assert ">n = 1 to 2 each, failed: none</text>" in str(page_svg(uneven, "d"))

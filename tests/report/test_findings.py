@@ -115,6 +115,28 @@ def test_the_headline_says_what_all_rankings_show(
 
 
 @pytest.mark.parametrize(
+    ("judge", "metric", "sentence"),
+    [
+        (("A", "B"), ("A", "B"), "All annotators agree: A leads"),
+        (("AB",), ("B", "A"), "By gold, A leads; judge and metric do not show it"),
+        (("A", "B"), ("B", "A"), "By gold, A leads; judge shows it too, metric does not"),
+    ],
+)
+def test_the_headline_measures_the_others_by_gold(
+    judge: tuple[str, ...], metric: tuple[str, ...], sentence: str
+) -> None:
+    rankings = {"judge": rows(*judge), "metric": rows(*metric), "gold": rows("A", "B")}
+    assert headline({("en-de", who): r for who, r in rankings.items()}, gold=["gold"]) == sentence
+
+
+def test_gold_without_one_leader_measures_nobody() -> None:
+    rankings = {("en-de", "judge"): rows("A", "B"), ("en-de", "gold"): rows("AB")}
+    assert headline(rankings, gold=["gold"]) == (
+        "A leads in 1 of 2 rankings; in the other one no system leads alone"
+    )
+
+
+@pytest.mark.parametrize(
     ("names", "words"),
     [("A", "A"), ("AB", "A and B"), ("ABC", "A, B and C"), ("ABCDEF", "A, B, C and 3 others")],
 )

@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from adjudge.meta.ranking import RankedSystem
 from adjudge.report.invisible import name_invisible
-from adjudge.report.numbers import number, share
+from adjudge.report.numbers import digits_for, number, share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,6 +38,7 @@ FILE_FORMATS: Final = ("pdf", "svg", "png")
 
 _INK, _SOFT, _ACCENT, _LINE, _PAPER = COLOURS
 _TITLE_WIDTH: Final = 50
+_LABEL_WIDTH: Final = 56
 _LONGEST_NAME: Final = 24
 _BINS: Final = 24
 _DATES: Final[Mapping[str, Mapping[str, None]]] = {
@@ -94,7 +95,7 @@ def _canvas(title: str, rows: int, row_height: float) -> tuple[Drawing, Axes]:
     from matplotlib.figure import Figure as Drawing
 
     lines = textwrap.wrap(name_invisible(title), _TITLE_WIDTH)
-    drawing = Drawing(figsize=(3.4, 0.62 + 0.15 * len(lines) + row_height * rows))
+    drawing = Drawing(figsize=(3.4, 0.75 + 0.15 * len(lines) + row_height * rows))
     axes = drawing.add_subplot()
     drawing.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=8.5, fontweight="bold")
     return drawing, axes
@@ -112,20 +113,26 @@ def ranking_figure(name: str, title: str, rows: Sequence[RankedSystem], what: st
     judged = [row for row in rows if row.score is not None]
     with _style():
         drawing, axes = _canvas(title, len(judged), 0.24)
+        digits = digits_for((row.score for row in judged), (row.interval for row in judged))
         for place, row in enumerate(judged):
             if row.interval is not None:
                 axes.plot([row.interval.low, row.interval.high], [place, place], color=_ACCENT, linewidth=1.6)
             axes.plot([row.score or 0.0], [place], marker="o", markersize=4, color=_INK)
             if place and judged[place - 1].cluster != row.cluster:
                 axes.axhline(place - 0.5, color=_SOFT, linewidth=0.7)
+            _label_row(axes, place, number(row.score, digits), "center")
         axes.set_yticks(range(len(judged)), [_label(row.system) for row in judged])
         axes.set_ylim(len(judged) - 0.5, -0.5)
-        axes.set_xlabel(what)
+        axes.set_xlabel(
+            _axis_label(what, [row.n for row in judged], {row.system: row.failed for row in rows})
+        )
         axes.margins(x=0.04)
     return Figure(name=name, title=title, drawing=drawing)
 
 
-def distribution_figure(name: str, scores: Mapping[str, Sequence[float]], what: str, top: float) -> Figure:
+def distribution_figure(
+    name: str, scores: Mapping[str, Sequence[float]], what: str, *, top: float, failed: Mapping[str, int]
+) -> Figure:
     """Draw how the scores of each system spread: one row of bars for each, on one axis.
 
     Args:
@@ -133,6 +140,7 @@ def distribution_figure(name: str, scores: Mapping[str, Sequence[float]], what: 
         scores: system to scores of its segments, best system first; without failed ones, at least one.
         what: what the axis shows.
         top: the best possible score; a share of scores that reaches it is named.
+        failed: system to judgements that failed.
     """
     import numpy as np
 
@@ -151,8 +159,20 @@ def distribution_figure(name: str, scores: Mapping[str, Sequence[float]], what: 
         axes.set_yticks([p - 0.2 for p in range(len(known))], [_label(system) for system in known])
         axes.set_ylim(len(known) - 0.9, -0.9)
         axes.set_xlim(edges[0], edges[-1])
-        axes.set_xlabel(what)
+        axes.set_xlabel(_axis_label(what, [len(values) for values in known.values()], failed))
     return Figure(name=name, title=title, drawing=drawing)
+
+
+def _axis_label(what: str, amounts: Sequence[int], failed: Mapping[str, int]) -> str:
+    """Say what an axis shows, over how many segments, and how many judgements failed."""
+    low, high = min(amounts), max(amounts)
+    n = f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
+    lost = ", ".join(f"{_label(system)} {amount:,}" for system, amount in failed.items() if amount)
+    return "\n".join([what, *textwrap.wrap(f"{n} each, failed: {lost or 'none'}", _LABEL_WIDTH)])
+
+
+def _label_row(axes: Axes, place: int, words: str, va: Literal["bottom", "center"]) -> None:
+    axes.text(1.02, place, words, transform=axes.get_yaxis_transform(), va=va, color=_SOFT)
 
 
 def _label(system: str) -> str:

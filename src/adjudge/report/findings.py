@@ -5,7 +5,7 @@ Only what the clusters carry is said: within a cluster nobody leads, whatever th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -86,11 +86,12 @@ def leader(rows: Sequence[RankedSystem]) -> str | None:
     return first[0] if len(first) == 1 and judged > 1 else None
 
 
-def headline(rankings: Mapping[tuple[str, str], Sequence[RankedSystem]]) -> str:
+def headline(rankings: Mapping[tuple[str, str], Sequence[RankedSystem]], gold: Collection[str] = ()) -> str:
     """State what all rankings show together.
 
     Args:
         rankings: language pair and annotator to rows, best first.
+        gold: the annotators among them that the others are measured by.
     """
     told = {key: rows for key, rows in rankings.items() if any(row.score is not None for row in rows)}
     if len(rankings) == 1 or not told:
@@ -102,12 +103,31 @@ def headline(rankings: Mapping[tuple[str, str], Sequence[RankedSystem]]) -> str:
         return f"Only {systems[0]} was judged" + (f", in {pairs}" if len(lps) > 1 else "")
     leaders = {key: leader(rows) for key, rows in told.items()}
     if len(set(leaders.values())) > 1:
-        return _disagreement(leaders)
+        where = f" in {pairs}" if len(lps) > 1 else ""
+        return _beside_gold(leaders, gold, where) or _disagreement(leaders)
     (name,) = set(leaders.values())
     if name is None:
         return "No system leads alone" + (" in any language pair" if len(lps) > 1 else "")
     agreed = f"{'All' if len(annotators) > 2 else 'Both'} annotators agree: " if len(annotators) > 1 else ""
     return f"{agreed}{name} leads" + (f" in {pairs}" if len(lps) > 1 else "")
+
+
+def _beside_gold(
+    leaders: Mapping[tuple[str, str], str | None], gold: Collection[str], where: str
+) -> str | None:
+    """Say who shows what gold shows, if gold has one leader; else None."""
+    by_gold = {name for (_, annotator), name in leaders.items() if annotator in gold}
+    if len(by_gold) != 1 or None in by_gold:
+        return None
+    others = list(dict.fromkeys(annotator for _, annotator in leaders if annotator not in gold))
+    astray = [a for a in others if any(n not in by_gold for (_, by), n in leaders.items() if by == a)]
+    agreed = [a for a in others if a not in astray]
+    words = f"By gold, {by_gold.pop()} leads{where}; "
+    if agreed:
+        words += f"{in_words(agreed)} {'shows' if len(agreed) == 1 else 'show'} it too, "
+    return f"{words}{in_words(astray)} {'does' if len(astray) == 1 else 'do'} not" + (
+        "" if agreed else " show it"
+    )
 
 
 def _disagreement(leaders: Mapping[tuple[str, str], str | None]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.resources import files
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from adjudge.core.annotation import Record
 from adjudge.core.run import Run
@@ -123,12 +124,25 @@ def _templates() -> Environment:
         finalize=_finalize,
     )
     templates.globals.update(count=count, share=share, svg=_svg)
+    templates.filters.update(code=_code, breakable=_breakable)
     return templates
 
 
 def _finalize(value: object) -> object:
     """Show the invisible in whatever a template prints, for it may be a name that others gave."""
     return name_invisible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _code(text: str) -> Markup:
+    """Set what stands between backticks as code, as the terminal's notes have it."""
+    parts = [escape(name_invisible(part)) for part in text.split("`")]
+    marked = (Markup("<code>{}</code>").format(p) if i % 2 else p for i, p in enumerate(parts))
+    return Markup("").join(marked)
+
+
+def _breakable(name: str) -> Markup:
+    """Let a long name break after its underscores and points, not within its words."""
+    return Markup(re.sub(r"([_./])", r"\1<wbr>", str(escape(name_invisible(name)))))  # noqa: S704 (escaped)
 
 
 def _svg(figure: Figure, prefix: str) -> Markup:

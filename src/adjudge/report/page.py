@@ -117,7 +117,10 @@ def make_page(
     failures = tuple((a.label, r) for a in annotators for r in a.records if isinstance(r, Failure))
     return Page(
         title=title or " and ".join(dict.fromkeys(run.test_set.name for run in runs)),
-        headline=headline({(s.lp, b.annotator.label): _rows(b) for s in sections for b in s.blocks}),
+        headline=headline(
+            {(s.lp, b.annotator.label): _rows(b) for s in sections for b in s.blocks},
+            gold=[annotator.label for annotator in golden],
+        ),
         sections=sections,
         annotators=annotators,
         meanings=tuple((a.label, meaning(a)) for a in annotators),
@@ -145,21 +148,18 @@ def _section(lp: str, segments: Sequence[Segment], annotators: Sequence[Annotato
     own = [s for s in segments if s.lp == lp]
     systems = tuple(dict.fromkeys(name for s in own for name in s.translations))
     concerned = [a for a in annotators if a.kind != "gold" or a.of_lp(lp)]
-    blocks = tuple(_block(lp, a, systems) for a in concerned)
+    blocks = tuple(_block(lp, a) for a in concerned)
     return Section(lp=lp, name=lp_words(lp), systems=systems, segments=len(own), blocks=blocks)
 
 
-def _block(lp: str, annotator: Annotator, systems: tuple[str, ...]) -> Block:
-    records = annotator.of_lp(lp)
-    errors = count_errors(records, systems)
-    failures = count_failures(records)
-    verdicts = tuple(count_verdicts(records))
+def _block(lp: str, annotator: Annotator) -> Block:
+    """What one annotator found; its systems stand best first."""
     result = annotator.results.get(lp)
     if result is None:
-        said = "Nothing was judged" if not records else finding([])
-        return Block(annotator=annotator, finding=said, failures=failures, verdicts=verdicts)
-    rows = result.ranking.systems
+        return Block(annotator=annotator, finding=finding([]), failures={})
+    records, rows = annotator.of_lp(lp), result.ranking.systems
     bars, ends = _bars(rows, digits_for((r.score for r in rows), (r.interval for r in rows)))
+    errors = count_errors(records, [row.system for row in rows])
     return Block(
         annotator=annotator,
         finding=finding(rows),
@@ -169,8 +169,8 @@ def _block(lp: str, annotator: Annotator, systems: tuple[str, ...]) -> Block:
         method=result.ranking.method,
         notes=result.ranking.notes,
         errors=errors if errors.total else None,
-        failures=failures,
-        verdicts=verdicts,
+        failures=count_failures(records),
+        verdicts=tuple(count_verdicts(records)),
         figures=_figures(lp, annotator, result),
     )
 
@@ -222,7 +222,13 @@ def _figures(lp: str, annotator: Annotator, result: Result) -> tuple[Figure, ...
             scores[s.system].append(s.score)
     return (
         ranking_figure(f"ranking.{stem}", finding(rows), rows, what),
-        distribution_figure(f"scores.{stem}", scores, what, result.scores.range[1]),
+        distribution_figure(
+            f"scores.{stem}",
+            scores,
+            what,
+            top=result.scores.range[1],
+            failed={row.system: row.failed for row in rows},
+        ),
     )
 
 
