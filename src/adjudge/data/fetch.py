@@ -198,10 +198,10 @@ def unpack(archive: Path, inside: str, path: Path, limits: Limits = _LIMITS) -> 
     """
     new = path.with_name(f".{path.name}-{secrets.token_hex(4)}.part")
     try:
-        with gzip.open(archive) as raw, tarfile.open(fileobj=raw, mode="r|") as tar:
-            count = sum(
-                _unpack_member(tar, member, rest, new) for member, rest in _members(tar, inside, limits)
-            )
+        with gzip.open(archive) as raw:
+            with tarfile.open(fileobj=raw, mode="r|") as tar:
+                count = sum(_unpack_member(tar, m, rest, new) for m, rest in _members(tar, inside, limits))
+            _check_rest(raw, limits)
         if not count:
             raise DataError(f"the archive has no {inside!r}", path=archive)
         new.replace(path)
@@ -212,6 +212,15 @@ def unpack(archive: Path, inside: str, path: Path, limits: Limits = _LIMITS) -> 
             shutil.rmtree(new)
         else:
             new.unlink(missing_ok=True)
+
+
+def _check_rest(raw: IO[bytes], limits: Limits) -> None:
+    """Read what follows the last member, so that the checksum at the end is looked at."""
+    size = 0
+    while chunk := raw.read(_CHUNK):
+        size += len(chunk)
+        if size > limits.unpacked:
+            raise DataError(f"the archive has over {limits.unpacked} bytes after its last member")
 
 
 def _members(
