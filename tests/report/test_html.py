@@ -13,7 +13,7 @@ import pytest
 
 from adjudge.core.annotation import Annotation, Record
 from adjudge.core.run import Run
-from adjudge.errors import UsageError
+from adjudge.errors import DataError, UsageError
 from adjudge.report.html import render_page, report
 from adjudge.report.page import make_page
 from tests.report.samples import (
@@ -298,6 +298,20 @@ def test_one_language_pair_can_be_chosen() -> None:
     assert {s["lp"] for s in page.data["segments"]} == {"zh-en"}
     with pytest.raises(UsageError, match="no run has lp 'fr-de'; there are en-de, zh-en, en-ar"):
         make_page([make_run()], lp="fr-de")
+
+
+def test_records_that_do_not_belong_to_the_test_set_are_refused() -> None:
+    foreign = replace(judgement(SMALL.segments[0], "Alder"), system="Elm")
+    with pytest.raises(
+        DataError, match="the run of judge judged Elm on segment 'en-de-0' of en-de, which its"
+    ):
+        make_page([make_run(SMALL, [foreign])])
+
+
+def test_commands_in_notes_are_set_as_code() -> None:
+    from adjudge.report.html import _code
+
+    assert _code("see `adjudge rank`, <b>") == "see <code>adjudge rank</code>, &lt;b&gt;"
 
 
 def test_there_is_no_report_about_nothing() -> None:

@@ -17,7 +17,7 @@ from adjudge.errors import DataError
 from adjudge.meta.ranking import RankedSystem, Ranking, rank
 from adjudge.scoring.score import score
 
-__all__ = ["RULES_MODEL", "Annotator", "Result", "gold_annotators", "run_annotators"]
+__all__ = ["RULES_MODEL", "Annotator", "Result", "gold_annotators", "run_annotators", "systems_of"]
 
 RULES_MODEL: Final = "builtin/rules"
 """The embedded model: checks in the clothes of a judge, and no language model."""
@@ -140,7 +140,7 @@ def gold_annotators(gold: Sequence[Record], kept: Mapping[tuple[str, str], Itera
         kept: language pair and segment id to the systems whose translations are shown.
     """
     shown = {(key, name) for key, names in kept.items() for name in names}
-    own = [r for r in gold if all(((r.lp, r.segment), name) in shown for name in _systems(r))]
+    own = [r for r in gold if all(((r.lp, r.segment), name) in shown for name in systems_of(r))]
     protocols = list(dict.fromkeys(record.protocol for record in own))
     found = []
     for protocol in protocols:
@@ -156,7 +156,8 @@ def gold_annotators(gold: Sequence[Record], kept: Mapping[tuple[str, str], Itera
     return found
 
 
-def _systems(record: Record) -> tuple[str, ...]:
+def systems_of(record: Record) -> tuple[str, ...]:
+    """The systems that a record is about."""
     return (record.system,) if isinstance(record, Annotation) else record.systems
 
 

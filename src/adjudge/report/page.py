@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from adjudge.core.annotation import Failure, Record
 from adjudge.core.run import Run
 from adjudge.core.segment import Segment
-from adjudge.errors import UsageError
+from adjudge.errors import DataError, UsageError
 from adjudge.meta.ranking import RankedSystem
-from adjudge.report.annotators import Annotator, Result, gold_annotators, run_annotators
+from adjudge.report.annotators import Annotator, Result, gold_annotators, run_annotators, systems_of
 from adjudge.report.figures import Figure, distribution_figure, ranking_figure
 from adjudge.report.findings import finding, headline
 from adjudge.report.numbers import digits_for, interval, number
 from adjudge.report.script_data import filter_choices, page_data, segment_orders
-from adjudge.report.segments import merge_segments
+from adjudge.report.segments import Key, merge_segments
 from adjudge.report.tallies import Errors, Verdicts, count_errors, count_failures, count_verdicts
 from adjudge.report.words import axis_words, lp_words, meaning
 
@@ -104,11 +104,14 @@ def make_page(
 
     Raises:
         UsageError: no run, an lp that no run has, or runs that judged different texts.
+        DataError: a run with records that do not belong to its test set.
     """
     if not runs:
         raise UsageError("a report needs at least one run")
     lps = _chosen_lps(runs, lp)
     segments = merge_segments([s for s in run.test_set if s.lp in lps] for run in runs)
+    for run in runs:
+        _check(run, segments, lps)
     systems = tuple(dict.fromkeys(name for s in segments.values() for name in s.translations))
     wanted = [record for record in gold if record.lp in lps]
     golden = gold_annotators(wanted, {key: s.translations for key, s in segments.items()})
@@ -138,6 +141,21 @@ def _chosen_lps(runs: Sequence[Run], lp: str | None) -> tuple[str, ...]:
     if lp is not None and lp not in known:
         raise UsageError(f"no run has lp {lp!r}; there are {', '.join(known)}")
     return known if lp is None else (lp,)
+
+
+def _check(run: Run, segments: Mapping[Key, Segment], lps: Collection[str]) -> None:
+    """Refuse records of translations that the run's test set does not have.
+
+    Raises:
+        DataError: there is one.
+    """
+    for record in (r for r in run.records if r.lp in lps):
+        segment = segments.get((record.lp, record.segment))
+        known = {} if segment is None else segment.translations
+        for name in systems_of(record):
+            if name not in known:
+                what = f"{name} on segment {record.segment!r} of {record.lp}"
+                raise DataError(f"the run of {run.info.annotator} judged {what}, which its test set lacks")
 
 
 def _rows(block: Block) -> tuple[RankedSystem, ...]:
