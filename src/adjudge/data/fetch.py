@@ -214,7 +214,7 @@ def unpack(archive: Path, inside: str, path: Path, limits: Limits = _LIMITS) -> 
             new.unlink(missing_ok=True)
 
 
-def _check_rest(raw: IO[bytes], limits: Limits) -> None:
+def _check_rest(raw: gzip.GzipFile, limits: Limits) -> None:
     """Read what follows the last member, so that the checksum at the end is looked at."""
     size = 0
     while chunk := raw.read(_CHUNK):
