@@ -314,6 +314,12 @@ def test_commands_in_notes_are_set_as_code() -> None:
     assert _code("see `adjudge rank`, <b>") == "see <code>adjudge rank</code>, &lt;b&gt;"
 
 
+def test_a_name_with_a_hyphen_stays_on_one_line_of_the_headline() -> None:
+    from adjudge.report.html import _whole
+
+    assert _whole("<b> and gemba-mqm do") == '&lt;b&gt; and <span class="whole">gemba-mqm</span> do'
+
+
 def test_there_is_no_report_about_nothing() -> None:
     with pytest.raises(UsageError, match="at least one run"):
         make_page([])

@@ -34,6 +34,7 @@ from adjudge.report.words import FAILURES
 __all__ = ["render_page", "report"]
 
 _SCRIPTS: Final = ("text.js", "report.js")
+_LONGEST: Final = 16
 
 
 def report(
@@ -124,7 +125,7 @@ def _templates() -> Environment:
         finalize=_finalize,
     )
     templates.globals.update(count=count, share=share, svg=_svg)
-    templates.filters.update(code=_code, breakable=_breakable)
+    templates.filters.update(code=_code, breakable=_breakable, whole=_whole)
     return templates
 
 
@@ -143,6 +144,15 @@ def _code(text: str) -> Markup:
 def _breakable(name: str) -> Markup:
     """Let a long name break after its underscores and points, not within its words."""
     return Markup(re.sub(r"([_./])", r"\1<wbr>", str(escape(name_invisible(name)))))  # noqa: S704 (escaped)
+
+
+def _whole(text: str) -> Markup:
+    """Keep names with hyphens, such as gemba-mqm, on one line of a headline."""
+    words = (escape(name_invisible(word)) for word in text.split(" "))
+    kept = (
+        Markup('<span class="whole">{}</span>').format(w) if 0 < w.find("-") < _LONGEST else w for w in words
+    )
+    return Markup(" ").join(kept)
 
 
 def _svg(figure: Figure, prefix: str) -> Markup:
