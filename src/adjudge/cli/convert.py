@@ -31,7 +31,7 @@ def command(
     ] = None,
     lp: LpOption = None,
     test_set: Annotated[
-        Path | None, typer.Option(help="Texts that records are about, where IN has none.")
+        Path | None, typer.Option(help="All texts that the records are about, where IN lacks them.")
     ] = None,
     annotator: Annotated[str | None, typer.Option(help="Only this annotator's records.")] = None,
     protocol: Annotated[
@@ -47,10 +47,11 @@ def command(
     What the format cannot hold is refused, or counted on standard error. OUT is a file, `-` for standard
     output, or a folder for formats that are folders.
     """
-    from adjudge.data.convert import Content, read_content, write_content
+    from adjudge.data.convert import Content, check_target, read_content, write_content
     from adjudge.data.load import load, load_lines
 
     given, out = _split(paths, with_lines=source is not None)
+    check_target(out, to, force=force)
     if source is not None:
         content = Content(test_set=load_lines(source, translations or [], references or [], lp))
     else:

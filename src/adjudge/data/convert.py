@@ -25,7 +25,7 @@ from adjudge.data.records import read_records, write_records
 from adjudge.data.text import write_text_folder
 from adjudge.errors import DataError, UsageError
 
-__all__ = ["Content", "read_content", "write_content"]
+__all__ = ["Content", "check_target", "read_content", "write_content"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ def read_content(
         path: where it is.
         form: name of its format; found out if left out.
         lp: keep this language pair only.
-        test_set: texts that records are about, where their format has none.
+        test_set: all texts that records are about, where their format has none or only those judged.
         protocol: of the ratings in a score file.
 
     Raises:
@@ -69,7 +69,7 @@ def read_content(
     texts = test_set if test_set is None or lp is None else test_set.select(lp=canonical_lp(lp))
     if name == "mqm-tsv":
         file = read_mqm_tsv(path, lp, texts)
-        return Content(test_set=file.test_set, records=file.records, met=file.met)
+        return Content(test_set=texts or file.test_set, records=file.records, met=file.met)
     if name in {"mtme-ratings", "mtme-scores"}:
         return _read_mtme(path, name, texts or find_test_set(path), protocol)
     if name == "records":
@@ -110,12 +110,8 @@ def write_content(path: Path | str, form: str, content: Content, *, force: bool 
         UsageError: the path exists, or the content lacks what the format holds.
         DataError: a text cannot be held by the format.
     """
-    path, target = Path(path), find_format(form)
-    if not target.writes:
-        raise UsageError(f"{target.name} is read, not written")
+    path, target = Path(path), check_target(path, form, force=force)
     _check(content, target)
-    if path.exists():
-        _check_replaceable(path, target, force=force)
     if not target.files:
         return _write(path, target, content)
     new = path.with_name(f".{path.name}-{secrets.token_hex(4)}.part")
@@ -137,17 +133,27 @@ def _check(content: Content, target: Format) -> None:
         raise UsageError(f"{target.name} needs the texts that the records are about: add --test-set")
 
 
-def _check_replaceable(path: Path, target: Format, *, force: bool) -> None:
+def check_target(path: Path | str, form: str, *, force: bool = False) -> Format:
+    """Refuse early what cannot be written: an unknown format, or a path that is taken.
+
+    Raises:
+        UsageError: it cannot be written; says why.
+    """
+    path, target = Path(path), find_format(form)
+    if not target.writes:
+        raise UsageError(f"{target.name} is read, not written")
+    if not path.exists():
+        return target
     if path.is_dir() != bool(target.files):
         kind = "folder" if path.is_dir() else "file"
         raise UsageError(f"{path} is a {kind}, {target.name} is not: choose another name")
     foreign = sorted(e.name for e in path.iterdir() if e.name not in target.files) if target.files else []
     if foreign:
-        raise UsageError(
-            f"{path} also holds {foreign[0]!r}, which is no part of {target.name}: choose another name"
-        )
+        what = f"{foreign[0]!r}, which is no part of {target.name}"
+        raise UsageError(f"{path} also holds {what}: choose another name")
     if not force and (not target.files or any(path.iterdir())):
         raise UsageError(f"{path} exists: --force replaces it")
+    return target
 
 
 def _swap(new: Path, path: Path) -> None:
