@@ -122,6 +122,17 @@ def test_a_public_name_is_loaded_from_the_cache(cache: Path) -> None:
     assert (test_set.name, test_set.segments[0].source) == ("wmt23", "Hello.")
 
 
+def test_a_public_set_of_one_language_pair_needs_none_named(cache: Path) -> None:
+    from adjudge.data.convert import read_content
+
+    (cache / "test-sets").mkdir(parents=True)
+    heading = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
+    row = "A\td\t1\t1\tr\ts\tt\tNo-error\tNo-error\n"
+    (cache / "test-sets" / "mqm-ted-zhen.tsv").write_text(heading + row)
+    assert load("mqm-ted-zhen").lps == ("zh-en",)
+    assert [r.lp for r in read_content("mqm-ted-zhen").records or ()] == ["zh-en"]
+
+
 def test_a_path_is_stronger_than_a_name(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache.mkdir()
     monkeypatch.chdir(cache)

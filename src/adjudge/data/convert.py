@@ -14,7 +14,7 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.segment import TestSet
 from adjudge.data.formats import Format, find_format
 from adjudge.data.jsonl import write_test_set
-from adjudge.data.load import detect, load
+from adjudge.data.load import detect, find_path, load
 from adjudge.data.ment import read_ment_ratings, write_ment_folder
 from adjudge.data.mqm_tsv import read_mqm_tsv
 from adjudge.data.mqm_writer import write_mqm_tsv
@@ -54,7 +54,7 @@ def read_content(
     """Read a file or a folder.
 
     Args:
-        path: where it is.
+        path: where it is, or the name of a public test set.
         form: name of its format; found out if left out.
         lp: keep this language pair only.
         test_set: all texts that records are about, where their format has none or only those judged.
@@ -64,7 +64,7 @@ def read_content(
         DataError: it is not what the format says.
         UsageError: no such format, or records need texts that were not given.
     """
-    path = Path(path)
+    path, lp = find_path(path, lp)
     name = detect(path) if form is None else find_format(form).name
     texts = test_set if test_set is None or lp is None else test_set.select(lp=canonical_lp(lp))
     if name == "mqm-tsv":

@@ -18,7 +18,7 @@ from adjudge.data.run_dir import INFO, TEST_SET, read_run
 from adjudge.data.text import is_text_folder, read_files, read_text_folder, split_names
 from adjudge.errors import DataError, UsageError
 
-__all__ = ["detect", "load", "load_lines"]
+__all__ = ["detect", "find_path", "load", "load_lines"]
 
 _FOLDERS: Final = (
     f"a run ({INFO})",
@@ -41,9 +41,7 @@ def load(path: Path | str, lp: str | None = None, *, form: str | None = None) ->
         DataError: nothing there can be read as a test set; says what was looked for and what was found.
         UsageError: no such name, or an lp that is not there.
     """
-    path = Path(path)
-    if not path.exists() and str(path) != "-":
-        return _load_name(str(path), lp)
+    path, lp = find_path(path, lp)
     form = detect(path) if form is None else form
     if form not in _READERS:
         raise DataError(f"{form} holds judgements and no texts; a test set was wanted", path=path)
@@ -115,14 +113,26 @@ def _detect_file(path: Path) -> str:
     raise DataError(f"no known format: {hint}", path=path)
 
 
-def _load_name(name: str, lp: str | None) -> TestSet:
-    """Load a public test set from the cache."""
-    entry = find_public_set(name)
-    path = cached_path(entry)
-    if not path.exists():
-        fetching = f"`adjudge fetch {name}` downloads it ({entry.size})"
-        raise DataError(f"{name} is public but not here yet: {fetching}; looked for", path=path)
-    return load(path, lp)
+def find_path(path: Path | str, lp: str | None = None) -> tuple[Path, str | None]:
+    """Where something lies: the path itself, or the place in the cache that a public name stands for.
+
+    Args:
+        path: path or name; what is there comes before a public name.
+        lp: language pair; taken from a public set that has one only.
+
+    Raises:
+        UsageError: neither a path nor a public name.
+        DataError: a public test set that was not fetched yet; says how.
+    """
+    path = Path(path)
+    if path.exists() or str(path) == "-":
+        return path, lp
+    entry = find_public_set(str(path))
+    cached = cached_path(entry)
+    if not cached.exists():
+        fetching = f"`adjudge fetch {entry.name}` downloads it ({entry.size})"
+        raise DataError(f"{entry.name} is public but not here yet: {fetching}; looked for", path=cached)
+    return cached, entry.lps[0] if lp is None and len(entry.lps) == 1 else lp
 
 
 def load_lines(
