@@ -57,7 +57,7 @@ def test_every_metric_says_what_it_is(name: str) -> None:
     assert metric.protocol == ("mqm" if name == "rules" else "metric")
     assert find_protocol(metric.protocol).name == metric.protocol
     assert metric.weights is None or find_weights(metric.weights).name == metric.weights
-    assert metric.with_reference == (name != "rules")
+    assert metric.with_reference == (name not in {"rules", "bridge"})
     assert 20 < len((type(metric).__doc__ or "").splitlines()[0]) < 110
     with pytest.raises(dataclasses.FrozenInstanceError):
         metric.force = True

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
-from adjudge.core.annotation import Annotation
+from adjudge.core.annotation import Annotation, Failure
 from adjudge.core.ask import Ask
 from adjudge.core.segment import Subject
 
-__all__ = ["PROFILES", "Calls", "Judge", "Metric", "Profile"]
+__all__ = ["PROFILES", "Calls", "Judge", "Metric", "Profile", "Stoppable"]
 
 Profile = Literal["recommended", "paper", "code"]
 PROFILES: tuple[Profile, ...] = ("recommended", "paper", "code")
@@ -107,10 +107,24 @@ class Metric(Protocol):
         """What its signature says for this language pair, such as the tokenizer."""
         ...
 
-    def annotate(self, subjects: Sequence[Subject]) -> list[Annotation]:
-        """Judge each translation on its own, in order. Higher is better."""
+    def annotate(self, subjects: Sequence[Subject]) -> Sequence[Annotation | Failure]:
+        """Judge each translation on its own, in order. Higher is better; what was not to be had fails."""
         ...
 
     def corpus_score(self, subjects: Sequence[Subject]) -> float | None:
         """Score of one system over a whole lp where that is not the mean of its segments, else None."""
+        ...
+
+
+@runtime_checkable
+class Stoppable(Protocol):
+    """A metric that waits for something outside; it runs beside the event loop and can be stopped."""
+
+    @property
+    def block(self) -> int:
+        """Translations that it wants at a time."""
+        ...
+
+    def stop(self) -> None:
+        """End what it waits for."""
         ...

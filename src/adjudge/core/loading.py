@@ -94,6 +94,8 @@ def _convert(text: str, wanted: Any, what: str) -> object:  # noqa: ANN401 (any 
 
 def _construct(text: str, wanted: Any, what: str) -> object:  # noqa: ANN401 (any type of a field)
     if get_origin(wanted) in {Union, types.UnionType}:
+        if str in get_args(wanted):
+            return text
         (inner,) = (one for one in get_args(wanted) if one is not types.NoneType)
         return _convert(text, inner, what)
     try:

@@ -22,6 +22,7 @@ METRICS: Final[Mapping[str, str]] = {
     "ter": "adjudge.metrics.sacrebleu:Ter",
     "spbleu": "adjudge.metrics.sacrebleu:SpBleu",
     "rules": "adjudge.metrics.rules:Rules",
+    "bridge": "adjudge.metrics.bridge:Bridge",
 }
 """Name to where its class stands. Other packages add theirs under the entry point group `adjudge.metrics`."""
 

@@ -11,8 +11,9 @@ from itertools import islice
 from typing import Final
 
 from adjudge.core.annotation import Annotation, Failure, Record
-from adjudge.core.judge import Judge, Metric
+from adjudge.core.judge import Judge, Metric, Stoppable
 from adjudge.core.run import RunInfo
+from adjudge.core.segment import Subject
 from adjudge.data.call_rows import run_name
 from adjudge.data.calls import CallStore, CallTotals
 from adjudge.data.run_dir import RECORDS
@@ -220,23 +221,42 @@ def _torn(count: int) -> list[str]:
 class _MetricSession(_Session):
     """Asks nobody."""
 
+    def __init__(self, job: Job, directory: RunDirectory, info: RunInfo, sink: Sink) -> None:
+        super().__init__(job, directory, info, sink)
+        self._first: dict[str, str] = {}
+
     async def run(self, metric: Metric) -> Outcome:
         """Score every unit, block by block."""
+        size = metric.block if isinstance(metric, Stoppable) else _BLOCK
         with self.progress:
             units = iter(self.job.plan)
-            while block := list(islice(units, _BLOCK)):
-                self._annotate(metric, block)
+            while block := list(islice(units, size)):
+                await self._annotate(metric, block)
                 done = self.sink.judged + self.sink.failed
                 self.progress.show(done=done, failed=self.sink.failed, tally=self.tally)
                 await asyncio.sleep(0)
         info = self.finish(self.info(price=0.0, corpus_scores=self._corpus_scores(metric)))
-        return Outcome(info=info, seconds=self.seconds)
+        return Outcome(info=info, seconds=self.seconds, notes=tuple(self._first.values()))
 
-    def _annotate(self, metric: Metric, block: list[Unit]) -> None:
-        judged = iter(metric.annotate([unit.subject for unit in block if not unit.missing]))
+    async def _annotate(self, metric: Metric, block: list[Unit]) -> None:
+        subjects = [unit.subject for unit in block if not unit.missing]
+        records = await self._records(metric, subjects)
+        if len(records) != len(subjects):
+            raise DataError(f"{metric.name} was given {len(subjects)} translations and judged {len(records)}")
+        judged = iter(records)
         for unit in block:
-            missing = self.failure(unit, "missing", unit.missing)
-            self.sink.add(unit.index, [missing if unit.missing else next(judged)])
+            record = self.failure(unit, "missing", unit.missing) if unit.missing else next(judged)
+            self.sink.add(unit.index, [record])
+            if isinstance(record, Failure) and not unit.missing:
+                self._first.setdefault(record.reason, f"first {record.reason}: {record.detail}")
+
+    async def _records(self, metric: Metric, subjects: list[Subject]) -> Sequence[Annotation | Failure]:
+        if not isinstance(metric, Stoppable):
+            return metric.annotate(subjects)
+        try:
+            return await asyncio.to_thread(metric.annotate, subjects)
+        finally:  # a thread cannot be cancelled, what it waits for can be ended
+            metric.stop()
 
     def _corpus_scores(self, metric: Metric) -> dict[str, dict[str, float]]:
         found: dict[str, dict[str, float]] = {}
