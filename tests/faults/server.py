@@ -32,9 +32,16 @@ def plain(payload: dict[str, Any]) -> str:
 
 
 def judge(payload: dict[str, Any]) -> str:
-    """Find an error in every translation whose first word is long: deterministic, and not always the same."""
-    said = payload["messages"][-1]["content"]
-    found = TEXT.findall(said)
+    """Answer in the form that is asked for: deterministic, and not always the same.
+
+    An error is found in every translation whose first word is long.
+    """
+    contents = [str(message["content"]) for message in payload["messages"]]
+    if '"minor":' in contents[-1]:
+        return '{"major": 0, "minor": 0}'
+    if any('"rating"' in content for content in contents):
+        return '{"rating": 87}'
+    found = TEXT.findall(contents[-1])
     words = json.loads(found[-1]).split() if found else []
     if not words or len(words[0]) < 5:
         return '{"errors": []}'

@@ -141,7 +141,7 @@ def test_pauses_grow_and_are_never_equal() -> None:
 
 
 def test_attempts_are_capped() -> None:
-    tries = Tries(Patience(attempts=3))
+    tries = Tries(Patience(attempts=3), 60)
     assert tries.next_pause(server_error()) > 0
     assert tries.next_pause(server_error()) > 0
     with pytest.raises(AnswerError, match="server_error"):
@@ -149,7 +149,7 @@ def test_attempts_are_capped() -> None:
 
 
 def test_a_fault_may_have_fewer_tries_and_different_faults_add_up() -> None:
-    tries = Tries(Patience(attempts=4))
+    tries = Tries(Patience(attempts=4), 60)
     html = Fault(consequence="retry", reason="not_json", detail="html", tries=3)
     for fault in (html, html, server_error()):
         tries.next_pause(fault)
@@ -158,21 +158,39 @@ def test_a_fault_may_have_fewer_tries_and_different_faults_add_up() -> None:
 
 
 def test_wall_time_is_capped_whatever_the_attempts() -> None:
-    tries = Tries(Patience(seconds=0))
+    tries = Tries(Patience(seconds=0), 60)
     with pytest.raises(AnswerError):
         tries.next_pause(server_error())
 
 
-def test_what_costs_no_attempt_is_capped_in_time() -> None:
-    tries = Tries(Patience(attempts=1))
+def test_a_server_that_is_away_costs_no_attempt_until_the_deadline() -> None:
+    tries = Tries(Patience(attempts=1), 60)
     for _ in range(5):
-        tries.next_pause(server_error(within=60.0))
+        tries.next_pause(server_error(is_free=True))
     with pytest.raises(AnswerError):
-        tries.next_pause(server_error(within=0.0))
+        Tries(Patience(), 0).next_pause(server_error(is_free=True))
 
 
 def test_the_servers_wish_is_granted_up_to_ten_minutes() -> None:
-    tries = Tries(Patience())
-    assert tries.next_pause(server_error(wait=600.0, within=1800.0)) == 600
+    tries = Tries(Patience(), 60)
+    for _ in range(9):
+        assert tries.next_pause(server_error(wait=600.0, is_free=True)) == 600
     with pytest.raises(ServerStopError, match="601 s"):
-        tries.next_pause(server_error(wait=601.0, within=1800.0))
+        tries.next_pause(server_error(wait=601.0, is_free=True))
+
+
+def test_a_server_that_goes_on_wishing_parks_the_run() -> None:
+    tries = Tries(Patience(longest_wait=-1.0), 60)
+    with pytest.raises(ServerStopError, match="resume later"):
+        tries.next_pause(server_error(wait=-2.0, is_free=True))
+
+
+def test_a_wish_to_be_asked_at_once_is_still_a_pause() -> None:
+    assert Tries(Patience(), 60).next_pause(server_error(wait=0.0, is_free=True)) > 0.2
+
+
+def test_a_busy_server_that_names_a_time_has_its_attempts_counted() -> None:
+    tries = Tries(Patience(attempts=2), 60)
+    assert tries.next_pause(server_error(wait=7.0)) == 7
+    with pytest.raises(AnswerError):
+        tries.next_pause(server_error(wait=7.0))

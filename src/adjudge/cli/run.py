@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
-from adjudge.cli.exits import FAILURES
+from adjudge.cli.exits import ERROR, FAILURES
 from adjudge.cli.options import (
     LimitOption,
     LpOption,
@@ -116,7 +116,11 @@ def command(
     if dry_run:
         _print_plan(job)
         return
-    outcome = run_to_end(execute(job))
+    try:
+        outcome = run_to_end(execute(job))
+    except KeyboardInterrupt:  # typer would leave without a word
+        print_note("stopped; the same command goes on where it stopped")
+        raise typer.Exit(ERROR) from None
     _print_summary(job, outcome)
     failed, judged = outcome.info.counts["failed"], outcome.info.counts["judged"]
     if failed > allowed * (failed + judged):

@@ -19,6 +19,7 @@ from adjudge.report.tables import Table
 if TYPE_CHECKING:
     from adjudge.core.judge import Judge
     from adjudge.core.segment import Segment, TestSet
+    from adjudge.data.call_rows import Exchange
 
 __all__ = ["CONTEXT_SETTINGS", "command"]
 
@@ -62,7 +63,7 @@ def command(
     model = open_model(EMBEDDED, Connection()).model
     tries = _subjects(shown, test_set if segment is None else test_set.select(limit=1), system)
     rehearsals = (asyncio.run(rehearse(shown, subject, model)) for subject in tries)
-    exchanges = max(rehearsals, key=len)  # of our examples, one that every stage has something to say about
+    exchanges = max(rehearsals, key=_told, default=[])  # of our examples, one that every stage speaks of
     if form == "table":
         for number, exchange in enumerate(exchanges, start=1):
             sys.stdout.write(render_exchange(exchange, number, _MARK) + "\n")
@@ -72,6 +73,11 @@ def command(
         print_result(form, Table(columns=["stage", "role", "reply"], rows=rows), data)
     settings = ", ".join(f"{key}={value}" for key, value in settings_of(shown).items())
     print_note(f"settings: {settings}\nnothing was sent; the replies are those of {EMBEDDED}, fixed rules")
+
+
+def _told(exchanges: list[Exchange]) -> tuple[int, int]:
+    """How much there is to see: questions, then words of answers."""
+    return len(exchanges), sum(len(e.reply.text) for e in exchanges if e.reply is not None)
 
 
 def _subjects(judge: Judge, test_set: TestSet, system: str | None) -> Iterator[Subject]:

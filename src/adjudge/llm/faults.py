@@ -19,9 +19,6 @@ __all__ = ["Fault", "fault_of", "read_error", "read_retry_after"]
 
 Consequence = Literal["retry", "fail", "stop", "setting"]
 
-PATIENT_SECONDS: Final = 1800.0
-"""How long one call may wait for a server that says when to come back."""
-
 _LONGEST_MESSAGE: Final = 300
 _TOO_LONG: Final = re.compile(
     r"context[_ ]length|maximum context|context window|too many (input )?tokens|prompt is too long"
@@ -63,7 +60,7 @@ class Fault:
         wait: seconds that the server asked us to wait.
         limited: whether the server has too much to do or is away, so that all calls should pause.
         tries: how often the call may be made in all because of such faults; None for the general limit.
-        within: seconds in which the call may be made again for nothing; None where each try counts.
+        is_free: whether trying again costs no attempt: the server has asked for it, or never had the call.
         usage: tokens that the server counted all the same.
         body: what came, where it was no text.
     """
@@ -75,7 +72,7 @@ class Fault:
     wait: float | None = None
     limited: bool = False
     tries: int | None = None
-    within: float | None = None
+    is_free: bool = False
     usage: Usage = field(default_factory=Usage)
     body: bytes | None = None
 
@@ -98,7 +95,7 @@ def fault_of(status: int, message: str, wait: float | None = None) -> Fault:
         status=status,
         wait=wait if is_retried else None,
         limited=is_retried and status in {429, 503, 529},
-        within=PATIENT_SECONDS if is_retried and status == 429 and wait is not None else None,
+        is_free=is_retried and status == 429 and wait is not None,
     )
 
 

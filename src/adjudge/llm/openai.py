@@ -15,6 +15,7 @@ import orjson
 from adjudge.core.ask import Reply
 from adjudge.data.call_rows import Attempt
 from adjudge.errors import AnswerError, ModelError, ServerStopError
+from adjudge.llm.budget import Meter, most_of
 from adjudge.llm.delimiters import render_message
 from adjudge.llm.faults import Fault
 from adjudge.llm.model import Request
@@ -35,6 +36,7 @@ class RemoteModel:
         self._refusals: Counter[str] = Counter()
         self._unreachable = 0
         self._note: Callable[[Attempt], None] | None = None
+        self._meter: Meter | None = None
 
     @property
     def name(self) -> str:
@@ -44,6 +46,10 @@ class RemoteModel:
     def observe(self, note: Callable[[Attempt], None]) -> None:
         """Have every failed attempt written down."""
         self._note = note
+
+    def charge(self, meter: Meter) -> None:
+        """Have every attempt counted, and none made that could cross the budget."""
+        self._meter = meter
 
     async def drain(self) -> None:
         """Send nothing more; what is on its way may come back."""
@@ -56,7 +62,7 @@ class RemoteModel:
     async def reply(self, request: Request) -> Reply:
         """Answer one request, trying again where that can help; see `llm.model.Model`."""
         body = orjson.dumps(self._payload(request))
-        tries = Tries(self._endpoint.patience)
+        tries = Tries(self._endpoint.patience, self._endpoint.timeout)
         while True:
             await self._gate.enter()
             async with self._slots:
@@ -112,7 +118,7 @@ class RemoteModel:
         raise AnswerError(fault.reason, fault.detail)
 
     def _count_unreachable(self, fault: Fault) -> None:
-        self._unreachable = self._unreachable + 1 if fault.within is not None and fault.status is None else 0
+        self._unreachable = self._unreachable + 1 if fault.is_free and fault.status is None else 0
         if self._unreachable >= self._endpoint.patience.unreachable:
             raise ServerStopError(
                 f"{self.name}: {self._unreachable} calls in a row found no server; resume later"

@@ -43,11 +43,18 @@ class Patience:
 
 
 class Tries:
-    """The tries of one call."""
+    """The tries of one call.
 
-    def __init__(self, patience: Patience) -> None:
+    Args:
+        patience: the limits.
+        deadline: seconds in which a server that is away must come back.
+    """
+
+    def __init__(self, patience: Patience, deadline: float) -> None:
         self._patience = patience
+        self._deadline = deadline
         self._began = time.monotonic()
+        self._told: float | None = None
         self._counts: Counter[FailureReason] = Counter()
         self._free = 0
 
@@ -58,21 +65,33 @@ class Tries:
             AnswerError: it was made often enough.
             ServerStopError: the server asks for more time than a run should wait.
         """
-        if fault.wait is not None and fault.wait > self._patience.longest_wait:
-            raise ServerStopError(f"{fault.detail}; the server asks to wait {fault.wait:.0f} s: resume then")
-        elapsed = time.monotonic() - self._began
-        if fault.within is None:
-            self._counts[fault.reason] += 1
-            limit = fault.tries or self._patience.attempts
-            if self._counts[fault.reason] >= limit or self._counts.total() >= self._patience.attempts:
-                raise AnswerError(fault.reason, fault.detail)
-        else:
+        now = time.monotonic()
+        if fault.wait is not None:
+            return self._as_told(fault, fault.wait, now)
+        elapsed = now - self._began
+        if fault.is_free:
             self._free += 1
-            if elapsed >= fault.within:
-                raise AnswerError(fault.reason, fault.detail)
-        if elapsed >= self._patience.seconds:
+            is_over = elapsed >= self._deadline
+        else:
+            self._counts[fault.reason] += 1
+            most = fault.tries or self._patience.attempts
+            tried = self._counts.total()
+            is_over = self._counts[fault.reason] >= most or tried >= self._patience.attempts
+        if is_over or elapsed >= self._patience.seconds:
             raise AnswerError(fault.reason, fault.detail)
-        return self._patience.pause(self._counts.total() + self._free) if fault.wait is None else fault.wait
+        return self._patience.pause(self._counts.total() + self._free)
+
+    def _as_told(self, fault: Fault, wait: float, now: float) -> float:
+        """Wait as the server says, up to a limit after which the run is better parked."""
+        self._told = now if self._told is None else self._told
+        longest = self._patience.longest_wait
+        if wait > longest or now - self._told > longest:
+            raise ServerStopError(f"{fault.detail}; the server asks to wait {wait:.0f} s more: resume later")
+        if not fault.is_free:
+            self._counts[fault.reason] += 1
+            if self._counts.total() >= self._patience.attempts:
+                raise AnswerError(fault.reason, fault.detail)
+        return max(wait, self._patience.pause(1))
 
 
 class Gate:

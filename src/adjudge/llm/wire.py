@@ -104,7 +104,7 @@ class Wire:
             raise ModelError(f"no secure connection: {self._redactor.error(str(error))}") from error
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             away = f"no server at {_host(self._url)}: {_reason(error)}"
-            return _retry("connection", away, limited=True, within=self._endpoint.timeout)
+            return _retry("connection", away, limited=True, is_free=True)
         except TimeoutError:
             return _retry("timeout", f"no whole answer within {self._endpoint.timeout:g} s")
         except aiohttp.InvalidURL as error:

@@ -1,0 +1,73 @@
+"""What the fault tests share: a server, a test set, and the command line in this process."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from adjudge.cli.main import main
+from adjudge.core.segment import Segment, TestSet
+from adjudge.data.jsonl import write_test_set
+from adjudge.llm.retry import Patience
+from tests.faults.server import Server, running
+
+KEY = "canary-4f1d9b7c2e8a6053"
+
+Command = Callable[..., int]
+
+
+@pytest.fixture(scope="session")
+def _server() -> Iterator[Server]:
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def server(_server: Server) -> Server:
+    """A server that behaves, until a test says what it plays."""
+    _server.fails(None)
+    _server.delay = 0.0
+    return _server
+
+
+@pytest.fixture
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test waits as long as a user should."""
+    monkeypatch.setattr(Patience, "pause", lambda self, tries: 0.002)
+
+
+def write_set(path: Path, size: int, systems: str = "AB") -> Path:
+    """A test set in which every translation is another text."""
+    segments = tuple(
+        Segment(
+            segment=str(number),
+            lp="en-de",
+            source=f"Sentence {number} about the harbour.",
+            translations={
+                name: f"{'Satz' if number % 2 else 'Aussage'} {number} von {name}" for name in systems
+            },
+        )
+        for number in range(size)
+    )
+    write_test_set(path, TestSet(name="small", segments=segments))
+    return path
+
+
+@pytest.fixture
+def command(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """`adjudge run gemba-mqm` against the server; returns the exit code."""
+    monkeypatch.setenv("CANARY_KEY", KEY)
+    test_set = write_set(tmp_path / "set.jsonl", 2)
+
+    def run(*options: str, judge: str = "gemba-mqm", out: str = "run") -> int:
+        wire = ["--base-url", server.url, "--model", "mock", "--key-env", "CANARY_KEY", "--timeout", "20"]
+        return call("run", judge, str(test_set), "--out", str(tmp_path / out), *wire, *options)
+
+    return run
+
+
+def call(*arguments: str) -> int:
+    """Run the command line in this process; its exit code."""
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    return int(end.value.code or 0)

@@ -1,0 +1,190 @@
+"""Every fault ends as a failure with its reason and exit code 3, or stops the run; none becomes a number."""
+
+from pathlib import Path
+
+import pytest
+
+from adjudge.cli.exits import DONE, ERROR, FAILURES, STOPPED
+from adjudge.core.annotation import Annotation, Failure
+from adjudge.data.run_dir import read_run, read_run_info
+from adjudge.llm.retry import Patience
+from tests.faults.conftest import Command
+from tests.faults.server import Server
+
+pytestmark = pytest.mark.usefixtures("_quick")
+
+FAILED = {
+    # The server and the connection...
+    "408": "server_error",
+    "409": "server_error",
+    "425": "server_error",
+    "429": "server_error",
+    "429 garbage": "server_error",
+    "500": "server_error",
+    "502": "server_error",
+    "503": "server_error",
+    "504": "server_error",
+    "529": "server_error",
+    "500 html": "server_error",
+    "error 200": "server_error",
+    "reset": "connection",
+    "cut": "connection",
+    "stall": "timeout",
+    "drip": "timeout",
+    "endless": "oversize",
+    "400 context": "too_long",
+    "413": "too_long",
+    "error 200 context": "too_long",
+    # Bodies and envelopes that are none...
+    "html": "not_json",
+    "empty": "not_json",
+    "null": "not_json",
+    "cut json": "not_json",
+    "deep": "not_json",
+    "gzip": "not_json",
+    "nan": "bad_envelope",
+    "no choices": "bad_envelope",
+    "choices []": "bad_envelope",
+    "choices text": "bad_envelope",
+    "content 87": "bad_envelope",
+    "content list": "bad_envelope",
+    "message null": "bad_envelope",
+    "finish null": "bad_envelope",
+    "finish odd": "bad_envelope",
+    "two choices": "count",
+    "utf-8": "encoding",
+    "surrogate": "encoding",
+    "nul": "encoding",
+    # Answers that cannot be read...
+    "content null": "empty",
+    "content empty": "empty",
+    "thinking only": "no_answer",
+    "length": "truncated",
+    "400 filter": "refused",
+    "filter": "refused",
+    "refusal": "refused",
+    "refusal prose": "refused",
+    "prose": "parse",
+    "two objects": "ambiguous",
+    "duplicate keys": "ambiguous",
+    "missing key": "schema",
+    "extra key": "schema",
+    "unknown severity": "label",
+}
+
+STOPS = {
+    "401": "status 401",
+    "402": "status 402",
+    "403": "status 403",
+    "404": "status 404",
+    "429 quota": "insufficient_quota",
+    "429 tomorrow": "86400 s",
+    "error 200 quota": "insufficient_quota",
+}
+
+WRONG = {
+    "400": "refuses every call: status 400",
+    "405": "refuses every call: status 405",
+    "422": "refuses every call: status 422",
+    "redirect": "http://other.example",
+    "other model": "--served-as",
+}
+
+
+@pytest.mark.parametrize("name", FAILED)
+def test_a_fault_is_a_failure_with_its_reason(
+    server: Server, command: Command, tmp_path: Path, name: str
+) -> None:
+    server.fails(name)
+    slow = name in {"stall", "drip"}
+    assert command("--timeout", "0.3" if slow else "20") == FAILURES
+    run = read_run(tmp_path / "run")
+    assert [type(record) for record in run.records] == [Failure] * 4
+    assert run.info.failures == {FAILED[name]: 4}
+    assert run.info.counts == {"judged": 0, "failed": 4, "pending": 0}
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_no_key_no_money_no_model_stop_the_run(
+    server: Server, command: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    server.fails(None, name)
+    assert command("--concurrency", "1") == STOPPED
+    assert STOPS[name] in capsys.readouterr().err
+    info = read_run_info(tmp_path / "run")
+    assert info.counts == {"judged": 1, "failed": 0, "pending": 3}
+    asked = len(server.log)
+    server.fails(None)
+    assert command() == DONE
+    assert (asked, len(server.log)) == (2, 3)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_setting_is_an_error_that_says_what_to_do(
+    server: Server, command: Command, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    server.fails(name)
+    assert command("--concurrency", "1") == ERROR
+    assert WRONG[name] in capsys.readouterr().err
+
+
+def test_a_server_that_is_not_there_is_a_failure(command: Command, tmp_path: Path) -> None:
+    assert command("--base-url", "http://127.0.0.1:9/v1", "--timeout", "0.3") == FAILURES
+    assert read_run_info(tmp_path / "run").failures == {"connection": 4}
+
+
+def test_a_server_that_says_wait_for_ever_parks_the_run(
+    server: Server, command: Command, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    defaults = (Patience.__init__.__kwdefaults__ or {}) | {"longest_wait": 0.2}
+    monkeypatch.setattr(Patience.__init__, "__kwdefaults__", defaults)
+    server.fails(None, "429 soon")
+    assert command("--concurrency", "1") == STOPPED
+    assert "resume later" in capsys.readouterr().err
+
+
+def test_what_stays_under_the_limit_is_done(server: Server, command: Command, tmp_path: Path) -> None:
+    server.fails("refusal", None)
+    assert command("--concurrency", "1", "--max-failed", "25%") == DONE
+    assert command("--concurrency", "1", "--max-failed", "0.24") == FAILURES
+    assert read_run_info(tmp_path / "run").failures == {"refused": 1}
+
+
+@pytest.mark.parametrize("schema", ["on", "off"])
+@pytest.mark.parametrize("judge", ["gemba-mqm", "gemba-esa", "gemba-da", "ea-prompt"])
+def test_a_good_server_judges_with_and_without_a_schema(
+    server: Server, command: Command, tmp_path: Path, schema: str, judge: str
+) -> None:
+    assert command("--json-schema", schema, judge=judge) == DONE
+    run = read_run(tmp_path / "run")
+    assert [type(record) for record in run.records] == [Annotation] * 4
+    assert all(("response_format" in payload) == (schema == "on") for payload in server.log)
+    assert run.info.tokens["prompt"] == 100 * len(server.log)
+    assert run.info.tokens["cached"] == 40 * len(server.log)
+    assert run.info.price is None, "what nobody told us is unknown, not nothing"
+
+
+def test_what_a_judge_says_of_the_text_is_recorded(server: Server, command: Command, tmp_path: Path) -> None:
+    assert command() == DONE
+    first, _, third, _ = read_run(tmp_path / "run").records
+    assert isinstance(first, Annotation)
+    assert isinstance(third, Annotation)
+    assert [(s.text, s.start, s.end, s.severity) for s in first.spans] == [("Aussage", 0, 7, "minor")]
+    assert third.spans == ()
+
+
+def test_seeded_faults_end_in_the_records_of_a_run_without_them(
+    server: Server, command: Command, tmp_path: Path
+) -> None:
+    import random
+
+    passing = ["500", "reset", "cut", "html", "empty", "429 soon", "no choices", "content null", "prose"]
+    assert command(out="undisturbed") == DONE
+    for seed in range(5):
+        chance = random.Random(seed)
+        plan = [chance.choice(passing) if chance.random() < 0.3 else None for _ in range(400)]
+        plan = [None if before else name for before, name in zip([None, *plan], plan, strict=False)]
+        server.fails(*plan, None)
+        assert command("--concurrency", "1", out=f"run{seed}") == DONE, f"seed {seed}"
+        records = (tmp_path / f"run{seed}" / "records.jsonl").read_bytes()
+        assert records == (tmp_path / "undisturbed" / "records.jsonl").read_bytes(), f"seed {seed}"
