@@ -1,5 +1,6 @@
 """MQM TSV of every year: what each file's trap becomes, and that nothing is silent."""
 
+import functools
 import json
 import re
 from dataclasses import replace
@@ -255,15 +256,39 @@ def test_a_mark_carried_over_lies_within_the_other_text(text: str, onto: str, da
         assert mark == (start, end, ())
 
 
+def test_a_rater_who_edits_a_text_in_many_lines_counts_once(tmp_path: Path) -> None:
+    edited = [row("Das <v>ist</v> neu.") for _ in range(3)]
+    file = read(tmp_path, *edited, row("Das ist <v>alt</v>.", rater="r2"), row("Das ist alt.", rater="r3"))
+    assert file.test_set.segments[0].translations["A"] == "Das ist alt."
+    assert file.met == {"texts that differ from the translation, marks carried over": 3}
+
+
 def test_very_long_changes_mark_all_that_changed(tmp_path: Path) -> None:
     rows = [
-        row("a" + "x" * 2000 + "z"),
-        row("a" + "x" * 2000 + "z", rater="r2"),
+        row("a" + "x" * 4000 + "z"),
+        row("a" + "x" * 4000 + "z", rater="r2"),
         row("a" + "<v>y</v>" * 2 + "yy" * 600 + "z", rater="r3"),
     ]
     file = read(tmp_path, *rows)
     span = file.records[2].spans[0]
-    assert (span.start, span.end) == (1, 2001)
+    assert (span.start, span.end) == (1, 4001)
+
+
+@given(text=st.text("abc", max_size=8), other=st.text("abc", max_size=8))
+def test_marks_are_carried_along_a_shortest_edit(text: str, other: str) -> None:
+    from adjudge.data.mqm_spans import _costs
+
+    @functools.cache
+    def distance(i: int, j: int) -> int:
+        if not i or not j:
+            return i + j
+        same = text[i - 1] == other[j - 1]
+        return min(distance(i - 1, j - 1) + (not same), distance(i - 1, j) + 1, distance(i, j - 1) + 1)
+
+    costs = _costs(text, other)
+    assert [[int(c) for c in line] for line in costs] == [
+        [distance(i, j) for j in range(len(other) + 1)] for i in range(len(text) + 1)
+    ]
 
 
 # What a file is made of...

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["Mark", "carry_over", "read_tags", "remove_tags", "token_range"]
 
 _TAG: Final = re.compile(r"</?v>")
-_LARGEST: Final = 1_000_000  # cells of the edit table; beyond, the whole changed part is marked
+_LARGEST: Final = 4_000_000  # cells of the edit table; beyond, the whole changed part is marked
 
 
 class Mark(NamedTuple):
@@ -109,12 +113,7 @@ def _common_head(text: str, other: str) -> int:
 
 def _align(text: str, other: str) -> list[tuple[int, int]]:
     """Places of a shortest edit (Levenshtein) from a text to another."""
-    costs = [list(range(len(other) + 1))]
-    for i, char in enumerate(text, start=1):
-        above, row = costs[-1], [i]
-        for j, wanted in enumerate(other, start=1):
-            row.append(min(above[j - 1] + (char != wanted), above[j] + 1, row[-1] + 1))
-        costs.append(row)
+    costs = _costs(text, other)
     i, j = len(text), len(other)
     places = [(j, j)] * (i + 1)
     while i or j:
@@ -128,6 +127,22 @@ def _align(text: str, other: str) -> list[tuple[int, int]]:
             j -= 1
             places[i] = (j, places[i][1])
     return places
+
+
+def _costs(text: str, other: str) -> NDArray[np.int64]:
+    """Edits from every start of a text to every start of another, a row at a time."""
+    import numpy as np
+
+    steps = np.arange(len(other) + 1)
+    wanted = np.array([ord(char) for char in other], dtype=np.int64)
+    costs = np.empty((len(text) + 1, len(other) + 1), dtype=np.int64)
+    costs[0] = steps
+    for i, char in enumerate(text, start=1):
+        row, above = costs[i], costs[i - 1]
+        row[0] = i
+        row[1:] = np.minimum(above[:-1] + (wanted != ord(char)), above[1:] + 1)
+        row[:] = np.minimum.accumulate(row - steps) + steps  # insertions, each a step to the right
+    return costs
 
 
 def token_range(

@@ -4,8 +4,8 @@ What is odd in a file is never silent: it becomes a flag of the annotation and a
 
 - `No-error` is a judgement without spans; a unit that has no line was not judged.
 - `HOTW-test` lines are attention checks, not errors: they are kept apart.
-- Raters edited texts. The translation is the text of the test set if one is given, else the one that most
-  lines of the unit have; marks are carried over to it, and what the rater's text was is kept beside.
+- Raters edited texts. The translation is the text of the test set if one is given, else the one that
+  most raters of the unit have; marks are carried over to it, and what the rater's text was is kept beside.
 - In side-by-side files `A_with_B` is system A, judged beside B: the flag `with:B`.
 - A row without rater has the annotator `unknown`.
 - Severities that do not exist are an error, categories that no year has are kept as `label` and counted.
@@ -149,9 +149,9 @@ class _Reader:
         self._tokens = _tokens(rows)
         known = [] if test_set is None else [s for s in test_set if s.lp == lp]
         self._segments = {s.segment: s for s in known}
-        self._sources = _most_common((self._id(row), remove_tags(row.source)) for row in rows)
+        self._sources = _most_common((self._id(r), r.rater, remove_tags(r.source)) for r in rows)
         self._targets = _most_common(
-            ((self._id(r), self._names[r.system][0]), remove_tags(r.target)) for r in rows
+            ((self._id(r), self._names[r.system][0]), r.rater, remove_tags(r.target)) for r in rows
         )
 
     def _id(self, row: Row) -> str:
@@ -187,16 +187,17 @@ class _Reader:
 
     def _annotation(self, segment: str, name: str, rater: str, rows: list[Row]) -> Annotation:
         system, partner = self._names[name]
-        clean = [row for row in rows if self._is_clean(row)]
         flags: set[str] = set()
-        spans = [self._span(row, segment, system, flags) for row in rows if row not in clean]
-        if clean and spans:
+        spans = []
+        for row in rows:
+            self._note_edits(row, segment, system, flags)
+            if not self._is_clean(row):
+                spans.append(self._span(row, segment, system, flags))
+        if spans and len(spans) < len(rows):
             flags.add("clean_and_errors")
         if not rater:
             flags.add("rater_unknown")
         self.met.update(_MET[flag] for flag in flags & {"clean_and_errors", "rater_unknown"})
-        for row in clean:
-            self._note_edits(row, segment, system, flags)
         with_partner = [f"with:{partner}"] if partner else []
         annotation = Annotation(
             lp=self.lp,
@@ -246,7 +247,6 @@ class _Reader:
 
     def _place(self, row: Row, segment: str, system: str, flags: set[str]) -> tuple[Side, Mark | None]:
         """Find the mark of a row, in the text of the unit."""
-        self._note_edits(row, segment, system, flags)
         source, target = read_tags(row.source), read_tags(row.target)
         odd = []
         if source is not None and target is not None:
@@ -340,8 +340,9 @@ def _tokens(rows: Iterable[Row]) -> dict[tuple[str, str, str, str], object]:
     return found
 
 
-def _most_common(pairs: Iterable[tuple[K, str]]) -> dict[K, str]:
+def _most_common(rows: Iterable[tuple[K, str, str]]) -> dict[K, str]:
+    """Text of each key that most raters had; one who edited it in five rows still counts once."""
     counts: defaultdict[K, Counter[str]] = defaultdict(Counter)
-    for key, text in pairs:
+    for key, _, text in dict.fromkeys(rows):
         counts[key][text] += 1
     return {key: texts.most_common(1)[0][0] for key, texts in counts.items()}
