@@ -78,6 +78,7 @@ def test_only_one_annotator_may_be_kept(tmp_path: Path, capsys: pytest.CaptureFi
         (["mqm.tsv", "old.jsonl"], 2, "exists: --force replaces it"),
         (["mqm.tsv", "new", "--to", "xliff"], 2, "no format 'xliff'; there are jsonl"),
         (["mqm.tsv", "new", "--from", "xliff"], 2, "no format 'xliff'"),
+        (["mqm.tsv", "-", "--to", "mtme"], 2, "mtme is a folder, and cannot go to standard output"),
         (["nowhere", "new"], 2, "no file, folder or public test set"),
         (["mqm.tsv", "new", "--from", "jsonl"], 1, "not JSON"),
     ],

@@ -142,6 +142,8 @@ def check_target(path: Path | str, form: str, *, force: bool = False) -> Format:
     path, target = Path(path), find_format(form)
     if not target.writes:
         raise UsageError(f"{target.name} is read, not written")
+    if str(path) == "-" and target.files:
+        raise UsageError(f"{target.name} is a folder, and cannot go to standard output")
     if not path.exists():
         return target
     if path.is_dir() != bool(target.files):
