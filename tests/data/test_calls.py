@@ -250,7 +250,7 @@ def test_somebody_elses_database_is_left_alone(path: Path) -> None:
 def test_a_store_of_a_later_version_is_refused(path: Path, store: CallStore) -> None:
     store.close()
     with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA user_version = 2")
+        connection.execute("PRAGMA user_version = 99")
     connection.close()
     with pytest.raises(StoreError, match="version"):
         CallStore(path, RUN)

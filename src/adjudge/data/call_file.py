@@ -20,7 +20,7 @@ from adjudge.errors import StoreError
 __all__ = ["STORE", "open_to_read", "open_to_write", "store_error", "store_errors"]
 
 STORE: Final = "calls.sqlite"
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 _APPLICATION: Final = 0x61646A75  # "adju": says whose file this is
 
 _TABLES: Final = """
@@ -34,7 +34,9 @@ CREATE TABLE runs (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE attempts (
     id INTEGER PRIMARY KEY, run INTEGER NOT NULL, key BLOB NOT NULL, time TEXT NOT NULL,
     seconds REAL NOT NULL, status INTEGER, reason TEXT NOT NULL, detail TEXT NOT NULL, body BLOB,
-    prompt INTEGER NOT NULL, completion INTEGER NOT NULL, cached INTEGER NOT NULL, reasoning INTEGER NOT NULL
+    model TEXT NOT NULL,
+    prompt INTEGER NOT NULL, completion INTEGER NOT NULL, cached INTEGER NOT NULL, reasoning INTEGER NOT NULL,
+    most_prompt INTEGER NOT NULL, most_completion INTEGER NOT NULL
 );
 CREATE INDEX failed_attempts ON attempts (key) WHERE reason != '';
 CREATE TABLE uses (

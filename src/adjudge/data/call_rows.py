@@ -65,6 +65,8 @@ class Attempt:
         status: HTTP status, None where there was none.
         usage: tokens that the server counted; a failed attempt may be paid all the same.
         body: raw reply where it was no text.
+        model: `provider/model` that was asked; what its tokens cost depends on it.
+        most: what it may have cost at most, where nothing was counted and it may have been paid.
     """
 
     key: bytes
@@ -75,6 +77,8 @@ class Attempt:
     status: int | None = None
     usage: Usage = field(default_factory=Usage)
     body: bytes | None = None
+    model: str = ""
+    most: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True)

@@ -235,10 +235,12 @@ class CallWriter:
 
     def _insert_attempt(self, a: Attempt) -> None:
         tokens = (a.usage.prompt, a.usage.completion, a.usage.cached, a.usage.reasoning)
+        of_model = (a.model, a.most.prompt, a.most.completion)
         self._connection.execute(
             "INSERT INTO attempts (run, key, time, seconds, reason, detail, status, body, "
-            "prompt, completion, cached, reasoning) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (self._run, a.key, a.time, a.seconds, a.reason, a.detail, a.status, a.body, *tokens),
+            "prompt, completion, cached, reasoning, model, most_prompt, most_completion) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (self._run, a.key, a.time, a.seconds, a.reason, a.detail, a.status, a.body, *tokens, *of_model),
         )
 
     def _replace_uses(self, item: SaveUses) -> None:

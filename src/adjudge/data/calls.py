@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from adjudge.data.call_rows import (
 from adjudge.data.call_writer import CallWriter, Save, SaveUses
 from adjudge.data.run_dir import read_run_info
 
-__all__ = ["STORE", "CallReader", "CallStore", "CallTotals", "find_store"]
+__all__ = ["STORE", "CallReader", "CallStore", "CallTotals", "Spent", "find_store"]
 
 
 def find_store(path: Path) -> Path:
@@ -45,12 +45,35 @@ def find_store(path: Path) -> Path:
 
 
 @dataclass(frozen=True)
+class Spent:
+    """What one model was paid for.
+
+    Args:
+        usage: as its server counted.
+        unsure: at most this more, of attempts that may have been paid and were not counted.
+        uncounted: answers that came without any count.
+    """
+
+    usage: Usage = field(default_factory=Usage)
+    unsure: Usage = field(default_factory=Usage)
+    uncounted: int = 0
+
+
+@dataclass(frozen=True)
 class CallTotals:
-    """What one run has asked so far, over all its sessions."""
+    """What one run has asked so far, over all its sessions.
+
+    Args:
+        asked: calls that were answered.
+        attempts: all of them, failed ones included.
+        usage: tokens of all attempts.
+        spent: the same by model.
+    """
 
     asked: int = 0
     attempts: int = 0
     usage: Usage = field(default_factory=Usage)
+    spent: Mapping[str, Spent] = field(default_factory=dict)
 
 
 class CallStore:
@@ -124,15 +147,23 @@ class CallStore:
         """Count what this run has asked, over all its sessions; waits until everything is written."""
         self._writer.flush()
         with store_errors(self.path):
-            asked, attempts, *tokens = self._connection.execute(
-                "SELECT coalesce(sum(reason = ''), 0), count(*), coalesce(sum(prompt), 0), "
-                "coalesce(sum(completion), 0), coalesce(sum(cached), 0), coalesce(sum(reasoning), 0) "
-                "FROM attempts WHERE run = ?",
+            rows = self._connection.execute(
+                "SELECT model, sum(reason = ''), count(*), sum(prompt), sum(completion), sum(cached), "
+                "sum(reasoning), sum(most_prompt), sum(most_completion), "
+                "sum(reason = '' AND prompt + completion = 0) "
+                "FROM attempts WHERE run = ? GROUP BY model",
                 (self._run,),
-            ).fetchone()
-        prompt, completion, cached, reasoning = tokens
-        usage = Usage(prompt=prompt, completion=completion, cached=cached, reasoning=reasoning)
-        return CallTotals(asked=asked, attempts=attempts, usage=usage)
+            ).fetchall()
+        sums = [sum(column) for column in zip(*(row[1:] for row in rows), strict=True)] or [0] * 9
+        return CallTotals(
+            asked=sums[0],
+            attempts=sums[1],
+            usage=_usage(*sums[2:6]),
+            spent={
+                row[0]: Spent(_usage(*row[3:7]), Usage(prompt=row[7], completion=row[8]), row[9])
+                for row in rows
+            },
+        )
 
     def close(self) -> None:
         """Write what waits and close; may be called twice.
@@ -144,6 +175,10 @@ class CallStore:
             self._writer.close()
         finally:
             self._connection.close()
+
+
+def _usage(prompt: int, completion: int, cached: int, reasoning: int) -> Usage:
+    return Usage(prompt=prompt, completion=completion, cached=cached, reasoning=reasoning)
 
 
 class CallReader:
@@ -183,6 +218,15 @@ class CallReader:
             request, _ = self._call(key)
             if request is not None:
                 yield request
+
+    def answered(self, limit: int) -> Iterator[tuple[StoredRequest, Reply]]:
+        """Up to so many answered calls, spread over all that are stored."""
+        (last,) = self._select("SELECT coalesce(max(id), 0) FROM calls")[0]
+        step = max(last // limit, 1)
+        for (key,) in self._select("SELECT key FROM calls WHERE id % ? = 0 LIMIT ?", step, limit):
+            request, reply = self._call(key)
+            if request is not None and reply is not None:
+                yield request, reply
 
     def units(self, run: str) -> dict[str, int]:
         """Units of work that used calls, with how many."""

@@ -14,6 +14,7 @@ from adjudge.core.ask import Reply
 from adjudge.data.call_rows import Attempt
 from adjudge.data.calls import CallReader, find_store
 from adjudge.errors import UsageError
+from adjudge.llm.budget import Account, Meter
 from adjudge.llm.connection import Connection
 from adjudge.llm.credentials import check_address, read_key
 from adjudge.llm.identity import Identity
@@ -96,6 +97,17 @@ class Models:
         """Have every failed attempt written down."""
         for remote in self._remotes():
             remote.observe(note)
+
+    def charge(self, meter: Meter) -> None:
+        """Have every attempt counted, and none made that could cross the budget."""
+        for opened in self.all:
+            if opened.remote is not None:
+                opened.remote.charge(Account(opened.name, meter))
+
+    @property
+    def paid(self) -> frozenset[str]:
+        """Names of the models whose answers may cost something."""
+        return frozenset(model.name for model in self.all if model.remote is not None)
 
     async def drain(self) -> None:
         """Send nothing more; what is on its way may come back."""

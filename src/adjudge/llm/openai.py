@@ -15,7 +15,7 @@ import orjson
 from adjudge.core.ask import Reply
 from adjudge.data.call_rows import Attempt
 from adjudge.errors import AnswerError, ModelError, ServerStopError
-from adjudge.llm.budget import Meter, most_of
+from adjudge.llm.budget import STOPPED, Account
 from adjudge.llm.delimiters import render_message
 from adjudge.llm.faults import Fault
 from adjudge.llm.model import Request
@@ -36,7 +36,7 @@ class RemoteModel:
         self._refusals: Counter[str] = Counter()
         self._unreachable = 0
         self._note: Callable[[Attempt], None] | None = None
-        self._meter: Meter | None = None
+        self._account = Account(self.name)
 
     @property
     def name(self) -> str:
@@ -47,9 +47,9 @@ class RemoteModel:
         """Have every failed attempt written down."""
         self._note = note
 
-    def charge(self, meter: Meter) -> None:
+    def charge(self, account: Account) -> None:
         """Have every attempt counted, and none made that could cross the budget."""
-        self._meter = meter
+        self._account = account
 
     async def drain(self) -> None:
         """Send nothing more; what is on its way may come back."""
@@ -125,10 +125,18 @@ class RemoteModel:
             )
 
     async def _attempt(self, request: Request, body: bytes) -> Reply | Fault:
+        hold = await self._account.reserve(request)
         began, when = time.monotonic(), dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
-        outcome = await self._wire.exchange(body)
-        if isinstance(outcome, Fault) and self._note is not None:
-            seconds = round(time.monotonic() - began, 3)
-            said = (outcome.reason, outcome.detail, outcome.status, outcome.usage, outcome.body)
-            self._note(Attempt(request.key, when, seconds, *said))
+        outcome: Reply | Fault | None = None
+        try:
+            outcome = await self._wire.exchange(body)
+        except asyncio.CancelledError:
+            outcome = STOPPED
+            raise
+        finally:
+            unsure = self._account.settle(hold, outcome)
+            if isinstance(outcome, Fault) and self._note is not None:
+                seconds = round(time.monotonic() - began, 3)
+                said = (outcome.reason, outcome.detail, outcome.status, outcome.usage, outcome.body)
+                self._note(Attempt(request.key, when, seconds, *said, self._account.model, unsure))
         return outcome

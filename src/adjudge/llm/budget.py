@@ -1,0 +1,265 @@
+"""What a run has paid, and whether it may pay for one call more.
+
+Before an attempt is sent, the most that it can cost is set aside: every byte of its messages as a token, and
+a reply as long as it may be. What it did cost takes its place afterwards. An attempt that may have been paid
+and was not counted, since its answer never came whole, goes on counting with that most. So a budget is never
+crossed, whatever is in flight; near its end fewer calls are made at a time, and then none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+import orjson
+
+from adjudge.core.ask import Reply, Usage
+from adjudge.data.calls import Spent
+from adjudge.errors import BudgetError
+from adjudge.llm.delimiters import render_message
+from adjudge.llm.faults import Fault
+from adjudge.llm.model import Request
+from adjudge.llm.prices import Price
+
+__all__ = ["STOPPED", "Account", "Budget", "Meter", "most_of"]
+
+_FRAME: Final = 64  # tokens of a chat template around one message, and around all
+
+STOPPED: Final = Fault(consequence="retry", reason="connection", detail="the run was stopped meanwhile")
+"""Outcome of an attempt that was under way when the run was stopped."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """Limits of what a run directory may cost, over all its sessions.
+
+    Args:
+        amount: in the currency of the prices; None for no limit.
+        tokens: of prompts and replies; None for no limit.
+    """
+
+    amount: Decimal | None = None
+    tokens: int | None = None
+
+    @property
+    def is_set(self) -> bool:
+        """Whether there is any limit."""
+        return self.amount is not None or self.tokens is not None
+
+
+def _both(one: Usage, other: Usage) -> Usage:
+    """The tokens of both."""
+    return Usage(
+        prompt=one.prompt + other.prompt,
+        completion=one.completion + other.completion,
+        cached=one.cached + other.cached,
+        reasoning=one.reasoning + other.reasoning,
+    )
+
+
+def most_of(request: Request) -> Usage:
+    """What a call can cost at most: no token is shorter than a byte, and the reply may fill its room."""
+    size = _FRAME if request.schema is None else _FRAME + len(orjson.dumps(request.schema))
+    for message in request.messages:
+        size += _FRAME + len(render_message(message, request.mark).encode())
+    return Usage(prompt=size, completion=request.sampling.max_tokens)
+
+
+class Meter:
+    """What a run has paid so far; shared by all its models.
+
+    Args:
+        prices: of each model that may be asked, None where unknown.
+        budget: limits.
+        before: what earlier sessions paid, by model.
+    """
+
+    def __init__(
+        self,
+        prices: Mapping[str, Price | None],
+        budget: Budget = Budget(),
+        before: Mapping[str, Spent] | None = None,
+    ) -> None:
+        self._prices = prices
+        self._budget = budget
+        self._spent = dict(before or {})
+        self._held: dict[int, tuple[str, Usage]] = {}
+        self._numbers = iter(range(2**62))
+        self._waiting: list[asyncio.Future[None]] = []
+        self._amount = Decimal()
+        for name, spent in self._spent.items():
+            self._amount += self._cost(name, spent.usage) + self._cost(name, spent.unsure)
+        self._tokens = sum(_size(s.usage) + _size(s.unsure) for s in self._spent.values())
+        self._held_amount = Decimal()
+        self._held_tokens = 0
+        self._over: BudgetError | None = None
+
+    @property
+    def price(self) -> Decimal | None:
+        """What was paid; None where the price of a model is unknown, or an answer came without a count."""
+        total = Decimal()
+        for name, spent in self._spent.items():
+            price = self._prices.get(name)
+            if price is None and (_size(spent.usage) or spent.uncounted):
+                return None
+            if price is not None:
+                if spent.uncounted and (price.prompt or price.completion):
+                    return None
+                total += price.cost(spent.usage)
+        return total
+
+    @property
+    def currency(self) -> str:
+        """Of the price; empty where there is none."""
+        return next((price.currency for price in self._prices.values() if price is not None), "")
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a budget."""
+        return self._budget.is_set
+
+    async def reserve(self, model: str, most: Usage) -> int:
+        """Set aside what an attempt can cost at most; wait while calls in flight leave no room for it.
+
+        Returns:
+            What `settle` must be called with once the attempt is over, whatever became of it.
+
+        Raises:
+            BudgetError: nothing is in flight, and it could cross the budget.
+        """
+        if self.is_limited:
+            while not self._fits(model, most):
+                if not self._held and self._over is None:
+                    self._over = BudgetError(self._say(model, most))
+                    self._wake()
+                if self._over is not None:
+                    raise self._over
+                waiter = asyncio.get_running_loop().create_future()
+                self._waiting.append(waiter)
+                await waiter
+        number = next(self._numbers)
+        self._held[number] = (model, most)
+        self._held_amount += self._cost(model, most)
+        self._held_tokens += _size(most)
+        return number
+
+    def settle(self, number: int, paid: Usage, *, is_unsure: bool = False, answered: bool = False) -> Usage:
+        """Take what an attempt did cost in place of what was set aside.
+
+        Args:
+            number: what `reserve` gave.
+            paid: tokens that the server counted.
+            is_unsure: it counted none, and may be paid all the same.
+            answered: whether an answer came.
+
+        Returns:
+            What goes on counting of what was set aside.
+        """
+        model, most = self._held.pop(number)
+        self._held_amount -= self._cost(model, most)
+        self._held_tokens -= _size(most)
+        unsure = most if is_unsure else Usage()
+        before = self._spent.get(model, Spent())
+        self._spent[model] = Spent(
+            _both(before.usage, paid),
+            _both(before.unsure, unsure),
+            before.uncounted + (answered and not _size(paid)),
+        )
+        self._amount += self._cost(model, paid) + self._cost(model, unsure)
+        self._tokens += _size(paid) + _size(unsure)
+        self._wake()
+        return unsure
+
+    def _wake(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for waiter in waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    def _fits(self, model: str, most: Usage) -> bool:
+        if self._over is not None:
+            return False
+        amount, tokens = self._budget.amount, self._budget.tokens
+        if amount is not None and self._amount + self._held_amount + self._cost(model, most) > amount:
+            return False
+        return tokens is None or self._tokens + self._held_tokens + _size(most) <= tokens
+
+    def _cost(self, model: str, usage: Usage) -> Decimal:
+        price = self._prices.get(model)
+        return Decimal() if price is None else price.cost(usage)
+
+    def _say(self, model: str, most: Usage) -> str:
+        """What is left, and what the next call may cost."""
+        budget = self._budget
+        if budget.amount is not None and self._amount + self._cost(model, most) > budget.amount:
+            unit, limit = f" {self.currency}", budget.amount
+            paid, next_call = self._amount, self._cost(model, most)
+            option = "--budget"
+        else:
+            unit, limit = " tokens", Decimal(budget.tokens or 0)
+            paid, next_call = Decimal(self._tokens), Decimal(_size(most))
+            option = "--budget-tokens"
+        return (
+            f"the budget of {limit:f}{unit} is reached: {_short(paid)}{unit} are paid, and the next call may "
+            f"cost up to {_short(next_call)}{unit}. What was answered is stored; the same command with a "
+            f"higher {option} goes on"
+        )
+
+
+@dataclass(frozen=True)
+class Account:
+    """What one model is charged to; without a meter nothing is counted.
+
+    Args:
+        model: `provider/model`.
+        meter: of the run.
+    """
+
+    model: str
+    meter: Meter | None = None
+
+    async def reserve(self, request: Request) -> int:
+        """Set aside what the attempt can cost; see `Meter.reserve`."""
+        if self.meter is None:
+            return 0
+        return await self.meter.reserve(self.model, most_of(request) if self.meter.is_limited else Usage())
+
+    def settle(self, number: int, outcome: Reply | Fault | None) -> Usage:
+        """Count what the attempt did cost; None is one that was never sent.
+
+        Returns:
+            What it may have cost at most, where that is not known.
+        """
+        if self.meter is None:
+            return Usage()
+        return self.meter.settle(
+            number,
+            Usage() if outcome is None else outcome.usage,
+            is_unsure=outcome is not None and _may_be_paid(outcome),
+            answered=isinstance(outcome, Reply),
+        )
+
+
+def _may_be_paid(outcome: Reply | Fault) -> bool:
+    """Whether the server may have answered and asked for money, and no count of it came."""
+    if _size(outcome.usage):
+        return False
+    if isinstance(outcome, Reply):
+        return True
+    is_sent = outcome.consequence == "retry" and not outcome.is_free
+    return is_sent and (outcome.status is None or 200 <= outcome.status < 300)
+
+
+def _size(usage: Usage) -> int:
+    """Tokens that are paid."""
+    apart = usage.reasoning if usage.reasoning > usage.completion else 0
+    return usage.prompt + usage.completion + apart
+
+
+def _short(amount: Decimal) -> str:
+    """Six places at most."""
+    text = f"{amount:.6f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,0 +1,185 @@
+"""What tokens cost: dated rows that we ship, and before them those of the user.
+
+A model that no row names has no price. That is None, "unknown" in tables, and never 0.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from adjudge.core.ask import Usage
+from adjudge.errors import UsageError
+
+__all__ = ["Price", "PriceTable", "read_prices", "shipped_prices"]
+
+MILLION: Final = 1_000_000
+_KEYS: Final = frozenset({"names", "as_of", "prompt", "cached", "completion", "source"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Price:
+    """Price of one model, or of several that cost the same.
+
+    Args:
+        names: patterns of `provider/model` with `*`, `?` and `[...]`.
+        as_of: the day from which it is known to hold.
+        currency: such as USD.
+        prompt: of a million prompt tokens.
+        completion: of a million tokens of the reply, thinking included.
+        cached: of a million prompt tokens that the server had kept; None where they cost as much as others.
+        source: where it stands.
+    """
+
+    names: tuple[str, ...]
+    as_of: dt.date
+    currency: str
+    prompt: Decimal
+    completion: Decimal
+    cached: Decimal | None = None
+    source: str = ""
+
+    def cost(self, usage: Usage) -> Decimal:
+        """Price of some tokens.
+
+        A server that counts thinking apart from the reply counts more of it than of the reply, or it would
+        be part of it: then both are paid.
+        """
+        cached = min(usage.cached, usage.prompt)
+        apart = usage.reasoning if usage.reasoning > usage.completion else 0
+        rate = self.prompt if self.cached is None else self.cached
+        prompt = (usage.prompt - cached) * self.prompt + cached * rate
+        return (prompt + (usage.completion + apart) * self.completion) / MILLION
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriceTable:
+    """Rows of one file.
+
+    Args:
+        rows: in any order.
+        currency: of every row.
+        before: the table whose rows come first.
+    """
+
+    rows: tuple[Price, ...]
+    currency: str = "USD"
+    before: PriceTable | None = None
+
+    def find(self, name: str, today: dt.date | None = None) -> Price | None:
+        """The price of a model, None where it is unknown.
+
+        Of several rows the one with the longest pattern counts, of those the latest that holds already; the
+        earliest, where none does.
+        """
+        if self.before is not None and (found := self.before.find(name, today)) is not None:
+            return found
+        today = today or dt.datetime.now(dt.UTC).date()
+        fitting = [(len(p), row) for row in self.rows for p in row.names if _fits(name, p)]
+        if not fitting:
+            return None
+        longest = max(length for length, _ in fitting)
+        rows = sorted((row for length, row in fitting if length == longest), key=lambda row: row.as_of)
+        return next((row for row in reversed(rows) if row.as_of <= today), rows[0])
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return fnmatchcase(name.casefold(), pattern.casefold())
+
+
+def shipped_prices() -> PriceTable:
+    """The table that comes with adjudge."""
+    place = files("adjudge.llm") / "prices.toml"
+    return _read_table(tomllib.loads(place.read_text(encoding="utf-8"), parse_float=Decimal), "prices.toml")
+
+
+def read_prices(path: Path | None) -> PriceTable:
+    """The shipped table, and before it that of `--prices`, or else of `adjudge.toml` in the working folder.
+
+    Raises:
+        UsageError: the file cannot be read, or a row is not as it must be.
+    """
+    place = path or Path("adjudge.toml")
+    shipped = shipped_prices()
+    if path is None and not place.is_file():
+        return shipped
+    try:
+        found = tomllib.loads(place.read_text(encoding="utf-8"), parse_float=Decimal)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"cannot read prices from {place}: {error}") from error
+    if path is None:
+        if "prices" not in found:
+            return shipped
+        found = found["prices"]
+    own = _read_table(found, str(place))
+    return PriceTable(rows=shipped.rows, currency=own.currency, before=own)
+
+
+def _read_table(value: object, place: str) -> PriceTable:
+    if not isinstance(value, Mapping):
+        _fail(place, "prices must be a table with currency and [[model]] rows", value)
+    currency, rows = value.get("currency", "USD"), value.get("model", [])
+    if not isinstance(currency, str) or not currency:
+        _fail(place, "currency must be a name such as USD", currency)
+    if unknown := sorted(value.keys() - {"currency", "model"}):
+        _fail(place, "known are currency and model", unknown[0])
+    if not isinstance(rows, list) or not rows:
+        _fail(place, "there must be at least one [[model]]", rows)
+    return PriceTable(rows=tuple(_read_rows(rows, currency, place)), currency=currency)
+
+
+def _read_rows(rows: list[object], currency: str, place: str) -> Iterator[Price]:
+    for number, row in enumerate(rows, start=1):
+        where = f"{place}, model {number}"
+        if not isinstance(row, Mapping):
+            _fail(where, "a row must be a table", row)
+        if unknown := sorted(row.keys() - _KEYS):
+            _fail(where, f"known are {', '.join(sorted(_KEYS))}", unknown[0])
+        prompt, cached = _amount(row, "prompt", where), None
+        if "cached" in row:
+            cached = _amount(row, "cached", where)
+            if cached > prompt:
+                _fail(where, f"cached must be at most prompt, {prompt}", cached)
+        yield Price(
+            names=_names(row, where),
+            as_of=_date(row.get("as_of"), where),
+            currency=currency,
+            prompt=prompt,
+            completion=_amount(row, "completion", where),
+            cached=cached,
+            source=str(row.get("source", "")),
+        )
+
+
+def _names(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    names = row.get("names")
+    if not isinstance(names, list) or not names or not all(isinstance(n, str) and n for n in names):
+        _fail(where, "names must be a list of names such as openai/gpt-5-mini", names)
+    return tuple(names)
+
+
+def _date(value: object, where: str) -> dt.date:
+    if not isinstance(value, dt.date) or isinstance(value, dt.datetime):
+        _fail(where, "as_of must be a date such as 2026-11-20", value)
+    return value
+
+
+def _amount(row: Mapping[str, Any], key: str, where: str) -> Decimal:
+    value = row.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        _fail(where, f"{key} must be a price per million tokens", value)
+    amount = Decimal(value)
+    if not amount.is_finite() or amount < 0:
+        _fail(where, f"{key} must be at least 0", value)
+    return amount
+
+
+def _fail(where: str, wanted: str, came: object) -> NoReturn:
+    raise UsageError(f"prices ({where}): {wanted}; got {came!r}")
