@@ -1,0 +1,232 @@
+"""`adjudge run`, `show` and `trace` as a user calls them."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from adjudge import examples
+from adjudge.cli.main import main
+from adjudge.cli.run import read_settings, read_share
+from adjudge.data.records import read_records
+from adjudge.data.run_dir import read_run_info
+from adjudge.errors import UsageError
+
+EXAMPLES = str(examples.path("test_set.jsonl"))
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
+
+
+def call(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    return int(end.value.code or 0)
+
+
+def run(*options: str, judge: str = "gemba-mqm") -> int:
+    return call("run", judge, EXAMPLES, "--lp", "en-de", "--limit", "2", *options)
+
+
+# run...
+
+
+def test_without_a_model_the_rules_judge_and_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--out", "first") == 0
+    said = capsys.readouterr()
+    assert "no language model judges" in said.err
+    assert re.search(r"8 judged, 0 failed, 8 calls, 0 from the store, 0 tokens, \d+\.\d s -> first", said.err)
+    assert "gemba-mqm|model:builtin/rules|" in said.err
+    assert said.out == ""
+    assert run("--out", "first") == 0
+    assert "0 calls, 8 from the store" in capsys.readouterr().err
+
+
+def test_a_dry_run_counts_and_sends_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--out", "first", "--dry-run", "--model", "vllm/x", judge="gemba-esa") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["units\t8", "calls min\t16", "calls typical\t16", "calls max\t16"]
+    assert not (tmp_path / "first").exists()
+
+
+def test_a_judges_own_settings_are_options(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--out", "first", "--steps", "1", judge="ea-prompt") == 0
+    assert "|steps:1|" in capsys.readouterr().err
+    assert read_run_info("first").settings["judge"]["steps"] == 1  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--stepps", "1"], "no setting 'stepps'; it has steps"),
+        (["--steps", "many"], "steps"),
+        (["--max-failed", "lots"], "--max-failed"),
+        (["--model", "nobody/x"], "no model 'nobody/x'"),
+        (["--reference", "refA"], "no reference"),
+        (["extra"], "'extra'"),
+        (["--systems", "Nobody"], "no system 'Nobody'"),
+    ],
+)
+def test_a_wrong_option_is_a_usage_error_that_says_what_there_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], said: str
+) -> None:
+    assert run("--out", "first", *options, judge="ea-prompt") == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "first").exists()
+
+
+def test_a_directory_of_another_run_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--out", "first") == 0
+    assert run("--out", "first", "--context", "1") == 2
+    assert "context was 0, now 1" in capsys.readouterr().err
+
+
+def test_line_aligned_files_suffice(tmp_path: Path) -> None:
+    (tmp_path / "src.txt").write_text("Good morning.\nGood night.\n")
+    (tmp_path / "ours.txt").write_text("Guten Morgen.\nGute Nacht.\n")
+    (tmp_path / "ref.txt").write_text("Guten Morgen!\nGute Nacht!\n")
+    files = ("-s", "src.txt", "-t", "ours.txt", "-r", "refA=ref.txt", "--lp", "en-de")
+    assert call("run", "chrf", *files, "--out", "first") == 0
+    assert [getattr(r, "system", "") for r in read_records("first")] == ["ours", "ours"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings"),
+    [
+        ([], {}),
+        (["--steps", "1"], {"steps": "1"}),
+        (["--steps=1", "--rounds", "3"], {"steps": "1", "rounds": "3"}),
+        (["--with-reference"], {"with-reference": "true"}),
+        (["--with-reference", "--steps", "2"], {"with-reference": "true", "steps": "2"}),
+        (["--threshold", "-0.5"], {"threshold": "-0.5"}),
+        (["--empty="], {"empty": ""}),
+    ],
+)
+def test_unknown_options_are_read_as_settings(arguments: list[str], settings: dict[str, str]) -> None:
+    assert read_settings(arguments) == settings
+
+
+@pytest.mark.parametrize("arguments", [["word"], ["--steps", "1", "2"], ["-x"]])
+def test_a_word_that_belongs_to_no_option_is_refused(arguments: list[str]) -> None:
+    with pytest.raises(UsageError):
+        read_settings(arguments)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"), [("1%", 0.01), ("0.5", 0.5), ("0", 0), ("100%", 1), ("12.5%", 0.125)]
+)
+def test_a_share_is_a_percentage_or_a_fraction(text: str, share: float) -> None:
+    assert read_share(text) == share
+
+
+@pytest.mark.parametrize("text", ["", "%", "-1%", "101%", "2", "nan", "one"])
+def test_what_is_no_share_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="--max-failed"):
+        read_share(text)
+
+
+# trace...
+
+
+def test_a_trace_lists_what_was_judged_and_shows_a_conversation(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--out", "first") == 0
+    assert call("trace", "first", "--format", "tsv") == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert rows[0] == ["lp", "segment", "system", "state", "calls", "detail"]
+    assert [row[3:5] for row in rows[1:]] == [["judged", "1"]] * 8
+    lp, segment, system = rows[1][:3]
+    capsys.readouterr()
+    assert call("trace", "first", "--segment", segment, "--system", system) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"{lp}, segment {segment}, {system}: judged\n")
+    for part in ("── 1. errors ──", "[system]", "[user]", "[reply] builtin/rules, stop", "<<translation "):
+        assert part in said
+    assert call("trace", "first", "--segment", segment, "--system", system, "--format", "json") == 0
+    (unit,) = json.loads(capsys.readouterr().out)["units"]
+    assert unit["state"] == "judged"
+    assert unit["exchanges"][0]["reply"]["finish"] == "stop"
+
+
+def test_failures_come_first_with_their_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Path(EXAMPLES).read_text(encoding="utf-8").splitlines()
+    first, second = (json.loads(line) for line in [line for line in lines if '"en-de"' in line][:2])
+    second["translations"].pop(next(iter(first["translations"])))
+    (tmp_path / "gap.jsonl").write_text(json.dumps(first) + "\n" + json.dumps(second) + "\n")
+    assert call("run", "gemba-mqm", "gap.jsonl", "--out", "first", "--max-failed", "50%") == 0
+    capsys.readouterr()
+    assert call("trace", "first", "--format", "csv") == 0
+    assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "failed(missing)"
+
+
+def test_a_metric_has_a_list_and_no_conversation(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--out", "first", judge="chrf") == 0
+    capsys.readouterr()
+    assert call("trace", "first", "--format", "tsv") == 0
+    assert len(capsys.readouterr().out.splitlines()) == 9
+
+
+def test_what_was_not_judged_cannot_be_traced(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--out", "first") == 0
+    assert call("trace", "first", "--segment", "none") == 2
+    assert call("trace", "nowhere") == 1
+
+
+# show...
+
+
+def test_a_judge_shows_every_message_and_its_schema_and_sends_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert call("show", "gemba-esa", "--lp", "en-de") == 0
+    said = capsys.readouterr()
+    assert re.findall(r"── (\d)\. (\w+) ──", said.out) == [("1", "errors"), ("2", "rating")]
+    for part in (
+        "[system]",
+        "[schema of the answer]",
+        "<<source 0123456789abcdef>>",
+        "[reply] builtin/rules",
+    ):
+        assert part in said.out
+    assert "nothing was sent" in said.err
+
+
+def test_a_judge_shows_the_segment_and_the_settings_of_the_user(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    segment = {
+        "segment": "7",
+        "lp": "en-de",
+        "source": "Hello",
+        "translations": {"X": "Hallo", "Y": "Servus"},
+    }
+    (tmp_path / "one.jsonl").write_text(json.dumps(segment) + "\n")
+    assert (
+        call(
+            "show", "ea-prompt", "--segment", "one.jsonl", "--system", "Y", "--steps", "1", "--format", "json"
+        )
+        == 0
+    )
+    said = capsys.readouterr()
+    (exchange,) = json.loads(said.out)["exchanges"]
+    assert '"Servus"' in exchange["messages"][-1]["content"]
+    assert "steps=1" in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["chrf"], "is a metric"),
+        (["nobody"], "nobody"),
+        (["gemba-mqm", "--system", "Nobody"], "no system 'Nobody'"),
+        (["gemba-mqm", "--stepps", "1"], "no setting 'stepps'"),
+    ],
+)
+def test_what_cannot_be_shown_is_a_usage_error(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    assert call("show", *arguments) == 2
+    assert said in capsys.readouterr().err
