@@ -5,7 +5,7 @@ import pytest
 from adjudge.core.ask import Reply
 from adjudge.errors import AnswerError
 from adjudge.judges import load_judge
-from adjudge.judges.gemba_da import GembaDa
+from adjudge.judges.gemba_da import GembaDa, GembaSqm
 from tests.judges.asking import Script, subject
 
 
@@ -27,6 +27,25 @@ async def test_the_number_is_the_rating(profile: Any, text: str, rating: int) ->
     assert (annotation.protocol, annotation.annotator) == ("da-sqm", "gemba-da")
     assert annotation.spans == ()
     assert annotation.flags == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("gemba-da", "nothing of the meaning is preserved, 100 that meaning"),
+        ("gemba-sqm", 'passes "some of the meaning is preserved"'),
+    ],
+)
+async def test_each_of_the_two_describes_its_own_scale(name: str, words: str) -> None:
+    ask = Script('{"rating": 87}')
+    annotation = await load_judge(name).annotate(subject(), ask)
+    assert annotation.annotator == name
+    assert words in ask.asked[0].words
+
+
+def test_the_two_have_prompts_of_their_own() -> None:
+    assert GembaDa().prompts_digest != GembaSqm().prompts_digest
+    assert GembaDa(with_reference=True).prompts_digest != GembaSqm(with_reference=True).prompts_digest
 
 
 async def test_words_around_the_object_are_flagged() -> None:

@@ -21,7 +21,7 @@ __all__ = ["JUDGES", "load_judge"]
 JUDGES: Final[Mapping[str, str]] = {
     "gemba-mqm": "adjudge.judges.gemba_mqm:GembaMqm",
     "gemba-da": "adjudge.judges.gemba_da:GembaDa",
-    "gemba-sqm": "adjudge.judges.gemba_sqm:GembaSqm",
+    "gemba-sqm": "adjudge.judges.gemba_da:GembaSqm",
     "gemba-esa": "adjudge.judges.gemba_esa:GembaEsa",
     "ea-prompt": "adjudge.judges.ea_prompt:EaPrompt",
     "single-agent": "adjudge.judges.single_agent:SingleAgent",

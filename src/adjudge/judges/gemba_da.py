@@ -1,9 +1,9 @@
 """
-GEMBA-DA: a rating from 0 to 100 in one question, with or without a reference.
+GEMBA-DA and GEMBA-SQM: a rating from 0 to 100 in one question, with or without a reference.
 
 Paper    Kocmi and Federmann, 2023, https://arxiv.org/abs/2302.14520
-Code     MicrosoftTranslator/GEMBA at 0fdcd8d, gemba/prompt.py (GEMBA-DA, GEMBA-DA_ref)
-Prompt   prompts/gemba_da, in our own words
+Code     MicrosoftTranslator/GEMBA at 0fdcd8d, gemba/prompt.py (GEMBA-DA, GEMBA-SQM, and both with _ref)
+Prompt   prompts/gemba_da and prompts/gemba_sqm, in our own words
 Differs  1. What to do stands in a system message, and the texts are quoted data; the original has one message
             with the texts between quotation marks.
          2. The recommended profile asks for JSON with a schema; profiles paper and code for the bare number.
@@ -28,7 +28,7 @@ from adjudge.judges._prompts import Prompts, load_prompts
 from adjudge.judges._rating import Rating, RatingScale
 from adjudge.judges._subject import TEXT_FILES, annotation_of, render_texts
 
-__all__ = ["GembaDa"]
+__all__ = ["GembaDa", "GembaSqm"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +36,7 @@ class GembaDa:
     """A rating from 0 to 100, asked for once, with or without a reference."""
 
     name: ClassVar[str] = "gemba-da"
+    folder: ClassVar[str] = "gemba_da"
     protocol: ClassVar[str] = "da-sqm"
     weights: ClassVar[None] = None
     calls: ClassVar[Calls] = Calls(1, 1, 1)
@@ -76,4 +77,12 @@ class GembaDa:
     def _files(self) -> Prompts:
         kind = "_with_reference" if self.with_reference else ""
         used = (f"system{kind}.md", f"texts{kind}.md", RatingScale(profile=self.profile).file, *TEXT_FILES)
-        return load_prompts("gemba_da", used, self.prompts)
+        return load_prompts(self.folder, used, self.prompts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GembaSqm(GembaDa):
+    """A rating from 0 to 100 on a scale with four named points, with or without a reference."""
+
+    name: ClassVar[str] = "gemba-sqm"
+    folder: ClassVar[str] = "gemba_sqm"
