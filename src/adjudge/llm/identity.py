@@ -18,7 +18,7 @@ from adjudge.data.call_rows import StoredRequest, message_to_json
 from adjudge.llm.model import Request
 from adjudge.llm.providers import COMPATIBLE
 
-__all__ = ["Identity", "call_key", "stored_request"]
+__all__ = ["Identity", "call_key", "question_digest", "stored_request"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,20 +59,31 @@ class Identity:
         }
 
 
-def call_key(identity: Identity, request: Request) -> bytes:
-    """Key of a call, 32 bytes."""
-    sampling = request.sampling
+def question_digest(identity: Identity, request: Request) -> bytes:
+    """Digest of what is asked of whom, whatever the sampling; it is the dear part of a key."""
     wire = [
         identity.endpoint,
         identity.model,
         [message_to_json(message) for message in request.messages],
-        [sampling.temperature, sampling.max_tokens, sampling.logprobs],
         request.schema if identity.constrained else None,
-        [request.sample, request.again],
-        request.seed if identity.takes_seed(request) else None,
         _facts(request.about) if identity.reads_about else None,
     ]
     return hashlib.sha256(orjson.dumps(wire, option=orjson.OPT_SORT_KEYS)).digest()
+
+
+def call_key(identity: Identity, request: Request, question: bytes | None = None) -> bytes:
+    """Key of a call, 32 bytes.
+
+    Args:
+        identity: who is asked.
+        request: what.
+        question: its `question_digest`, where that is known already.
+    """
+    question = question_digest(identity, request) if question is None else question
+    s = request.sampling
+    seed = request.seed if identity.takes_seed(request) else None
+    drawn = [s.temperature, s.max_tokens, s.logprobs, seed, request.sample, request.again]
+    return hashlib.sha256(question + orjson.dumps(drawn)).digest()
 
 
 def _facts(about: About) -> list[object]:
