@@ -130,9 +130,9 @@ class CallStore:
         """Write down that a model was asked; committed with the next call."""
         self._writer.put(attempt)
 
-    def save_uses(self, unit: str, uses: Sequence[Use]) -> None:
+    def save_uses(self, unit: str, uses: Sequence[Use], *, maybe_known: bool = True) -> None:
         """Write down which calls a unit of work used, unless just that is known already."""
-        if self._stored_uses(unit) != list(uses):
+        if not maybe_known or self._stored_uses(unit) != list(uses):
             self._writer.put(SaveUses(unit, uses))
 
     def _stored_uses(self, unit: str) -> list[Use]:

@@ -18,7 +18,7 @@ from adjudge.data.calls import CallStore
 from adjudge.errors import AnswerError, ModelError
 from adjudge.llm.answers import FINAL, check_reply
 from adjudge.llm.delimiters import mark_of
-from adjudge.llm.identity import call_key, stored_request
+from adjudge.llm.identity import call_key, question_digest, stored_request
 from adjudge.llm.model import Request
 from adjudge.llm.models import Models, OpenModel
 from adjudge.llm.quiet import Quiet
@@ -88,8 +88,11 @@ class Asker:
         """The `Ask` of one unit of work."""
         return UnitAsk(self, subject)
 
-    async def obtain(self, model: OpenModel, request: Request) -> Reply:
+    async def obtain(self, model: OpenModel, request: Request) -> tuple[Reply, bool]:
         """Answer a request from the store or, once for everybody who asks it now, from the model.
+
+        Returns:
+            The reply, and whether it was stored before.
 
         Raises:
             AnswerError: the model gave no reply.
@@ -99,7 +102,7 @@ class Asker:
         stored = self.store.find(request.key)
         if stored is not None:
             self.tally.from_store += 1
-            return stored
+            return stored, True
         task = self._in_flight.get(request.key)
         if task is None:
             if self._offline:
@@ -107,7 +110,7 @@ class Asker:
             task = asyncio.create_task(self._pay(model, request))
             self._in_flight[request.key] = task
             task.add_done_callback(lambda done: self._landed(request.key, done))
-        return await asyncio.shield(task)
+        return await asyncio.shield(task), False
 
     async def _pay(self, model: OpenModel, request: Request) -> Reply:
         began, when = time.monotonic(), _now()
@@ -160,7 +163,7 @@ class UnitAsk:
         self._asker = asker
         self._subject = subject
         self._mark = mark_of(subject.segment, asker.secret)
-        self._uses: list[Use] = []
+        self._log = _Log()
         self._samples: Counter[tuple[bytes, str, str]] = Counter()
         self._quiet = Quiet()
 
@@ -185,18 +188,19 @@ class UnitAsk:
             seed=self._asker.seed,
             mark=self._mark,
         )
-        base = call_key(model.identity, request)
-        request = replace(request, sample=self._next_sample(base, about), key=base)
+        digest = question_digest(model.identity, request)
+        request = replace(request, sample=self._next_sample(digest, about))
+        question = _Question(self._asker, model, self._log, digest)
         with self._quiet.question():
             try:
-                return await _Question(self._asker, model, self._uses).ask(request, read, attempts)
+                return await question.ask(request, read, attempts)
             except AnswerError:
-                await self._quiet.wait_turn((about.stage, about.role, base))
+                await self._quiet.wait_turn((about.stage, about.role, digest))
                 raise
 
-    def _next_sample(self, base: bytes, about: About) -> int:
+    def _next_sample(self, digest: bytes, about: About) -> int:
         """How often this unit asked just this before; ten samples are ten calls, two agents share one."""
-        same = (base, about.stage, about.role)
+        same = (digest, about.stage, about.role)
         self._samples[same] += 1
         return self._samples[same] - 1
 
@@ -204,16 +208,31 @@ class UnitAsk:
         """Close the unit of work and write down what it asked."""
         self._quiet.end()
         s = self._subject
-        self._asker.store.save_uses(unit_name(s.lp, s.segment.segment, s.systems), self._uses)
+        name = unit_name(s.lp, s.segment.segment, s.systems)
+        self._asker.store.save_uses(name, self._log.uses, maybe_known=self._log.all_stored)
+
+
+@dataclass
+class _Log:
+    """What one unit of work asked.
+
+    Args:
+        uses: in the order asked.
+        all_stored: whether every answer was stored before: then most likely its uses are too.
+    """
+
+    uses: list[Use] = field(default_factory=list)
+    all_stored: bool = True
 
 
 class _Question:
     """One question, until its answer is read or given up."""
 
-    def __init__(self, asker: Asker, model: OpenModel, uses: list[Use]) -> None:
+    def __init__(self, asker: Asker, model: OpenModel, log: _Log, digest: bytes) -> None:
         self._asker = asker
         self._model = model
-        self._uses = uses
+        self._log = log
+        self._digest = digest
         self._asked = 0
 
     async def ask(self, request: Request, read: Callable[[Reply], T], attempts: int) -> Answer[T]:
@@ -221,7 +240,7 @@ class _Question:
         again = 0
         while True:
             try:
-                reply, use = await self._reply(replace(request, again=again))
+                reply, use = await self._reply(replace(request, again=again) if again else request)
                 return Answer(value=self._read(reply, use, read), reply=reply, asked=self._asked)
             except _UnreadableError as unreadable:
                 again += 1
@@ -244,15 +263,17 @@ class _Question:
         return reply, use
 
     async def _obtain(self, request: Request) -> tuple[Reply, int]:
-        request = replace(request, key=call_key(self._model.identity, request))
-        use = len(self._uses)
-        self._uses.append(Use(request.key, request.about.stage, request.about.role))
+        request = replace(request, key=call_key(self._model.identity, request, self._digest))
+        use = len(self._log.uses)
+        self._log.uses.append(Use(request.key, request.about.stage, request.about.role))
         self._asked += 1
         try:
-            return await self._asker.obtain(self._model, request), use
+            reply, was_stored = await self._asker.obtain(self._model, request)
         except AnswerError as error:
             self._refuse(use, error)
             raise
+        self._log.all_stored &= was_stored
+        return reply, use
 
     def _read(self, reply: Reply, use: int, read: Callable[[Reply], T]) -> T:
         try:
@@ -263,7 +284,7 @@ class _Question:
             raise _UnreadableError(error) from error
 
     def _refuse(self, use: int, error: AnswerError) -> None:
-        self._uses[use] = replace(self._uses[use], reason=error.reason, detail=error.detail)
+        self._log.uses[use] = replace(self._log.uses[use], reason=error.reason, detail=error.detail)
 
 
 class _UnreadableError(Exception):
