@@ -70,3 +70,9 @@ def test_a_failure_has_one_of_the_reasons_and_no_number() -> None:
         assert not hasattr(failure, "spans")
     with pytest.raises(DataError, match="reason must be one of"):
         Failure(**WHO, systems=("a",), protocol="mqm", reason="unlucky")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("sample", [float("nan"), float("-inf"), True, "3"])
+def test_a_sample_that_is_no_number_is_refused(sample: Any) -> None:
+    with pytest.raises(DataError, match="a sample must be a finite number"):
+        Annotation(lp="en-de", segment="1", system="A", annotator="x", protocol="mqm", samples=(sample,))

@@ -1,6 +1,7 @@
 """Records as JSON lines: every field comes back, and nothing that is not a record comes in."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,9 @@ def test_records_of_a_run_directory_are_read(tmp_path: Path) -> None:
         (ANNOTATION, {"flags": "x"}, "'flags' must be a list of texts"),
         (ANNOTATION, {"counts": {"huge": 1}}, "severity must be one of"),
         (ANNOTATION, {"counts": {"major": -1}}, "whole number from 0"),
+        (ANNOTATION, {"samples": 3}, "'samples' must be a list of numbers"),
+        (ANNOTATION, {"samples": ["3"]}, "'samples' must be a list of numbers"),
+        (ANNOTATION, {"samples": [True]}, "'samples' must be a list of numbers"),
         (ANNOTATION, {"spans": [{**SPAN, "severity": "Major"}]}, "severity must be one of"),
         (ANNOTATION, {"spans": [{**SPAN, "category": "accuracy/hallucination"}]}, "category must be one of"),
         (ANNOTATION, {"spans": [{**SPAN, "start": 9}]}, "0 <= start <= end, got 9 and 5"),
@@ -178,3 +182,12 @@ def test_people_who_were_asked_once_have_no_orders() -> None:
 def test_a_line_that_is_no_object_is_no_record(value: object) -> None:
     with pytest.raises(DataError, match="a record is an object"):
         record_from_json(value)
+
+
+def test_samples_come_back_and_are_left_out_where_there_are_none() -> None:
+    record = Annotation(
+        lp="en-de", segment="1", system="A", annotator="x", protocol="metric", rating=-1.5, samples=(-1.0, -2)
+    )
+    assert record_to_json(record)["samples"] == [-1.0, -2]
+    assert record_from_json(record_to_json(record)) == record
+    assert "samples" not in record_to_json(replace(record, samples=()))

@@ -16,6 +16,7 @@ class Asked(NamedTuple):
     about: About
     attempts: int
     schema: Mapping[str, object] | None
+    sampling: Sampling
 
     @property
     def words(self) -> str:
@@ -43,9 +44,9 @@ class Script:
         read: Callable[[Reply], T],
         attempts: int = 2,
         schema: Mapping[str, object] | None = None,
-        sampling: Sampling | None = None,
+        sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
     ) -> Answer[T]:
-        self.asked.append(Asked(tuple(messages), about, attempts, schema))
+        self.asked.append(Asked(tuple(messages), about, attempts, schema, sampling))
         reply = self._replies.pop(0)
         return Answer(value=read(reply), reply=reply)
 

@@ -85,7 +85,7 @@ def test_neighbouring_words_are_one_part() -> None:
 
 async def asked_by(name: str, profile: Profile, source: str = "Cat.", translation: str = "Katze.") -> Asked:
     """The first question of a judge."""
-    ask = Script("")
+    ask = Script(*[""] * 10)
     with pytest.raises(AnswerError):
         await load_judge(name, profile=profile).annotate(subject(translation, source), ask)
     return ask.asked[0]
@@ -130,7 +130,7 @@ async def test_context_and_glossary_are_quoted_and_stand_before_the_texts(name: 
     )
     untranslated = Segment(segment="5", lp="en-de", source="Hello.")
     judged = subject(context=(untranslated, before), terms=(Term(source="sofa", translation="Couch"),))
-    ask = Script("")
+    ask = Script(*[""] * 10)
     with pytest.raises(AnswerError):
         await load_judge(name).annotate(judged, ask)
     assert [(quoted.name, quoted.text) for quoted in ask.asked[0].quoted] == [
@@ -146,7 +146,7 @@ async def test_context_and_glossary_are_quoted_and_stand_before_the_texts(name: 
 
 @pytest.mark.parametrize("name", JUDGES)
 async def test_a_reference_is_shown_only_where_it_is_asked_for(name: str) -> None:
-    ask = Script("")
+    ask = Script(*[""] * 10)
     with pytest.raises(AnswerError):
         await load_judge(name).annotate(subject(reference="So muss es sein."), ask)
     assert all(quoted.name != "reference" for quoted in ask.asked[0].quoted)
@@ -154,7 +154,7 @@ async def test_a_reference_is_shown_only_where_it_is_asked_for(name: str) -> Non
 
 @pytest.mark.parametrize("name", ["gemba-da", "gemba-sqm", "ea-prompt"])
 async def test_with_reference_a_segment_without_one_fails_unasked(name: str) -> None:
-    judge, ask = load_judge(name, settings={"with_reference": "true"}), Script("")
+    judge, ask = load_judge(name, settings={"with_reference": "true"}), Script(*[""] * 10)
     with pytest.raises(AnswerError) as error:
         await judge.annotate(subject(), ask)
     assert error.value.reason == "missing"
@@ -163,7 +163,7 @@ async def test_with_reference_a_segment_without_one_fails_unasked(name: str) -> 
 
 @pytest.mark.parametrize("name", ["gemba-da", "gemba-sqm", "ea-prompt"])
 async def test_with_reference_the_reference_stands_between_source_and_translation(name: str) -> None:
-    judge, ask = load_judge(name, settings={"with-reference": "yes"}), Script("")
+    judge, ask = load_judge(name, settings={"with-reference": "yes"}), Script(*[""] * 10)
     assert judge.with_reference
     with pytest.raises(AnswerError):
         await judge.annotate(subject(reference="So muss es sein."), ask)
@@ -189,6 +189,7 @@ def test_a_language_pair_is_named_in_words() -> None:
         ("gemba_esa/errors.md", GEMBA_CATEGORIES),
         ("ea_prompt/system.md", GEMBA_CATEGORIES),
         ("ea_prompt/system_with_reference.md", GEMBA_CATEGORIES),
+        ("gemba_v2/system.md", GEMBA_CATEGORIES),
         ("single_agent/system.md", SUBTYPES),
     ],
 )

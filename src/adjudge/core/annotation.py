@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from adjudge.core.protocol import find_protocol
+from adjudge.core.protocol import find_protocol, is_number
 from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
 from adjudge.errors import FAILURE_REASONS, DataError, FailureReason
 
@@ -88,10 +88,12 @@ class Annotation:
         counts: errors by severity as the annotator counted them, for methods that score the count.
         flags: short marks such as `repaired`, `span_unmatched`, `count_mismatch`.
         rationale: explanation, plain text.
+        samples: where a judge judged several times, the number that each single judgement comes to, in the
+            order taken: its rating, or its errors by the judge's weights. Outliers are among them.
 
     Raises:
-        DataError: a rating that is not a finite number within the protocol's range, or counts that
-            are none.
+        DataError: a rating that is not a finite number within the protocol's range, or counts or samples
+            that are none.
     """
 
     lp: str
@@ -105,6 +107,7 @@ class Annotation:
     counts: Mapping[Severity, int] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
     rationale: str | None = None
+    samples: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a rating that the protocol does not know."""
@@ -117,6 +120,9 @@ class Annotation:
             _one_of("severity", severity, SEVERITIES)
             if count < 0:
                 raise DataError(f"a count of {severity} errors must be 0 or more, got {count!r}")
+        for sample in self.samples:
+            if not is_number(sample):
+                raise DataError(f"a sample must be a finite number, got {sample!r}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,8 +23,8 @@ class RunInfo:
         annotator: name of the judge or metric; the annotator of every record.
         protocol: of every record.
         weights: named weights of its paper; None where it rates.
-        low: lowest score that a metric can give; None without a bound.
-        high: highest score that a metric can give; None without a bound.
+        low: lowest score of protocol `metric` that can be given; None without a bound.
+        high: highest score of protocol `metric` that can be given; None without a bound.
         settings: every setting of judge and engine as it was used.
         test_set: name, digest, lps, systems and number of segments.
         counts: units of work by state: `judged`, `failed`, `pending`.

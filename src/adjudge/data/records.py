@@ -27,7 +27,7 @@ Kind = Literal["annotation", "preference", "failure"]
 
 _SHARED: Final = frozenset({"kind", "lp", "document", "segment", "annotator", "protocol"})
 _KEYS: Final[dict[str, frozenset[str]]] = {
-    "annotation": _SHARED | {"system", "rating", "spans", "counts", "flags", "rationale"},
+    "annotation": _SHARED | {"system", "rating", "spans", "counts", "flags", "rationale", "samples"},
     "preference": _SHARED | {"systems", "criterion", "verdict", "orders", "flags", "rationale"},
     "failure": _SHARED | {"system", "systems", "criterion", "reason", "detail"},
 }
@@ -53,7 +53,7 @@ def write_records(path: Path | str, records: Iterable[Record]) -> None:
 
 
 def record_to_json(record: Record) -> dict[str, Any]:
-    """The JSON object of a record. A span's `label` and an annotation's `counts` are left out when unset."""
+    """The JSON object of a record. Left out when unset: `counts`, `samples`, a span's `label`."""
     if isinstance(record, Annotation):
         return _annotation_to_json(record)
     shared = {"lp": record.lp, "document": record.document, "segment": record.segment}
@@ -91,6 +91,7 @@ def _annotation_to_json(record: Annotation) -> dict[str, Any]:
         **({"counts": dict(record.counts)} if record.counts else {}),
         "flags": list(record.flags),
         "rationale": record.rationale,
+        **({"samples": list(record.samples)} if record.samples else {}),
     }
 
 
@@ -153,6 +154,7 @@ def _annotation(value: object, path: Path | None, line: int | None) -> Annotatio
         counts=counts_from_json(fields),
         flags=fields.texts("flags"),
         rationale=fields.optional_text("rationale"),
+        samples=fields.numbers("samples"),
     )
 
 

@@ -50,6 +50,13 @@ class Fields:
             self.fail(f"{key!r} must be a number, got {value!r}")
         return value
 
+    def numbers(self, key: str) -> tuple[float, ...]:
+        """List of finite numbers under a key; empty where absent."""
+        value = self.values.get(key, [])
+        if not isinstance(value, list) or not all(is_number(item) for item in value):
+            self.fail(f"{key!r} must be a list of numbers, got {value!r}")
+        return tuple(value)
+
     def whole(self, key: str) -> int | None:
         """Whole number from 0 under a key, or None where it is null or absent."""
         value = self.values.get(key)

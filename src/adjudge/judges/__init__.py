@@ -15,20 +15,23 @@ from typing import Final, cast
 from adjudge.core.judge import PROFILES, Judge, Profile
 from adjudge.core.loading import find_attribute, find_class, read_settings
 from adjudge.errors import UsageError
+from adjudge.judges._samples import Sampled
 
-__all__ = ["JUDGES", "load_judge"]
+__all__ = ["JUDGES", "Sampled", "load_judge"]
 
 JUDGES: Final[Mapping[str, str]] = {
     "gemba-mqm": "adjudge.judges.gemba_mqm:GembaMqm",
     "gemba-da": "adjudge.judges.gemba_da:GembaDa",
     "gemba-sqm": "adjudge.judges.gemba_da:GembaSqm",
     "gemba-esa": "adjudge.judges.gemba_esa:GembaEsa",
+    "gemba-v2": "adjudge.judges.gemba_v2:GembaV2",
     "ea-prompt": "adjudge.judges.ea_prompt:EaPrompt",
     "single-agent": "adjudge.judges.single_agent:SingleAgent",
 }
 """Name to where its class stands. Other packages add theirs under the entry point group `adjudge.judges`."""
 
 _OPTIONS: Final = frozenset({"profile", "prompts"})
+_SAMPLING: Final = frozenset({"samples", "temperature"})
 
 
 def load_judge(
@@ -44,7 +47,8 @@ def load_judge(
         name: in `JUDGES`, or of an entry point.
         profile: recommended, paper or code.
         prompts: folder with files that stand in for the judge's own.
-        settings: fields of its dataclass, as text.
+        settings: fields of its dataclass, as text. `samples` and `temperature` are settings of every judge:
+            with them it is `Sampled`, unless it has samples of its own.
 
     Raises:
         UsageError: no such judge, profile or setting, a value that its field cannot have, or prompts that
@@ -59,10 +63,16 @@ def load_judge(
         if "prompts" not in known:
             raise UsageError(f"judge {name!r} has no prompts to set")
         values["prompts"] = prompts
-    values |= read_settings(f"judge {name!r}", make, settings, reserved=_OPTIONS)
+    drawn = {
+        key: settings[key] for key in _SAMPLING & settings.keys() if "samples" in settings.keys() - known
+    }
+    own = {key: text for key, text in settings.items() if key not in drawn}
+    values |= read_settings(f"judge {name!r}", make, own, reserved=_OPTIONS)
     judge = cast(Judge, make(**values))
     _ = judge.prompts_digest  # a folder of prompts that cannot be used is said before anything is asked
-    return judge
+    if not drawn:
+        return judge
+    return Sampled(judge=judge, **read_settings("sampling", Sampled, drawn, reserved={"judge"}))  # type: ignore[arg-type]
 
 
 def __getattr__(name: str) -> object:

@@ -60,7 +60,7 @@ def render_example(
     return Message("user", _fill(prompts, example.lp, marked)), Message("assistant", (answer,))
 
 
-def annotation_of(
+def annotation_of(  # noqa: PLR0913 (what an annotation has)
     judge: Judge,
     subject: Subject,
     *,
@@ -68,6 +68,7 @@ def annotation_of(
     spans: tuple[ErrorSpan, ...] = (),
     counts: Mapping[Severity, int] | None = None,
     flags: tuple[str, ...] = (),
+    samples: tuple[float, ...] = (),
 ) -> Annotation:
     """What a judge found, with the names of what it judged; each flag once."""
     return Annotation(
@@ -81,6 +82,7 @@ def annotation_of(
         spans=spans,
         counts=counts or {},
         flags=tuple(dict.fromkeys(flags)),
+        samples=samples,
     )
 
 

@@ -12,11 +12,13 @@ from adjudge import __version__
 from adjudge.core.judge import Judge, Metric, Profile
 from adjudge.core.score import Signature
 from adjudge.errors import UsageError
+from adjudge.judges import Sampled
 
 __all__ = ["Annotator", "is_judge", "is_metric", "load_annotator", "settings_of", "signature_of"]
 
 Annotator = Judge | Metric
 _IDENTITY = frozenset({"name", "profile", "prompts"})  # said elsewhere in the signature
+_SAID = frozenset({"samples", "temperature"})
 
 
 def load_annotator(
@@ -54,6 +56,9 @@ def is_judge(annotator: Annotator) -> TypeGuard[Judge]:
 
 def settings_of(annotator: Annotator) -> dict[str, object]:
     """Every setting with its value, as `run.json` keeps it."""
+    if isinstance(annotator, Sampled):
+        drawn: dict[str, object] = {"samples": annotator.samples, "temperature": annotator.temperature}
+        return settings_of(annotator.judge) | drawn
     thing: Any = annotator
     names = [f.name for f in dataclasses.fields(thing) if f.init] if dataclasses.is_dataclass(thing) else []
     found = {name: _plain(getattr(annotator, name)) for name in names}
@@ -71,8 +76,10 @@ def _plain(value: object) -> object:
 
 
 def _changed(annotator: Annotator) -> dict[str, str]:
-    """Settings that differ from the default of their profile."""
+    """Settings that differ from the default of their profile; how samples are drawn is always said."""
     now = settings_of(annotator)
+    if isinstance(annotator, Sampled):
+        annotator = annotator.judge
     profile = {name: now[name] for name in ("profile",) if name in now}
     make: Callable[..., Annotator] = type(annotator)
     try:
@@ -82,7 +89,7 @@ def _changed(annotator: Annotator) -> dict[str, str]:
     return {
         name: _text(value)
         for name, value in now.items()
-        if name not in _IDENTITY and (name not in default or default[name] != value)
+        if name not in _IDENTITY and (name in _SAID or name not in default or default[name] != value)
     }
 
 

@@ -1,0 +1,187 @@
+"""Several independent judgements of one translation, and one annotation made of them.
+
+`Sampled` does it around any judge; gemba-v2 has the methods of its paper, and shares what counts as enough.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
+
+from adjudge.core.annotation import Annotation
+from adjudge.core.ask import About, Answer, Ask, Message, Reply, Sampling
+from adjudge.core.judge import Calls, Judge, Profile
+from adjudge.core.segment import Subject
+from adjudge.core.typology import find_weights
+from adjudge.errors import AnswerError, DataError, UsageError
+from adjudge.judges._vote import middle, vote
+from adjudge.scoring.mqm import mqm_score
+
+__all__ = ["TEMPERATURE", "Sampled", "check_temperature", "readable"]
+
+T = TypeVar("T")
+
+TEMPERATURE: Final = 0.7
+"""Where the user says nothing. At 0 all samples would be one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampled:
+    """Any judge, asked several times; satisfies `core.judge.Judge`.
+
+    The samples are taken one after the other, so that which is which does not depend on who answers first,
+    and a run that goes on after a stop reads its store as it was written.
+
+    Args:
+        judge: whose questions are asked.
+        samples: how often each translation is judged.
+        temperature: of every question that the judge would ask at 0.
+
+    Raises:
+        UsageError: fewer than two samples, or no temperature above 0.
+    """
+
+    judge: Judge
+    samples: int
+    temperature: float = TEMPERATURE
+
+    def __post_init__(self) -> None:
+        """Refuse what would be one judgement, or the same one again and again."""
+        if self.samples < 2:
+            raise UsageError(f"samples must be 2 or more, got {self.samples}; for one, leave it out")
+        check_temperature(self.temperature)
+
+    async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
+        """Judge one translation several times, and put together what the judgements agree on.
+
+        Rating: the mean. Spans: by `vote`. Counts: the largest that more than half of the samples reach.
+        Flags: all, each once. Rationale: that of the sample whose number is nearest to the mean.
+
+        Raises:
+            AnswerError: half of the samples or more could not be read.
+        """
+        warm = _Warm(ask, self.temperature)
+        taken: list[Annotation | AnswerError] = []
+        for _ in range(self.samples):
+            try:
+                taken.append(await self.judge.annotate(subject, warm))
+            except AnswerError as error:
+                taken.append(error)
+            except DataError as error:  # a value of the model's that no record accepts
+                taken.append(AnswerError("schema", str(error)))
+        read = readable(taken)
+        flags = [flag for one in read for flag in one.flags]
+        if len(read) < self.samples:
+            flags.append("samples_missing")
+        numbers = [self._number(one) for one in read]
+        return replace(
+            read[_nearest(numbers)],
+            rating=None if read[0].rating is None else _mean(numbers),
+            spans=vote([one.spans for one in read]),
+            counts={s: middle([one.counts.get(s, 0) for one in read]) for s in read[0].counts},
+            flags=tuple(dict.fromkeys(flags)),
+            samples=tuple(numbers),
+        )
+
+    def _number(self, annotation: Annotation) -> float:
+        if annotation.rating is not None:
+            return float(annotation.rating)
+        return mqm_score(annotation, find_weights(self.judge.weights or "mqm-google"))
+
+    @property
+    def name(self) -> str:
+        """The judge's own."""
+        return self.judge.name
+
+    @property
+    def protocol(self) -> str:
+        """The judge's own."""
+        return self.judge.protocol
+
+    @property
+    def weights(self) -> str | None:
+        """The judge's own."""
+        return self.judge.weights
+
+    @property
+    def profile(self) -> Profile:
+        """The judge's own."""
+        return self.judge.profile
+
+    @property
+    def with_reference(self) -> bool:
+        """The judge's own."""
+        return self.judge.with_reference
+
+    @property
+    def prompts_digest(self) -> str:
+        """The judge's own."""
+        return self.judge.prompts_digest
+
+    @property
+    def calls(self) -> Calls:
+        """The judge's own, as often as there are samples."""
+        return Calls(*(self.samples * count for count in self.judge.calls))
+
+
+@dataclass(frozen=True)
+class _Warm:
+    """An `Ask` that draws at random what would be drawn at temperature 0."""
+
+    ask: Ask
+    temperature: float
+
+    async def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        about: About,
+        read: Callable[[Reply], T],
+        attempts: int = 2,
+        schema: Mapping[str, object] | None = None,
+        sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
+    ) -> Answer[T]:
+        """Ask; see `core.ask.Ask`."""
+        if sampling.temperature == 0:
+            sampling = replace(sampling, temperature=self.temperature)
+        return await self.ask(
+            messages, about=about, read=read, attempts=attempts, schema=schema, sampling=sampling
+        )
+
+
+def check_temperature(temperature: float) -> None:
+    """Refuse a temperature at which all samples would be one.
+
+    Raises:
+        UsageError: it is not above 0.
+    """
+    if not 0 < temperature < math.inf:
+        raise UsageError(f"samples need a temperature above 0, got {temperature!r}")
+
+
+def readable(taken: Sequence[T | AnswerError]) -> list[T]:
+    """The samples that could be read, in order, if they are more than half of those that were taken.
+
+    Raises:
+        AnswerError: they are not; with the reason that all the others share, else count.
+    """
+    read = [one for one in taken if not isinstance(one, AnswerError)]
+    failed = [one for one in taken if isinstance(one, AnswerError)]
+    if 2 * len(read) > len(taken):
+        return read
+    reasons = Counter(error.reason for error in failed)
+    listed = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
+    detail = f"{len(read)} of {len(taken)} samples could be read, and more than half must be ({listed}); "
+    raise AnswerError(failed[0].reason if len(reasons) == 1 else "count", detail + failed[0].detail)
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return math.fsum(numbers) / len(numbers)
+
+
+def _nearest(numbers: Sequence[float]) -> int:
+    mean = _mean(numbers)
+    return min(range(len(numbers)), key=lambda index: (abs(numbers[index] - mean), index))

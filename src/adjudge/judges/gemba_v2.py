@@ -1,0 +1,139 @@
+"""
+GEMBA-V2: ten lists of errors drawn at random, each scored, and one score made of the ten.
+
+Paper    Junczys-Dowmunt, 2025, GEMBA V2: Ten Judgments Are Better Than One, WMT25,
+         https://aclanthology.org/2025.wmt-1.67
+Code     none by its author that we know of; facts from the abstract, from the ten scores of its appendix as
+         others cite them, and from what others who built it agree on
+Prompt   prompts/gemba_v2, in our own words; the paper's was not read
+Differs  1. Known and kept: no reference; ten samples; MQM errors in three severities as JSON; 25, 5, 1 and
+            0.1 for minor punctuation; samples beyond two standard deviations dropped; a mean weighted by
+            1, 1/2, 1/3 ... from the best sample down. The ten scores of the appendix come to its -8.50.
+         2. Ours, since we know no better: the standard deviation is the population's and outliers are dropped
+            once; the temperature is 0.7 and a setting; a non-translation costs 25 whatever its severity; the
+            categories are GEMBA-MQM's; there are no worked examples. Profiles do not differ.
+         3. The answer is a flat list with the side of each span; the original's model repeats source and
+            translation first.
+         4. The original shows the whole source document; ours shows what --context gives.
+         5. A sample that cannot be read is asked for once more, and then left out: flag `samples_missing`. If
+            half of them or more cannot be read, the judgement fails. We know nothing of the original here.
+         6. The scores of all samples that were read are kept, outliers too (flag `outlier_dropped`). The
+            spans are those that more than half of the samples mark; they explain the score, no more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import ClassVar, Final
+
+from adjudge.core.annotation import Annotation
+from adjudge.core.ask import About, Ask, Message, Sampling
+from adjudge.core.judge import Calls, Profile
+from adjudge.core.segment import Subject
+from adjudge.core.typology import Severity, find_weights
+from adjudge.errors import AnswerError, UsageError
+from adjudge.judges._mqm import GEMBA_CATEGORIES, ErrorList
+from adjudge.judges._prompts import Prompts, load_prompts
+from adjudge.judges._samples import TEMPERATURE, check_temperature, readable
+from adjudge.judges._spans import Marked
+from adjudge.judges._subject import TEXT_FILES, annotation_of, render_texts
+from adjudge.judges._vote import vote
+from adjudge.scoring.mqm import mqm_score
+from adjudge.scoring.samples import reciprocal_rank_mean
+
+__all__ = ["GembaV2"]
+
+SEVERITIES: Final[tuple[Severity, ...]] = ("critical", "major", "minor")
+POINTS: Final = "mqm-google"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GembaV2:
+    """Ten lists of errors drawn at random, outliers dropped, the best of the others weighing most."""
+
+    name: ClassVar[str] = "gemba-v2"
+    protocol: ClassVar[str] = "metric"
+    weights: ClassVar[None] = None
+    with_reference: ClassVar[bool] = False
+    low: ClassVar[None] = None
+    high: ClassVar[float] = 0.0
+
+    profile: Profile = "recommended"
+    samples: int = 10
+    temperature: float = TEMPERATURE
+    prompts: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what would be the same sample again and again."""
+        if self.samples < 1:
+            raise UsageError(f"samples must be 1 or more, got {self.samples}")
+        check_temperature(self.temperature)
+
+    async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
+        """Draw the samples, score each, and weigh them."""
+        taken = await asyncio.gather(*(self.draw(subject, ask) for _ in range(self.samples)))
+        read = readable(taken)
+        scores = [self.score(marked, subject) for marked in read]
+        rating, used = reciprocal_rank_mean(scores)
+        flags = [flag for marked in read for flag in marked.flags]
+        flags += ["samples_missing"] if len(read) < self.samples else []
+        flags += ["outlier_dropped"] if used < len(scores) else []
+        return annotation_of(
+            self,
+            subject,
+            rating=rating,
+            spans=vote([marked.spans for marked in read]),
+            flags=tuple(flags),
+            samples=tuple(scores),
+        )
+
+    async def draw(self, subject: Subject, ask: Ask) -> Marked | AnswerError:
+        """One sample: a list of errors, or why there is none."""
+        try:
+            answer = await ask(
+                self.messages(subject),
+                about=About(
+                    judge=self.name, stage="errors", subject=subject, wants="errors", facts=self._errors.facts
+                ),
+                read=partial(self._errors.read, subject=subject),
+                schema=self._errors.schema,
+                sampling=Sampling(temperature=self.temperature),
+            )
+        except AnswerError as error:
+            return error
+        return answer.value
+
+    def score(self, marked: Marked, subject: Subject) -> float:
+        """The score of one sample: minus the points of its errors."""
+        errors = annotation_of(self, subject, rating=0.0, spans=marked.spans)
+        return mqm_score(errors, find_weights(POINTS))
+
+    def messages(self, subject: Subject) -> list[Message]:
+        """What to mark, then the texts."""
+        files = self._files
+        system = files.message(
+            "system", "system", markers=files.piece("markers"), form=self._errors.render_form(files)
+        )
+        return [system, Message("user", render_texts(files, subject))]
+
+    @property
+    def calls(self) -> Calls:
+        """One call a sample."""
+        return Calls(self.samples, self.samples, self.samples)
+
+    @property
+    def prompts_digest(self) -> str:
+        """Six hexadecimal digits over its prompts."""
+        return self._files.digest
+
+    @cached_property
+    def _errors(self) -> ErrorList:
+        return ErrorList(form="json", severities=SEVERITIES, categories=GEMBA_CATEGORIES)
+
+    @cached_property
+    def _files(self) -> Prompts:
+        used = ("system.md", "texts.md", self._errors.file, *TEXT_FILES)
+        return load_prompts("gemba_v2", used, self.prompts)

@@ -1,0 +1,118 @@
+import json
+from typing import Any
+
+import pytest
+
+from adjudge.core.annotation import Annotation
+from adjudge.core.ask import Reply
+from adjudge.errors import AnswerError, UsageError
+from adjudge.judges import load_judge
+from adjudge.judges.gemba_v2 import GembaV2
+from tests.judges.asking import Script, subject
+
+
+def errors(*listed: tuple[str, str, str]) -> str:
+    keys = ("span", "category", "severity")
+    return json.dumps(
+        {"errors": [{**dict(zip(keys, error, strict=True)), "side": "translation"} for error in listed]}
+    )
+
+
+CLEAN = errors()
+MAJOR = errors(("die die", "fluency/grammar", "major"))
+CRITICAL = errors(("neuen Sofa", "accuracy/mistranslation", "critical"))
+COMMA = errors((",", "fluency/punctuation", "minor"))
+
+
+async def judged(*replies: str | Reply, **settings: Any) -> Annotation:
+    return await GembaV2(**settings).annotate(subject(), Script(*replies))
+
+
+async def test_ten_samples_make_one_score_in_which_the_best_weigh_most() -> None:
+    annotation = await judged(*[CLEAN] * 5, *[MAJOR] * 5)
+    harmonic = [1 / rank for rank in range(1, 11)]
+    assert annotation.rating == pytest.approx(-5 * sum(harmonic[5:]) / sum(harmonic))
+    assert list(annotation.samples) == [0, 0, 0, 0, 0, -5, -5, -5, -5, -5]
+    assert (annotation.protocol, annotation.annotator, annotation.flags) == ("metric", "gemba-v2", ())
+
+
+async def test_an_outlier_is_dropped_flagged_and_kept_among_the_samples() -> None:
+    annotation = await judged(*[MAJOR] * 9, CRITICAL)
+    assert annotation.rating == -5
+    assert annotation.flags == ("outlier_dropped",)
+    assert annotation.samples == (*[-5.0] * 9, -25.0)
+
+
+@pytest.mark.parametrize(
+    ("reply", "score"),
+    [
+        (CLEAN, 0.0),
+        (MAJOR, -5.0),
+        (CRITICAL, -25.0),
+        (COMMA, -0.1),
+        (errors(("neuen", "fluency/spelling", "minor"), ("Sofa", "other", "minor")), -2.0),
+        (errors(("", "non-translation", "major")), -25.0),
+    ],
+)
+async def test_errors_cost_what_the_paper_says(reply: str, score: float) -> None:
+    annotation = await judged(*[reply] * 10)
+    assert annotation.rating == score
+    assert str(annotation.rating) == str(score)
+
+
+async def test_the_spans_are_those_that_more_than_half_mark() -> None:
+    annotation = await judged(*[MAJOR] * 6, *[CRITICAL] * 4)
+    assert [span.text for span in annotation.spans] == ["die die"]
+    assert (await judged(*[MAJOR] * 5, *[CRITICAL] * 5)).spans == ()
+
+
+async def test_a_sample_that_cannot_be_read_is_left_out_and_never_a_number() -> None:
+    annotation = await judged(*["Looks good to me."] * 4, *[MAJOR] * 6)
+    assert (annotation.rating, annotation.samples) == (-5, (-5.0,) * 6)
+    assert annotation.flags == ("samples_missing",)
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason", "detail"),
+    [
+        (["Looks good to me."] * 5, "parse", r"5 of 10 samples could be read.*\(parse 5\)"),
+        (["I'm sorry, but I can't help with that."] * 5, "refused", r"\(refused 5\)"),
+        (["{}", "nothing", "nothing", "nothing", "{}"], "count", r"\(parse 3, schema 2\)"),
+    ],
+)
+async def test_half_of_the_samples_are_not_enough(bad: list[str], reason: str, detail: str) -> None:
+    with pytest.raises(AnswerError, match=detail) as error:
+        await judged(*bad, *[MAJOR] * 5)
+    assert error.value.reason == reason
+
+
+async def test_every_sample_is_the_same_question_drawn_at_random() -> None:
+    ask = Script(*[CLEAN] * 10)
+    await GembaV2().annotate(subject(), ask)
+    assert len({asked.messages for asked in ask.asked}) == 1
+    assert {asked.sampling.temperature for asked in ask.asked} == {0.7}
+    asked = ask.asked[0]
+    assert [message.role for message in asked.messages] == ["system", "user"]
+    assert (asked.about.stage, asked.about.wants, asked.attempts) == ("errors", "errors", 2)
+    assert asked.schema is not None
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"temperature": "0"}, "need a temperature above 0"),
+        ({"temperature": "nan"}, "need a temperature above 0"),
+        ({"temperature": "-1"}, "need a temperature above 0"),
+        ({"samples": "0"}, "samples must be 1 or more"),
+    ],
+)
+def test_what_would_be_the_same_sample_ten_times_is_refused(settings: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        load_judge("gemba-v2", settings=settings)
+
+
+def test_it_is_loaded_by_name_and_counts_its_calls() -> None:
+    assert load_judge("gemba-v2").calls == (10, 10, 10)
+    judge = load_judge("gemba-v2", settings={"samples": "3", "temperature": "1"})
+    assert judge == GembaV2(samples=3, temperature=1.0)
+    assert judge.calls == (3, 3, 3)
