@@ -228,6 +228,11 @@ class CallReader:
             if request is not None and reply is not None:
                 yield request, reply
 
+    def seconds(self) -> float | None:
+        """Mean time of an answered call; None where there is none."""
+        (mean,) = self._select("SELECT avg(seconds) FROM attempts WHERE reason = ''")[0]
+        return None if mean is None else float(mean)
+
     def units(self, run: str) -> dict[str, int]:
         """Units of work that used calls, with how many."""
         return dict(

@@ -17,6 +17,7 @@ from adjudge.data.call_rows import Attempt, Use, unit_name
 from adjudge.data.calls import CallStore
 from adjudge.errors import AnswerError, ModelError
 from adjudge.llm.answers import FINAL, check_reply
+from adjudge.llm.budget import unsure_of
 from adjudge.llm.delimiters import mark_of
 from adjudge.llm.identity import call_key, question_digest, stored_request
 from adjudge.llm.model import Request
@@ -115,7 +116,9 @@ class Asker:
     async def _pay(self, model: OpenModel, request: Request) -> Reply:
         began, when = time.monotonic(), _now()
         reply = await model.reply(request)
-        attempt = Attempt(request.key, when, round(time.monotonic() - began, 3), usage=reply.usage)
+        seconds = round(time.monotonic() - began, 3)
+        most = Usage() if model.remote is None else unsure_of(request, reply)
+        attempt = Attempt(request.key, when, seconds, usage=reply.usage, model=model.name, most=most)
         self.store.note(attempt)
         self.tally.add(reply)
         return await self.store.save(request.key, stored_request(model.identity, request), reply)

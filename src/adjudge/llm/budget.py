@@ -24,7 +24,7 @@ from adjudge.llm.faults import Fault
 from adjudge.llm.model import Request
 from adjudge.llm.prices import Price
 
-__all__ = ["STOPPED", "Account", "Budget", "Meter", "most_of"]
+__all__ = ["STOPPED", "Account", "Budget", "Meter", "most_of", "render_price", "unsure_of"]
 
 _FRAME: Final = 64  # tokens of a chat template around one message, and around all
 
@@ -112,6 +112,11 @@ class Meter:
         return total
 
     @property
+    def words(self) -> str:
+        """The price as a person reads it."""
+        return render_price(self.price, self.currency)
+
+    @property
     def currency(self) -> str:
         """Of the price; empty where there is none."""
         return next((price.currency for price in self._prices.values() if price is not None), "")
@@ -195,17 +200,15 @@ class Meter:
         """What is left, and what the next call may cost."""
         budget = self._budget
         if budget.amount is not None and self._amount + self._cost(model, most) > budget.amount:
-            unit, limit = f" {self.currency}", budget.amount
-            paid, next_call = self._amount, self._cost(model, most)
             option = "--budget"
+            numbers = (budget.amount, self._amount, self._cost(model, most))
+            limit, paid, next_call = (render_price(number, self.currency) for number in numbers)
         else:
-            unit, limit = " tokens", Decimal(budget.tokens or 0)
-            paid, next_call = Decimal(self._tokens), Decimal(_size(most))
             option = "--budget-tokens"
+            limit, paid, next_call = (f"{n:,} tokens" for n in (budget.tokens, self._tokens, _size(most)))
         return (
-            f"the budget of {limit:f}{unit} is reached: {_short(paid)}{unit} are paid, and the next call may "
-            f"cost up to {_short(next_call)}{unit}. What was answered is stored; the same command with a "
-            f"higher {option} goes on"
+            f"the budget of {limit} is reached: {paid} are paid, and the next call may cost up to "
+            f"{next_call}. What was answered is stored; the same command with a higher {option} goes on"
         )
 
 
@@ -243,6 +246,11 @@ class Account:
         )
 
 
+def unsure_of(request: Request, reply: Reply) -> Usage:
+    """What an answer may have cost at most, whose tokens the server did not count."""
+    return Usage() if _size(reply.usage) else most_of(request)
+
+
 def _may_be_paid(outcome: Reply | Fault) -> bool:
     """Whether the server may have answered and asked for money, and no count of it came."""
     if _size(outcome.usage):
@@ -259,7 +267,13 @@ def _size(usage: Usage) -> int:
     return usage.prompt + usage.completion + apart
 
 
+def render_price(price: Decimal | float | None, currency: str) -> str:
+    """A price as a person reads it; what is unknown is never 0."""
+    return "price unknown" if price is None else f"{_short(Decimal(price))} {currency}".rstrip()
+
+
 def _short(amount: Decimal) -> str:
-    """Six places at most."""
-    text = f"{amount:.6f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    """To the cent; smaller amounts to six places."""
+    if amount >= 1 or amount == round(amount, 2):
+        return f"{amount:.2f}"
+    return f"{amount:.6f}".rstrip("0")

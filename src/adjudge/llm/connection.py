@@ -23,6 +23,7 @@ class Connection:
         json_schema: whether the server is asked to hold answers to a schema; `auto` where it can.
         timeout: seconds for one attempt, from connecting to the last byte.
         concurrency: calls at a time.
+        needs_key: whether a key must be there; not where nothing is sent.
     """
 
     base_url: str | None = None
@@ -32,3 +33,4 @@ class Connection:
     json_schema: JsonSchema = "auto"
     timeout: float = 180.0
     concurrency: int = 20
+    needs_key: bool = True

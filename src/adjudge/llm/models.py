@@ -219,7 +219,7 @@ def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel
         connection.key_env,
         connection.key_file,
         default=provider.key_env,
-        needed=provider.needs_key and connection.base_url is None,
+        needed=connection.needs_key and provider.needs_key and connection.base_url is None,
     )
     constrained = row.schema if connection.json_schema == "auto" else connection.json_schema == "on"
     identity = Identity(endpoint=provider.name, model=model, constrained=constrained, seeded=bool(row.seed))

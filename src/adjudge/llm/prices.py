@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fnmatch import fnmatchcase
@@ -18,7 +18,7 @@ from typing import Any, Final, NoReturn
 from adjudge.core.ask import Usage
 from adjudge.errors import UsageError
 
-__all__ = ["Price", "PriceTable", "read_prices", "shipped_prices"]
+__all__ = ["Price", "PriceTable", "find_prices", "read_prices", "shipped_prices"]
 
 MILLION: Final = 1_000_000
 _KEYS: Final = frozenset({"names", "as_of", "prompt", "cached", "completion", "source"})
@@ -120,6 +120,20 @@ def read_prices(path: Path | None) -> PriceTable:
         found = found["prices"]
     own = _read_table(found, str(place))
     return PriceTable(rows=shipped.rows, currency=own.currency, before=own)
+
+
+def find_prices(names: Iterable[str], file: Path | str | None) -> dict[str, Price | None]:
+    """Prices of some models, None where unknown.
+
+    Raises:
+        UsageError: the user's table cannot be read, or the models are priced in several currencies.
+    """
+    table = read_prices(None if file is None else Path(file))
+    found = {name: table.find(name) for name in names}
+    currencies = sorted({price.currency for price in found.values() if price is not None})
+    if len(currencies) > 1:
+        raise UsageError(f"prices in {' and '.join(currencies)} cannot be added up: --prices with all models")
+    return found
 
 
 def _read_table(value: object, place: str) -> PriceTable:

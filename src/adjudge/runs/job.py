@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Final, Literal, TypedDict, Unpack
 
@@ -15,8 +16,11 @@ from adjudge.core.score import Signature
 from adjudge.core.segment import TestSet
 from adjudge.data.calls import STORE
 from adjudge.data.load import load
+from adjudge.errors import UsageError
+from adjudge.llm.budget import Budget
 from adjudge.llm.connection import Connection
 from adjudge.llm.models import EMBEDDED, Models, open_models
+from adjudge.llm.prices import Price, find_prices
 from adjudge.runs.annotators import Annotator, is_metric, load_annotator, settings_of, signature_of
 from adjudge.runs.record import describe_test_set
 from adjudge.runs.units import Plan, plan_units, read_terms
@@ -39,6 +43,10 @@ class Options(TypedDict, total=False):
     concurrency: calls at a time.
     seed: of sampling, where the temperature is not 0.
     reparse: read the stored answers again and ask nothing.
+    prices: file with the user's own prices, which come before those that adjudge ships.
+    budget: what the run directory may cost over all its sessions, in the currency of the prices.
+    budget_tokens: how many tokens it may use.
+    dry: nothing will be sent, so that no key is needed.
     progress: show it on standard error.
     """
 
@@ -59,6 +67,10 @@ class Options(TypedDict, total=False):
     concurrency: int
     seed: int
     reparse: bool
+    prices: Path | str | None
+    budget: Decimal | float | str | None
+    budget_tokens: int | None
+    dry: bool
     progress: bool
 
 
@@ -77,6 +89,8 @@ class Job:
         width: units of work at a time.
         seed: of sampling.
         offline: ask nobody.
+        prices: of every model that may be paid, None where unknown.
+        budget: limits of what may be paid.
         progress: show it.
         notes: what the user must know beforehand.
     """
@@ -91,6 +105,8 @@ class Job:
     width: int = _CONCURRENCY
     seed: int = 0
     offline: bool = False
+    prices: Mapping[str, Price | None] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget)
     progress: bool = False
     notes: tuple[str, ...] = field(default=())
 
@@ -134,17 +150,21 @@ def prepare(
     )
     models = None if is_metric(annotator) else _open_models(options)
     store = Path(options.get("store") or out / STORE)
+    prices = {} if models is None else find_prices(models.paid, options.get("prices"))
+    budget = _budget(prices, options)
     return Job(
         annotator=annotator,
         plan=plan,
         out=out,
         models=models,
         store=store,
-        settings=_settings(annotator, models, plan, options) | _places(store, out),
+        settings=_settings(annotator, models, plan, options) | _places(store, out) | _money(prices, budget),
         signature=_signature(annotator, models, plan, options),
         width=options.get("concurrency", _CONCURRENCY),
         seed=options.get("seed", 0),
         offline=options.get("reparse", False),
+        prices=prices,
+        budget=budget,
         progress=options.get("progress", False),
         notes=(*plan.notes, *_notes(models)),
     )
@@ -171,8 +191,45 @@ def _open_models(options: Options) -> Models:
         json_schema=options.get("json_schema", "auto"),
         timeout=options.get("timeout", Connection.timeout),
         concurrency=options.get("concurrency", _CONCURRENCY),
+        needs_key=not options.get("dry", False),
     )
     return open_models([names] if isinstance(names, str) else list(names), connection)
+
+
+def _budget(prices: Mapping[str, Price | None], options: Options) -> Budget:
+    """The limits, if they can be kept.
+
+    Raises:
+        UsageError: a limit is no number, or a price that it needs is unknown.
+    """
+    said, tokens = options.get("budget"), options.get("budget_tokens")
+    try:
+        amount = None if said is None else Decimal(str(said))
+    except ArithmeticError:
+        amount = Decimal("NaN")
+    if amount is not None and not (amount.is_finite() and amount >= 0):
+        raise UsageError(f"--budget must be an amount such as 2.50, got {said!r}")
+    if tokens is not None and tokens < 0:
+        raise UsageError(f"--budget-tokens must be at least 0, got {tokens}")
+    unknown = sorted(name for name, price in prices.items() if price is None)
+    if amount is not None and unknown:
+        raise UsageError(
+            f"--budget: the price of {unknown[0]} is not known; give it with --prices FILE, "
+            "or set --budget-tokens instead"
+        )
+    return Budget(amount=amount, tokens=tokens)
+
+
+def _money(prices: Mapping[str, Price | None], budget: Budget) -> dict[str, object]:
+    """What `run.json` says of prices and limits; no record depends on them."""
+    if not prices:
+        return {}
+    dates = [price.as_of.isoformat() for price in prices.values() if price is not None]
+    return {
+        "budget": None if budget.amount is None else float(budget.amount),
+        "budget_tokens": budget.tokens,
+        "price_date": min(dates, default=None),
+    }
 
 
 def _settings(annotator: Annotator, models: Models | None, plan: Plan, options: Options) -> dict[str, object]:

@@ -19,7 +19,19 @@ from adjudge.errors import StoreError, UsageError
 __all__ = ["RunDirectory", "describe_test_set", "now"]
 
 _LOCK: Final = ".lock"
-_FREE: Final = frozenset({"concurrency", "timeout", "store", "base_url", "key_env", "retries"})
+_FREE: Final = frozenset(
+    {
+        "concurrency",
+        "timeout",
+        "store",
+        "base_url",
+        "key_env",
+        "retries",
+        "budget",
+        "budget_tokens",
+        "price_date",
+    }
+)
 """Settings that no record depends on: they may differ when a run is resumed."""
 
 

@@ -19,6 +19,7 @@ from adjudge.data.calls import CallStore, CallTotals
 from adjudge.data.run_dir import RECORDS
 from adjudge.errors import AnswerError, DataError, FailureReason, UsageError
 from adjudge.llm.ask import Asker, Tally
+from adjudge.llm.budget import Meter
 from adjudge.llm.models import Models
 from adjudge.runs.annotators import is_judge, is_metric
 from adjudge.runs.job import Job
@@ -122,6 +123,8 @@ class _Session:
 class _JudgeSession(_Session):
     """Asks."""
 
+    meter = Meter({})
+
     async def run(self, judge: Judge, models: Models) -> Outcome:
         """Judge every unit."""
         store = CallStore(self.job.store, run_name(self.start.secret))
@@ -133,6 +136,9 @@ class _JudgeSession(_Session):
             offline=self.job.offline,
         )
         self.tally = asker.tally
+        before = {name: spent for name, spent in store.totals().spent.items() if name in models.paid}
+        self.meter = Meter(self.job.prices, self.job.budget, before)
+        models.charge(self.meter)
         try:
             await self._work(judge, asker)
             info = self.finish(self._info(store.totals()))
@@ -184,7 +190,8 @@ class _JudgeSession(_Session):
 
     def _show(self) -> None:
         done = self.sink.judged + self.sink.failed
-        self.progress.show(done=done, failed=self.sink.failed, tally=self.tally)
+        price = self.meter.words if self.job.prices else ""
+        self.progress.show(done=done, failed=self.sink.failed, tally=self.tally, price=price)
 
     def _info(self, totals: CallTotals) -> RunInfo:
         used, usage = self.tally.asked + self.tally.from_store, totals.usage
@@ -201,7 +208,8 @@ class _JudgeSession(_Session):
                 "completion": usage.completion,
                 "reasoning": usage.reasoning,
             },
-            price=None if self.job.models is None or self.job.models.is_paid else 0.0,
+            price=None if self.meter.price is None else float(self.meter.price),
+            currency=self.meter.currency,
         )
         if served := sorted(self.tally.served):
             info = replace(info, signature=info.signature.with_fields(served=",".join(served)))
