@@ -1,0 +1,185 @@
+"""Prices: arithmetic to the last digit, dated rows, the user's table first, and never 0 for unknown."""
+
+import datetime as dt
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from adjudge.core.ask import Usage
+from adjudge.errors import UsageError
+from adjudge.llm.prices import Price, PriceTable, find_prices, read_prices, shipped_prices
+
+TODAY = dt.date(2026, 11, 20)
+
+
+def price(prompt: str = "2.50", completion: str = "10", cached: str | None = "1.25", **more: object) -> Price:
+    values: dict[str, object] = {"names": ("a/b",), "as_of": TODAY, "currency": "USD"} | more
+    return Price(
+        prompt=Decimal(prompt),
+        completion=Decimal(completion),
+        cached=None if cached is None else Decimal(cached),
+        **values,  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize(
+    ("usage", "cached", "cost"),
+    [
+        (Usage(), "1.25", "0"),
+        (Usage(prompt=1_000_000), "1.25", "2.50"),
+        (Usage(completion=1_000_000), "1.25", "10"),
+        (Usage(prompt=1_000_000, cached=1_000_000), "1.25", "1.25"),
+        (Usage(prompt=1_000_000, cached=400_000), "1.25", "2.00"),
+        (Usage(prompt=1_000_000, cached=400_000), None, "2.50"),
+        (Usage(prompt=1, completion=1), "1.25", "0.0000125"),
+        (Usage(prompt=3_456_789, completion=123_456, cached=2_000_000), "1.25", "7.3765325"),
+        (Usage(prompt=0, cached=5), "1.25", "0"),  # what was kept is part of the prompt, never more
+        (Usage(completion=100_000, reasoning=90_000), "1.25", "1"),  # thinking is part of the reply ...
+        (Usage(completion=100_000, reasoning=900_000), "1.25", "10"),  # ... or stands beside it
+    ],
+)
+def test_a_price_is_exact(usage: Usage, cached: str | None, cost: str) -> None:
+    assert price(cached=cached).cost(usage) == Decimal(cost)
+
+
+def test_ten_million_small_calls_add_up_without_a_rounding_error() -> None:
+    one = price("0.15", "0.60", "0.075").cost(Usage(prompt=1234, completion=56, cached=1024))
+    assert one * 10_000_000 == Decimal("1419.00")
+
+
+@pytest.mark.parametrize(
+    ("name", "prompt"),
+    [
+        ("openai/gpt-4o", "2.50"),
+        ("openai/gpt-4o-2024-08-06", "2.50"),
+        ("openai/gpt-4o-2024-05-13", "5.00"),
+        ("OpenAI/GPT-4o-mini-2024-07-18", "0.15"),
+        ("openai/gpt-4.1-nano", "0.10"),
+        ("anthropic/claude-sonnet-4-5-20250929", "3.00"),
+        ("anthropic/claude-opus-4-6", "5.00"),
+        ("gemini/gemini-2.5-flash", "0.30"),
+    ],
+)
+def test_a_shipped_price_is_found_with_and_without_the_date_of_the_model(name: str, prompt: str) -> None:
+    found = shipped_prices().find(name, TODAY)
+    assert found is not None
+    assert found.prompt == Decimal(prompt)
+    assert found.currency == "USD"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "openai/gpt-4o-audio-preview",
+        "openai/gpt-4o-realtime",
+        "openai/gpt-7",
+        "vllm/gpt-4o",
+        "gpt-4o",
+        "openrouter/openai/gpt-4o",
+        "gemini/gemini-2.5-flash-image",
+        "",
+    ],
+)
+def test_a_model_that_no_row_names_has_no_price(name: str) -> None:
+    assert shipped_prices().find(name, TODAY) is None
+
+
+def test_every_shipped_row_says_when_and_where() -> None:
+    for row in shipped_prices().rows:
+        assert dt.date(2026, 1, 1) <= row.as_of <= TODAY
+        assert row.source.startswith("https://")
+        assert 0 < row.prompt < row.completion
+        assert row.cached is None or row.cached < row.prompt
+
+
+def test_no_two_shipped_rows_name_the_same_model_on_the_same_day() -> None:
+    seen = [(name, row.as_of) for row in shipped_prices().rows for name in row.names]
+    assert len(set(seen)) == len(seen)
+
+
+def test_the_latest_row_that_holds_already_counts() -> None:
+    days = [dt.date(2026, 1, 1), dt.date(2026, 6, 1), dt.date(2027, 1, 1)]
+    table = PriceTable(rows=tuple(price(str(n), as_of=day) for n, day in enumerate(days, start=1)))
+    found = {
+        day: table.find("a/b", dt.date.fromisoformat(day))
+        for day in ("2025-05-05", "2026-05-31", "2026-06-01", "2028-01-01")
+    }
+    assert [row.prompt for row in found.values() if row] == [1, 1, 2, 3]
+
+
+def test_the_longest_pattern_counts() -> None:
+    table = PriceTable(
+        rows=(price("9", names=("a/*",)), price("1", names=("a/b*",)), price("2", names=("*",)))
+    )
+    found = [table.find(name, TODAY) for name in ("a/b1", "a/c", "x")]
+    assert [row.prompt for row in found if row] == [1, 9, 2]
+
+
+# The user's own...
+
+OWN = """
+currency = "EUR"
+[[model]]
+names = ["openai/gpt-4o", "mock"]
+as_of = 2026-11-01
+prompt = 2
+completion = 9.99
+"""
+
+
+def test_the_users_own_prices_come_first_and_the_others_stay(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(OWN)
+    table = read_prices(file)
+    mine, mock, shipped = (table.find(name, TODAY) for name in ("openai/gpt-4o", "mock", "openai/gpt-4.1"))
+    assert mine == mock
+    assert (mine and mine.completion, mine and mine.currency, mine and mine.cached) == (
+        Decimal("9.99"),
+        "EUR",
+        None,
+    )
+    assert shipped is not None
+    with pytest.raises(UsageError, match="EUR and USD"):
+        find_prices(["mock", "openai/gpt-4.1"], file)
+
+
+def test_prices_may_stand_in_adjudge_toml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "adjudge.toml").write_text('model = "builtin/rules"\n')
+    assert read_prices(None) == shipped_prices()
+    (tmp_path / "adjudge.toml").write_text("[prices]\n" + OWN.replace("[[model]]", "[[prices.model]]"))
+    assert find_prices(["mock", "nobody"], None)["mock"] is not None
+    assert find_prices(["nobody"], None) == {"nobody": None}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("prompt = 2", "", "prompt must be a price"),
+        ("prompt = 2", "prompt = -1", "at least 0"),
+        ("prompt = 2", "prompt = nan", "at least 0"),
+        ("prompt = 2", "prompt = true", "prompt must be a price"),
+        ("prompt = 2", 'prompt = "2"', "prompt must be a price"),
+        ("prompt = 2", "prompt = 2\ncached = 3", "cached must be at most prompt"),
+        ("prompt = 2", "prompt = 2\nprices = 3", "got 'prices'"),
+        ("as_of = 2026-11-01", "as_of = 'today'", "as_of must be a date"),
+        ('"openai/gpt-4o", "mock"', "", "names must be a list"),
+        ('currency = "EUR"', "currency = 1", "currency must be a name"),
+        ('currency = "EUR"', "models = 1", "known are currency and model"),
+        ("[[model]]", "[model]", r"at least one \[\[model\]\]"),
+        ("[[model]]", "[[model", "cannot read prices"),
+    ],
+)
+def test_a_table_that_is_not_as_it_must_be_is_refused(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(OWN.replace(old, new))
+    with pytest.raises(UsageError, match=message):
+        read_prices(file)
+
+
+def test_a_file_of_prices_that_is_missing_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot read prices"):
+        read_prices(tmp_path / "none.toml")
