@@ -1,0 +1,71 @@
+"""Orders to whoever judges, in several languages: the conditions of `phrases.toml`, sentence by sentence."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+__all__ = ["find_orders"]
+
+_SENTENCE: Final = re.compile(r"[^.!?。！？؟।\n]+[!！]?")
+_ALPHABET: Final = re.compile(r"[a-zà-ɏа-яёіїєґ]", re.IGNORECASE)
+
+
+class _Condition(NamedTuple):
+    """What one kind of order holds.
+
+    Args:
+        begins: of each group, how its stems begin, in small letters; quick to look for.
+        groups: the stems themselves.
+    """
+
+    begins: tuple[tuple[str, ...], ...]
+    groups: tuple[re.Pattern[str], ...]
+
+
+def find_orders(text: str) -> Iterator[tuple[int, int]]:
+    """Places of the sentences that give orders to a judge."""
+    lowered = text.lower()
+    possible = dict.fromkeys(condition for stem, condition in _stems(_alphabet(text)) if stem in lowered)
+    for condition in possible:
+        if all(any(stem in lowered for stem in group) for group in condition.begins):
+            for sentence in _SENTENCE.finditer(text):
+                if all(group.search(sentence[0]) for group in condition.groups):
+                    yield sentence.span()
+
+
+def _alphabet(text: str) -> str:
+    """Highest character of the writing that a text may be in; most texts need few conditions."""
+    highest = "\x7f" if text.isascii() else max(text)
+    return next((end for end in ("\x7f", "\u024f") if highest <= end), "\U0010ffff")
+
+
+@lru_cache(maxsize=3)
+def _stems(highest: str) -> tuple[tuple[str, _Condition], ...]:
+    """Stems of first groups with their conditions, those that a text without higher characters can meet."""
+    table = tomllib.loads(Path(__file__).with_name("phrases.toml").read_text(encoding="utf-8"))
+    found = []
+    for groups in (groups for kinds in table.values() for groups in kinds.values()):
+        possible = [[stem for stem in group if max(stem) <= highest] for group in groups]
+        if all(possible):
+            begins = tuple(tuple(map(_beginning, group)) for group in possible)
+            condition = _Condition(begins, tuple(map(_compiled, possible)))
+            found += [(stem, condition) for stem in begins[0]]
+    return tuple(found)
+
+
+def _beginning(stem: str) -> str:
+    """As much of a regular expression as stands in every match of it."""
+    optional = re.match(r"[^\\\[\](){}?*+.|^]*", stem)
+    plain = optional[0] if optional else ""
+    return plain[:-1] if stem[len(plain) : len(plain) + 1] in {"?", "*"} else plain
+
+
+def _compiled(stems: Iterable[str]) -> re.Pattern[str]:
+    """Any of the stems; one in an alphabet begins a word."""
+    starts = (rf"(?<![^\W\d_]){stem}" if _ALPHABET.match(stem) else stem for stem in stems)
+    return re.compile("|".join(starts), re.IGNORECASE)
