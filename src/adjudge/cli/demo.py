@@ -46,7 +46,7 @@ def story(out: Path) -> Iterator[tuple[str, list[str]]]:
     yield "Turn records into numbers", ["score", judge]
     yield "Rank the systems", ["rank", judge, "--lp", "en-de"]
     yield "Compare with the gold of the examples", ["rank", gold, "--lp", "en-de"]
-    report = ["--gold", gold, "--out", str(out / "report.html")]
+    report = ["--title", "The bundled examples", "--gold", gold, "--out", str(out / "report.html")]
     yield "Look at all of it", ["report", judge, chrf, *report, "--force"]
 
 
