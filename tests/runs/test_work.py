@@ -9,7 +9,7 @@ import pytest
 
 from adjudge.core.annotation import Annotation, Failure, Record
 from adjudge.data.records import read_records
-from adjudge.errors import ServerStopError
+from adjudge.errors import ServerStopError, StoreError
 from adjudge.runs import work as work_module
 from adjudge.runs.units import Unit, plan_units
 from adjudge.runs.work import Sink, work
@@ -125,3 +125,16 @@ async def test_nothing_stands_under_the_final_name_before_everything_is_there(tm
     sink.write(tmp_path / "records.jsonl")
     sink.close()
     assert names(tmp_path) == ["records.jsonl"]
+
+
+async def test_records_that_find_no_room_stop_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    sink = Sink()
+
+    def full(lines: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sink._spool, "writelines", full)
+    unit = next(units(1))
+    with pytest.raises(StoreError, match="No space left on device; make room"):
+        sink.add(0, [annotation(unit)])
+    sink.close()

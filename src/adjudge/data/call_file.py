@@ -61,6 +61,7 @@ def store_error(path: Path, error: sqlite3.Error) -> StoreError:
     what = str(error)
     hints = {
         "full": "; make room and run the same command again: nothing that was answered is lost",
+        "I/O": "; the disk may be full or gone: nothing that was answered is lost",
         "readonly": "; it must be writable, or name another place with --store",
         "locked": "; another process holds it",
         "malformed": "; restore it from a copy, or choose another --out",

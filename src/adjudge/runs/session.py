@@ -59,7 +59,7 @@ async def execute(job: Job) -> Outcome:
     Raises:
         AdjudgeError: something stopped it; what was answered is stored, the same job goes on from there.
     """
-    with closing(RunDirectory(job.out)) as directory, closing(Sink()) as sink:
+    with closing(RunDirectory(job.out)) as directory, closing(Sink(job.out)) as sink:
         info = directory.open(job.info(), job.plan.test_set)
         if is_judge(job.annotator) and job.models is not None:
             return await _JudgeSession(job, directory, info, sink).run(job.annotator, job.models)

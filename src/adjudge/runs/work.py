@@ -7,12 +7,14 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from adjudge.core.annotation import Failure, Record
 from adjudge.data.files import write_lines
 from adjudge.data.records import record_to_json
+from adjudge.errors import StoreError
 from adjudge.runs.units import Unit
 
 __all__ = ["Sink", "work"]
@@ -24,16 +26,19 @@ class Sink:
     """Takes records in any order and keeps them in test-set order, on disk.
 
     Nothing is seen under the final name before everything is there.
+
+    Args:
+        folder: on whose disk they wait; they have no name there, and vanish with the process.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         self.judged = 0
         self.failures: Counter[str] = Counter()
         self.repaired = 0
         self._next = 0
         self._waiting: dict[int, list[str]] = {}
         self._moved = asyncio.Event()
-        self._spool = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")  # noqa: SIM115
+        self._spool = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n", dir=folder)  # noqa: SIM115
 
     @property
     def failed(self) -> int:
@@ -47,7 +52,11 @@ class Sink:
             await self._moved.wait()
 
     def add(self, index: int, records: Sequence[Record]) -> None:
-        """Take the records of one unit."""
+        """Take the records of one unit.
+
+        Raises:
+            StoreError: there is no room for them.
+        """
         failures = [record for record in records if isinstance(record, Failure)]
         if failures:
             self.failures[failures[0].reason] += 1
@@ -56,9 +65,17 @@ class Sink:
         self.repaired += any("repaired" in r.flags for r in records if not isinstance(r, Failure))
         self._waiting[index] = [json.dumps(record_to_json(r), ensure_ascii=False) for r in records]
         while self._next in self._waiting:
-            self._spool.writelines(line + "\n" for line in self._waiting.pop(self._next))
+            self._keep(self._waiting.pop(self._next))
             self._next += 1
         self._moved.set()
+
+    def _keep(self, lines: Sequence[str]) -> None:
+        try:
+            self._spool.writelines(line + "\n" for line in lines)
+        except OSError as error:
+            raise StoreError(
+                f"cannot keep the records: {error.strerror}; make room and run it again"
+            ) from error
 
     def write(self, path: Path) -> None:
         """Write the file of records; whole or not at all."""
@@ -67,7 +84,8 @@ class Sink:
 
     def close(self) -> None:
         """Drop what was not written."""
-        self._spool.close()
+        with suppress(OSError):  # what could not be written is not wanted any more
+            self._spool.close()
 
 
 Judging = Callable[[Unit], Awaitable[Sequence[Record]]]
