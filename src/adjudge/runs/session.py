@@ -25,6 +25,7 @@ from adjudge.runs.annotators import is_judge, is_metric
 from adjudge.runs.job import Job
 from adjudge.runs.progress import Progress
 from adjudge.runs.record import RunDirectory, now
+from adjudge.runs.suspicion import with_suspicion
 from adjudge.runs.units import Unit
 from adjudge.runs.work import Sink, work
 
@@ -171,7 +172,7 @@ class _JudgeSession(_Session):
             return self.failure(unit, "missing", unit.missing)
         ask = asker.for_unit(unit.subject)
         try:
-            return await judge.annotate(unit.subject, ask)
+            return with_suspicion(await judge.annotate(unit.subject, ask), unit.subject)
         except AnswerError as error:
             return self.failure(unit, error.reason, error.detail)
         except DataError as error:  # a value of the model's that no record accepts
