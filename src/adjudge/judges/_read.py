@@ -57,9 +57,14 @@ def check_characters(text: str) -> None:
 
 
 def echoes(answer: str, judged: tuple[str, ...]) -> bool:
-    """Whether an answer stands in a text that was judged, word for word: it may be copied from there."""
+    """Whether an answer stands in a text that was judged, word for word: it may be copied from there.
+
+    Bare numbers, which stand in many texts, must be all that one of its lines says.
+    """
     flat = " ".join(answer.split())
-    return any(flat in " ".join(text.split()) for text in judged)
+    if any(char.isalpha() for char in flat):
+        return any(flat in " ".join(text.split()) for text in judged)
+    return any(flat == " ".join(line.split()) for text in judged for line in text.splitlines())
 
 
 def unreadable(text: str, wanted: str) -> AnswerError:
