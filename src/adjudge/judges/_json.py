@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from adjudge.core.ask import Reply
 from adjudge.errors import AnswerError
-from adjudge.judges._read import check_characters, echoes, read_text, shown, unreadable
+from adjudge.judges._read import check_characters, copied, echoes, read_text, shown, unreadable
 from adjudge.judges._refusals import is_refusal
 
 __all__ = ["Reading", "check_keys", "object_schema", "read_object", "read_whole_number"]
@@ -58,7 +58,7 @@ def read_object(reply: Reply, *, judged: tuple[str, ...], repair: bool = False) 
         value: object = _JSON.decode(text)
     except ValueError:
         return _only_object(text, judged=judged, repair=repair)
-    return Reading(_checked(value), ("verdict_in_text",) if echoes(text, judged) else ())
+    return Reading(_checked(value), copied(text, judged))
 
 
 def check_keys(value: object, keys: Collection[str], what: str) -> dict[str, object]:

@@ -15,7 +15,7 @@ from adjudge.errors import AnswerError
 from adjudge.judges._json import check_keys, object_schema, read_object, read_whole_number
 from adjudge.judges._mqm import find_form
 from adjudge.judges._prompts import Prompts
-from adjudge.judges._read import echoes, read_text, shown, unreadable
+from adjudge.judges._read import copied, read_text, shown, unreadable
 from adjudge.judges._subject import judged_texts
 
 __all__ = ["Rating", "RatingScale"]
@@ -90,7 +90,7 @@ class RatingScale:
             return Rating(read_whole_number(value, _LOW, _HIGH, "the rating"), reading.flags)
         text = read_text(reply)
         if _BARE.fullmatch(text) and int(text) <= _HIGH:
-            return Rating(int(text), ("verdict_in_text",) if echoes(text, judged_texts(subject)) else ())
+            return Rating(int(text), copied(text, judged_texts(subject)))
         if _LIKE_A_NUMBER.fullmatch(text):
             raise AnswerError("range", f"wanted a whole number from {_LOW} to {_HIGH}, got {shown(text)}")
         raise unreadable(text, "a number and nothing else")

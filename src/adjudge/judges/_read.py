@@ -10,7 +10,7 @@ from adjudge.core.ask import Reply
 from adjudge.errors import AnswerError, FailureReason
 from adjudge.judges._refusals import is_refusal
 
-__all__ = ["check_characters", "echoes", "read_text", "shown", "unreadable"]
+__all__ = ["check_characters", "copied", "echoes", "read_text", "shown", "unreadable"]
 
 _BLOCKED: Final = (
     *("refused", "refusal", "content_filter", "safety"),
@@ -65,6 +65,11 @@ def echoes(answer: str, judged: tuple[str, ...]) -> bool:
     if any(char.isalpha() for char in flat):
         return any(flat in " ".join(text.split()) for text in judged)
     return any(flat == " ".join(line.split()) for text in judged for line in text.splitlines())
+
+
+def copied(answer: str, judged: tuple[str, ...]) -> tuple[str, ...]:
+    """The flag of an answer that may be copied from a judged text."""
+    return ("verdict_in_text",) if echoes(answer, judged) else ()
 
 
 def unreadable(text: str, wanted: str) -> AnswerError:
