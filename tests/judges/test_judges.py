@@ -126,8 +126,8 @@ def test_a_setting_that_is_none_is_an_error_that_says_what_there_is(
     assert message in str(error.value)
 
 
-def test_a_judge_without_settings_says_so() -> None:
-    with pytest.raises(UsageError, match="has no setting 'steps'; it has none"):
+def test_a_judge_says_which_settings_it_has() -> None:
+    with pytest.raises(UsageError, match="has no setting 'steps'; it has explain_in"):
         load_judge("gemba-mqm", settings={"steps": "1"})
 
 

@@ -229,8 +229,8 @@ def test_any_text_is_read_or_refused_and_nothing_else(text: str) -> None:
     ],
 )
 def test_headings_are_read(text: str) -> None:
-    ((span, category, severity, side),) = read_headings(text, TWO)
-    assert (span, category.lower(), severity, side) == ("x", "style/awkward", "major", None)
+    ((span, category, severity, side, note),) = read_headings(text, TWO)
+    assert (span, category.lower(), severity, side, note) == ("x", "style/awkward", "major", None, "")
 
 
 def test_a_quotation_with_quotation_marks_is_read_whole() -> None:

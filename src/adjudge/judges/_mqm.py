@@ -10,6 +10,7 @@ from typing import Final, Literal, get_args
 from adjudge.core.annotation import ErrorSpan, Side
 from adjudge.core.ask import Reply
 from adjudge.core.judge import Profile
+from adjudge.core.language import language_name
 from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity
 from adjudge.errors import AnswerError, UsageError
@@ -20,7 +21,7 @@ from adjudge.judges._read import echoes, read_text, shown
 from adjudge.judges._spans import Listed, Marked, either, place_errors
 from adjudge.judges._subject import judged_texts
 
-__all__ = ["GEMBA_CATEGORIES", "ErrorList", "Form", "find_form", "read_errors"]
+__all__ = ["GEMBA_CATEGORIES", "ErrorList", "Form", "find_form"]
 
 Form = Literal["json", "headings"]
 
@@ -34,6 +35,7 @@ GEMBA_CATEGORIES: Final = (
 """What GEMBA offers, and the judges that follow it: MQM without locale conventions."""
 
 _KEYS: Final = ("span", "category", "severity", "side")
+_KEYS_EXPLAINED: Final = ("span", "note", "category", "severity", "side")
 _SIDES: Final[tuple[Side, ...]] = get_args(Side)
 
 
@@ -57,21 +59,40 @@ class ErrorList:
         form: of the answer.
         severities: that may be given, in the order of the headings.
         categories: that are offered. Any other of the typology is accepted too; an unknown one never is.
+        explain_in: code of the language in which each error is explained; None for no explanations.
+
+    Raises:
+        UsageError: no such language, or explanations where the form has no place for them.
     """
 
     form: Form
     severities: tuple[Severity, ...]
     categories: tuple[str, ...]
+    explain_in: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse explanations that nobody could read."""
+        if self.explain_in is None:
+            return
+        if self.form != "json":
+            raise UsageError("explain_in is for the recommended profile: the papers' headings have no notes")
+        language_name(self.explain_in)
 
     @property
     def file(self) -> str:
         """Prompt file that describes the form."""
-        return f"errors_{self.form}.md"
+        return f"errors_{self.form}.md" if self.explain_in is None else "errors_json_explained.md"
+
+    @property
+    def example_files(self) -> tuple[str, ...]:
+        """Prompt files with worked examples."""
+        return ("examples.jsonl",) if self.explain_in is None else ("examples.jsonl", "notes.jsonl")
 
     @property
     def facts(self) -> Mapping[str, object]:
         """What the embedded model needs to know."""
-        return {"form": self.form, "severities": self.severities, "categories": self.categories}
+        facts = {"form": self.form, "severities": self.severities, "categories": self.categories}
+        return facts if self.explain_in is None else {**facts, "explain_in": self.explain_in}
 
     @property
     def schema(self) -> Mapping[str, object] | None:
@@ -85,6 +106,7 @@ class ErrorList:
         """JSON schema of the list alone."""
         error = object_schema(
             span={"type": "string"},
+            **({} if self.explain_in is None else {"note": {"type": "string"}}),
             category={"type": "string", "enum": list(self.categories)},
             severity={"type": "string", "enum": list(self.severities)},
             side={"type": "string", "enum": list(_SIDES)},
@@ -93,6 +115,10 @@ class ErrorList:
 
     def render_form(self, prompts: Prompts) -> Parts:
         """Say how to answer."""
+        if self.explain_in is not None:
+            language = language_name(self.explain_in)
+            severities = either(self.severities)
+            return prompts.piece("errors_json_explained", severities=severities, language=language)
         if self.form == "json":
             return prompts.piece("errors_json", severities=either(self.severities))
         return prompts.piece("errors_headings", headings="\n".join(map(heading, self.severities)))
@@ -101,7 +127,7 @@ class ErrorList:
         """Write an answer in the form, as an annotator would."""
         if self.form == "json":
             return json.dumps(
-                {"errors": [{key: e[key] for key in _KEYS} for e in errors]}, ensure_ascii=False
+                {"errors": [{key: e[key] for key in self._keys} for e in errors]}, ensure_ascii=False
             )
         return render_headings(errors, self.severities)
 
@@ -109,7 +135,13 @@ class ErrorList:
         """Write errors that were read in the form."""
         return self.render_answer(
             [
-                {"span": s.text, "category": s.category or "other", "severity": s.severity, "side": s.side}
+                {
+                    "span": s.text,
+                    "note": s.note,
+                    "category": s.category or "other",
+                    "severity": s.severity,
+                    "side": s.side,
+                }
                 for s in spans
             ]
         )
@@ -131,7 +163,7 @@ class ErrorList:
         return place_errors(read_headings(text, self.severities), subject, self.severities, flags)
 
     def _read_object(self, reading: Reading, subject: Subject) -> Marked:
-        listed = read_errors(check_keys(reading.value, ("errors",), "the answer")["errors"])
+        listed = self.read_list(check_keys(reading.value, ("errors",), "the answer")["errors"])
         return place_errors(listed, subject, self.severities, reading.flags)
 
     def _read_mended(self, reading: Reading, subject: Subject) -> Marked:
@@ -144,24 +176,29 @@ class ErrorList:
             raise AnswerError("parse", "broken JSON, and what is left of it proves no error in the text")
         return marked
 
+    def read_list(self, value: object) -> list[Listed]:
+        """Check the list of a JSON answer.
 
-def read_errors(value: object) -> list[Listed]:
-    """Check the list of a JSON answer.
+        Raises:
+            AnswerError: schema, or label for an unknown side.
+        """
+        if not isinstance(value, list):
+            raise AnswerError("schema", f"errors must be a list, got {shown(value)}")
+        return [_read_error(item, self._keys, f"error {number}") for number, item in enumerate(value, 1)]
 
-    Raises:
-        AnswerError: schema, or label for an unknown side.
-    """
-    if not isinstance(value, list):
-        raise AnswerError("schema", f"errors must be a list, got {shown(value)}")
-    return [_read_error(item, f"error {number}") for number, item in enumerate(value, 1)]
+    @property
+    def _keys(self) -> tuple[str, ...]:
+        return _KEYS if self.explain_in is None else _KEYS_EXPLAINED
 
 
-def _read_error(value: object, what: str) -> Listed:
-    error = check_keys(value, _KEYS, what)
+def _read_error(value: object, keys: tuple[str, ...], what: str) -> Listed:
+    error = check_keys(value, keys, what)
     texts = {key: text for key, text in error.items() if isinstance(text, str)}
-    if len(texts) < len(_KEYS):
+    if len(texts) < len(keys):
         raise AnswerError("schema", f"{what} must hold texts, got {shown(value)}")
+    if not texts.get("note", "given").strip():
+        raise AnswerError("schema", f"{what} must be explained, got an empty note")
     side = next((side for side in _SIDES if side == texts["side"]), None)
     if side is None:
         raise AnswerError("label", f"side must be translation or source, got {shown(texts['side'])}")
-    return Listed(texts["span"], texts["category"], texts["severity"], side)
+    return Listed(texts["span"], texts["category"], texts["severity"], side, texts.get("note", ""))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -33,7 +33,7 @@ class Example:
         source: text that was translated.
         reference: a good translation of it.
         translation: the one that is judged.
-        errors: in the shape of an answer: span, category, severity, side.
+        errors: in the shape of an answer: span, category, severity, side, and note where there are notes.
     """
 
     lp: str
@@ -73,7 +73,13 @@ class Prompts:
     def examples(self) -> tuple[Example, ...]:
         """Worked examples in file order."""
         lines = self.texts["examples.jsonl"].splitlines()
-        return tuple(_read_example(line, number) for number, line in enumerate(lines, 1) if line.strip())
+        found = [_read_example(line, number) for number, line in enumerate(lines, 1) if line.strip()]
+        if "notes.jsonl" not in self.texts:
+            return tuple(found)
+        notes = [line for line in self.texts["notes.jsonl"].splitlines() if line.strip()]
+        if len(notes) != len(found):
+            raise UsageError(f"notes.jsonl has {len(notes)} lines, examples.jsonl {len(found)} examples")
+        return tuple(_explained(*pair) for pair in zip(found, notes, strict=True))
 
     def nearest_example(self, lp: str) -> Example:
         """The example of the lp, else one into the same language, else from it, else the first."""
@@ -166,6 +172,17 @@ def _folder(folder: Path) -> dict[str, str]:
         return {path.name: path.read_text(encoding="utf-8") for path in found}
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"prompts in {str(folder)!r} must be readable UTF-8 files: {error}") from None
+
+
+def _explained(example: Example, line: str) -> Example:
+    """An example whose errors have notes."""
+    try:
+        notes = json.loads(line)
+        errors = [{**error, "note": note} for error, note in zip(example.errors, notes, strict=True)]
+    except (TypeError, ValueError):
+        wanted = f"a list with the {len(example.errors)} notes of an example"
+        raise UsageError(f"a line of notes.jsonl must be {wanted}, got {line[:80]!r}") from None
+    return replace(example, errors=tuple(errors))
 
 
 def _read_example(line: str, number: int) -> Example:

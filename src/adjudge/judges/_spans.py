@@ -35,6 +35,7 @@ class Listed(NamedTuple):
     category: str
     severity: str
     side: Side | None = None
+    note: str = ""
 
 
 class Marked(NamedTuple):
@@ -170,5 +171,6 @@ def _span(error: Listed, place: Place, severity: Severity, category: str, subjec
         category=category,
         side=place.side,
         match=place.match,
+        note=error.note,
         label=None if error.category == category else error.category,
     )

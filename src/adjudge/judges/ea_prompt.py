@@ -18,6 +18,7 @@ Differs  1. What to do stands in a system message, and the texts are quoted data
             it the list alone, as the code does. The list is shown as quoted data.
          7. With steps=1 the reply lists, counts and closes with a score. A score that disagrees with the
             counts is flagged `score_mismatch`, and the counts are kept.
+         8. With explain_in each error has a note in that language (recommended profile).
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity, find_weights
 from adjudge.judges._headings import read_headings
 from adjudge.judges._json import check_keys, object_schema, read_object, read_whole_number
-from adjudge.judges._mqm import GEMBA_CATEGORIES, ErrorList, Form, find_form, read_errors
+from adjudge.judges._mqm import GEMBA_CATEGORIES, ErrorList, Form, find_form
 from adjudge.judges._prompts import Prompts, load_prompts
-from adjudge.judges._read import read_text, unreadable
+from adjudge.judges._read import copied, read_text, unreadable
 from adjudge.judges._spans import Marked, place_errors
 from adjudge.judges._subject import TEXT_FILES, annotation_of, judged_texts, render_example, render_texts
 
@@ -77,6 +78,7 @@ class EaPrompt:
     profile: Profile = "recommended"
     steps: Literal[1, 2] = 2
     with_reference: bool = False
+    explain_in: str | None = None
     prompts: Path | None = None
 
     async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
@@ -166,14 +168,19 @@ class EaPrompt:
 
     @cached_property
     def _errors(self) -> ErrorList:
-        return ErrorList(form=find_form(self.profile), severities=SEVERITIES, categories=GEMBA_CATEGORIES)
+        return ErrorList(
+            form=find_form(self.profile),
+            severities=SEVERITIES,
+            categories=GEMBA_CATEGORIES,
+            explain_in=self.explain_in,
+        )
 
     @cached_property
     def _files(self) -> Prompts:
         kind, form = "_with_reference" if self.with_reference else "", self._errors.form
         count = "count_alone.md" if self.profile == "code" else f"count_{form}.md"
         last = f"one_step_{form}.md" if self.steps == 1 else count
-        own = (f"system{kind}.md", f"texts{kind}.md", "examples.jsonl", self._errors.file, last)
+        own = (f"system{kind}.md", f"texts{kind}.md", *self._errors.example_files, self._errors.file, last)
         return load_prompts("ea_prompt", (*own, *TEXT_FILES), self.prompts)
 
 
@@ -204,7 +211,8 @@ def read_counts(reply: Reply, subject: Subject, form: Form) -> Counted:
     text = read_text(reply)
     if (match := PAIR.fullmatch(text)) is None:
         raise unreadable(text, "two numbers and nothing else")
-    return Counted(_checked_counts({"major": _digits(match[1] or match[2]), "minor": _digits(match[3])}), ())
+    counts = _checked_counts({"major": _digits(match[1] or match[2]), "minor": _digits(match[3])})
+    return Counted(counts, copied(text, judged_texts(subject)))
 
 
 def read_one_step(reply: Reply, subject: Subject, errors: ErrorList) -> tuple[Marked, Counted]:
@@ -216,13 +224,13 @@ def read_one_step(reply: Reply, subject: Subject, errors: ErrorList) -> tuple[Ma
     if errors.form == "json":
         reading = read_object(reply, judged=judged_texts(subject))
         answer = check_keys(reading.value, ("errors", "counts", "score"), "the answer")
-        marked = place_errors(read_errors(answer["errors"]), subject, SEVERITIES, reading.flags)
+        marked = place_errors(errors.read_list(answer["errors"]), subject, SEVERITIES, reading.flags)
         counts, score = answer["counts"], answer["score"]
     else:
-        text = read_text(reply)
-        if (match := CLOSED.fullmatch(text)) is None:
+        if (match := CLOSED.fullmatch(text := read_text(reply))) is None:
             raise unreadable(text, "errors, counts and a score within its tags")
-        marked = place_errors(read_headings(match[1], SEVERITIES), subject, SEVERITIES)
+        listed = read_headings(match[1], SEVERITIES)
+        marked = place_errors(listed, subject, SEVERITIES, copied(text, judged_texts(subject)))
         counts, score = (
             {"major": _digits(match[2]), "minor": _digits(match[3])},
             _digits(match[5]) * (-1 if match[4] else 1),

@@ -16,6 +16,8 @@ Differs  1. What to do stands in system messages, and the texts are quoted data.
          7. The spans keep their categories, which the original asks for and the protocol ESA does not.
          8. Context and glossary are shown where the user gives them; the original has neither. There is no
             variant with a reference, as in the original.
+         9. With explain_in each error has a note in that language (recommended profile), which the second
+            step is shown as well.
 """
 
 from __future__ import annotations
@@ -52,6 +54,7 @@ class GembaEsa:
     calls: ClassVar[Calls] = Calls(2, 2, 2)
 
     profile: Profile = "recommended"
+    explain_in: str | None = None
     prompts: Path | None = None
 
     async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
@@ -111,10 +114,15 @@ class GembaEsa:
 
     @cached_property
     def _errors(self) -> ErrorList:
-        return ErrorList(form=find_form(self.profile), severities=SEVERITIES, categories=GEMBA_CATEGORIES)
+        return ErrorList(
+            form=find_form(self.profile),
+            severities=SEVERITIES,
+            categories=GEMBA_CATEGORIES,
+            explain_in=self.explain_in,
+        )
 
     @cached_property
     def _files(self) -> Prompts:
-        own = ("errors.md", "rating.md", "marked.md", "examples.jsonl", "texts.md")
+        own = ("errors.md", "rating.md", "marked.md", *self._errors.example_files, "texts.md")
         forms = (self._errors.file, RatingScale(profile=self.profile).file)
         return load_prompts("gemba_esa", (*own, *forms, *TEXT_FILES), self.prompts)

@@ -18,7 +18,8 @@ Differs  1. What to do stands in the system message; the original repeats it in 
             in ten steps, and mixes the answers in one table.
          7. The first five errors and the cap of 25 points are in the weights `gemba`. The reader keeps all
             errors, the most severe first, as the original counts them.
-         8. Context and glossary are shown where the user gives them; the original has neither.
+         8. Context and glossary are shown where the user gives them; the original has neither. With
+            explain_in each error has a note in that language (recommended profile).
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ class GembaMqm:
     calls: ClassVar[Calls] = Calls(1, 1, 1)
 
     profile: Profile = "recommended"
+    explain_in: str | None = None
     prompts: Path | None = None
 
     async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
@@ -94,9 +96,14 @@ class GembaMqm:
 
     @cached_property
     def _errors(self) -> ErrorList:
-        return ErrorList(form=find_form(self.profile), severities=SEVERITIES, categories=GEMBA_CATEGORIES)
+        return ErrorList(
+            form=find_form(self.profile),
+            severities=SEVERITIES,
+            categories=GEMBA_CATEGORIES,
+            explain_in=self.explain_in,
+        )
 
     @cached_property
     def _files(self) -> Prompts:
-        used = ("system.md", "examples.jsonl", "texts.md", self._errors.file, *TEXT_FILES)
+        used = ("system.md", *self._errors.example_files, "texts.md", self._errors.file, *TEXT_FILES)
         return load_prompts("gemba_mqm", used, self.prompts)

@@ -18,7 +18,8 @@ Differs  1. Known and kept: no reference; ten samples; MQM errors in three sever
          5. A sample that cannot be read is asked for once more, and then left out: flag `samples_missing`. If
             half of them or more cannot be read, the judgement fails. We know nothing of the original here.
          6. The scores of all samples that were read are kept, outliers too (flag `outlier_dropped`). The
-            spans are those that more than half of the samples mark; they explain the score, no more.
+            spans are those that more than half of the samples mark; they explain the score, no more. With
+            explain_in each error has a note in that language.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ class GembaV2:
     profile: Profile = "recommended"
     samples: int = 10
     temperature: float = TEMPERATURE
+    explain_in: str | None = None
     prompts: Path | None = None
 
     def __post_init__(self) -> None:
@@ -131,7 +133,9 @@ class GembaV2:
 
     @cached_property
     def _errors(self) -> ErrorList:
-        return ErrorList(form="json", severities=SEVERITIES, categories=GEMBA_CATEGORIES)
+        return ErrorList(
+            form="json", severities=SEVERITIES, categories=GEMBA_CATEGORIES, explain_in=self.explain_in
+        )
 
     @cached_property
     def _files(self) -> Prompts:

@@ -11,7 +11,8 @@ Differs  1. The paper says only that one agent evaluates all subtypes at once. D
          3. The recommended profile asks for JSON with a schema; profiles paper and code for headings by
             severity. The paper shows no form.
          4. Every reply that is not in the form is a failure. Profile paper asks once, the others once more.
-         5. Context and glossary are shown where the user gives them.
+         5. Context and glossary are shown where the user gives them. With explain_in each error has a note in
+            that language (recommended profile).
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class SingleAgent:
     calls: ClassVar[Calls] = Calls(1, 1, 1)
 
     profile: Profile = "recommended"
+    explain_in: str | None = None
     prompts: Path | None = None
 
     async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
@@ -82,7 +84,12 @@ class SingleAgent:
 
     @cached_property
     def _errors(self) -> ErrorList:
-        return ErrorList(form=find_form(self.profile), severities=SEVERITIES, categories=SUBTYPES)
+        return ErrorList(
+            form=find_form(self.profile),
+            severities=SEVERITIES,
+            categories=SUBTYPES,
+            explain_in=self.explain_in,
+        )
 
     @cached_property
     def _files(self) -> Prompts:

@@ -194,6 +194,8 @@ def _objects(errors: Sequence[_Error], about: About) -> Tokens:
         }
         if about.facts.get("categories", True) is False:
             del fields["category"]
+        if "explain_in" in about.facts:  # its words for a rule are English, whatever language is wanted
+            fields["note"] = f"found by rule {error.finding.rule}"
         text = (", " if index else "") + json.dumps(fields, ensure_ascii=False)
         tokens.append(TokenLogprob(text, math.log(error.finding.precision)))
     return tuple(tokens)

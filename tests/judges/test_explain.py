@@ -1,0 +1,130 @@
+"""Errors explained in a language that the reader knows."""
+
+import json
+
+import pytest
+
+from adjudge.core.ask import Reply
+from adjudge.core.judge import Profile
+from adjudge.errors import AnswerError, UsageError
+from adjudge.judges import load_judge
+from adjudge.judges._prompts import Prompts, load_prompts
+from adjudge.llm.rules import RulesModel
+from adjudge.runs.conversation import rehearse
+from tests.judges.asking import Script, subject
+
+JUDGES = ("gemba-mqm", "gemba-esa", "gemba-v2", "ea-prompt", "single-agent")
+WITH_EXAMPLES = ("gemba_mqm", "gemba_esa", "ea_prompt")
+
+ERROR = {
+    "span": "die die",
+    "note": "Le mot est écrit deux fois.",
+    "category": "fluency/grammar",
+    "severity": "minor",
+    "side": "translation",
+}
+REPLY = json.dumps({"errors": [ERROR]})
+COUNTS, RATING = '{"major": 0, "minor": 1}', '{"rating": 90}'
+
+
+def replies(name: str, first: str) -> Script:
+    second = {"ea-prompt": [COUNTS], "gemba-esa": [RATING], "gemba-v2": [first] * 9}
+    return Script(first, *second.get(name, []))
+
+
+@pytest.mark.parametrize("name", JUDGES)
+async def test_every_error_comes_with_its_note(name: str) -> None:
+    ask = replies(name, REPLY)
+    judge = load_judge(name, settings={"explain-in": "fr"})
+    annotation = await judge.annotate(subject(), ask)
+    assert [span.note for span in annotation.spans] == ["Le mot est écrit deux fois."]
+    asked = ask.asked[0]
+    assert "- note: in French, in one or two sentences" in asked.words
+    assert '"note"' in json.dumps(asked.schema)
+    assert judge.prompts_digest != load_judge(name).prompts_digest
+
+
+@pytest.mark.parametrize("name", JUDGES)
+@pytest.mark.parametrize(
+    "error",
+    [
+        {key: value for key, value in ERROR.items() if key != "note"},
+        {**ERROR, "note": None},
+        {**ERROR, "note": " "},
+        {**ERROR, "why": "twice"},
+    ],
+)
+async def test_an_error_without_its_note_is_refused(name: str, error: dict[str, object]) -> None:
+    judge = load_judge(name, settings={"explain-in": "fr"})
+    with pytest.raises(AnswerError, match="schema"):
+        await judge.annotate(subject(), replies(name, json.dumps({"errors": [error]})))
+
+
+@pytest.mark.parametrize("name", JUDGES)
+async def test_a_note_that_nobody_asked_for_is_refused(name: str) -> None:
+    with pytest.raises(AnswerError, match="schema"):
+        await load_judge(name).annotate(subject(), replies(name, REPLY))
+
+
+async def test_the_second_step_is_shown_the_notes() -> None:
+    ask = replies("gemba-esa", REPLY)
+    await load_judge("gemba-esa", settings={"explain-in": "fr"}).annotate(subject(), ask)
+    assert "Le mot est écrit deux fois." in ask.asked[1].quoted[-1].text
+
+
+async def test_one_step_has_notes_too() -> None:
+    reply = json.dumps({"errors": [ERROR], "counts": json.loads(COUNTS), "score": -1})
+    judge = load_judge("ea-prompt", settings={"explain-in": "fr", "steps": "1"})
+    annotation = await judge.annotate(subject(), Script(reply))
+    assert [span.note for span in annotation.spans] == ["Le mot est écrit deux fois."]
+
+
+@pytest.mark.parametrize("name", [name for name in JUDGES if name != "gemba-v2"])
+@pytest.mark.parametrize("profile", ["paper", "code"])
+def test_headings_have_no_place_for_notes(name: str, profile: Profile) -> None:
+    with pytest.raises(UsageError, match="explain_in is for the recommended profile"):
+        load_judge(name, profile=profile, settings={"explain-in": "fr"})
+
+
+@pytest.mark.parametrize("name", ["gemba-da", "gemba-sqm"])
+def test_a_judge_that_only_rates_has_nothing_to_explain(name: str) -> None:
+    with pytest.raises(UsageError, match="has no setting 'explain-in'"):
+        load_judge(name, settings={"explain-in": "fr"})
+
+
+def test_a_language_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError, match="42"):
+        load_judge("gemba-mqm", settings={"explain-in": "42"})
+
+
+@pytest.mark.parametrize("folder", WITH_EXAMPLES)
+def test_every_error_of_an_example_has_a_note_of_its_own(folder: str) -> None:
+    files = load_prompts(folder, ("examples.jsonl", "notes.jsonl"), None)
+    notes = [error["note"] for example in files.examples() for error in example.errors]
+    assert len(set(notes)) == len(notes) > 6
+    assert all(note.endswith(".") for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("notes", "message"),
+    [
+        ('["a"]\n["b"]', "notes.jsonl has 2 lines, examples.jsonl 1 examples"),
+        ('["a"]', "a list with the 0 notes"),
+        ("{", "a list with the 0 notes"),
+        ("3", "a list with the 0 notes"),
+    ],
+)
+def test_notes_that_do_not_fit_the_examples_are_an_error(notes: str, message: str) -> None:
+    example = '{"lp": "en-de", "source": "a", "reference": "b", "translation": "c", "errors": []}'
+    with pytest.raises(UsageError, match=message):
+        Prompts(texts={"examples.jsonl": example, "notes.jsonl": notes}).examples()
+
+
+@pytest.mark.parametrize("name", JUDGES)
+async def test_the_embedded_rules_can_be_asked_for_notes(name: str) -> None:
+    judge = load_judge(name, settings={"explain-in": "fr"})
+    exchanges = await rehearse(judge, subject("Sie kaufte 7 Äpfel.", "She bought 9 apples."), RulesModel())
+    assert not any(exchange.use.reason for exchange in exchanges)
+    reply = exchanges[0].reply
+    assert isinstance(reply, Reply)
+    assert '"note": "found by rule' in reply.text
