@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from adjudge.core.ask import Reply, TokenLogprob, Usage
 from adjudge.errors import AnswerError
+from adjudge.llm.body import read_json_body
 from adjudge.llm.credentials import Redactor
-from adjudge.llm.envelope import read_envelope, read_json_body, read_usage
+from adjudge.llm.envelope import read_envelope, read_usage
+from adjudge.llm.providers import PROVIDERS
 from tests.faults.server import envelope
 
 
@@ -65,12 +67,12 @@ def test_a_refusal_field_is_a_refusal_whatever_the_rest_says() -> None:
 
 def test_parts_of_text_are_read_only_where_a_server_is_known_to_send_them() -> None:
     parts = [{"type": "thinking", "thinking": [{"text": "hm"}]}, {"type": "text", "text": "answer"}]
-    reply = read(envelope(parts), text_parts=True)
+    reply = read(envelope(parts), provider=PROVIDERS["mistral"])
     assert (reply.text, reply.reasoning) == ("answer", "hm")
     with pytest.raises(AnswerError, match="bad_envelope"):
         read(envelope(parts))
     with pytest.raises(AnswerError, match="bad_envelope"):
-        read(envelope([{"type": "image"}]), text_parts=True)
+        read(envelope([{"type": "image"}]), provider=PROVIDERS["mistral"])
 
 
 @pytest.mark.parametrize(
@@ -79,7 +81,7 @@ def test_parts_of_text_are_read_only_where_a_server_is_known_to_send_them() -> N
         (None, Usage()),
         ("many", Usage()),
         ({"prompt_tokens": 10, "completion_tokens": 2}, Usage(prompt=10, completion=2)),
-        ({"prompt_tokens": 10, "prompt_cache_hit_tokens": 8}, Usage(prompt=10, cached=8)),
+        ({"prompt_tokens": 10, "prompt_cache_hit_tokens": 8}, Usage(prompt=10)),
         ({"prompt_tokens": 10, "prompt_tokens_details": {"cached_tokens": 8}}, Usage(prompt=10, cached=8)),
         (
             {"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 7}},
@@ -92,6 +94,11 @@ def test_parts_of_text_are_read_only_where_a_server_is_known_to_send_them() -> N
 )
 def test_tokens_are_whole_numbers_or_unknown(usage: object, expected: Usage) -> None:
     assert read_usage(usage) == expected
+
+
+def test_each_server_counts_what_it_had_kept_in_its_own_place() -> None:
+    usage = {"prompt_tokens": 10, "prompt_cache_hit_tokens": 8}
+    assert read_usage(usage, PROVIDERS["deepseek"].cached) == Usage(prompt=10, cached=8)
 
 
 def with_logprobs(value: object) -> dict[str, Any]:

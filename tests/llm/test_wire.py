@@ -103,7 +103,8 @@ async def test_what_a_call_is_about_never_reaches_the_server(server: Server) -> 
         ("vllm", "m", {"sampling": Sampling(temperature=1), "again": 1}, {"seed": 1000}, []),
         ("mistral", "m", {"sampling": Sampling(temperature=1)}, {"random_seed": 0}, ["seed"]),
         ("mistral", "m", {"sampling": Sampling(logprobs=True)}, {}, ["logprobs"]),
-        ("gemini", "m", {"sampling": Sampling(temperature=1, logprobs=True)}, {}, ["seed", "logprobs"]),
+        ("openai", "o3", {"sampling": Sampling(logprobs=True)}, {}, ["logprobs"]),
+        ("glm", "m", {"sampling": Sampling(temperature=1, logprobs=True)}, {}, ["seed", "logprobs"]),
         ("vllm", "m", {"seed": 7}, {"temperature": 0.0}, ["seed"]),
     ],
 )
@@ -304,12 +305,12 @@ async def test_no_more_calls_are_on_the_wire_than_allowed(server: Server) -> Non
     remote = open_remote(server, concurrency=3)
     exchange = remote._wire.exchange
 
-    async def counted(body: bytes) -> object:
+    async def counted(body: bytes, asked: Request) -> object:
         nonlocal flying, peak
         flying += 1
         peak = max(peak, flying)
         try:
-            return await exchange(body)
+            return await exchange(body, asked)
         finally:
             flying -= 1
 
@@ -382,5 +383,5 @@ async def test_a_key_among_broken_bytes_is_taken_out_of_what_is_kept(server: Ser
 async def test_no_representation_of_an_endpoint_shows_its_key(server: Server) -> None:
     remote = open_remote(server)
     assert "canary" not in repr(remote._endpoint)
-    assert orjson.dumps(remote._payload(make_request())).find(b"canary") == -1
+    assert orjson.dumps(remote._wire.dialect.payload(make_request())).find(b"canary") == -1
     await remote.close()

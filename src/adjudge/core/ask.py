@@ -21,12 +21,14 @@ __all__ = [
     "Role",
     "Sampling",
     "TokenLogprob",
+    "Tool",
+    "ToolCall",
     "Usage",
 ]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", "user", "assistant", "tool"]
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,51 @@ class Quoted:
     text: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """Something that a model may ask us to do.
+
+    Args:
+        name: letters, digits, `_` and `-`.
+        description: what it does, to the model.
+        parameters: JSON schema of its arguments, an object.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCall:
+    """A model asks for a tool.
+
+    Args:
+        id: joins the call and its result.
+        name: of the tool.
+        arguments: a JSON object, not yet checked against the tool's schema.
+        state: what the server wants back with the call, and we do not read: its sealed thinking.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, object]
+    state: str = ""
+
+
 @dataclass(frozen=True)
 class Message:
-    """One message: our words and quoted texts, in order."""
+    """One message: our words and quoted texts, in order.
+
+    Args:
+        role: who speaks; `tool` gives the result of one call.
+        parts: what is said.
+        calls: of an assistant, the tools it asked for; of a tool, the one call that it answers.
+    """
 
     role: Role
     parts: tuple[str | Quoted, ...]
+    calls: tuple[ToolCall, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +144,8 @@ class Reply:
         finish: why it stopped; `stop` is the good one.
         usage: tokens.
         reasoning: thinking that the server reports apart.
-        logprobs: where asked for and given.
+        logprobs: where asked for and given; the tokens spell the text.
+        calls: tools that the model asks for, where any were offered; the text may then be empty.
     """
 
     text: str
@@ -112,6 +154,7 @@ class Reply:
     usage: Usage = Usage()
     reasoning: str = ""
     logprobs: tuple[TokenLogprob, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +190,7 @@ class Answer(Generic[T_co]):
 class Ask(Protocol):
     """Put messages to a model until a reply can be read, and return the value."""
 
-    async def __call__(
+    async def __call__(  # noqa: PLR0913 (all that a question has; judges name what they need)
         self,
         messages: Sequence[Message],
         *,
@@ -156,6 +199,7 @@ class Ask(Protocol):
         attempts: int = 2,
         schema: Mapping[str, object] | None = None,
         sampling: Sampling = Sampling(),
+        tools: Sequence[Tool] = (),
     ) -> Answer[T]:
         """Ask.
 
@@ -166,6 +210,7 @@ class Ask(Protocol):
             attempts: how often an unreadable answer may be asked for, the first time included.
             schema: JSON schema of the answer, for models that can be held to one.
             sampling: how the reply is drawn.
+            tools: what the model may ask for; `read` then looks at `Reply.calls` too.
 
         Raises:
             AnswerError: no readable answer; the judgement becomes a `Failure` with its reason.

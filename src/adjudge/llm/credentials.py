@@ -88,8 +88,12 @@ def _checked(key: str, where: str) -> str:
     return key
 
 
-def check_address(address: str) -> str:
+def check_address(address: str, version: str = "/v1") -> str:
     """Check and complete a base URL.
+
+    Args:
+        address: what the user gave.
+        version: path where it has none.
 
     Raises:
         UsageError: it is none, or holds credentials; those are not repeated.
@@ -105,5 +109,5 @@ def check_address(address: str) -> str:
         raise UsageError("--base-url must hold no key; use --key-env")
     if parts.scheme not in {"http", "https"} or not parts.hostname or port == 0 or parts.fragment:
         raise UsageError(f"--base-url must look like http://localhost:8000/v1, got {address!r}")
-    path = parts.path.rstrip("/").removesuffix("/chat/completions") or "/v1"
+    path = parts.path.rstrip("/").removesuffix("/chat/completions") or version
     return parts._replace(path=path).geturl()

@@ -1,21 +1,29 @@
-"""Read the body of an answer, strictly: every type is checked before a word of it is believed."""
+"""Read an answer of the chat dialect, strictly: every type is checked before a word of it is believed."""
 
 from __future__ import annotations
 
-import json
-import math
-from typing import Any, Final, NoReturn
+from collections.abc import Iterator
+from typing import Any, Final
 
-import orjson
-
-from adjudge.core.ask import Reply, TokenLogprob, Usage
-from adjudge.errors import AnswerError, FailureReason
+from adjudge.core.ask import Reply, TokenLogprob, ToolCall, Usage
+from adjudge.errors import AnswerError
+from adjudge.llm.body import (
+    fail_envelope,
+    finish_of,
+    read_arguments,
+    read_calls,
+    read_count,
+    read_logprobs,
+    read_words,
+)
 from adjudge.llm.credentials import Redactor
+from adjudge.llm.providers import COMPATIBLE, Provider
 
-__all__ = ["read_envelope", "read_json_body", "read_usage"]
+__all__ = ["read_envelope", "read_usage"]
 
 _FINISHED: Final = {
-    **dict.fromkeys(("stop", "eos", "eos_token", "end_turn", "stop_sequence", "tool_calls"), "stop"),
+    **dict.fromkeys(("stop", "eos", "eos_token", "end_turn", "stop_sequence"), "stop"),
+    **dict.fromkeys(("tool_calls", "function_call"), "stop"),
     **dict.fromkeys(
         ("length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded"),
         "length",
@@ -30,96 +38,47 @@ _FINISHED: Final = {
 _BROKEN_OFF: Final = frozenset({"error", "abort", "network_error", "insufficient_system_resource"})
 
 
-def read_json_body(body: bytes) -> object:
-    """Read a body as JSON.
-
-    Raises:
-        AnswerError: not_json; encoding for bytes or characters that are no text; bad_envelope for NaN.
-    """
-    if not body.strip():
-        raise AnswerError("not_json", "the body is empty")
-    if body.strip() == b"null":
-        raise AnswerError("not_json", "the body is null")
-    try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        problem = error
-    try:
-        text = body.decode()
-    except UnicodeDecodeError as error:
-        raise AnswerError("encoding", f"byte {error.start} of the body is not UTF-8") from error
-    try:
-        value = json.loads(text, parse_constant=_no_constant)
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        raise AnswerError("encoding", "the body holds half a surrogate pair") from error
-    except (ValueError, RecursionError) as error:
-        raise AnswerError("not_json", f"{problem}") from error
-    raise AnswerError("bad_envelope", f"not strict JSON: {problem}")
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise AnswerError("bad_envelope", f"{name} is no number")
-
-
-def read_envelope(value: object, redactor: Redactor, *, text_parts: bool = False) -> Reply:
+def read_envelope(
+    value: object, redactor: Redactor, provider: Provider = COMPATIBLE, *, with_calls: bool = False
+) -> Reply:
     """Read the reply out of a body.
 
     Args:
         value: the body as JSON.
         redactor: takes out the key, should the server echo it.
-        text_parts: whether content may be a list of typed parts.
+        provider: whose body it is.
+        with_calls: whether tools were offered; calls of any other are none of ours.
 
     Raises:
-        AnswerError: bad_envelope, count, encoding, logprob or server_error.
+        AnswerError: bad_envelope, count, encoding, logprob, server_error; of a tool call also parse, schema
+            or ambiguous.
     """
     if not isinstance(value, dict):
-        _bad("an object", value)
+        fail_envelope("an object", value)
     choices = value.get("choices")
     if not isinstance(choices, list) or not choices or not all(isinstance(c, dict) for c in choices):
-        _bad("a list of choices", choices)
+        fail_envelope("a list of choices", choices)
     if len(choices) != 1:
         raise AnswerError("count", f"one answer was asked for, {len(choices)} came")
     choice = choices[0]
     message = choice.get("message")
     if not isinstance(message, dict):
-        _bad("a message", message)
-    content, thought = _content(message.get("content"), text_parts=text_parts)
+        fail_envelope("a message", message)
+    content, thought = _content(message.get("content"), text_parts=provider.text_parts)
     refusal = message.get("refusal")
     if refusal is not None and not isinstance(refusal, str):
-        _bad("a refusal as text", refusal)
-    finish = "refused" if refusal else _finish(choice.get("finish_reason"))
-    reasoning = _thinking(message) or thought
+        fail_envelope("a refusal as text", refusal)
+    text = read_words(refusal or content, redactor)
     name = value.get("model")
     return Reply(
-        text=_words(refusal or content, redactor),
-        model=_words(name, redactor) if isinstance(name, str) else "",
-        finish=finish,
-        usage=read_usage(value.get("usage")),
-        reasoning=_words(reasoning, redactor),
-        logprobs=_logprobs(choice.get("logprobs"), redactor),
+        text=text,
+        model=read_words(name, redactor) if isinstance(name, str) else "",
+        finish="refused" if refusal else finish_of(choice.get("finish_reason"), _FINISHED, _BROKEN_OFF),
+        usage=read_usage(value.get("usage"), provider.cached),
+        reasoning=read_words(_thinking(message) or thought, redactor),
+        logprobs=_logprobs(choice.get("logprobs"), text, redactor),
+        calls=_calls(message, provider.state, redactor) if with_calls else (),
     )
-
-
-def _bad(wanted: str, came: object) -> NoReturn:
-    raise AnswerError("bad_envelope", f"wanted {wanted}, got {_kind(came)}")
-
-
-def _kind(value: object) -> str:
-    """What came, without repeating it: it may be long, and it is not ours."""
-    if value is None:
-        return "nothing"
-    return (
-        f"an empty {type(value).__name__}"
-        if value in ({}, [], "")
-        else f"a value of type {type(value).__name__}"
-    )
-
-
-def _words(text: str, redactor: Redactor) -> str:
-    if "\0" in text:
-        raise AnswerError("encoding", "the reply holds a NUL character")
-    return redactor.text(text)
 
 
 def _content(value: object, *, text_parts: bool) -> tuple[str, str]:
@@ -129,7 +88,7 @@ def _content(value: object, *, text_parts: bool) -> tuple[str, str]:
     if isinstance(value, str):
         return value, ""
     if not text_parts or not isinstance(value, list):
-        _bad("content as text", value)
+        fail_envelope("content as text", value)
     text = thought = ""
     for part in value:
         kind = part.get("type") if isinstance(part, dict) else None
@@ -138,7 +97,7 @@ def _content(value: object, *, text_parts: bool) -> tuple[str, str]:
         elif kind == "thinking":
             thought += _thought(part.get("thinking"))
         else:
-            _bad("parts of text", part)
+            fail_envelope("parts of text", part)
     return text, thought
 
 
@@ -160,62 +119,43 @@ def _thinking(message: dict[str, Any]) -> str:
     return ""
 
 
-def _finish(value: object) -> str:
-    word = value.lower() if isinstance(value, str) else None
-    if word in _BROKEN_OFF:
-        raise AnswerError("server_error", f"the server broke off: finish_reason {word}")
-    if word not in _FINISHED:
-        raise AnswerError(
-            "bad_envelope", f"finish_reason {str(value)[:40]!r} says not that the reply is whole"
-        )
-    return _FINISHED[word]
+def _calls(message: dict[str, Any], state: str, redactor: Redactor) -> tuple[ToolCall, ...]:
+    calls = message.get("tool_calls")
+    if calls is None:
+        return ()
+    if not isinstance(calls, list):
+        fail_envelope("a list of tool calls", calls)
+    sealed = message.get(state) if state else None
+    return read_calls(_open_calls(calls, sealed if isinstance(sealed, str) else ""), redactor)
 
 
-def read_usage(value: object) -> Usage:
-    """Tokens; what a server does not count, or counts in no number, is 0."""
+def _open_calls(calls: list[object], state: str) -> Iterator[tuple[object, object, object, str]]:
+    for call in calls:
+        function = call.get("function") if isinstance(call, dict) else None
+        if not isinstance(call, dict) or not isinstance(function, dict):
+            fail_envelope("a tool call with a function", call)
+        yield call.get("id"), function.get("name"), read_arguments(function.get("arguments")), state
+
+
+def read_usage(value: object, cached: str = COMPATIBLE.cached) -> Usage:
+    """Tokens; what a server does not count, or counts in no number, is 0.
+
+    Args:
+        value: the usage of a body.
+        cached: where the count of prompt tokens stands that the server had kept; see `Provider`.
+    """
     if not isinstance(value, dict):
         return Usage()
-    prompt, completion = value.get("prompt_tokens_details"), value.get("completion_tokens_details")
-    cached = _count(prompt, "cached_tokens") or _count(value, "prompt_cache_hit_tokens")
-    reasoning = _count(completion, "reasoning_tokens") or _count(value, "reasoning_tokens")
+    place, _, field = cached.rpartition(".")
+    completion = value.get("completion_tokens_details")
     return Usage(
-        prompt=_count(value, "prompt_tokens"),
-        completion=_count(value, "completion_tokens"),
-        cached=cached,
-        reasoning=reasoning,
+        prompt=read_count(value, "prompt_tokens"),
+        completion=read_count(value, "completion_tokens"),
+        cached=read_count(value.get(place) if place else value, field),
+        reasoning=read_count(completion, "reasoning_tokens") or read_count(value, "reasoning_tokens"),
     )
 
 
-def _count(value: object, key: str) -> int:
-    count = value.get(key) if isinstance(value, dict) else None
-    return count if type(count) is int and 0 <= count < 2**53 else 0
-
-
-def _logprobs(value: object, redactor: Redactor) -> tuple[TokenLogprob, ...]:
-    if value is None:
-        return ()
+def _logprobs(value: object, text: str, redactor: Redactor) -> tuple[TokenLogprob, ...]:
     tokens = value.get("content") if isinstance(value, dict) else value
-    if tokens is None:
-        return ()
-    if not isinstance(tokens, list):
-        _no_logprob(tokens)
-    found = tuple(_logprob(token) for token in tokens)
-    spelled = "".join(t.token for t in found)
-    if redactor.text(spelled) != spelled:
-        return ()  # the tokens spell the key
-    return found
-
-
-def _logprob(value: object) -> TokenLogprob:
-    token = value.get("token") if isinstance(value, dict) else None
-    logprob = value.get("logprob") if isinstance(value, dict) else None
-    if not isinstance(token, str) or isinstance(logprob, bool) or not isinstance(logprob, int | float):
-        _no_logprob(value)
-    if not math.isfinite(logprob) or logprob > 1e-6:
-        _no_logprob(logprob)
-    return TokenLogprob(token, min(float(logprob), 0.0))
-
-
-def _no_logprob(value: object) -> NoReturn:
-    reason: FailureReason = "logprob"
-    raise AnswerError(reason, f"wanted tokens with log-probabilities of at most 0, got {_kind(value)}")
+    return () if tokens is None else read_logprobs(tokens, text, redactor)

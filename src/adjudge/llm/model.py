@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from adjudge.core.ask import About, Message, Reply, Sampling
+from adjudge.core.ask import About, Message, Reply, Sampling, Tool
 
 __all__ = ["Model", "Request"]
 
@@ -25,6 +25,7 @@ class Request:
         seed: of sampling, for models that take one.
         mark: the delimiters of quoted texts; see `llm/delimiters.py`.
         key: under which the call is stored.
+        tools: that the model may ask for.
     """
 
     messages: tuple[Message, ...]
@@ -36,6 +37,12 @@ class Request:
     seed: int = 0
     mark: str = ""
     key: bytes = b""
+    tools: tuple[Tool, ...] = ()
+
+    @property
+    def draw(self) -> int:
+        """The seed of just this reply, for models that take one."""
+        return self.seed + self.sample + 1000 * self.again
 
 
 class Model(Protocol):

@@ -212,7 +212,8 @@ def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel
 
     row, url = provider, provider.base_url
     if connection.base_url is not None:
-        url = check_address(connection.base_url)
+        version = "/v1" if provider.dialect == "chat" else urlsplit(provider.base_url).path
+        url = check_address(connection.base_url, version)
         if provider.name == "openai" and urlsplit(url).hostname != urlsplit(provider.base_url).hostname:
             row = COMPATIBLE  # the dialect of many, and not all of them keep up with OpenAI's own
     key = read_key(

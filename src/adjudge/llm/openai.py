@@ -1,14 +1,12 @@
-"""The OpenAI-compatible chat dialect: a request in its words, and its faults tried again where that helps."""
+"""A model behind the wire, in any dialect: its faults are tried again where that helps."""
 
 from __future__ import annotations
 
 import asyncio
 import datetime as dt
-import re
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 import orjson
 
@@ -16,11 +14,11 @@ from adjudge.core.ask import Reply
 from adjudge.data.call_rows import Attempt
 from adjudge.errors import AnswerError, ModelError, ServerStopError
 from adjudge.llm.budget import STOPPED, Account
-from adjudge.llm.delimiters import render_message
+from adjudge.llm.endpoint import Endpoint
 from adjudge.llm.faults import Fault
 from adjudge.llm.model import Request
 from adjudge.llm.retry import Gate, Tries
-from adjudge.llm.wire import Endpoint, Wire
+from adjudge.llm.wire import Wire
 
 __all__ = ["Endpoint", "RemoteModel"]
 
@@ -61,7 +59,7 @@ class RemoteModel:
 
     async def reply(self, request: Request) -> Reply:
         """Answer one request, trying again where that can help; see `llm.model.Model`."""
-        body = orjson.dumps(self._payload(request))
+        body = orjson.dumps(self._wire.dialect.payload(request))
         tries = Tries(self._endpoint.patience, self._endpoint.timeout)
         while True:
             await self._gate.enter()
@@ -74,24 +72,6 @@ class RemoteModel:
                 self._unreachable = 0
                 return outcome
             await self._wait_or_give_up(outcome, tries)
-
-    def _payload(self, request: Request) -> dict[str, Any]:
-        """The body of a request: what the model sees, and nothing of what the call is about."""
-        provider, sampling = self._endpoint.provider, request.sampling
-        messages = [{"role": m.role, "content": render_message(m, request.mark)} for m in request.messages]
-        payload: dict[str, Any] = {"model": self._endpoint.model, "messages": messages}
-        pattern = provider.fixed_temperature
-        if not pattern or not re.match(pattern, self._endpoint.model):
-            payload["temperature"] = sampling.temperature
-        payload[provider.max_tokens] = sampling.max_tokens
-        if provider.seed and sampling.temperature > 0:
-            payload[provider.seed] = request.seed + request.sample + 1000 * request.again
-        if sampling.logprobs and provider.logprobs:
-            payload["logprobs"] = True
-        if request.schema is not None and self._endpoint.constrained:
-            schema = {"name": "answer", "schema": request.schema, "strict": True}
-            payload["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return payload
 
     async def _wait_or_give_up(self, fault: Fault, tries: Tries) -> None:
         if fault.consequence == "stop":
@@ -129,7 +109,7 @@ class RemoteModel:
         began, when = time.monotonic(), dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
         outcome: Reply | Fault | None = None
         try:
-            outcome = await self._wire.exchange(body)
+            outcome = await self._wire.exchange(body, request)
         except asyncio.CancelledError:
             outcome = STOPPED
             raise

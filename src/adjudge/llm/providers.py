@@ -1,16 +1,22 @@
-"""Servers that speak the OpenAI-compatible chat dialect: where they are, which key, what they can do.
+"""Servers that can be asked: where they are, which key, which dialect, what they can do.
 
 A row says what its server's documentation said at `checked`. Where a row and a server disagree, the options
-`--base-url`, `--key-env` and `--json-schema` say otherwise.
+`--base-url`, `--key-env` and `--json-schema` say otherwise. A pattern is matched at the start of a name.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
-__all__ = ["COMPATIBLE", "PROVIDERS", "Provider"]
+__all__ = ["COMPATIBLE", "PROVIDERS", "ROOM", "Effort", "Provider"]
+
+Effort = Literal["low", "medium", "high"]
+
+ROOM: Final[Mapping[Effort, int]] = {"low": 2048, "medium": 8192, "high": 24_576}
+"""Tokens for thinking, beside those of the answer: servers count both against one limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,20 +27,28 @@ class Provider:
         name: the part of a model's name before the slash.
         title: what it is.
         checked: year and month of the documentation read.
+        dialect: how it is spoken to.
         base_url: address up to the version; empty where the user must say it.
         key_env: environment variable of the key; empty where there is none.
         needs_key: whether it answers nobody without.
         schema: whether it holds answers to a JSON schema.
+        no_tools: pattern of models that take no tools.
         max_tokens: field for the length of the reply.
         seed: field for the seed; empty where it takes none.
         logprobs: whether it takes the field and gives token log-probabilities.
-        fixed_temperature: pattern of model names that refuse a temperature.
+        thinks: pattern of models that think unless told otherwise; they are given room for it, and are not
+            asked for log-probabilities.
+        fixed_temperature: pattern of models that refuse a temperature.
+        effort: pattern of models that can be told how much to think.
+        cached: where in its usage the prompt tokens are counted that the server had kept.
         text_parts: whether content may come as a list of parts.
+        state: field of a message in which thinking must come back with the tool calls that followed it.
     """
 
     name: str
     title: str
     checked: str = "2026-11"
+    dialect: Literal["chat", "anthropic", "gemini"] = "chat"
     base_url: str = ""
     key_env: str = ""
     needs_key: bool = True
@@ -42,14 +56,50 @@ class Provider:
     max_tokens: str = "max_tokens"
     seed: str = "seed"
     logprobs: bool = True
+    no_tools: str = ""
+    thinks: str = ""
     fixed_temperature: str = ""
+    effort: str = ""
+    cached: str = "prompt_tokens_details.cached_tokens"
     text_parts: bool = False
+    state: str = ""
 
+    def takes_temperature(self, model: str) -> bool:
+        """Whether a temperature reaches the model."""
+        return not _matches(self.fixed_temperature, model)
+
+    def takes_tools(self, model: str) -> bool:
+        """Whether the model can be offered tools."""
+        return not _matches(self.no_tools, model)
+
+    def takes_effort(self, model: str) -> bool:
+        """Whether the model can be told how much to think."""
+        return _matches(self.effort, model)
+
+    def gives_logprobs(self, model: str) -> bool:
+        """Whether the model gives log-probabilities of its tokens."""
+        return self.logprobs and not _matches(self.thinks, model)
+
+    def room_for(self, model: str, effort: Effort | None) -> int:
+        """Tokens that the model may think, beside those of its answer."""
+        if effort is not None:
+            return ROOM[effort]
+        return ROOM["medium"] if _matches(self.thinks, model) else 0
+
+
+def _matches(pattern: str, model: str) -> bool:
+    return bool(pattern) and re.match(pattern, model) is not None
+
+
+_GPT_THINKS: Final = r"o\d|gpt-5(?!.*-chat)"
+_CLAUDE_5: Final = r"claude-((opus|sonnet|haiku)-[5-9]|fable|mythos)"
+_GPT_OSS: Final = r"(?i:.*gpt-oss)"
 
 COMPATIBLE: Final = Provider(
     name="compatible",
     title="any other OpenAI-compatible server, with --base-url",
     needs_key=False,
+    effort=".*",
 )
 
 _ROWS: Final = (
@@ -60,7 +110,10 @@ _ROWS: Final = (
         key_env="OPENAI_API_KEY",
         schema=True,
         max_tokens="max_completion_tokens",
-        fixed_temperature=r"o\d|gpt-5",
+        thinks=_GPT_THINKS,
+        fixed_temperature=_GPT_THINKS,
+        effort=_GPT_THINKS,
+        no_tools=r"o1-(mini|preview)|gpt-5.*-chat",
     ),
     Provider(
         name="vllm",
@@ -69,6 +122,7 @@ _ROWS: Final = (
         key_env="VLLM_API_KEY",
         needs_key=False,
         schema=True,
+        effort=_GPT_OSS,
     ),
     Provider(
         name="sglang",
@@ -77,6 +131,7 @@ _ROWS: Final = (
         key_env="SGLANG_API_KEY",
         needs_key=False,
         schema=True,
+        effort=_GPT_OSS,
     ),
     Provider(
         name="llama.cpp",
@@ -85,6 +140,7 @@ _ROWS: Final = (
         key_env="LLAMA_API_KEY",
         needs_key=False,
         schema=True,
+        effort=_GPT_OSS,
     ),
     Provider(
         name="ollama",
@@ -93,6 +149,7 @@ _ROWS: Final = (
         key_env="OLLAMA_API_KEY",
         needs_key=False,
         schema=True,
+        effort=_GPT_OSS,
     ),
     Provider(
         name="mistral",
@@ -110,6 +167,10 @@ _ROWS: Final = (
         base_url="https://api.deepseek.com/v1",
         key_env="DEEPSEEK_API_KEY",
         seed="",
+        thinks=r"deepseek-reasoner",
+        fixed_temperature=r"deepseek-reasoner",
+        cached="prompt_cache_hit_tokens",
+        state="reasoning_content",
     ),
     Provider(
         name="qwen",
@@ -130,23 +191,36 @@ _ROWS: Final = (
         title="OpenRouter, models of many makers",
         base_url="https://openrouter.ai/api/v1",
         key_env="OPENROUTER_API_KEY",
+        thinks=r"openai/(o\d|gpt-5(?!.*-chat))",
+        fixed_temperature=r"openai/(o\d|gpt-5(?!.*-chat))",
+        effort=r"openai/(o\d|gpt-5(?!.*-chat)|gpt-oss)",
     ),
     Provider(
         name="anthropic",
-        title="Anthropic, through its compatible endpoint",
+        title="Anthropic",
+        dialect="anthropic",
         base_url="https://api.anthropic.com/v1",
         key_env="ANTHROPIC_API_KEY",
-        seed="",
-        logprobs=False,
-    ),
-    Provider(
-        name="gemini",
-        title="Google's Gemini, through its compatible endpoint",
-        base_url="https://generativelanguage.googleapis.com/v1beta/openai",
-        key_env="GEMINI_API_KEY",
         schema=True,
         seed="",
         logprobs=False,
+        thinks=_CLAUDE_5,
+        fixed_temperature=_CLAUDE_5 + r"|claude-opus-4-[7-9]",
+        effort=_CLAUDE_5 + r"|claude-(3-7|(opus|sonnet|haiku)-4)",
+        cached="cache_read_input_tokens",
+    ),
+    Provider(
+        name="gemini",
+        title="Google's Gemini",
+        dialect="gemini",
+        base_url="https://generativelanguage.googleapis.com/v1beta",
+        key_env="GEMINI_API_KEY",
+        schema=True,
+        max_tokens="maxOutputTokens",
+        logprobs=False,
+        thinks=r"gemini-(2\.5-(pro|flash(?!-lite))|[3-9])",
+        effort=r"gemini-(2\.5|[3-9])",
+        cached="cachedContentTokenCount",
     ),
 )
 

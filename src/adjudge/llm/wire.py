@@ -7,7 +7,7 @@ clock, a body is read up to a cap and no further, and no redirect is followed, s
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -18,17 +18,17 @@ import orjson
 from adjudge import __version__
 from adjudge.core.ask import Reply
 from adjudge.errors import AnswerError, FailureReason, ModelError
+from adjudge.llm.body import read_json_body, refuse_duplicate_keys
 from adjudge.llm.credentials import Redactor
-from adjudge.llm.envelope import read_envelope, read_json_body, read_usage
+from adjudge.llm.dialect import open_dialect
+from adjudge.llm.endpoint import Endpoint
 from adjudge.llm.faults import Fault, fault_of, read_error, read_retry_after
-from adjudge.llm.providers import Provider
-from adjudge.llm.retry import Patience
+from adjudge.llm.model import Request
 
 __all__ = ["Endpoint", "Wire"]
 
 _CONNECT_SECONDS: Final = 10.0
 _ERROR_BYTES: Final = 64 * 1024
-_MEGABYTE: Final = 1024 * 1024
 
 _TRIES: Final[dict[FailureReason, int]] = {
     "timeout": 3,
@@ -36,37 +36,13 @@ _TRIES: Final[dict[FailureReason, int]] = {
     "bad_envelope": 2,
     "count": 2,
     "logprob": 2,
+    "parse": 2,
+    "schema": 2,
+    "ambiguous": 2,
     "encoding": 1,
     "oversize": 1,
 }
 """Calls in all for faults that seldom pass by themselves."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Endpoint:
-    """One model on one server.
-
-    Args:
-        provider: what the server is and can do.
-        url: base URL.
-        model: name of the model there.
-        key: sent in the header and nowhere else.
-        constrained: whether the JSON schema is sent.
-        timeout: seconds for one attempt, from connecting to the last byte.
-        concurrency: attempts at a time.
-        body_cap: bytes of a body that are read at most.
-        patience: limits of trying again.
-    """
-
-    provider: Provider
-    url: str
-    model: str
-    key: str = field(default="", repr=False)
-    constrained: bool = False
-    timeout: float = 180.0
-    concurrency: int = 20
-    body_cap: int = _MEGABYTE
-    patience: Patience = field(default_factory=Patience)
 
 
 class Wire:
@@ -76,7 +52,8 @@ class Wire:
         self._endpoint = endpoint
         self._redactor = Redactor([endpoint.key])
         self._session: aiohttp.ClientSession | None = None
-        self._url = _chat_address(endpoint.url)
+        self.dialect = open_dialect(endpoint)
+        self._url = self.dialect.address
         self._proxy = _proxy_for(endpoint.url)
 
     async def close(self) -> None:
@@ -85,21 +62,25 @@ class Wire:
             await self._session.close()
             self._session = None
 
-    async def exchange(self, body: bytes) -> Reply | Fault:
+    async def exchange(self, body: bytes, request: Request) -> Reply | Fault:
         """Send one request and receive, within the deadline.
+
+        Args:
+            body: the request as its dialect says it.
+            request: the same; the answer is read by what was asked for.
 
         Raises:
             ModelError: no request will ever get through: TLS, address, redirect.
         """
-        fault = await self._exchange(body)
+        fault = await self._exchange(body, request)
         return (
             replace(fault, detail=self._redactor.error(fault.detail)) if isinstance(fault, Fault) else fault
         )
 
-    async def _exchange(self, body: bytes) -> Reply | Fault:
+    async def _exchange(self, body: bytes, request: Request) -> Reply | Fault:
         try:
             async with asyncio.timeout(self._endpoint.timeout):
-                return await self._send(body)
+                return await self._send(body, request)
         except (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError) as error:
             raise ModelError(f"no secure connection: {self._redactor.error(str(error))}") from error
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
@@ -112,11 +93,11 @@ class Wire:
         except (aiohttp.ClientError, ConnectionError) as error:
             return _retry("connection", f"the connection broke: {type(error).__name__}")
 
-    async def _send(self, body: bytes) -> Reply | Fault:
-        request = self._open().post(
+    async def _send(self, body: bytes, request: Request) -> Reply | Fault:
+        sent = self._open().post(
             self._url, data=body, headers=self._headers(), allow_redirects=False, proxy=self._proxy
         )
-        async with request as response:
+        async with sent as response:
             if 300 <= response.status < 400:
                 where = _host(response.headers.get("Location", "")) or "nowhere"
                 raise ModelError(f"the server redirects to {where}; give the right address with --base-url")
@@ -125,9 +106,9 @@ class Wire:
             raw = await _read_body(response, self._endpoint.body_cap)
             if raw is None:
                 return _retry("oversize", f"the body is longer than {self._endpoint.body_cap} bytes")
-            return self._read(raw, response)
+            return self._read(raw, response, request)
 
-    def _read(self, raw: bytes, response: aiohttp.ClientResponse) -> Reply | Fault:
+    def _read(self, raw: bytes, response: aiohttp.ClientResponse, request: Request) -> Reply | Fault:
         kind = response.headers.get("Content-Type", "application/json").lower()
         if "json" not in kind or response.headers.get("Content-Encoding", "identity") != "identity":
             return _retry(
@@ -138,12 +119,15 @@ class Wire:
             value = read_json_body(raw)
             if (error := read_error(value)) is not None:
                 return fault_of(error[0], self._redactor.error(error[1]))
-            return read_envelope(value, self._redactor, text_parts=self._endpoint.provider.text_parts)
+            reply = self.dialect.read(value, request, self._redactor)
+            if reply.calls:
+                refuse_duplicate_keys(raw)
         except AnswerError as error:
-            usage = read_usage(value.get("usage") if isinstance(value, dict) else None)
+            usage = self.dialect.usage(value)
             body = self._redactor.raw(raw) if error.reason == "encoding" else None
             fault = _retry(error.reason, error.detail, response.status)
             return replace(fault, usage=usage, body=body)
+        return reply
 
     async def _refusal(self, response: aiohttp.ClientResponse) -> Fault:
         raw = await _read_body(response, _ERROR_BYTES) or b""
@@ -167,9 +151,7 @@ class Wire:
             "Accept-Encoding": "identity",  # so that the cap is on what we read, not on what unpacks from it
             "User-Agent": f"adjudge/{__version__}",
         }
-        if self._endpoint.key:
-            headers["Authorization"] = f"Bearer {self._endpoint.key}"
-        return headers
+        return headers | self.dialect.headers()
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -201,11 +183,6 @@ async def _read_body(response: aiohttp.ClientResponse, cap: int) -> bytes | None
             return None
         parts.append(part)
     return b"".join(parts)
-
-
-def _chat_address(base: str) -> str:
-    parts = urlsplit(base)
-    return parts._replace(path=parts.path.rstrip("/") + "/chat/completions").geturl()
 
 
 def _proxy_for(url: str) -> str | None:

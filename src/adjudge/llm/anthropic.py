@@ -1,0 +1,221 @@
+"""The dialect of Anthropic's Messages API: system text apart, content in typed blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+import orjson
+
+from adjudge.core.ask import Message, Reply, ToolCall, Usage
+from adjudge.errors import AnswerError
+from adjudge.llm.body import fail_envelope, finish_of, read_calls, read_count, read_words
+from adjudge.llm.credentials import Redactor
+from adjudge.llm.delimiters import render_message
+from adjudge.llm.endpoint import Endpoint
+from adjudge.llm.model import Request
+from adjudge.llm.providers import ROOM
+
+__all__ = ["AnthropicDialect"]
+
+_VERSION: Final = "2023-06-01"
+_ADAPTIVE: Final = re.compile(r"claude-((opus|sonnet)-4-[6-9]|(opus|sonnet|haiku)-[5-9]|fable|mythos)")
+"""Models that are told an effort; older ones get a number of tokens to think."""
+_FORMAT: Final = re.compile(r"claude-((opus|sonnet|haiku)-(4-[5-9]|[5-9])|fable|mythos)")
+"""Models that are held to a schema by their output format; older ones by a tool that they must call."""
+_ANSWER: Final = "answer"
+
+_FINISHED: Final = {
+    **dict.fromkeys(("end_turn", "stop_sequence", "tool_use"), "stop"),
+    **dict.fromkeys(("max_tokens", "model_context_window_exceeded"), "length"),
+    "refusal": "refused",
+}
+_THINKING: Final = frozenset({"thinking", "redacted_thinking"})
+_UNCHECKED: Final = frozenset(
+    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"}
+    | {"minItems", "maxItems", "uniqueItems"}
+)
+"""Words of JSON schema that the server refuses; our readers check what they say in any case."""
+
+
+class AnthropicDialect:
+    """One model of Anthropic; satisfies `llm.dialect.Dialect`."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        parts = urlsplit(endpoint.url)
+        self.address = parts._replace(path=parts.path.rstrip("/") + "/messages").geturl()
+
+    def headers(self) -> dict[str, str]:
+        """The key, and the version of the dialect."""
+        key = self._endpoint.key
+        return {"anthropic-version": _VERSION} | ({"x-api-key": key} if key else {})
+
+    def payload(self, request: Request) -> dict[str, Any]:
+        """The body of a request; see `llm.dialect.Dialect`."""
+        endpoint, sampling = self._endpoint, request.sampling
+        payload: dict[str, Any] = {
+            "model": endpoint.model,
+            "max_tokens": sampling.max_tokens,
+            "messages": _turns(request),
+        }
+        system = [render_message(m, request.mark) for m in request.messages if m.role == "system"]
+        if system:
+            payload["system"] = "\n\n".join(system)
+        if endpoint.provider.takes_temperature(endpoint.model) and endpoint.effort is None:
+            payload["temperature"] = sampling.temperature
+        payload |= self._thinking()
+        if request.tools:
+            payload["tools"] = [
+                {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+                for tool in request.tools
+            ]
+        if request.schema is not None and endpoint.constrained:
+            self._constrain(payload, request.schema)
+        return payload
+
+    def _thinking(self) -> dict[str, Any]:
+        """How much to think, in the words that the model knows; a model that thinks takes no temperature."""
+        effort = self._endpoint.effort
+        if effort is None:
+            return {}
+        if _ADAPTIVE.match(self._endpoint.model):
+            return {"thinking": {"type": "adaptive"}, "output_config": {"effort": effort}}
+        return {"thinking": {"type": "enabled", "budget_tokens": ROOM[effort]}}
+
+    def _constrain(self, payload: dict[str, Any], schema: Mapping[str, object]) -> None:
+        if _FORMAT.match(self._endpoint.model):
+            form = {"type": "json_schema", "schema": _without_limits(schema)}
+            payload["output_config"] = payload.get("output_config", {}) | {"format": form}
+        elif self._is_forced:
+            tool = {"name": _ANSWER, "description": "Give the answer.", "input_schema": schema}
+            payload["tools"] = [*payload.get("tools", []), tool]
+            payload["tool_choice"] = {"type": "tool", "name": _ANSWER}
+
+    @property
+    def _is_forced(self) -> bool:
+        """Whether a schema is a tool that must be called; one that thinks cannot be forced."""
+        return not _FORMAT.match(self._endpoint.model) and self._endpoint.effort is None
+
+    def read(self, value: object, request: Request, redactor: Redactor) -> Reply:
+        """Read a reply; see `llm.dialect.Dialect`."""
+        if not isinstance(value, dict):
+            fail_envelope("an object", value)
+        content = value.get("content")
+        if not isinstance(content, list) or not all(isinstance(block, dict) for block in content):
+            fail_envelope("a list of blocks", content)
+        if value.get("type") != "message":
+            fail_envelope("a message", value.get("type"))
+        blocks = _read_blocks(content)
+        calls = read_calls(blocks.calls, redactor)
+        text = blocks.text
+        if request.schema is not None and self._endpoint.constrained and self._is_forced:
+            text, calls = _unwrap(text, calls)
+        name = value.get("model")
+        return Reply(
+            text=read_words(text, redactor),
+            model=read_words(name, redactor) if isinstance(name, str) else "",
+            finish=finish_of(value.get("stop_reason"), _FINISHED, frozenset()),
+            usage=self.usage(value),
+            reasoning=read_words(blocks.thought, redactor),
+            calls=calls if request.tools else (),
+        )
+
+    def usage(self, value: object) -> Usage:
+        """Tokens; the server counts what it read from its cache, and wrote to it, apart from the prompt."""
+        usage = value.get("usage") if isinstance(value, dict) else None
+        cached = read_count(usage, self._endpoint.provider.cached)
+        written = read_count(usage, "cache_creation_input_tokens")
+        details = usage.get("output_tokens_details") if isinstance(usage, dict) else None
+        return Usage(
+            prompt=read_count(usage, "input_tokens") + cached + written,
+            completion=read_count(usage, "output_tokens"),
+            cached=cached,
+            reasoning=read_count(details, "thinking_tokens"),
+        )
+
+
+def _turns(request: Request) -> list[dict[str, Any]]:
+    """All but the system's words, in turns; the results of all tools asked for at once are one turn."""
+    turns: list[dict[str, Any]] = []
+    for message in request.messages:
+        if message.role == "system":
+            continue
+        role = "assistant" if message.role == "assistant" else "user"
+        blocks = list(_blocks(message, request.mark))
+        if turns and turns[-1]["role"] == role:
+            turns[-1]["content"] += blocks
+        else:
+            turns.append({"role": role, "content": blocks})
+    return turns
+
+
+def _blocks(message: Message, mark: str) -> Iterator[dict[str, Any]]:
+    text = render_message(message, mark)
+    if message.role == "tool":
+        yield {"type": "tool_result", "tool_use_id": message.calls[0].id, "content": text}
+        return
+    sealed = [orjson.loads(call.state) if call.state else [] for call in message.calls]
+    yield from sealed[0] if sealed else ()
+    if text or not message.calls:
+        yield {"type": "text", "text": text}
+    for number, call in enumerate(message.calls):
+        if number:
+            yield from sealed[number]
+        yield {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
+
+
+class _Blocks(NamedTuple):
+    text: str
+    thought: str
+    calls: list[tuple[object, object, object, str]]
+
+
+def _read_blocks(content: list[dict[str, Any]]) -> _Blocks:
+    """Text, thinking, and calls with the thinking before them, which must come back unread."""
+    text = thought = ""
+    calls: list[tuple[object, object, object, str]] = []
+    sealed: list[dict[str, Any]] = []
+    for block in content:
+        kind = block.get("type")
+        if kind == "text" and isinstance(block.get("text"), str):
+            text += block["text"]
+        elif kind in _THINKING:
+            said = block.get("thinking")
+            thought += said if isinstance(said, str) else ""
+            sealed.append(block)
+        elif kind == "tool_use":
+            state = orjson.dumps(sealed).decode() if sealed else ""
+            calls.append((block.get("id"), block.get("name"), block.get("input"), state))
+            sealed = []
+        else:
+            fail_envelope("a block of text, thinking or tool use", block)
+    return _Blocks(text, thought, calls)
+
+
+def _unwrap(text: str, calls: tuple[ToolCall, ...]) -> tuple[str, tuple[ToolCall, ...]]:
+    """The answer that came as the arguments of a tool, as text."""
+    answers = [call for call in calls if call.name == _ANSWER]
+    if not answers:
+        return text, calls
+    if len(answers) > 1:
+        raise AnswerError("ambiguous", f"one answer was asked for, {len(answers)} came")
+    others = tuple(call for call in calls if call.name != _ANSWER)
+    return orjson.dumps(answers[0].arguments).decode(), others
+
+
+def _without_limits(schema: object) -> Any:  # noqa: ANN401 (any JSON)
+    """A schema without the words that the server refuses."""
+    if isinstance(schema, Mapping):
+        return {
+            key: {name: _without_limits(inner) for name, inner in value.items()}
+            if key == "properties" and isinstance(value, Mapping)
+            else _without_limits(value)
+            for key, value in schema.items()
+            if key not in _UNCHECKED
+        }
+    if isinstance(schema, list | tuple):
+        return [_without_limits(inner) for inner in schema]
+    return schema

@@ -1,0 +1,42 @@
+"""One model on one server, as the wire needs to know it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from adjudge.llm.providers import Effort, Provider
+from adjudge.llm.retry import Patience
+
+__all__ = ["Endpoint"]
+
+_MEGABYTE: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """One model on one server.
+
+    Args:
+        provider: what the server is and can do.
+        url: base URL.
+        model: name of the model there.
+        key: sent in the header and nowhere else.
+        constrained: whether the JSON schema is sent.
+        effort: how much the model shall think; None for as much as it does by itself.
+        timeout: seconds for one attempt, from connecting to the last byte.
+        concurrency: attempts at a time.
+        body_cap: bytes of a body that are read at most.
+        patience: limits of trying again.
+    """
+
+    provider: Provider
+    url: str
+    model: str
+    key: str = field(default="", repr=False)
+    constrained: bool = False
+    effort: Effort | None = None
+    timeout: float = 180.0
+    concurrency: int = 20
+    body_cap: int = _MEGABYTE
+    patience: Patience = field(default_factory=Patience)

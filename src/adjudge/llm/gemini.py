@@ -1,0 +1,207 @@
+"""The dialect of Gemini's generateContent: contents in parts, the model in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+from adjudge.core.ask import Message, Reply, TokenLogprob, Usage
+from adjudge.errors import AnswerError
+from adjudge.llm.body import fail_envelope, finish_of, read_calls, read_count, read_logprobs, read_words
+from adjudge.llm.credentials import Redactor
+from adjudge.llm.delimiters import render_message
+from adjudge.llm.endpoint import Endpoint
+from adjudge.llm.model import Request
+from adjudge.llm.providers import ROOM
+
+__all__ = ["GeminiDialect"]
+
+_BY_TOKENS: Final = "gemini-2.5"
+"""Models that are given a number of tokens to think; later ones are told a level."""
+_OURS: Final = "call-"
+"""Start of an id that we gave to a call, since the server gave none."""
+
+_FINISHED: Final = {
+    "stop": "stop",
+    "max_tokens": "length",
+    **dict.fromkeys(
+        ("safety", "recitation", "blocklist", "prohibited_content", "spii", "language"), "content_filter"
+    ),
+}
+_BROKEN_OFF: Final = frozenset({"other"})
+
+
+class GeminiDialect:
+    """One Gemini model; satisfies `llm.dialect.Dialect`."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        parts = urlsplit(endpoint.url)
+        name = endpoint.model if "/" in endpoint.model else f"models/{endpoint.model}"
+        path = f"{parts.path.rstrip('/')}/{quote(name, safe='/')}:generateContent"
+        self.address = parts._replace(path=path).geturl()
+
+    def headers(self) -> dict[str, str]:
+        """The key; never in the address, where logs would keep it."""
+        key = self._endpoint.key
+        return {"x-goog-api-key": key} if key else {}
+
+    def payload(self, request: Request) -> dict[str, Any]:
+        """The body of a request; see `llm.dialect.Dialect`."""
+        payload: dict[str, Any] = {
+            "contents": _contents(request),
+            "generationConfig": self._generation(request),
+        }
+        system = [{"text": render_message(m, request.mark)} for m in request.messages if m.role == "system"]
+        if system:
+            payload["systemInstruction"] = {"parts": system}
+        if request.tools:
+            functions = [
+                {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters}
+                for tool in request.tools
+            ]
+            payload["tools"] = [{"functionDeclarations": functions}]
+        return payload
+
+    def _generation(self, request: Request) -> dict[str, Any]:
+        endpoint, sampling = self._endpoint, request.sampling
+        config: dict[str, Any] = {"candidateCount": 1, "maxOutputTokens": sampling.max_tokens}
+        if endpoint.provider.takes_temperature(endpoint.model):
+            config["temperature"] = sampling.temperature
+        if endpoint.provider.seed and sampling.temperature > 0:
+            config[endpoint.provider.seed] = request.draw
+        if sampling.logprobs and endpoint.provider.gives_logprobs(endpoint.model):
+            config["responseLogprobs"] = True
+        if endpoint.effort is not None and endpoint.model.startswith(_BY_TOKENS):
+            config["thinkingConfig"] = {"thinkingBudget": ROOM[endpoint.effort], "includeThoughts": True}
+        elif endpoint.effort is not None:
+            config["thinkingConfig"] = {"thinkingLevel": endpoint.effort, "includeThoughts": True}
+        if request.schema is not None and endpoint.constrained:
+            config |= {"responseMimeType": "application/json", "responseJsonSchema": request.schema}
+        return config
+
+    def read(self, value: object, request: Request, redactor: Redactor) -> Reply:
+        """Read a reply; see `llm.dialect.Dialect`."""
+        if not isinstance(value, dict):
+            fail_envelope("an object", value)
+        name = value.get("modelVersion")
+        model = read_words(name, redactor) if isinstance(name, str) else ""
+        candidates = value.get("candidates")
+        if not candidates and (reason := _block_reason(value.get("promptFeedback"))):
+            text = read_words(reason, redactor)
+            return Reply(text=text, model=model, finish="refused", usage=self.usage(value))
+        candidate = _only(candidates)
+        finish = finish_of(candidate.get("finishReason"), _FINISHED, _BROKEN_OFF)
+        text, thought, calls = _read_parts(_parts(candidate.get("content"), finish))
+        return Reply(
+            text=read_words(text, redactor),
+            model=model,
+            finish=finish,
+            usage=self.usage(value),
+            reasoning=read_words(thought, redactor),
+            logprobs=_logprobs(candidate.get("logprobsResult"), text, redactor),
+            calls=read_calls(calls, redactor) if request.tools else (),
+        )
+
+    def usage(self, value: object) -> Usage:
+        """Tokens; the server counts thinking apart from the reply, and asks money for both."""
+        usage = value.get("usageMetadata") if isinstance(value, dict) else None
+        thoughts = read_count(usage, "thoughtsTokenCount")
+        return Usage(
+            prompt=read_count(usage, "promptTokenCount"),
+            completion=read_count(usage, "candidatesTokenCount") + thoughts,
+            cached=read_count(usage, self._endpoint.provider.cached),
+            reasoning=thoughts,
+        )
+
+
+def _contents(request: Request) -> list[dict[str, Any]]:
+    """All but the system's words, in turns; the results of all tools asked for at once are one turn."""
+    turns: list[dict[str, Any]] = []
+    for message in request.messages:
+        if message.role == "system":
+            continue
+        role = "model" if message.role == "assistant" else "user"
+        parts = list(_say(message, request.mark))
+        if turns and turns[-1]["role"] == role:
+            turns[-1]["parts"] += parts
+        else:
+            turns.append({"role": role, "parts": parts})
+    return turns
+
+
+def _say(message: Message, mark: str) -> Iterator[dict[str, Any]]:
+    text = render_message(message, mark)
+    if message.role == "tool":
+        call = message.calls[0]
+        yield {"functionResponse": _id(call.id) | {"name": call.name, "response": {"result": text}}}
+        return
+    if text or not message.calls:
+        yield {"text": text}
+    for call in message.calls:
+        said = {"functionCall": _id(call.id) | {"name": call.name, "args": call.arguments}}
+        yield said | ({"thoughtSignature": call.state} if call.state else {})
+
+
+def _id(id_: str) -> dict[str, Any]:
+    return {} if id_.startswith(_OURS) else {"id": id_}
+
+
+def _block_reason(feedback: object) -> str:
+    """Why the prompt was refused; empty if it was not."""
+    if not isinstance(feedback, dict) or not isinstance(feedback.get("blockReason"), str):
+        return ""
+    return f"the prompt was blocked: {feedback['blockReason'][:40]}"
+
+
+def _only(candidates: object) -> dict[str, Any]:
+    if not isinstance(candidates, list) or not candidates or not all(isinstance(c, dict) for c in candidates):
+        fail_envelope("a list of candidates", candidates)
+    if len(candidates) != 1:
+        raise AnswerError("count", f"one answer was asked for, {len(candidates)} came")
+    only: dict[str, Any] = candidates[0]
+    return only
+
+
+def _parts(content: object, finish: str) -> list[dict[str, Any]]:
+    """Parts of a reply; one that was cut or filtered, or is empty, may have none."""
+    if content is None and finish != "stop":
+        return []
+    if not isinstance(content, dict):
+        fail_envelope("content", content)
+    parts = content.get("parts")
+    if parts is None:
+        return []
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        fail_envelope("a list of parts", parts)
+    return parts
+
+
+def _read_parts(
+    parts: list[dict[str, Any]],
+) -> tuple[str, str, list[tuple[object, object, object, str]]]:
+    """Text, thinking, and calls with the seal of the thinking before them."""
+    text = thought = ""
+    calls: list[tuple[object, object, object, str]] = []
+    for part in parts:
+        call, said = part.get("functionCall"), part.get("text")
+        if isinstance(call, dict):
+            id_, args, seal = call.get("id"), call.get("args"), part.get("thoughtSignature")
+            id_ = f"{_OURS}{len(calls) + 1}" if id_ is None else id_
+            args = {} if args is None else args
+            calls.append((id_, call.get("name"), args, seal if isinstance(seal, str) else ""))
+        elif not isinstance(said, str) or call is not None:
+            fail_envelope("parts of text", part)
+        elif part.get("thought") is True:
+            thought += said
+        else:
+            text += said
+    return text, thought, calls
+
+
+def _logprobs(value: object, text: str, redactor: Redactor) -> tuple[TokenLogprob, ...]:
+    if value is None:
+        return ()
+    chosen = value.get("chosenCandidates") if isinstance(value, dict) else value
+    return read_logprobs(chosen, text, redactor, name="logProbability")
