@@ -1,4 +1,7 @@
-"""Results to stdout in the format asked for; everything else goes to stderr."""
+"""Results to stdout in the format asked for; everything else goes to stderr.
+
+Texts and names come from others, and a terminal obeys what stands in them: it is shown marks instead.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,10 @@ from typing import Annotated
 
 import typer
 
+from adjudge.report.invisible import name_invisible
 from adjudge.report.tables import Table, TableFormat, render_table
 
-__all__ = ["FormatOption", "print_note", "print_result"]
+__all__ = ["FormatOption", "print_note", "print_result", "print_text"]
 
 FormatOption = Annotated[TableFormat, typer.Option("--format", help="How to print the result.")]
 
@@ -23,9 +27,14 @@ def print_result(form: TableFormat, table: Table, data: Mapping[str, object]) ->
         text = orjson.dumps(data, option=orjson.OPT_INDENT_2).decode() + "\n"
     else:
         text = render_table(table, form)
-    sys.stdout.write(text)
+    sys.stdout.write(name_invisible(text) if sys.stdout.isatty() else text)
+
+
+def print_text(text: str) -> None:
+    """Print what a person reads as it is, but for characters that nobody sees."""
+    sys.stdout.write(name_invisible(text))
 
 
 def print_note(text: str) -> None:
     """Tell a person something that is not the result."""
-    print(text, file=sys.stderr)
+    print(name_invisible(text), file=sys.stderr)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from adjudge.cli.output import FormatOption, print_note, print_result
+from adjudge.cli.output import FormatOption, print_note, print_result, print_text
 from adjudge.cli.run import read_settings
 from adjudge.core.judge import Profile
 from adjudge.core.segment import Subject
@@ -66,7 +65,7 @@ def command(
     exchanges = max(rehearsals, key=_told, default=[])  # of our examples, one that every stage speaks of
     if form == "table":
         for number, exchange in enumerate(exchanges, start=1):
-            sys.stdout.write(render_exchange(exchange, number, _MARK) + "\n")
+            print_text(render_exchange(exchange, number, _MARK) + "\n")
     else:
         rows = [[e.use.stage, e.use.role, "" if e.reply is None else e.reply.text] for e in exchanges]
         data = {"judge": judge, "exchanges": [exchange_to_json(e, _MARK) for e in exchanges]}

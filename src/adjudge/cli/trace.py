@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adjudge.cli.output import FormatOption, print_note, print_result
+from adjudge.cli.output import FormatOption, print_note, print_result, print_text
 from adjudge.errors import UsageError
 from adjudge.report.tables import Table
 
@@ -102,9 +101,9 @@ def _print_conversations(trace: Trace, units: list[TracedUnit], form: str) -> No
         if form == "table":
             failed = f"({unit.reason}): {unit.detail}" if unit.reason else ""
             name = f"{unit.segment.lp}, segment {unit.segment.segment}, {' and '.join(unit.systems)}"
-            sys.stdout.write(f"{name}: {unit.state}{failed}\n\n")
+            print_text(f"{name}: {unit.state}{failed}\n\n")
             for number, exchange in enumerate(exchanges, start=1):
-                sys.stdout.write(render_exchange(exchange, number, mark) + "\n")
+                print_text(render_exchange(exchange, number, mark) + "\n")
     if form != "table":
         table = Table(columns=[">", "stage", "role", "not used", "reply"], rows=rows)
         print_result(form, table, {"units": data})  # type: ignore[arg-type]

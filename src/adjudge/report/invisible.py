@@ -1,11 +1,13 @@
-"""Characters that nobody sees: pages show them as small marks and never take them away.
+"""Characters that nobody sees: pages and terminals show them as small marks and never take them away.
 
-A translator must see that a zero-width space or a right-to-left override stands in a text, and the text
-must stay what it was. The page's script reads the same table from the page's data.
+A translator must see that a zero-width space or a right-to-left override stands in a text, a terminal must
+not obey the escape sequences in it, and the text must stay what it was. The page's script reads the same
+table from the page's data.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 __all__ = ["NAMES", "RANGES", "is_invisible", "name_invisible", "name_of"]
@@ -61,8 +63,10 @@ NAMES: Final[dict[int, str]] = {
 }
 """Short names as Unicode gives them; every other one is shown as U+ and its number."""
 
-_JOINER: Final = 0x200D
-_FIRST_EMOJI: Final = 0x1F000
+_INVISIBLE: Final = re.compile(
+    "(?!\u200d[\U0001f000-\U0010ffff])"  # a joiner inside an emoji
+    f"[{''.join(f'{re.escape(chr(low))}-{re.escape(chr(high))}' for low, high in RANGES)}]"
+)
 
 
 def is_invisible(char: str) -> bool:
@@ -79,11 +83,7 @@ def name_of(char: str) -> str:
 def name_invisible(text: str) -> str:
     """Write the names of invisible characters in their place; a joiner inside an emoji is left alone.
 
-    For names and reasons, which nobody copies back into a test set. `text.js` keeps the characters
-    themselves in texts, and sets a mark before each.
+    For names, reasons and terminals, from which nobody copies back into a test set. `text.js` keeps the
+    characters themselves in texts, and sets a mark before each.
     """
-    parts = []
-    for char, following in zip(text, text[1:] + " ", strict=False):
-        joins = ord(char) == _JOINER and ord(following) >= _FIRST_EMOJI
-        parts.append(f"[{name_of(char)}]" if is_invisible(char) and not joins else char)
-    return "".join(parts)
+    return _INVISIBLE.sub(lambda found: f"[{name_of(found[0])}]", text)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from adjudge.errors import UsageError
+from adjudge.report.invisible import name_invisible
 
 __all__ = ["FORMATS", "Table", "TableFormat", "render_table"]
 
@@ -48,18 +49,31 @@ class Table:
 def render_table(table: Table, form: TableFormat) -> str:
     """Write the table down; `json` is not a table and belongs to the caller.
 
+    What people read has marks for characters that nobody sees, and that a terminal would obey; what programs
+    read has the characters themselves.
+
     Raises:
         UsageError: an unknown format.
     """
-    if form == "table":
-        return _terminal(table)
     if form in {"csv", "tsv"}:
         return _separated(table, "," if form == "csv" else "\t")
+    if form == "table":
+        return _terminal(_visible(table))
     if form == "markdown":
-        return _markdown(table)
+        return _markdown(_visible(table))
     if form == "latex":
-        return _latex(table)
+        return _latex(_visible(table))
     raise UsageError(f"--format must be one of {', '.join(FORMATS)}; got {form!r}")
+
+
+def _visible(table: Table) -> Table:
+    return replace(
+        table,
+        columns=[name_invisible(column) for column in table.columns],
+        rows=[[name_invisible(cell) for cell in row] for row in table.rows],
+        title=name_invisible(table.title),
+        notes=[name_invisible(note) for note in table.notes],
+    )
 
 
 def _terminal(table: Table) -> str:
