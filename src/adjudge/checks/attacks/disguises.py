@@ -14,7 +14,7 @@ __all__ = ["find_disguises", "find_encoded"]
 _SHORTEST: Final = 16
 _BASE64: Final = re.compile(rf"(?<![\w+/=%-])[A-Za-z0-9+/_-]{{{_SHORTEST},}}={{0,2}}(?![\w+/%-])")
 _HEXADECIMAL: Final = re.compile(
-    r"(?<![0-9A-Fa-f])(?:0x)?[2-7][0-9A-Fa-f][ ,:]?(?:(?:0x)?[0-9A-Fa-f]{2}[ ,:]?){11,}"
+    r"(?<![0-9A-Fa-f])(?:0x)?[2-7c-e][0-9A-Fa-f][ ,:]?(?:(?:0x)?[0-9A-Fa-f]{2}[ ,:]?){11,}"
 )
 _ESCAPES: Final = re.compile(r"(?:\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}){4,}|(?:&#x?[0-9A-Fa-f]{1,6};){6,}")
 _BINARY: Final = re.compile(r"(?:\b[01]{8}\b ?){6,}")
