@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from adjudge.core.ask import About, Answer, Message, Quoted, Reply, Sampling
+from adjudge.core.ask import About, Answer, Message, Quoted, Reply, Sampling, Tool
 from adjudge.core.segment import Segment, Subject, Term
 
 T = TypeVar("T")
@@ -45,6 +45,7 @@ class Script:
         attempts: int = 2,
         schema: Mapping[str, object] | None = None,
         sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
+        tools: Sequence[Tool] = (),
     ) -> Answer[T]:
         self.asked.append(Asked(tuple(messages), about, attempts, schema, sampling))
         reply = self._replies.pop(0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from adjudge.core.annotation import Annotation
-from adjudge.core.ask import About, Answer, Ask, Message, Reply, Sampling
+from adjudge.core.ask import About, Answer, Ask, Message, Reply, Sampling, Tool
 from adjudge.core.judge import Calls, Judge, Profile
 from adjudge.core.segment import Subject
 from adjudge.core.typology import find_weights
@@ -134,7 +134,7 @@ class _Warm:
     ask: Ask
     temperature: float
 
-    async def __call__(
+    async def __call__(  # noqa: PLR0913 (as in core)
         self,
         messages: Sequence[Message],
         *,
@@ -143,12 +143,19 @@ class _Warm:
         attempts: int = 2,
         schema: Mapping[str, object] | None = None,
         sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
+        tools: Sequence[Tool] = (),
     ) -> Answer[T]:
         """Ask; see `core.ask.Ask`."""
         if sampling.temperature == 0:
             sampling = replace(sampling, temperature=self.temperature)
         return await self.ask(
-            messages, about=about, read=read, attempts=attempts, schema=schema, sampling=sampling
+            messages,
+            about=about,
+            read=read,
+            attempts=attempts,
+            schema=schema,
+            sampling=sampling,
+            tools=tools,
         )
 
 
