@@ -79,6 +79,14 @@ def envelope(
     }
 
 
+def spelled(content: str) -> dict[str, Any]:
+    """Log-probabilities of a content, a word a token."""
+    tokens = [
+        {"token": word, "logprob": -0.25, "top_logprobs": []} for word in re.findall(r"\s*\S+", content)
+    ]
+    return {"content": tokens}
+
+
 class Server:
     """One server; `requests` counts what was asked, `log` keeps every payload in order."""
 
@@ -148,7 +156,10 @@ class Server:
         name = self.play(number)
         if name is not None:
             return await FAULTS[name](request, self.answer(payload))
-        return web.json_response(envelope(self.answer(payload)))
+        good = envelope(self.answer(payload))
+        if payload.get("logprobs"):
+            good["choices"][0]["logprobs"] = spelled(good["choices"][0]["message"]["content"])
+        return web.json_response(good)
 
 
 @contextmanager

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 import zstandard
 
-from adjudge.core.ask import Message, Quoted, Reply, Sampling, TokenLogprob, Usage
+from adjudge.core.ask import Message, Quoted, Reply, Sampling, TokenLogprob, Tool, ToolCall, Usage
 
 __all__ = [
     "Attempt",
@@ -29,6 +29,7 @@ __all__ = [
     "request_from_json",
     "request_to_json",
     "run_name",
+    "tools_to_json",
     "unit_name",
 ]
 
@@ -43,6 +44,7 @@ class StoredRequest:
         sampling: how the reply was drawn.
         schema: JSON schema that the model was held to, or None.
         sample: which of several replies to the same messages, and which repetition of that one.
+        tools: that the model was offered.
     """
 
     model: Mapping[str, Any]
@@ -50,6 +52,7 @@ class StoredRequest:
     sampling: Sampling
     schema: Mapping[str, Any] | None = None
     sample: tuple[int, int] = (0, 0)
+    tools: tuple[Tool, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,12 +139,39 @@ def request_to_json(request: StoredRequest) -> bytes:
             "schema": request.schema,
             "sample": request.sample,
         }
+        | ({"tools": tools_to_json(request.tools)} if request.tools else {})
     )
 
 
 def message_to_json(message: Message) -> list[object]:
-    """One message: its role, then our words as strings and quoted texts as pairs."""
-    return [message.role, *((p if isinstance(p, str) else [p.name, p.text]) for p in message.parts)]
+    """One message: its role, then our words as strings, quoted texts as pairs, and calls in an object."""
+    parts: list[object] = [
+        message.role,
+        *((p if isinstance(p, str) else [p.name, p.text]) for p in message.parts),
+    ]
+    return [*parts, {"calls": _calls_to_json(message.calls)}] if message.calls else parts
+
+
+def _message_from_json(value: list[Any]) -> Message:
+    role, *parts = value
+    calls = parts.pop()["calls"] if parts and isinstance(parts[-1], dict) else ()
+    said = tuple(p if isinstance(p, str) else Quoted(*p) for p in parts)
+    return Message(role, said, _calls_from_json(calls))
+
+
+def tools_to_json(tools: Iterable[Tool]) -> list[object]:
+    """Tools as name, description and schema."""
+    return [[tool.name, tool.description, tool.parameters] for tool in tools]
+
+
+def _calls_to_json(calls: Iterable[ToolCall]) -> list[object]:
+    return [[call.id, call.name, call.arguments, call.state] for call in calls]
+
+
+def _calls_from_json(value: Iterable[list[Any]]) -> tuple[ToolCall, ...]:
+    return tuple(
+        ToolCall(id=id_, name=name, arguments=arguments, state=state) for id_, name, arguments, state in value
+    )
 
 
 def request_from_json(raw: bytes) -> StoredRequest:
@@ -149,13 +179,14 @@ def request_from_json(raw: bytes) -> StoredRequest:
     value = orjson.loads(raw)
     return StoredRequest(
         model=value["model"],
-        messages=tuple(
-            Message(role, tuple(p if isinstance(p, str) else Quoted(*p) for p in parts))
-            for role, *parts in value["messages"]
-        ),
+        messages=tuple(map(_message_from_json, value["messages"])),
         sampling=Sampling(**value["sampling"]),
         schema=value["schema"],
         sample=tuple(value["sample"]),
+        tools=tuple(
+            Tool(name=name, description=description, parameters=parameters)
+            for name, description, parameters in value.get("tools", ())
+        ),
     )
 
 
@@ -168,6 +199,8 @@ def reply_to_json(reply: Reply) -> bytes:
         value["reasoning"] = reply.reasoning
     if reply.logprobs:
         value["logprobs"] = [(t.token, t.logprob) for t in reply.logprobs]
+    if reply.calls:
+        value["calls"] = _calls_to_json(reply.calls)
     return orjson.dumps(value)
 
 
@@ -182,6 +215,7 @@ def reply_from_json(raw: bytes) -> Reply:
         usage=Usage(prompt=prompt, completion=completion, cached=cached, reasoning=reasoning),
         reasoning=value.get("reasoning", ""),
         logprobs=tuple(TokenLogprob(*pair) for pair in value.get("logprobs", ())),
+        calls=_calls_from_json(value.get("calls", ())),
     )
 
 

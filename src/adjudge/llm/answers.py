@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
-from adjudge.core.ask import Reply
+from adjudge.core.ask import Reply, Tool
 from adjudge.errors import AnswerError, FailureReason
 
-__all__ = ["FINAL", "check_reply", "is_same_model"]
+__all__ = ["FINAL", "check_calls", "check_reply", "cut_error", "has_only_thought", "is_same_model"]
 
 FINAL: Final[frozenset[FailureReason]] = frozenset({"model_mismatch", "refused"})
 """Asking again would not help, or would ask until the answer pleases."""
 
 _SHOWN: Final = 120
+_HINT: Final = "a lower --effort leaves more of its tokens for the answer"
 _VERSION: Final = re.compile(
     r"(?:[-@:](?:latest|preview|exp|free|\d{4}-\d\d-\d\d|\d\d-\d{4}|\d\d-\d\d|\d{6,8}|\d{3,4}))+$"
 )
@@ -39,11 +41,38 @@ def check_reply(reply: Reply, model: str, served: str | None) -> None:
         raise AnswerError("refused", f"{reply.finish}: {reply.text[:_SHOWN]!r}")
     if reply.finish == "length":
         raise AnswerError("truncated", f"cut at {reply.usage.completion or 'max'} tokens")
-    if reply.text.strip():
+    if reply.text.strip() or reply.calls:
         return
-    if reply.reasoning.strip():
-        raise AnswerError("no_answer", "the model thought and did not answer; allow it more tokens")
+    if has_only_thought(reply):
+        raise AnswerError("no_answer", f"the model thought and did not answer; {_HINT}")
     raise AnswerError("empty", "the reply has no text")
+
+
+def check_calls(reply: Reply, tools: Iterable[Tool]) -> None:
+    """Refuse a call of a tool that was not offered.
+
+    Raises:
+        AnswerError: schema.
+    """
+    names = {tool.name for tool in tools}
+    for call in reply.calls:
+        if call.name not in names:
+            raise AnswerError(
+                "schema", f"no tool {call.name[:_SHOWN]!r} was offered; there is {sorted(names)}"
+            )
+
+
+def cut_error(reply: Reply, tokens: int) -> AnswerError:
+    """Why a reply that was cut is none: it may have been thinking to the end."""
+    if has_only_thought(reply):
+        return AnswerError("no_answer", f"the model thought for all of its {tokens} tokens; {_HINT}")
+    return AnswerError("truncated", f"cut at {tokens} tokens")
+
+
+def has_only_thought(reply: Reply) -> bool:
+    """Whether there is thinking and nothing else."""
+    has_thought = bool(reply.reasoning.strip() or reply.usage.reasoning)
+    return has_thought and not reply.text.strip() and not reply.calls
 
 
 def is_same_model(asked: str, served: str) -> bool:

@@ -9,14 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from adjudge.core.ask import About, Answer, Message, Reply, Sampling, Usage
+from adjudge.core.ask import About, Answer, Message, Reply, Sampling, Tool, Usage
 from adjudge.core.segment import Subject
-from adjudge.data.call_rows import Attempt, Use, unit_name
-from adjudge.data.calls import CallStore
-from adjudge.errors import AnswerError, ModelError
-from adjudge.llm.answers import FINAL, check_reply
+from adjudge.data.call_rows import Attempt, StoredRequest, Use, unit_name
+from adjudge.errors import AnswerError, ModelError, UsageError
+from adjudge.llm.answers import FINAL, check_calls, check_reply, cut_error
 from adjudge.llm.budget import unsure_of
 from adjudge.llm.delimiters import mark_of
 from adjudge.llm.identity import call_key, question_digest, stored_request
@@ -24,7 +23,7 @@ from adjudge.llm.model import Request
 from adjudge.llm.models import Models, OpenModel
 from adjudge.llm.quiet import Quiet
 
-__all__ = ["Asker", "Tally", "UnitAsk"]
+__all__ = ["Asker", "Keeper", "Tally", "UnitAsk"]
 
 T = TypeVar("T")
 _MISMATCHES = 3  # replies of another model before the first right one; then it is the setting that is wrong
@@ -60,6 +59,26 @@ class Tally:
         )
 
 
+class Keeper(Protocol):
+    """What an `Asker` needs of a call store; `data.calls.CallStore` says what each does."""
+
+    def find(self, key: bytes) -> Reply | None:
+        """The reply to a request, if it is known."""
+        ...
+
+    async def save(self, key: bytes, request: StoredRequest, reply: Reply) -> Reply:
+        """Keep an answer, and return the one that counts."""
+        ...
+
+    def note(self, attempt: Attempt) -> None:
+        """Write down that a model was asked."""
+        ...
+
+    def save_uses(self, unit: str, uses: Sequence[Use], *, maybe_known: bool = True) -> None:
+        """Write down which calls a unit of work used."""
+        ...
+
+
 class Asker:
     """Puts the questions of all units of a run to its models, each question once.
 
@@ -72,7 +91,7 @@ class Asker:
     """
 
     def __init__(
-        self, models: Models, store: CallStore, *, secret: bytes, seed: int = 0, offline: bool = False
+        self, models: Models, store: Keeper, *, secret: bytes, seed: int = 0, offline: bool = False
     ) -> None:
         models.observe(store.note)
         self.models = models
@@ -170,7 +189,7 @@ class UnitAsk:
         self._samples: Counter[tuple[bytes, str, str]] = Counter()
         self._quiet = Quiet()
 
-    async def __call__(
+    async def __call__(  # noqa: PLR0913 (as in core)
         self,
         messages: Sequence[Message],
         *,
@@ -179,15 +198,20 @@ class UnitAsk:
         attempts: int = 2,
         schema: Mapping[str, object] | None = None,
         sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
+        tools: Sequence[Tool] = (),
     ) -> Answer[T]:
         """Ask; see `core.ask.Ask`."""
         model = self._asker.models.for_role(about.role)
+        if tools and not model.takes_tools:
+            raise UsageError(f"{model.name} takes no tools")
+        room = model.identity.room
         self._asker.tally.roles.add(about.role)
         request = Request(
             messages=tuple(messages),
             about=about,
             schema=schema,
-            sampling=sampling,
+            sampling=replace(sampling, max_tokens=sampling.max_tokens + room) if room else sampling,
+            tools=tuple(tools),
             seed=self._asker.seed,
             mark=self._mark,
         )
@@ -244,7 +268,7 @@ class _Question:
         while True:
             try:
                 reply, use = await self._reply(replace(request, again=again) if again else request)
-                return Answer(value=self._read(reply, use, read), reply=reply, asked=self._asked)
+                return Answer(value=self._read(request, reply, use, read), reply=reply, asked=self._asked)
             except _UnreadableError as unreadable:
                 again += 1
                 error = unreadable.error
@@ -256,11 +280,11 @@ class _Question:
         """One reply; where it was cut, once more with room for twice as much."""
         reply, use = await self._obtain(request)
         if reply.finish == "length":
-            self._refuse(use, AnswerError("truncated", f"cut at {request.sampling.max_tokens} tokens"))
+            self._refuse(use, cut_error(reply, request.sampling.max_tokens))
             roomier = replace(request.sampling, max_tokens=2 * request.sampling.max_tokens)
             reply, use = await self._obtain(replace(request, sampling=roomier))
             if reply.finish == "length":
-                error = AnswerError("truncated", f"cut at {roomier.max_tokens} tokens")
+                error = cut_error(reply, roomier.max_tokens)
                 self._refuse(use, error)
                 raise error
         return reply, use
@@ -278,9 +302,10 @@ class _Question:
         self._log.all_stored &= was_stored
         return reply, use
 
-    def _read(self, reply: Reply, use: int, read: Callable[[Reply], T]) -> T:
+    def _read(self, request: Request, reply: Reply, use: int, read: Callable[[Reply], T]) -> T:
         try:
             self._asker.check(self._model, reply)
+            check_calls(reply, request.tools)
             return read(reply)
         except AnswerError as error:
             self._refuse(use, error)

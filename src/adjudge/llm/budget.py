@@ -63,8 +63,10 @@ def _both(one: Usage, other: Usage) -> Usage:
 def most_of(request: Request) -> Usage:
     """What a call can cost at most: no token is shorter than a byte, and the reply may fill its room."""
     size = _FRAME if request.schema is None else _FRAME + len(orjson.dumps(request.schema))
+    size += sum(_FRAME + len(orjson.dumps([t.name, t.description, t.parameters])) for t in request.tools)
     for message in request.messages:
         size += _FRAME + len(render_message(message, request.mark).encode())
+        size += sum(_FRAME + len(orjson.dumps([c.name, c.arguments, c.state])) for c in message.calls)
     return Usage(prompt=size, completion=request.sampling.max_tokens)
 
 
@@ -273,7 +275,7 @@ def render_price(price: Decimal | float | None, currency: str) -> str:
 
 
 def _short(amount: Decimal) -> str:
-    """To the cent; smaller amounts to six places."""
+    """To the cent; what is less than 1 to four digits."""
     if amount >= 1 or amount == round(amount, 2):
         return f"{amount:.2f}"
-    return f"{amount:.6f}".rstrip("0")
+    return f"{amount:.{3 - amount.adjusted()}f}".rstrip("0")

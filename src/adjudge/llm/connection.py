@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from adjudge.llm.providers import Effort
+
 __all__ = ["Connection", "JsonSchema"]
 
 JsonSchema = Literal["auto", "on", "off"]
@@ -21,6 +23,7 @@ class Connection:
         key_file: file with the key.
         served_as: name that the server gives the model, where that is another one; `any` for any.
         json_schema: whether the server is asked to hold answers to a schema; `auto` where it can.
+        effort: how much the model shall think, where it can be told; None for as it does by itself.
         timeout: seconds for one attempt, from connecting to the last byte.
         concurrency: calls at a time.
         needs_key: whether a key must be there; not where nothing is sent.
@@ -31,6 +34,7 @@ class Connection:
     key_file: Path | None = None
     served_as: str | None = None
     json_schema: JsonSchema = "auto"
+    effort: Effort | None = None
     timeout: float = 180.0
     concurrency: int = 20
     needs_key: bool = True

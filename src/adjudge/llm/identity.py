@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from adjudge.core.ask import About
-from adjudge.data.call_rows import StoredRequest, message_to_json
+from adjudge.data.call_rows import StoredRequest, message_to_json, tools_to_json
 from adjudge.llm.model import Request
 from adjudge.llm.providers import COMPATIBLE
 
@@ -31,6 +31,8 @@ class Identity:
         constrained: whether a JSON schema reaches it.
         seeded: whether a seed reaches it.
         reads_about: whether it answers by `Request.about`, as the embedded model does.
+        effort: how much it was told to think; empty for as much as it does by itself.
+        room: tokens that it may think beside those of its answer.
     """
 
     endpoint: str
@@ -38,6 +40,8 @@ class Identity:
     constrained: bool = False
     seeded: bool = False
     reads_about: bool = False
+    effort: str = ""
+    room: int = 0
 
     def takes_seed(self, request: Request) -> bool:
         """Whether the seed makes a difference: it is sent, and the reply is drawn at random."""
@@ -56,7 +60,7 @@ class Identity:
             "constrained": self.constrained,
             "seeded": self.seeded,
             "reads_about": self.reads_about,
-        }
+        } | ({"effort": self.effort, "room": self.room} if self.effort or self.room else {})
 
 
 def question_digest(identity: Identity, request: Request) -> bytes:
@@ -68,6 +72,8 @@ def question_digest(identity: Identity, request: Request) -> bytes:
         request.schema if identity.constrained else None,
         _facts(request.about) if identity.reads_about else None,
     ]
+    if identity.effort or request.tools:
+        wire += [identity.effort, tools_to_json(request.tools)]
     return hashlib.sha256(orjson.dumps(wire, option=orjson.OPT_SORT_KEYS)).digest()
 
 
@@ -108,4 +114,5 @@ def stored_request(identity: Identity, request: Request) -> StoredRequest:
         sampling=request.sampling,
         schema=request.schema if identity.constrained else None,
         sample=(request.sample, request.again),
+        tools=request.tools,
     )

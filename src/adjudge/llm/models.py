@@ -40,12 +40,14 @@ class OpenModel:
         model: what answers.
         served: name that its server gives it, where that is another one; `any` for any.
         remote: the model again, where it stands behind a wire and its answers may cost something.
+        takes_tools: whether it can be offered tools.
     """
 
     identity: Identity
     model: Model
     served: str | None = None
     remote: RemoteModel | None = None
+    takes_tools: bool = True
 
     @property
     def name(self) -> str:
@@ -178,6 +180,8 @@ def open_model(name: str, connection: Connection) -> OpenModel:
         StoreError: nothing to replay.
     """
     if name == EMBEDDED:
+        if connection.effort is not None:
+            raise UsageError(f"--effort: {EMBEDDED} does not think")
         return _embedded()
     if name.startswith(_REPLAY):
         return _recorded(name.removeprefix(_REPLAY), connection)
@@ -202,7 +206,7 @@ def _embedded() -> OpenModel:
 def _recorded(place: str, connection: Connection) -> OpenModel:
     path, _, wanted = place.partition("#")
     reader = CallReader(find_store(Path(path)))
-    identity = find_recorded(reader, wanted)
+    identity = find_recorded(reader, wanted, connection.effort)
     served = "any" if identity.reads_about else connection.served_as
     return OpenModel(identity=identity, model=ReplayModel(reader, identity), served=served)
 
@@ -223,7 +227,17 @@ def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel
         needed=connection.needs_key and provider.needs_key and connection.base_url is None,
     )
     constrained = row.schema if connection.json_schema == "auto" else connection.json_schema == "on"
-    identity = Identity(endpoint=provider.name, model=model, constrained=constrained, seeded=bool(row.seed))
+    effort = connection.effort
+    if effort is not None and not row.takes_effort(model):
+        raise UsageError(f"--effort: {provider.name}/{model} cannot be told how much to think")
+    identity = Identity(
+        endpoint=provider.name,
+        model=model,
+        constrained=constrained,
+        seeded=bool(row.seed),
+        effort=effort or "",
+        room=row.room_for(model, effort),
+    )
     remote = RemoteModel(
         Endpoint(
             provider=row,
@@ -231,11 +245,18 @@ def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel
             model=model,
             key=key,
             constrained=constrained,
+            effort=effort,
             timeout=connection.timeout,
             concurrency=connection.concurrency,
         )
     )
-    return OpenModel(identity=identity, model=remote, served=connection.served_as, remote=remote)
+    return OpenModel(
+        identity=identity,
+        model=remote,
+        served=connection.served_as,
+        remote=remote,
+        takes_tools=row.takes_tools(model),
+    )
 
 
 def describe_models() -> Iterator[tuple[str, str, str, str]]:

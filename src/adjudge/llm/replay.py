@@ -35,13 +35,14 @@ class ReplayModel:
         return reply
 
 
-def find_recorded(reader: CallReader, name: str) -> Identity:
-    """The model of a store, by its name if there are several.
+def find_recorded(reader: CallReader, name: str, effort: str | None = None) -> Identity:
+    """The model of a store, by its name if there are several, and by its effort if that is given.
 
     Raises:
         UsageError: there is none of that name, or there are several and none is named.
     """
-    known = {identity.name: identity for identity in (Identity(**row) for row in reader.models())}
+    recorded = (Identity(**row) for row in reader.models())
+    known = {i.name: i for i in recorded if effort is None or i.effort == effort}
     if not name and len(known) == 1:
         return next(iter(known.values()))
     if name not in known:

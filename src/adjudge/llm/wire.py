@@ -7,6 +7,7 @@ clock, a body is read up to a cap and no further, and no redirect is followed, s
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -27,6 +28,7 @@ from adjudge.llm.model import Request
 
 __all__ = ["Endpoint", "Wire"]
 
+Heard = Callable[[Mapping[str, str]], None]
 _CONNECT_SECONDS: Final = 10.0
 _ERROR_BYTES: Final = 64 * 1024
 
@@ -62,25 +64,26 @@ class Wire:
             await self._session.close()
             self._session = None
 
-    async def exchange(self, body: bytes, request: Request) -> Reply | Fault:
+    async def exchange(self, body: bytes, request: Request, heard: Heard | None = None) -> Reply | Fault:
         """Send one request and receive, within the deadline.
 
         Args:
             body: the request as its dialect says it.
             request: the same; the answer is read by what was asked for.
+            heard: is given the headers of an answer, whatever it is, as soon as they are there.
 
         Raises:
             ModelError: no request will ever get through: TLS, address, redirect.
         """
-        fault = await self._exchange(body, request)
+        fault = await self._exchange(body, request, heard)
         return (
             replace(fault, detail=self._redactor.error(fault.detail)) if isinstance(fault, Fault) else fault
         )
 
-    async def _exchange(self, body: bytes, request: Request) -> Reply | Fault:
+    async def _exchange(self, body: bytes, request: Request, heard: Heard | None) -> Reply | Fault:
         try:
             async with asyncio.timeout(self._endpoint.timeout):
-                return await self._send(body, request)
+                return await self._send(body, request, heard)
         except (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError) as error:
             raise ModelError(f"no secure connection: {self._redactor.error(str(error))}") from error
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
@@ -93,11 +96,13 @@ class Wire:
         except (aiohttp.ClientError, ConnectionError) as error:
             return _retry("connection", f"the connection broke: {type(error).__name__}")
 
-    async def _send(self, body: bytes, request: Request) -> Reply | Fault:
+    async def _send(self, body: bytes, request: Request, heard: Heard | None) -> Reply | Fault:
         sent = self._open().post(
             self._url, data=body, headers=self._headers(), allow_redirects=False, proxy=self._proxy
         )
         async with sent as response:
+            if heard is not None:
+                heard(response.headers)
             if 300 <= response.status < 400:
                 where = _host(response.headers.get("Location", "")) or "nowhere"
                 raise ModelError(f"the server redirects to {where}; give the right address with --base-url")
@@ -120,14 +125,22 @@ class Wire:
             if (error := read_error(value)) is not None:
                 return fault_of(error[0], self._redactor.error(error[1]))
             reply = self.dialect.read(value, request, self._redactor)
-            if reply.calls:
-                refuse_duplicate_keys(raw)
+            self._check(reply, raw, request)
         except AnswerError as error:
             usage = self.dialect.usage(value)
             body = self._redactor.raw(raw) if error.reason == "encoding" else None
             fault = _retry(error.reason, error.detail, response.status)
             return replace(fault, usage=usage, body=body)
         return reply
+
+    def _check(self, reply: Reply, raw: bytes, request: Request) -> None:
+        """Refuse what a judge would have to take for something else."""
+        if reply.calls:
+            refuse_duplicate_keys(raw)
+        endpoint = self._endpoint
+        is_given = endpoint.provider.gives_logprobs(endpoint.model) and reply.finish == "stop"
+        if request.sampling.logprobs and is_given and reply.text and not reply.logprobs:
+            raise AnswerError("logprob", "log-probabilities were asked for, and none came")
 
     async def _refusal(self, response: aiohttp.ClientResponse) -> Fault:
         raw = await _read_body(response, _ERROR_BYTES) or b""

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import orjson
 
-from adjudge.core.ask import About, Answer, Message, Reply, Sampling
+from adjudge.core.ask import About, Answer, Message, Reply, Sampling, Tool, ToolCall
 from adjudge.core.judge import Judge
 from adjudge.core.segment import Subject
 from adjudge.data.call_rows import Exchange, StoredRequest, Use
@@ -28,7 +28,7 @@ class _Rehearsal:
         self.exchanges: list[Exchange] = []
         self._model = model
 
-    async def __call__(
+    async def __call__(  # noqa: PLR0913 (as in core)
         self,
         messages: Sequence[Message],
         *,
@@ -37,12 +37,15 @@ class _Rehearsal:
         attempts: int = 2,
         schema: Mapping[str, object] | None = None,
         sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
+        tools: Sequence[Tool] = (),
     ) -> Answer[T]:
         """Ask once; see `core.ask.Ask`."""
         del attempts
-        request = Request(messages=tuple(messages), about=about, schema=schema, sampling=sampling)
-        reply = await self._model.reply(request)
-        stored = StoredRequest(model={}, messages=tuple(messages), sampling=sampling, schema=schema)
+        said = tuple(messages)
+        reply = await self._model.reply(
+            Request(messages=said, about=about, schema=schema, sampling=sampling, tools=tuple(tools))
+        )
+        stored = StoredRequest(model={}, messages=said, sampling=sampling, schema=schema, tools=tuple(tools))
         place = len(self.exchanges)
         self.exchanges.append(Exchange(use=Use(b"", about.stage, about.role), request=stored, reply=reply))
         try:
@@ -68,18 +71,30 @@ def render_exchange(exchange: Exchange, number: int, mark: str) -> str:
     lines = [f"── {number}. {use.stage}{role} {_asked(request)}".rstrip() + " ──"]
     if request is not None:
         for message in request.messages:
-            lines += [f"[{message.role}]", _indent(render_message(message, mark))]
+            lines += _spoken(message, mark)
         if request.schema is not None:
             schema = orjson.dumps(request.schema, option=orjson.OPT_INDENT_2).decode()
             lines += ["[schema of the answer]", _indent(schema)]
+        lines += [f"[tool {tool.name}] {tool.description}" for tool in request.tools]
     lines += [f"[failed attempt] {attempt.reason}: {attempt.detail}" for attempt in exchange.failed]
     if reply is not None:
         if reply.reasoning:
             lines += ["[thinking]", _indent(reply.reasoning)]
-        lines += [f"[reply] {_facts(reply)}", _indent(reply.text)]
+        lines += [f"[reply] {_facts(reply)}", _indent(reply.text), *_asked_for(reply.calls)]
     if use.reason:
         lines.append(f"[not used] {use.reason}: {use.detail}")
     return "\n".join(lines) + "\n"
+
+
+def _spoken(message: Message, mark: str) -> list[str]:
+    """One message; the result of a tool names the call."""
+    name = f" {message.calls[0].name} {message.calls[0].id}" if message.role == "tool" else ""
+    lines = [f"[{message.role}{name}]", _indent(render_message(message, mark))]
+    return lines if message.role == "tool" else [*lines, *_asked_for(message.calls)]
+
+
+def _asked_for(calls: Iterable[ToolCall]) -> list[str]:
+    return [f"[calls {call.name} {call.id}] {orjson.dumps(call.arguments).decode()}" for call in calls]
 
 
 def _asked(request: StoredRequest | None) -> str:
@@ -122,11 +137,24 @@ def exchange_to_json(exchange: Exchange, mark: str) -> dict[str, object]:
             {"reason": a.reason, "detail": a.detail, "time": a.time} for a in exchange.failed
         ],
         "reply": None if reply is None else _reply(reply),
-    }
+    } | (
+        {}
+        if request is None or not request.tools
+        else {"tools": [{"name": tool.name, "parameters": tool.parameters} for tool in request.tools]}
+    )
 
 
-def _messages(messages: Iterable[Message], mark: str) -> list[dict[str, str]]:
-    return [{"role": message.role, "content": render_message(message, mark)} for message in messages]
+def _messages(messages: Iterable[Message], mark: str) -> list[dict[str, object]]:
+    return [
+        {"role": message.role, "content": render_message(message, mark)} | _calls(message.calls)
+        for message in messages
+    ]
+
+
+def _calls(calls: Iterable[ToolCall]) -> dict[str, object]:
+    """Tools that were asked for, or the call that is answered; nothing where there is none."""
+    shown = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in calls]
+    return {"calls": shown} if shown else {}
 
 
 def _reply(reply: Reply) -> dict[str, object]:
@@ -138,4 +166,4 @@ def _reply(reply: Reply) -> dict[str, object]:
         "model": reply.model,
         "finish": reply.finish,
         "tokens": tokens,
-    }
+    } | _calls(reply.calls)

@@ -36,6 +36,7 @@ class Options(TypedDict, total=False):
     model: `provider/model`, or several, all but one as `role=provider/model`.
     profile, prompts, settings: of a judge that is named and not given.
     base_url, key_env, key_file, served_as, json_schema, timeout: how the model's server is reached.
+    effort: how much the model thinks, where it can be told.
     reference: the one that is shown, where there are several.
     context: how many segments before it in its document a translation is shown with.
     terms: glossary, a file of `source<TAB>translation`.
@@ -59,6 +60,7 @@ class Options(TypedDict, total=False):
     key_file: Path | str | None
     served_as: str | None
     json_schema: Literal["auto", "on", "off"]
+    effort: Literal["low", "medium", "high"] | None
     timeout: float
     reference: str | None
     context: int
@@ -189,6 +191,7 @@ def _open_models(options: Options) -> Models:
         key_file=None if key_file is None else Path(key_file),
         served_as=options.get("served_as"),
         json_schema=options.get("json_schema", "auto"),
+        effort=options.get("effort"),
         timeout=options.get("timeout", Connection.timeout),
         concurrency=options.get("concurrency", _CONCURRENCY),
         needs_key=not options.get("dry", False),
@@ -239,6 +242,7 @@ def _settings(annotator: Annotator, models: Models | None, plan: Plan, options: 
         settings |= {
             "model": models.name,
             "json_schema": options.get("json_schema", "auto"),
+            "effort": options.get("effort"),
             "seed": options.get("seed", 0),
             "concurrency": options.get("concurrency", _CONCURRENCY),
             "timeout": options.get("timeout", Connection.timeout),
@@ -274,6 +278,8 @@ def _signature(annotator: Annotator, models: Models | None, plan: Plan, options:
         extra["terms"] = _digest(plan)
     if models is not None and (forced := options.get("json_schema", "auto")) != "auto":
         extra["schema"] = forced
+    if models is not None and (effort := options.get("effort")) is not None:
+        extra["effort"] = effort
     return signature_of(
         annotator,
         model="" if models is None else models.name,
