@@ -29,7 +29,7 @@ def vote(samples: Sequence[Sequence[ErrorSpan]]) -> tuple[ErrorSpan, ...]:
     agreed = []
     while group := ballot.strongest(more_than=len(samples) / 2):
         agreed.append(ballot.settle(group))
-        ballot.free -= set(group)
+        ballot.remove(group)
     return tuple(sorted(agreed, key=_order))
 
 
@@ -42,7 +42,7 @@ class _Ballot:
     """All spans by number, how well each two fit, and which of them still have a vote."""
 
     def __init__(self, marked: Sequence[tuple[int, ErrorSpan]]) -> None:
-        self.free = set(range(len(marked)))
+        self._free = set(range(len(marked)))
         self._sample = [sample for sample, _ in marked]
         self._span = [span for _, span in marked]
         self._fit: list[dict[int, float]] = [{} for _ in marked]
@@ -50,11 +50,22 @@ class _Ballot:
             for other in range(one, len(marked)):
                 if fit := _overlap(self._span[one], self._span[other]):
                     self._fit[one][other] = self._fit[other][one] = fit
+        self._groups = {centre: self._group(centre) for centre in range(len(marked))}
 
     def strongest(self, *, more_than: float) -> list[int]:
         """The spans of the error that most samples support; empty if no error has enough of them."""
-        groups = [group for centre in sorted(self.free) if len(group := self._group(centre)) > more_than]
+        groups = [group for group in self._groups.values() if len(group) > more_than]
         return max(groups, key=lambda group: (len(group), self._tightness(group[0], group)), default=[])
+
+    def remove(self, group: Sequence[int]) -> None:
+        """Take the votes of an error that is settled; whoever was near it looks for others."""
+        self._free -= set(group)
+        near = {centre for one in group for centre in self._fit[one]}
+        for centre in near & self._groups.keys():
+            if centre in self._free:
+                self._groups[centre] = self._group(centre)
+            else:
+                del self._groups[centre]
 
     def settle(self, group: Sequence[int]) -> ErrorSpan:
         """One span for all of a group."""
@@ -68,7 +79,7 @@ class _Ballot:
     def _group(self, centre: int) -> list[int]:
         """A span, and of every other sample the one that supports it best."""
         best: dict[int, int] = {}
-        for other in sorted(self._fit[centre].keys() & self.free, key=lambda one: self._rank(centre, one)):
+        for other in sorted(self._fit[centre].keys() & self._free, key=lambda one: self._rank(centre, one)):
             best[self._sample[other]] = other
         best.pop(self._sample[centre])
         return [centre, *best.values()]
