@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from adjudge.data.records import read_records
     from adjudge.meta.ranking import rank
     from adjudge.report.html import report
+    from adjudge.runs.forecast import forecast
     from adjudge.runs.run import arun, run
     from adjudge.scoring.score import score
 
@@ -33,6 +34,7 @@ __all__ = [
     "Segment",
     "TestSet",
     "arun",
+    "forecast",
     "judges",
     "load",
     "metrics",
@@ -51,6 +53,7 @@ _HOMES: Final = {
     "Segment": "core.segment",
     "TestSet": "core.segment",
     "arun": "runs.run",
+    "forecast": "runs.forecast",
     "load": "data.load",
     "rank": "meta.ranking",
     "read_records": "data.records",

@@ -22,6 +22,7 @@ __all__ = ["COMMANDS", "main"]
 COMMANDS: Final[Mapping[str, str]] = {
     "demo": "The whole story on bundled data, offline; ends with a report.",
     "run": "Judge a test set with a judge or a metric; resumes where it stopped.",
+    "forecast": "Say what a run would ask and cost; nothing is sent.",
     "score": "Turn the records of a run into numbers.",
     "rank": "Rank systems, with intervals and significance clusters.",
     "report": "Write one self-contained HTML page about runs.",
@@ -47,7 +48,7 @@ def main(arguments: list[str] | None = None) -> None:
     except AdjudgeError as error:
         if debug:
             raise
-        print(f"adjudge: {error}", file=sys.stderr)
+        _say(error)
         sys.exit(exit_code_of(error))
     except KeyboardInterrupt:
         print("adjudge: stopped; the same command goes on where it stopped", file=sys.stderr)
@@ -56,7 +57,14 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """One line for a person; where in the code it arose is of no use to one."""
-    print(f"adjudge: {message}", file=sys.stderr)
+    _say(message)
+
+
+def _say(what: object) -> None:
+    """One line on stderr; the names in it may be anything, and a terminal obeys some of it."""
+    from adjudge.cli.output import print_note
+
+    print_note(f"adjudge: {what}")
 
 
 def app_for(arguments: list[str]) -> typer.Typer:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
 import typer
 
@@ -26,7 +27,16 @@ if TYPE_CHECKING:
     from adjudge.runs.job import Job, Options
     from adjudge.runs.session import Outcome
 
-__all__ = ["CONTEXT_SETTINGS", "command"]
+__all__ = ["CONTEXT_SETTINGS", "command", "make_job", "read_settings"]
+
+_PASSED: Final = (
+    *("base_url", "key_env", "key_file", "served_as", "json_schema", "effort", "concurrency", "timeout"),
+    *("profile", "prompts", "terms", "reference", "store", "seed", "reparse"),
+    *("prices", "budget", "budget_tokens"),
+)
+"""Parameters of the command that `runs.job.Options` has by the same name."""
+
+_COMMON: Final = ("samples", "temperature", "explain_in")
 
 CONTEXT_SETTINGS: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -65,6 +75,10 @@ def command(
         Literal["auto", "on", "off"],
         typer.Option(help="Hold answers to a JSON schema; auto: where it works."),
     ] = "auto",
+    effort: Annotated[
+        Literal["low", "medium", "high"] | None,
+        typer.Option(help="How much the model thinks, where it can be told; docs/models.md."),
+    ] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Calls at a time.")] = 20,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one attempt.")] = 180.0,
     context_size: Annotated[
@@ -74,48 +88,43 @@ def command(
     reference: Annotated[str | None, typer.Option(help="Reference to show, if there are several.")] = None,
     store: Annotated[Path | None, typer.Option(help="Call store that several runs share.")] = None,
     seed: Annotated[int, typer.Option(help="Of sampling, where the temperature is not 0.")] = 0,
+    samples: Annotated[
+        int | None, typer.Option(help="Judge each translation so often, and keep what most agree on.")
+    ] = None,
+    temperature: Annotated[float | None, typer.Option(help="At which samples are drawn.")] = None,
+    explain_in: Annotated[
+        str | None, typer.Option(metavar="LANG", help="Explain each error in this language, such as de.")
+    ] = None,
     max_failed: Annotated[str, typer.Option(help="More failures than this end with exit code 3.")] = "1%",
     reparse: Annotated[
         bool, typer.Option("--reparse", help="Read stored answers again, ask nothing.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count units and calls, send nothing.")] = False,
+    prices: Annotated[
+        Path | None, typer.Option(help="Your own prices, a TOML file; docs/forecast.md.")
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="Stop before the run directory has cost more, such as 2.50.")
+    ] = None,
+    budget_tokens: Annotated[
+        int | None, typer.Option(min=0, help="Stop before it has used more tokens.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="As `adjudge forecast`: send nothing.")] = False,
 ) -> None:
     """Judge a test set with a judge or a metric; the same command goes on where it was stopped.
 
     A judge's own settings are options too, such as --steps 1; `adjudge show JUDGE` lists them.
     """
-    from adjudge.runs.job import prepare
+    values = dict(locals())
+    from adjudge.cli.forecast import announce, print_forecast
     from adjudge.runs.run import run_to_end
     from adjudge.runs.session import execute
 
     allowed = read_share(max_failed)
-    files = (source, translation, reference_file)
-    options: Options = {
-        "model": model or [],
-        "base_url": base_url,
-        "key_env": key_env,
-        "key_file": key_file,
-        "served_as": served_as,
-        "profile": profile,
-        "prompts": prompts,
-        "settings": read_settings(context.args),
-        "json_schema": json_schema,
-        "concurrency": concurrency,
-        "timeout": timeout,
-        "context": context_size,
-        "terms": terms,
-        "reference": reference,
-        "store": store,
-        "seed": seed,
-        "reparse": reparse,
-        "progress": True,
-    }
-    job = prepare(judge, load_chosen(test_set, lp, files, systems, limit), out, **options)
-    for note in job.notes:
-        print_note(note)
+    job = make_job(values, out, dry=dry_run)
     if dry_run:
-        _print_plan(job)
+        print_forecast(job, "table")
         return
+    announce(job)
     try:
         outcome = run_to_end(execute(job))
     except KeyboardInterrupt:  # typer would leave without a word
@@ -125,6 +134,40 @@ def command(
     failed, judged = outcome.info.counts["failed"], outcome.info.counts["judged"]
     if failed > allowed * (failed + judged):
         raise typer.Exit(FAILURES)
+
+
+def make_job(values: Mapping[str, Any], out: Path, *, dry: bool) -> Job:
+    """Make what the options ask for, and tell what a person must know beforehand.
+
+    Args:
+        values: of every parameter of `command`, by name.
+        out: run directory.
+        dry: nothing will be sent.
+
+    Raises:
+        UsageError: something is unknown, unclear or contradicts.
+    """
+    from adjudge.runs.job import prepare
+
+    options = {name: values[name] for name in _PASSED} | {
+        "model": values["model"] or [],
+        "settings": _settings(values),
+        "context": values["context_size"],
+        "dry": dry,
+        "progress": True,
+    }
+    files = (values["source"], values["translation"], values["reference_file"])
+    chosen = load_chosen(values["test_set"], values["lp"], files, values["systems"], values["limit"])
+    job = prepare(values["judge"], chosen, out, **cast("Options", options))
+    for note in job.notes:
+        print_note(note)
+    return job
+
+
+def _settings(values: Mapping[str, Any]) -> dict[str, str]:
+    """Settings of the judge: those that many judges have are options of the command, the others are not."""
+    common = {name: str(values[name]) for name in _COMMON if values[name] is not None}
+    return common | read_settings(values["context"].args)
 
 
 def read_settings(arguments: list[str]) -> dict[str, str]:
@@ -164,16 +207,9 @@ def read_share(text: str) -> float:
     return share
 
 
-def _print_plan(job: Job) -> None:
-    units = len(job.plan)
-    print(f"units\t{units}")
-    calls = getattr(job.annotator, "calls", (0, 0, 0))
-    for name, count in zip(("min", "typical", "max"), calls, strict=True):
-        print(f"calls {name}\t{count * units}")
-    print_note(f"{job.signature}\nnothing was sent; re-asked answers come on top")
-
-
 def _print_summary(job: Job, outcome: Outcome) -> None:
+    from adjudge.llm.budget import render_price
+
     info, tally = outcome.info, outcome.tally
     for note in outcome.notes:
         print_note(note)
@@ -183,5 +219,7 @@ def _print_summary(job: Job, outcome: Outcome) -> None:
     if job.models is not None:
         tokens = tally.usage.prompt + tally.usage.completion
         parts += [f"{tally.asked} calls", f"{tally.from_store} from the store", f"{tokens} tokens"]
+    if job.prices:
+        parts.append(f"{render_price(info.price, info.currency)} paid in all")
     print_note(f"{', '.join(parts)}, {outcome.seconds:.1f} s -> {job.out}")
     print_note(str(info.signature))
