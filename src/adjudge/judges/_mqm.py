@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Literal, get_args
 
 from adjudge.core.annotation import ErrorSpan, Side
@@ -88,20 +89,20 @@ class ErrorList:
         """Prompt files with worked examples."""
         return ("examples.jsonl",) if self.explain_in is None else ("examples.jsonl", "notes.jsonl")
 
-    @property
+    @cached_property
     def facts(self) -> Mapping[str, object]:
         """What the embedded model needs to know."""
         facts = {"form": self.form, "severities": self.severities, "categories": self.categories}
         return facts if self.explain_in is None else {**facts, "explain_in": self.explain_in}
 
-    @property
+    @cached_property
     def schema(self) -> Mapping[str, object] | None:
         """JSON schema of the answer; None for headings."""
         if self.form != "json":
             return None
         return object_schema(errors=self.list_schema)
 
-    @property
+    @cached_property
     def list_schema(self) -> Mapping[str, object]:
         """JSON schema of the list alone."""
         error = object_schema(

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -63,15 +64,22 @@ class Prompts:
 
     def message(self, role: Role, name: str, **values: Part | Parts) -> Message:
         """Fill in one file as a message."""
-        return Message(role, self.piece(name, **values))
+        parts = self.piece(name, **values)
+        return _message(role, parts) if _is_ours(parts) else Message(role, parts)
 
     def piece(self, name: str, **values: Part | Parts) -> Parts:
         """Fill in one file as part of a message."""
         file = f"{name}.md"
-        return render(self.texts[file].strip(), values, where=file)
+        if all(isinstance(value, str) or _is_ours(value) for value in values.values()):
+            return _render_words(self.texts[file], tuple(values.items()), file)
+        return render(self.texts[file], values, where=file)
 
     def examples(self) -> tuple[Example, ...]:
         """Worked examples in file order."""
+        return self._examples
+
+    @cached_property
+    def _examples(self) -> tuple[Example, ...]:
         lines = self.texts["examples.jsonl"].splitlines()
         found = [_read_example(line, number) for number, line in enumerate(lines, 1) if line.strip()]
         if "notes.jsonl" not in self.texts:
@@ -124,27 +132,56 @@ def render(template: str, values: Mapping[str, Part | Parts], where: str) -> Par
         UsageError: a variable without a value, a value without a variable, or a stray dollar.
     """
     parts: list[Part] = []
-    used: set[str] = set()
+    names, words = _pieces(template, where)
+    if missing := [name for name in names if name not in values]:
+        raise UsageError(f"{where} asks for ${missing[0]}; it can have ${', $'.join(values) or 'nothing'}")
+    if unused := sorted(values.keys() - set(names)):
+        raise UsageError(f"{where} must say where ${', $'.join(unused)} stands")
+    for before, name in zip(words, names, strict=False):
+        value = values[name]
+        parts.append(before)
+        parts.extend(value if isinstance(value, tuple) else (value,))
+    return joined([*parts, words[-1]])
+
+
+@lru_cache(maxsize=256)
+def _pieces(template: str, where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Variables of a template, and the words before, between and after them: one more."""
+    template = template.strip()
+    names: list[str] = []
+    words = [""]
     position = 0
     for match in Template.pattern.finditer(template):
-        parts.append(template[position : match.start()])
+        words[-1] += template[position : match.start()]
         position = match.end()
-        name = match["named"] or match["braced"]
         if match["escaped"]:
-            parts.append("$")
-            continue
-        if name is None:
+            words[-1] += "$"
+        elif name := match["named"] or match["braced"]:
+            names.append(name)
+            words.append("")
+        else:
             raise UsageError(
                 f"{where}: a stray $ after {template[: match.start()][-30:]!r}; write $$ for a dollar"
             )
-        if name not in values:
-            raise UsageError(f"{where} asks for ${name}; it can have ${', $'.join(values) or 'nothing'}")
-        used.add(name)
-        value = values[name]
-        parts.extend(value if isinstance(value, tuple) else (value,))
-    if missing := sorted(values.keys() - used):
-        raise UsageError(f"{where} must say where ${', $'.join(missing)} stands")
-    return joined([*parts, template[position:]])
+    words[-1] += template[position:]
+    return tuple(names), tuple(words)
+
+
+def _is_ours(value: Quoted | Parts) -> bool:
+    """Whether this is all our own words."""
+    return isinstance(value, tuple) and all(isinstance(part, str) for part in value)
+
+
+@lru_cache(maxsize=256)
+def _render_words(template: str, values: tuple[tuple[str, Part | Parts], ...], where: str) -> Parts:
+    """What holds no judged text is the same for every unit of work."""
+    return render(template, dict(values), where)
+
+
+@lru_cache(maxsize=64)
+def _message(role: Role, parts: Parts) -> Message:
+    """The same message for the same words: what is computed of it is then found again."""
+    return Message(role, parts)
 
 
 def joined(parts: Iterable[Part]) -> Parts:

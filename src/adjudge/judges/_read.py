@@ -95,7 +95,7 @@ def _without_thinking(text: str) -> str:
 
     A text that is JSON as a whole has none: a tag in it stands in a quotation.
     """
-    if _is_json(text):
+    if not _THINKING.search(text) or _is_json(text):
         return text
     depth, kept, position = 0, "", 0
     for tag in _THINKING.finditer(text):

@@ -78,21 +78,24 @@ class GembaMqm:
 
     def messages(self, subject: Subject) -> list[Message]:
         """What to do, three worked examples, the texts."""
-        files = self._files
-        system = files.message(
-            "system", "system", markers=files.piece("markers"), form=self._errors.render_form(files)
-        )
-        shots = [
-            message
-            for example in files.examples()
-            for message in render_example(files, example, self._errors.render_answer(example.errors))
-        ]
-        return [system, *shots, Message("user", render_texts(files, subject))]
+        return [*self._opening, Message("user", render_texts(self._files, subject))]
 
     @property
     def prompts_digest(self) -> str:
         """Six hexadecimal digits over its prompts."""
         return self._files.digest
+
+    @cached_property
+    def _opening(self) -> tuple[Message, ...]:
+        files = self._files
+        system = files.message(
+            "system", "system", markers=files.piece("markers"), form=self._errors.render_form(files)
+        )
+        shots = (
+            render_example(files, example, self._errors.render_answer(example.errors))
+            for example in files.examples()
+        )
+        return (system, *(message for shot in shots for message in shot))
 
     @cached_property
     def _errors(self) -> ErrorList:
