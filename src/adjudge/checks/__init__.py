@@ -6,6 +6,7 @@ what it means, how bad it is and how often it is right.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -60,8 +61,9 @@ CHECKS: Final[tuple[Check, ...]] = (
 )
 
 
+_MOST: Final = 100  # findings of one rule in one text
 _EXPLAINED_BY: Final[Mapping[str, frozenset[str]]] = {
-    "too-short": frozenset({"sentence-lost"}),
+    "too-short": frozenset({"sentence-lost", "placeholder-lost"}),
     "too-long": frozenset({"sentence-added", "repeated-phrase", "endless-repetition"}),
 }
 """A rule about the whole text, and rules that say more exactly what is wrong."""
@@ -85,7 +87,8 @@ class Finding:
 def find_errors(source: str, translation: str, lp: str) -> list[Finding]:
     """Check one translation. The same texts give the same findings, in the order of the texts.
 
-    A translation that is none (empty, copied, in another language) has that one error.
+    A translation that is none (empty, copied, in another language) has that one error. No rule speaks more
+    than a hundred times.
 
     Args:
         source: text that was translated.
@@ -96,10 +99,19 @@ def find_errors(source: str, translation: str, lp: str) -> list[Finding]:
         UsageError: no language pair.
     """
     texts = Texts(source, translation, lp)
-    marks = list(check_whole(texts)) or [mark for check in CHECKS for mark in check(texts)]
+    marks = list(check_whole(texts)) or [mark for check in CHECKS for mark in _first(check(texts))]
     found = {mark.rule for mark in marks}
     marks = [mark for mark in marks if not found & _EXPLAINED_BY.get(mark.rule, frozenset())]
     return [_finding(mark, texts) for mark in sorted(_largest(marks), key=_place)]
+
+
+def _first(marks: Iterator[Mark]) -> Iterator[Mark]:
+    """The first marks of every rule. A text with more is broken, and no list of them all serves anyone."""
+    seen: Counter[str] = Counter()
+    for mark in marks:
+        seen[mark.rule] += 1
+        if seen[mark.rule] <= _MOST:
+            yield mark
 
 
 def _place(mark: Mark) -> tuple[bool, int, int, str]:
@@ -111,8 +123,9 @@ def _largest(marks: list[Mark]) -> Iterator[Mark]:
     kept: list[Mark] = []
     for mark in sorted(marks, key=_rank):
         if not any(k.side == mark.side and k.start <= mark.start and mark.end <= k.end for k in kept):
-            kept.append(mark)
             yield mark
+            if mark.rule not in _EXPLAINED_BY:
+                kept.append(mark)
 
 
 def _rank(mark: Mark) -> tuple[int, int, float, str, int]:

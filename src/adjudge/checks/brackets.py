@@ -15,7 +15,7 @@ _CLOSES: Final = {opening: closing for closing, opening in _OPENS.items()}
 _ALIKE: Final = str.maketrans("（）［］", "()[]")
 """Chinese texts mix both widths within one pair."""
 
-_LIST_ITEM: Final = re.compile(r"(?:(?<=\s)|^)[\w.]{1,4}\Z")
+_LIST_ITEM: Final = re.compile(r"(?:(?<=\s)|^)[\w.]{1,3}\Z")
 _SMILEY: Final = re.compile(r"(?<!\w)[:;=][-'^o]?[()]+|\(\^|\^\)|¯\\_")
 
 

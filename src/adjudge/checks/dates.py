@@ -109,7 +109,7 @@ def check_dates(texts: Texts) -> Iterator[Mark]:
     """Find dates that do not agree, and dates in a foreign form."""
     matched = match_dates(texts)
     for lost, added in matched.changed:
-        if _is_range(lost, texts.translation) and _is_range(added, texts.source):
+        if _is_range(lost, added, texts):
             continue
         wanted = texts.source[lost.start : lost.end]
         yield Mark("date-changed", added.start, added.end, note=f"the source has {wanted}")
@@ -117,9 +117,17 @@ def check_dates(texts: Texts) -> Iterator[Mark]:
     yield from _check_form(texts)
 
 
-def _is_range(date: _Date, other: str) -> bool:
-    """Whether the day stands alone on the other side, as the 10 of `May 10 to 26` in `10. bis 26. Mai`."""
-    return any(re.search(rf"(?<!\d)0?{day}(?!\d)", ascii_digits(other)) for *_, day in date.days)
+def _is_range(lost: _Date, added: _Date, texts: Texts) -> bool:
+    """Whether two days of a month stand in both texts, as in `May 10 to 26` and `10. bis 26. Mai`."""
+    return any(
+        a[1] == b[1] and a[2] != b[2] and _has(a[2], texts.translation) and _has(b[2], texts.source)
+        for a in lost.days
+        for b in added.days
+    )
+
+
+def _has(day: int | None, text: str) -> bool:
+    return day is not None and bool(re.search(rf"(?<!\d)0?{day}(?!\d)", ascii_digits(text)))
 
 
 def _weekdays(words: tuple[Word, ...], text: str, language: Language) -> list[tuple[int, int, int]]:
@@ -177,5 +185,5 @@ def _check_form(texts: Texts) -> Iterator[Mark]:
 
 @lru_cache(maxsize=256)
 def _month_first(language: Language) -> re.Pattern[str]:
-    names = "|".join(re.escape(n) for n in language.months if len(n) > 3)
+    names = "|".join(re.escape(n) for n in language.months if len(n) > 2)
     return re.compile(rf"(?<!\w)(?<!\d )(?<!\d\. )(?:{names})\s\d{{1,2}}(?:,\s\d{{4}})(?!\w)", re.IGNORECASE)

@@ -29,7 +29,7 @@ _PATTERNS: Final = (
         re.compile(r"&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,7}|#x[0-9a-fA-F]{1,6});"),
         "escaped for HTML; the source is not",
     ),
-    ("token-left-over", re.compile(r"<unk>|</?s>|<pad>|⁇|▁|@@(?= )|\[UNK\]"), "left over from a tokenizer"),
+    ("token-left-over", re.compile(r"<unk>|<pad>|⁇|▁|@@(?= )|\[UNK\]"), "left over from a tokenizer"),
 )
 
 

@@ -11,11 +11,12 @@ from adjudge.checks.texts import Mark, Texts, whole
 
 __all__ = ["check_length", "english_length"]
 
+_ADDRESS: Final = re.compile(r"https?://\S+|www\.\S+|(?<!\S)[^\s@]{1,64}@\S+|<[^<>\n]{1,80}>")
 _DENSE: Final = 0.6
 """Below this scale a script packs so much into a character that Latin letters among it need their own."""
 
 _LATIN: Final = re.compile(r"[ -~]")
-_LEAST: Final = 8.0  # characters of English; shorter texts vary too much
+_LEAST: Final = 20.0  # characters of English; shorter texts vary too much
 _DEVIATION: Final = 0.14
 _NOISE: Final = 0.8
 _NOISE_DENSE: Final = 1.5
@@ -30,8 +31,8 @@ def check_length(texts: Texts) -> Iterator[Mark]:
     scales = texts.source_language.length or 0.0, texts.target_language.length or 0.0
     if not min(scales):
         return
-    source = english_length(texts.source.strip(), scales[0])
-    translation = english_length(texts.translation.strip(), scales[1])
+    source = english_length(_ADDRESS.sub("", texts.source).strip(), scales[0])
+    translation = english_length(_ADDRESS.sub("", texts.translation).strip(), scales[1])
     if min(source, translation) < 1 or max(source, translation) < _LEAST:
         return
     noise = _NOISE_DENSE if min(scales) < _DENSE else _NOISE

@@ -16,6 +16,9 @@ LINK: Final = re.compile(
     rf"(?:https?://|www\.)[^\s<>\"“”«»，。；！？、（）《》]*{_END}"
     rf"|(?<![\w.+-])[\w.+-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{{2,}}(?![\w-])"
 )
+_SPOKEN_HANDLE: Final = re.compile(r"@(?![ -~])\w")
+"""An account in another script; its translation is a question of taste."""
+
 _KINDS: Final = (
     ("link", LINK),
     (
@@ -26,7 +29,12 @@ _KINDS: Final = (
             r"|\[[A-Z]{3,}_?\d+\]|\[%[^%\n]{1,40}%\]|<%[^%\n]{1,40}%>"
         ),
     ),
-    ("tag", re.compile(r"<\s?/?\s?[^\W\d_][\w-]*(?:\s[^<>\n]{0,200})?/?>|<!--.{0,200}?-->")),
+    (
+        "tag",
+        re.compile(
+            r"<(?:\s(?=[^<>\n]{0,40}/))?(?:/\s?)?[^\W\d_][\w-]*(?:\s[^<>\n]{1,200})?\s?/?>|<!--.{0,200}?-->"
+        ),
+    ),
     ("handle", re.compile(r"(?<![\w@./])@[A-Za-z0-9_]{2,}")),
 )
 
@@ -35,7 +43,7 @@ def check_markup(texts: Texts) -> Iterator[Mark]:
     """Find what is missing, and what stands there instead."""
     for kind, pattern in _KINDS:
         wanted, got = list(pattern.finditer(texts.source)), list(pattern.finditer(texts.translation))
-        if not wanted and not got:
+        if (not wanted and not got) or (kind == "handle" and _SPOKEN_HANDLE.search(texts.source)):
             continue
         missing = _surplus(wanted, got)
         extra = _surplus(got, wanted)

@@ -39,14 +39,18 @@ class Matched(NamedTuple, Generic[T]):
 
 def match(source: Sequence[T], translation: Sequence[T], agree: Callable[[T, T], bool]) -> Matched[T]:
     """Compare mentions; one mention may answer for several that mean the same."""
-    lost = [s for s in source if not any(agree(s, t) for t in translation)]
-    added = [t for t in translation if not any(agree(s, t) for s in source)]
+    found = [any(agree(s, t) for t in translation) for s in source]
+    wanted = [any(agree(s, t) for s in source) for t in translation]
+    lost = [s for s, is_found in zip(source, found, strict=True) if not is_found]
+    added = [t for t, is_wanted in zip(translation, wanted, strict=True) if not is_wanted]
     changed = list(zip(lost, added, strict=False))
-    lost, added = lost[len(changed) :], added[len(changed) :]
+    settled = [s for s, is_found in zip(source, found, strict=True) if is_found] + [s for s, _ in changed]
+    answered = [t for t, is_wanted in zip(translation, wanted, strict=True) if is_wanted]
+    answered += [t for _, t in changed]
     return Matched(
-        [(s.start, s.end) for s in source if s not in lost],
-        [(t.start, t.end) for t in translation if t not in added],
+        [(s.start, s.end) for s in settled],
+        [(t.start, t.end) for t in answered],
         changed,
-        lost,
-        added,
+        lost[len(changed) :],
+        added[len(changed) :],
     )

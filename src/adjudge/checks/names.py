@@ -11,7 +11,9 @@ from adjudge.checks.texts import Mark, Texts
 
 __all__ = ["check_names"]
 
-_CODE: Final = re.compile(r"(?<![\w@#/.[-])(?=[A-Za-z-]*\d)[A-Za-z]+-?\d[A-Za-z0-9-]*(?![\w@/])")
+_CODE: Final = re.compile(
+    r"(?<![A-Za-z0-9_@#/.[-])(?=[A-Za-z-]*\d)[A-Za-z]+-?\d[A-Za-z0-9-]*(?![A-Za-z0-9_@/])"
+)
 _LATIN_NAME: Final = re.compile(r"(?<![A-Za-z0-9@#/._-])[A-Z][A-Za-z0-9&'’-]*[A-Za-z0-9](?![A-Za-z0-9@/])")
 
 

@@ -66,10 +66,13 @@ def _not_spelled(numerals: list[Numeral], texts: Texts, other: str) -> list[Nume
 
 def _is_regrouped(numeral: Numeral, runs: list[int], digits: str) -> bool:
     """Whether its digits stand on the other side after all: in a code or a date, or cut differently."""
-    own = re.sub(r"[^0-9]", "", ascii_digits(numeral.text))
-    return any(value in runs for value in numeral.values) or (len(own) >= 4 and own.lstrip("0") in digits)
+    if any(map(str.isalpha, numeral.text)):
+        return False  # a scale word changes what the digits mean
+    own = re.sub(r"[^0-9]", "", ascii_digits(numeral.text)).lstrip("0")
+    return own in map(str, runs) or (len(own) >= _CUT and own in digits)
 
 
+_CUT: Final = 4  # digits that are no chance find within others
 _FACTORS: Final = (0.4536, 2.54, 0.3048, 1.609, 0.9144, 28.35, 3.785, 0.4047, 0.5)
 """Pound, inch, foot, mile, yard, ounce, gallon, acre in metric units; Chinese pound and mile."""
 

@@ -25,6 +25,9 @@ _DIGITS: Final = (
     r"\d{1,3}(?:[\u00a0\u202f\u2009 ]\d{3})+(?!\d)(?:[.,]\d+)?"
     r"|\d+(?:[.,٫٬]\d+|['’]\d{3}(?!\d))*"
 )
+_JOINED: Final = frozenset({"zh", "ja", "ko", "th"})
+"""Languages that write a number and its scale words together."""
+
 _TENTHS: Final = frozenset("成折")
 
 
@@ -56,10 +59,9 @@ def ascii_digits(text: str) -> str:
 def _pattern(language: Language) -> re.Pattern[str]:
     """Digits with the scale word of a language behind them; no digits that follow a Latin letter."""
     words = "|".join(re.escape(w) for w in sorted(language.scales, key=len, reverse=True))
-    joined = language.code in {"zh", "ja", "ko", "th"}
     scale = (
         rf"(?P<scale>\s?[余餘多几数]?(?:\s?(?:{words}))+)"
-        if joined
+        if language.code in _JOINED
         else rf"(?:[\s\u00a0-]?(?P<scale>{words})(?!\w))"
     )
     tail = rf"{scale}?" if words else "(?P<scale>)"
@@ -70,12 +72,27 @@ def _pattern(language: Language) -> re.Pattern[str]:
 def read_numerals(text: str, language: Language) -> list[Numeral]:
     """Find the numbers in digits, in order."""
     numerals: list[Numeral] = []
+    last_power = 0
     for numeral, power in _read(text, language):
-        if power and numerals and _RANGE.fullmatch(text[numerals[-1].end : numeral.start]):
+        between = text[numerals[-1].end : numeral.start] if numerals else "-"
+        if power and numerals and _RANGE.fullmatch(between):
             first = numerals[-1]  # of "4 to 6 million" the first is 4 or 4 million
             numerals[-1] = first._replace(values=first.values | _raised(first.values, power))
-        numerals.append(numeral)
+        if last_power and language.code in _JOINED and not between.strip():
+            both = _sums(numerals[-1].values, numeral.values, last_power)
+            numerals[-1] = numerals[-1]._replace(values=numerals[-1].values | both)
+            numerals.append(numeral._replace(values=numeral.values | both))
+        else:
+            numerals.append(numeral)
+        last_power = power
     return numerals
+
+
+def _sums(large: Iterable[Value], small: Iterable[Value], power: int) -> set[Value]:
+    """Values of two numerals that are one number, such as `3亿5000万`."""
+    larges = [v for v in large if isinstance(v, Decimal)]
+    smalls = [v for v in small if isinstance(v, Decimal) and v < Decimal(1).scaleb(power)]
+    return {(a + b).normalize() for a in larges for b in smalls}
 
 
 _RANGE: Final = re.compile(

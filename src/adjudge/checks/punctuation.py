@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
@@ -26,7 +27,7 @@ _SPLIT_NUMBER: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:, \d{3}(?!\d)|\. \d{1,2
 _FRENCH_TIGHT: Final = re.compile(r"(?<=[^\W\d_])(?:[;?!]+(?=\s|$)|:(?=\s))|«(?=\w)|(?<=\w)»")
 _DOUBLE: Final = re.compile(r"(?<![,;:.!?]),,(?![,])|(?<!\.)\.\.(?!\.)|[,;:][.](?!\d)|[.;:],(?!\d)(?<!\w\.,)")
 _GLUED: Final = re.compile(
-    r"(?<=[a-zà-ÿа-я]{2})[,;!?](?=[^\W\d_]{2})|(?<=[a-zà-ÿа-я]{3})\.(?=[A-ZÀ-ÝА-Я][a-zà-ÿа-я]{2})"
+    r"(?<=[a-zà-ÿа-џ]{2})[,;!?](?=[^\W\d_]{2})|(?<=[a-zà-ÿа-џ]{3})\.(?=[A-ZÀ-ÝА-ЯЁІЇЄ][a-zà-ÿа-џ])"
 )
 
 
@@ -80,15 +81,25 @@ def _check_end(texts: Texts) -> Iterator[Mark]:
         return
     last = len(translation.rstrip(_CLOSERS))
     question = "?？؟;"
-    if wanted in _ENDS and (got.isalnum() or got in ",،，、") and len(texts.source_words) > 2:
+    if wanted in _ENDS and (_is_of_word(got) or got in ",،，、") and len(texts.source_words) > 2:
         rule = "breaks-off" if len(texts.translation_words) >= _LONG else "final-mark-lost"
         yield Mark(rule, _last_word(texts, last), last, note=f"the source ends in {wanted}")
-    elif wanted.isalnum() and got in ".。।" and not _ends_in_abbreviation(translation) and texts.source_words:
+    elif (
+        _is_of_word(wanted)
+        and got in ".。।"
+        and not _ends_in_abbreviation(translation)
+        and texts.source_words
+    ):
         yield Mark("final-mark-added", last - 1, last, note="the source ends without one")
     elif wanted in "?？؟" and got in ".!。！।…":
         yield Mark("question-lost", last - 1, last, note=f"the source ends in {wanted}")
     elif got in question[:3] and wanted in ".。।":
         yield Mark("question-added", last - 1, last, note=f"the source ends in {wanted}")
+
+
+def _is_of_word(char: str) -> bool:
+    """Whether a character is a letter, a digit or a mark on one."""
+    return char.isalnum() or unicodedata.category(char)[0] == "M"
 
 
 def _last_word(texts: Texts, last: int) -> int:

@@ -16,7 +16,7 @@ _DOUBLE: Final = '"“”„‟«»「」『』'
 _MARK: Final = re.compile(rf"[{_DOUBLE}]")
 _INCHES: Final = re.compile(r"\d[\d'’./½]*\s?\"")
 _BEFORE_OPENING: Final = frozenset("([{（【—–-/")
-_FOREIGN: Final = "“„«»「"
+_FOREIGN: Final = "“„«»"
 
 
 def check_quotes(texts: Texts) -> Iterator[Mark]:

@@ -53,7 +53,7 @@ RULES: Final[Mapping[str, Rule]] = {
         Rule("mojibake", "major", _ENCODING, 0.95, 0, "UTF-8 was read as another encoding"),
         Rule("control-character", "minor", _ENCODING, 0.8, 0, "a control character"),
         Rule("html-entity", "minor", _ENCODING, 0.8, 0, "escaped for HTML; the source is not"),
-        Rule("token-left-over", "major", _ENCODING, 0.9, 0, "a mark left over from a tokenizer"),
+        Rule("token-left-over", "major", _ENCODING, 0.97, 0, "a mark left over from a tokenizer"),
         # languages
         Rule("foreign-script", "major", _WRONG, 0.9, 0, "letters that the target language does not use"),
         Rule("source-script-left", "major", _LEFT, 0.9, 0, "source script left standing"),

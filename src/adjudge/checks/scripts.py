@@ -56,7 +56,7 @@ _WRITTEN_IN_TWO: Final[Mapping[str, tuple[str, ...]]] = {
 _SYMBOLS: Final = frozenset("αβγδεθλμπρστφχψωΔΣΩのª" + "º")
 """Letters that stand alone in any text: mathematics, units, shop signs."""
 
-_LATIN_WORDS: Final = re.compile(r"[a-z]{3,}(?:[ \u00a0-]+[a-z]{2,})+")
+_LATIN_WORDS: Final = re.compile(r"(?<![a-z])[a-z]{3,40}(?:[ \u00a0-]+[a-z]{2,})+")
 _MIXED: Final = re.compile(
     rf"(?<!\w)(?:[{_LETTERS['Latn']}]+[{_LETTERS['Cyrl']}]|[{_LETTERS['Cyrl']}]+[{_LETTERS['Latn']}])\w*"
 )

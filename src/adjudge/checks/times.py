@@ -23,14 +23,16 @@ _NOON: Final = 12 * 60
 _HALF: Final = r"(?P<half>\s?(?:a\.m\.|p\.m\.|am\b|pm\b|AM\b|PM\b|A\.M\.|P\.M\.))"
 _TIME: Final = re.compile(
     r"(?<![\d.,:/-])(?<!\d[:.,] )(?P<h>[01]?\d|2[0-4])(?:"
-    rf"[:：](?P<m>[0-5]\d)(?![\d:：]|[.,]\d){_HALF}?"
+    rf"[:：](?P<m>[0-5]\d)(?![\d:：]|[.,]\d)(?:\s?Uhr|{_HALF})?"
     rf"|: (?P<m0>[0-5]\d)(?:\s?Uhr|{_HALF.replace('half', 'half0')})"
     rf"|\.(?P<m2>[0-5]\d)(?P<u2>\s?Uhr|{_HALF.replace('half', 'half2')})"
     r"|\s?(?P<u3>Uhr|h|ч|uur|点|點|時|시)(?![A-Za-zа-я])(?:\s?(?P<m3>[0-5]\d)(?!\d)\s?[分분]?|(?P<m4>半))?"
     rf"|{_HALF.replace('half', 'half4')})"
 )
 _AFTERNOON: Final = re.compile(r"(?:下午|傍晚|晚上|晚|午后|午後|오후|夜)[^\d]{0,2}$")
-_ENGLISH_HALF: Final = re.compile(r"(?<![\w:.,])\d{1,2}(?:[:.]\d{2})?\s?(?:a\.m\.|p\.m\.|am|pm|AM|PM)(?!\w)")
+_ENGLISH_HALF: Final = re.compile(
+    r"(?<![\w:.,])\d{1,2}(?:[:.]\d{2})?\s?(?:a\.m\.|p\.m\.|pm|AM|PM|am(?!\s+\w))(?!\w)"
+)
 
 
 def _read_times(text: str) -> list[_Time]:

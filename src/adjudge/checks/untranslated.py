@@ -74,7 +74,7 @@ def _is_left_over(texts: Texts, index: int) -> bool:
 
 
 def _is_in_name(texts: Texts, index: int) -> bool:
-    """Whether a capitalised word stands on either side, as in a title."""
+    """Whether a capitalised word of the source stands on either side, as in a title."""
     words = texts.translation_words
     beside = words[max(0, index - 1) : index] + words[index + 1 : index + 2]
-    return any(w.text[0].isupper() for w in beside)
+    return any(w.text[0].isupper() and w.folded in texts.source_vocabulary for w in beside)

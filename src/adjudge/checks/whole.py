@@ -6,12 +6,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from adjudge.checks.languages import find_language, known_languages
-from adjudge.checks.texts import Mark, Texts, letters_of, whole
+from adjudge.checks.markup import LINK
+from adjudge.checks.scripts import uses_latin
+from adjudge.checks.texts import Mark, Texts, inside, letters_of, whole
 
 __all__ = ["check_whole"]
 
 _COPIED_SHARE: Final = 0.8
 _COPIED_WORDS: Final = 4
+_COPIED_PLAIN: Final = 3  # of a text that is the same throughout
+_COPIED_FOREIGN: Final = 2  # the same, where the target language has other letters
 _COPIED_LETTERS: Final = 8  # of a script without capitals, where a name cannot be told from other words
 _WORDS_TO_KNOW: Final = 8
 _OWN_SHARE: Final = 0.04
@@ -38,14 +42,17 @@ def check_whole(texts: Texts) -> Iterator[Mark]:
 def _is_copied(texts: Texts) -> bool:
     if texts.is_within_one_language or len(texts.translation_words) < _COPIED_WORDS:
         return False
-    plain = [w for w in texts.translation_words if w.text.islower() and len(w.text) > 1]
-    if len(plain) >= _COPIED_WORDS:
-        copied = sum(w.folded in texts.source_vocabulary for w in plain)
-        return copied >= _COPIED_SHARE * len(plain)
+    links = [m.span() for m in LINK.finditer(texts.translation)]
+    words = [w for w in texts.translation_words if not inside(w.start, w.end, links)]
+    plain = [w for w in words if w.text.islower() and len(w.text) > 1]
+    copied = sum(w.folded in texts.source_vocabulary for w in plain)
+    if len(plain) >= _COPIED_WORDS and copied >= _COPIED_SHARE * len(plain):
+        return True
+    if texts.source.split() != texts.translation.split():
+        return False
     caseless = sum(c.isalpha() and not c.isupper() and not c.islower() for c in texts.translation)
-    return caseless >= _COPIED_LETTERS and " ".join(texts.source.split()) == " ".join(
-        texts.translation.split()
-    )
+    alike = uses_latin(texts.source_language) == uses_latin(texts.target_language)
+    return caseless >= _COPIED_LETTERS or len(plain) >= (_COPIED_PLAIN if alike else _COPIED_FOREIGN)
 
 
 def _other_language(texts: Texts) -> str | None:
