@@ -132,10 +132,14 @@ class Server:
         self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         self._loop.close()
 
+    def route(self, router: web.UrlDispatcher) -> None:
+        """Say who answers what."""
+        router.add_post("/v1/chat/completions", self._chat)
+        router.add_post("/elsewhere", self._chat)
+
     async def _run(self) -> None:
         app = web.Application(client_max_size=2**24)
-        app.router.add_post("/v1/chat/completions", self._chat)
-        app.router.add_post("/elsewhere", self._chat)
+        self.route(app.router)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0, backlog=512)

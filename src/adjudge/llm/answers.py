@@ -70,9 +70,10 @@ def cut_error(reply: Reply, tokens: int) -> AnswerError:
 
 
 def has_only_thought(reply: Reply) -> bool:
-    """Whether there is thinking and nothing else."""
-    has_thought = bool(reply.reasoning.strip() or reply.usage.reasoning)
-    return has_thought and not reply.text.strip() and not reply.calls
+    """Whether there is thinking and nothing else; where it is not shown, its tokens are all there are."""
+    if reply.text.strip() or reply.calls:
+        return False
+    return bool(reply.reasoning.strip()) or reply.usage.reasoning >= max(reply.usage.completion, 1)
 
 
 def is_same_model(asked: str, served: str) -> bool:
