@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 import orjson
 
@@ -16,8 +18,10 @@ from adjudge.errors import AnswerError, ModelError, ServerStopError
 from adjudge.llm.budget import STOPPED, Account
 from adjudge.llm.endpoint import Endpoint
 from adjudge.llm.faults import Fault
+from adjudge.llm.limits import Load, join
 from adjudge.llm.model import Request
-from adjudge.llm.retry import Gate, Tries
+from adjudge.llm.retry import Tries
+from adjudge.llm.turns import Share, Turn
 from adjudge.llm.wire import Wire
 
 __all__ = ["Endpoint", "RemoteModel"]
@@ -29,10 +33,8 @@ class RemoteModel:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._wire = Wire(endpoint)
-        self._slots = asyncio.Semaphore(endpoint.concurrency)
-        self._gate = Gate()
+        self._share: Share | None = None
         self._refusals: Counter[str] = Counter()
-        self._unreachable = 0
         self._note: Callable[[Attempt], None] | None = None
         self._account = Account(self.name)
 
@@ -51,43 +53,50 @@ class RemoteModel:
 
     async def drain(self) -> None:
         """Send nothing more; what is on its way may come back."""
-        self._gate.close()
+        self._joined().close()
 
     async def close(self) -> None:
         """Let the connections go."""
+        if self._share is not None:
+            self._share.leave()
+            self._share = None
         await self._wire.close()
+
+    @property
+    def load(self) -> Load:
+        """How it stands with the server, for all that ask it with this key."""
+        return Load() if self._share is None else self._share.limiter.load
+
+    def _joined(self) -> Share:
+        """Our part in the limiter of the server; one for all that ask this model with this key."""
+        if self._share is None:
+            one = self._endpoint
+            key = hashlib.sha256(one.key.encode()).digest()
+            self._share = join((urlsplit(one.url).netloc, one.model, key), one.concurrency, one.patience)
+        return self._share
 
     async def reply(self, request: Request) -> Reply:
         """Answer one request, trying again where that can help; see `llm.model.Model`."""
         body = orjson.dumps(self._wire.dialect.payload(request))
         tries = Tries(self._endpoint.patience, self._endpoint.timeout)
+        share = self._joined()
+        place = share.place(len(body), request.sampling.max_tokens)
         while True:
-            await self._gate.enter()
-            async with self._slots:
-                if self._gate.is_closed:
-                    raise asyncio.CancelledError
-                outcome = await self._attempt(request, body)
+            async with share.turn(place) as turn:
+                outcome = turn.judged(await self._attempt(request, body, turn))
             if isinstance(outcome, Reply):
                 self._refusals.clear()
-                self._unreachable = 0
                 return outcome
-            await self._wait_or_give_up(outcome, tries)
+            await share.sleep(self._pause_or_give_up(outcome, tries))
 
-    async def _wait_or_give_up(self, fault: Fault, tries: Tries) -> None:
+    def _pause_or_give_up(self, fault: Fault, tries: Tries) -> float:
         if fault.consequence == "stop":
             raise ServerStopError(f"{self.name}: {fault.detail}")
         if fault.consequence == "fail":
             raise AnswerError(fault.reason, fault.detail)
         if fault.consequence == "setting":
             self._refuse_setting(fault)
-        try:
-            pause = tries.next_pause(fault)
-        except AnswerError:
-            self._count_unreachable(fault)
-            raise
-        if fault.limited:
-            self._gate.hold(pause)
-        await self._gate.sleep(pause)
+        return tries.next_pause(fault)
 
     def _refuse_setting(self, fault: Fault) -> None:
         """One refusal may be about one text; the same words again and again are about how we ask."""
@@ -97,19 +106,12 @@ class RemoteModel:
             raise ModelError(f"{self.name} refuses every call: {fault.detail}{hint}")
         raise AnswerError(fault.reason, fault.detail)
 
-    def _count_unreachable(self, fault: Fault) -> None:
-        self._unreachable = self._unreachable + 1 if fault.is_free and fault.status is None else 0
-        if self._unreachable >= self._endpoint.patience.unreachable:
-            raise ServerStopError(
-                f"{self.name}: {self._unreachable} calls in a row found no server; resume later"
-            )
-
-    async def _attempt(self, request: Request, body: bytes) -> Reply | Fault:
+    async def _attempt(self, request: Request, body: bytes, turn: Turn) -> Reply | Fault:
         hold = await self._account.reserve(request)
         began, when = time.monotonic(), dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
         outcome: Reply | Fault | None = None
         try:
-            outcome = await self._wire.exchange(body, request)
+            outcome = await self._wire.exchange(body, request, turn.heard)
         except asyncio.CancelledError:
             outcome = STOPPED
             raise

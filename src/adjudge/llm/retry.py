@@ -1,8 +1,7 @@
-"""How often and how long one call is tried again, and the pause that all calls of a server share."""
+"""How often and how long one call is tried again."""
 
 from __future__ import annotations
 
-import asyncio
 import random
 import time
 from collections import Counter
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from adjudge.errors import AnswerError, FailureReason, ServerStopError
 from adjudge.llm.faults import Fault
 
-__all__ = ["Gate", "Patience", "Tries"]
+__all__ = ["Patience", "Tries"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,10 +21,9 @@ class Patience:
         attempts: calls in all, where the fault says nothing else.
         first_pause: seconds; doubled each time, with jitter.
         longest_pause: seconds.
-        longest_wait: seconds that a server may ask for before the run is rather stopped.
+        longest_wait: seconds that a server may ask for, or be away, before the run is rather stopped.
         seconds: of one call with all its tries.
         settings: so many refusals in the same words, and no answer between them, mean a wrong setting.
-        unreachable: so many calls in a row that found no server stop the run.
     """
 
     attempts: int = 6
@@ -34,7 +32,6 @@ class Patience:
     longest_wait: float = 600.0
     seconds: float = 1800.0
     settings: int = 3
-    unreachable: int = 200
 
     def pause(self, tries: int) -> float:
         """Seconds before the next try: exponential, with jitter so that calls do not come back together."""
@@ -92,48 +89,3 @@ class Tries:
             if self._counts.total() >= self._patience.attempts:
                 raise AnswerError(fault.reason, fault.detail)
         return max(wait, self._patience.pause(1))
-
-
-class Gate:
-    """Lets calls through, unless their server asked for a pause or the run is being stopped."""
-
-    def __init__(self) -> None:
-        self._opens = 0.0
-        self._closing = asyncio.Event()
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether nothing may be sent any more."""
-        return self._closing.is_set()
-
-    def close(self) -> None:
-        """Let nothing through from now on, and wake whoever waits."""
-        self._closing.set()
-
-    def hold(self, seconds: float) -> None:
-        """Keep all calls back for some seconds."""
-        self._opens = max(self._opens, time.monotonic() + seconds)
-
-    async def enter(self) -> None:
-        """Wait until calls may be sent.
-
-        Raises:
-            asyncio.CancelledError: none will be.
-        """
-        while (left := self._opens - time.monotonic()) > 0:
-            await self.sleep(left)
-        if self.is_closed:
-            raise asyncio.CancelledError
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait some seconds.
-
-        Raises:
-            asyncio.CancelledError: the gate was closed meanwhile.
-        """
-        try:
-            async with asyncio.timeout(seconds):
-                await self._closing.wait()
-        except TimeoutError:
-            return
-        raise asyncio.CancelledError

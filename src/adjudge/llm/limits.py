@@ -1,0 +1,318 @@
+"""Who may ask a server now: one limiter for all that ask one model with one key, whatever its dialect.
+
+Calls go out in the order in which they came. A call that was refused keeps its place. Held back are all of
+them, or none: while the server asked for a pause, while it cannot be reached (one call at a time then tries
+whether it can), while its buckets are empty, and while as many calls are under way as it seems to bear.
+`pacing.py` has the arithmetic. All times are the event loop's, which no change of the wall clock moves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from adjudge.core.ask import Reply
+from adjudge.errors import ServerStopError
+from adjudge.llm.faults import Fault
+from adjudge.llm.pacing import Bucket, Pace, Sizes, Window
+from adjudge.llm.pauses import Pauses
+from adjudge.llm.rate_headers import Kind, read_allowances
+from adjudge.llm.retry import Patience
+from adjudge.llm.turns import Share, Turn
+
+__all__ = ["Limiter", "Load", "join"]
+
+_MOST: Final = 2**20
+_GREETING: Final = 2.0  # seconds for which the first call goes alone; its headers seed the buckets
+
+
+@dataclass(frozen=True)
+class Load:
+    """How it stands with a server.
+
+    Args:
+        concurrency: calls that may be under way at a time now.
+        in_flight: calls that are.
+        refused: calls that it refused because there were too many (429).
+        waited: seconds in which it asked for none, or could not be reached.
+        waits: what all calls wait for now; empty where they do not.
+    """
+
+    concurrency: int = 0
+    in_flight: int = 0
+    refused: int = 0
+    waited: float = 0.0
+    waits: str = ""
+
+
+@dataclass(order=True)
+class _Waiter:
+    number: int
+    turn: Turn = field(compare=False)
+    granted: asyncio.Future[None] = field(compare=False)
+
+
+class Limiter:
+    """See the module.
+
+    Args:
+        patience: how long a server may keep us waiting.
+        clock: seconds, never going back.
+    """
+
+    def __init__(self, patience: Patience, clock: Callable[[], float]) -> None:
+        self.numbers = count()
+        self._clock = clock
+        self._pauses = Pauses(patience, clock())
+        self._shares: list[Share] = []
+        self._window = Window(_MOST)
+        self._pace = Pace()
+        self._sizes = Sizes()
+        self._buckets: dict[Kind, Bucket] = {"requests": Bucket(), "tokens": Bucket()}
+        self._queue: list[_Waiter] = []
+        self._gone = 0
+        self._flying = 0
+        self._first: float | None = None
+        self._met = False
+        self._accepted = -1.0
+        self._probing = False
+        self._refused = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def load(self) -> Load:
+        """How it stands."""
+        now, pauses = self._clock(), self._pauses
+        facts = (self._window.size, self._flying, self._refused)
+        return Load(*facts, waited=pauses.total(now), waits=pauses.describe(now))
+
+    def join(self, cap: int) -> Share:
+        """Give one more model its part; the lowest cap holds for all."""
+        share = Share(self, cap)
+        self._shares.append(share)
+        self._window.cap(min(each.cap for each in self._shares))
+        return share
+
+    def drop(self, share: Share) -> None:
+        """Go on without a share."""
+        if share in self._shares:
+            self._shares.remove(share)
+        if self._shares:
+            self._window.cap(min(each.cap for each in self._shares))
+            self._pump()
+        elif self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody has a part in it."""
+        return not self._shares
+
+    # In and out...
+
+    async def enter(self, turn: Turn) -> None:
+        """Wait for a turn; see `Turn`."""
+        while True:
+            if turn.share.is_closed:
+                raise asyncio.CancelledError
+            self._refuse_to_wait()
+            await self._stand_in_line(turn)
+            if self._may_go(turn):
+                return
+            self._return(turn)  # between being called and going, a pause began or the run was stopped
+
+    def _may_go(self, turn: Turn) -> bool:
+        return not self._pauses.left(self._clock()) and not turn.share.is_closed
+
+    async def _stand_in_line(self, turn: Turn) -> None:
+        granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._queue, _Waiter(turn.place.number, turn, granted))
+        self._pump()
+        try:
+            await granted
+        except asyncio.CancelledError:
+            if _is_called(granted):
+                self._return(turn)
+            else:
+                self._forget()
+            raise
+
+    def leave(self, turn: Turn) -> None:
+        """End a turn."""
+        self._flying -= 1
+        if turn.is_probe:
+            self._probing = False
+        self._pump()
+
+    def _return(self, turn: Turn) -> None:
+        """Undo a turn that sent nothing."""
+        now = self._clock()
+        self._buckets["requests"].give_back(now, 1.0)
+        self._buckets["tokens"].give_back(now, turn.tokens)
+        self._pace.give_back()
+        self.leave(turn)
+
+    def _forget(self) -> None:
+        """Clear the queue of those who left it, once they are many."""
+        self._gone += 1
+        if 2 * self._gone > len(self._queue):
+            self._queue = [waiter for waiter in self._queue if not waiter.granted.done()]
+            heapq.heapify(self._queue)
+            self._gone = 0
+        self._pump()
+
+    def dismiss(self, share: Share) -> None:
+        """Send away who waits for this share."""
+        for waiter in self._queue:
+            if waiter.turn.share is share and not waiter.granted.done():
+                waiter.granted.cancel()
+
+    def _pump(self) -> None:
+        """Let go whoever may; if time alone is in the way, come back then."""
+        while self._queue:
+            waiter = self._queue[0]
+            if waiter.granted.done():
+                heapq.heappop(self._queue)
+                self._gone = max(self._gone - 1, 0)
+                continue
+            if self._flying >= self._window.size or self._probing:
+                return
+            now = self._clock()
+            opens = self._opens_at(now, waiter.turn)
+            if opens > now:
+                self._come_back(opens)
+                return
+            heapq.heappop(self._queue)
+            self._let_go(now, waiter.turn)
+            waiter.granted.set_result(None)
+
+    def _opens_at(self, now: float, turn: Turn) -> float:
+        turn.tokens = self._sizes.guess(turn.place.size, turn.place.max_tokens)
+        opens = max(
+            now,
+            self._pauses.until,
+            self._buckets["requests"].opens_at(now, 1.0),
+            self._buckets["tokens"].opens_at(now, turn.tokens),
+            self._pace.opens_at(now),
+        )
+        if self._flying and not self._met and self._first is not None:
+            opens = max(opens, self._first + _GREETING)
+        return opens
+
+    def _let_go(self, now: float, turn: Turn) -> None:
+        self._first = now if self._first is None else self._first
+        self._flying += 1
+        self._pace.spend(now)
+        self._buckets["requests"].spend(now, 1.0)
+        self._buckets["tokens"].spend(now, turn.tokens)
+        turn.spent = {kind: bucket.spent for kind, bucket in self._buckets.items()}
+        turn.sent = now
+        turn.was_full = self._flying >= self._window.size
+        turn.is_probe = self._probing = self._pauses.away is not None
+
+    def _come_back(self, when: float) -> None:
+        if self._timer is not None:
+            if self._timer.when() <= when:
+                return  # it looks again then, and sees how long it must still wait
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_at(when, self._wake)
+
+    def _wake(self) -> None:
+        self._timer = None
+        self._pump()
+
+    # What answers teach...
+
+    def heard(self, turn: Turn, headers: Mapping[str, str]) -> None:
+        """Take the headers of an answer."""
+        self._met = True
+        self._pauses.reached()
+        now = self._clock()
+        for kind, said in read_allowances(headers).items():
+            self._buckets[kind].learn(now, said, turn.sent, turn.spent[kind])
+
+    def answered(self, turn: Turn, reply: Reply) -> None:
+        """Take a good answer."""
+        now = self._clock()
+        self._accepted = now
+        self._pauses.answered()
+        self._window.answered(now, was_full=turn.was_full)
+        self._pace.answered(now, turn.sent)
+        self._sizes.learn(turn.place.size, reply.usage)
+
+    def failed(self, turn: Turn, fault: Fault) -> Fault:
+        """Take a fault; see `Turn.judged`."""
+        now = self._clock()
+        if fault.limited or fault.wait is not None:
+            self._pauses.trouble(now, turn.sent, fault.wait)
+            if self._pauses.is_too_long(self._pauses.left(now)):
+                self._send_all_away(self._too_long())
+        if fault.status == 429:
+            return self._refusal(turn, fault, now)
+        if fault.limited and fault.status is None:
+            return self._lost(now, fault)
+        if fault.limited or fault.reason == "timeout":
+            self._window.troubled(now)
+        return fault
+
+    def _refusal(self, turn: Turn, fault: Fault, now: float) -> Fault:
+        self._refused += 1
+        if not self._pace.governs:
+            self._window.troubled(now)
+        if self._buckets["tokens"].is_known and self._buckets["tokens"].level(now) > 0:
+            self._sizes.counts_most = True
+        self._pace.refused(now, turn.sent, self._pauses.until)
+        if fault.wait is None and fault.consequence == "retry" and self._accepted >= turn.sent:
+            return replace(fault, wait=0.0, is_free=True)  # it takes calls, only not so many
+        return fault
+
+    def _lost(self, now: float, fault: Fault) -> Fault:
+        """The server cannot be reached: nobody but one call at a time tries whether it can."""
+        away = self._pauses.lost(now)
+        if self._pauses.is_too_long(away):
+            detail = f"{fault.detail}, for {away:.0f} s now; resume later"
+            self._send_all_away(detail)
+            return replace(fault, consequence="stop", detail=detail)
+        return replace(fault, wait=0.0) if self._accepted >= 0 else fault
+
+    def _refuse_to_wait(self) -> None:
+        if self._pauses.is_too_long(self._pauses.left(self._clock())):
+            raise ServerStopError(self._too_long())
+
+    def _too_long(self) -> str:
+        return f"the server asks for a pause of {self._pauses.left(self._clock()):.0f} s; resume later"
+
+    def _send_all_away(self, why: str) -> None:
+        for waiter in self._queue:
+            if not waiter.granted.done():
+                waiter.granted.set_exception(ServerStopError(why))
+
+
+def _is_called(granted: asyncio.Future[None]) -> bool:
+    return granted.done() and not granted.cancelled() and granted.exception() is None
+
+
+_LIMITERS: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, Limiter]] = WeakKeyDictionary()
+
+
+def join(where: Hashable, cap: int, patience: Patience) -> Share:
+    """Take part in the limiter of a server, which is made if nobody has a part in it.
+
+    Args:
+        where: host, model and key.
+        cap: calls at a time at most.
+        patience: how long the server may keep us waiting.
+    """
+    loop = asyncio.get_running_loop()
+    limiters = _LIMITERS.setdefault(loop, {})
+    for key in [key for key, limiter in limiters.items() if limiter.is_idle]:
+        del limiters[key]
+    if where not in limiters:
+        limiters[where] = Limiter(patience, loop.time)
+    return limiters[where].join(cap)

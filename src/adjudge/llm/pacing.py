@@ -1,0 +1,307 @@
+"""How fast a server lets itself be asked: plain arithmetic, on a clock that is given.
+
+`Window` is how many calls are under way at a time, `Bucket` what the server's headers say is left, `Pace`
+what its refusals teach where headers say nothing, `Sizes` what a call is likely to count in tokens.
+Times are seconds on a monotonic clock.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from adjudge.core.ask import Usage
+from adjudge.llm.rate_headers import Allowance
+
+__all__ = ["Bucket", "Pace", "Sizes", "Window"]
+
+_START: Final = 20
+_GROWTH: Final = 0.05  # a round
+_SHRINK: Final = 0.8
+_REST: Final = 15.0  # seconds between two times that the window shrinks
+
+_WINDOWS: Final = (1.0, 60.0, 3600.0, 86400.0)  # seconds to which servers count
+_NEAR: Final = 0.25
+_SPARE: Final = 0.01  # of a bucket that is left in it: others may ask too, and we count tokens by estimate
+_TINY: Final = 1e-6
+_TRUST: Final = 60.0  # seconds that a header holds us back at most; then one call asks how things are
+
+
+class Window:
+    """Calls at a time: fewer when the server has trouble, slowly more when it has none.
+
+    It starts with 20 and doubles each round until the first trouble. Then it grows by a twentieth a round,
+    and each trouble takes a fifth of it, though not twice within 15 seconds, since calls that were under way
+    together fail together. A round is as many answers as the window is wide.
+
+    Args:
+        cap: that it never exceeds.
+    """
+
+    def __init__(self, cap: int) -> None:
+        self._cap = cap
+        self._size = float(min(_START, cap))
+        self._rests_until = -1.0
+        self._is_new = True
+
+    @property
+    def size(self) -> int:
+        """Calls at a time; 1 or more."""
+        return int(self._size)
+
+    def cap(self, cap: int) -> None:
+        """Set another cap."""
+        self._size = min(self._size, float(cap))
+        self._cap = cap
+
+    def answered(self, now: float, *, was_full: bool) -> None:
+        """One call came back well; only a window that was full has shown that it could be wider."""
+        if was_full and now >= self._rests_until:
+            self._size = min(self._size + (1.0 if self._is_new else _GROWTH), float(self._cap))
+
+    def troubled(self, now: float) -> None:
+        """One call was refused for the server's load, or never came back."""
+        self._is_new = False
+        if now >= self._rests_until:
+            self._size = max(self._size * _SHRINK, 1.0)
+            self._rests_until = now + _REST
+
+
+class Bucket:
+    """What is left of one of the server's limits, by its headers and by what was sent since.
+
+    Servers count in two ways: what was used comes back steadily, or all of it at the end of a minute. They do
+    not say in which; but where it comes back steadily, what is gone and the time until all is back have the
+    ratio of the limit and its window, which is a second, a minute, an hour or a day.
+    """
+
+    def __init__(self) -> None:
+        self._capacity = 0.0  # 0: the server has not said
+        self._level = 0.0
+        self._rate = 0.0
+        self._at = 0.0
+        self._full_at: float | None = None
+        self._heard = -1.0
+        self._asked = -1.0
+        self.spent = 0.0
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the server has said anything."""
+        return self._capacity > 0
+
+    def level(self, now: float) -> float:
+        """Units left; 0 or more."""
+        if self._full_at is not None and now >= self._full_at:
+            return self._capacity
+        return min(self._level + self._rate * (now - self._at), self._capacity)
+
+    def opens_at(self, now: float, units: float) -> float:
+        """When so many units may be spent: now, or later."""
+        if not self._capacity:
+            return now
+        wanted = self._wanted(units)
+        missing = wanted - self.level(now)
+        if missing <= 0:
+            return now
+        opens = self._heard + _TRUST
+        if self._full_at is not None:
+            opens = min(opens, self._full_at)
+        if self._rate:
+            opens = min(opens, now + missing / self._rate)
+        return max(opens, now)
+
+    def _wanted(self, units: float) -> float:
+        """More than fits in waits for a full bucket and no longer."""
+        return min(units + _SPARE * self._capacity, self._capacity)
+
+    def spend(self, now: float, units: float) -> None:
+        """Take units out."""
+        self.spent += units
+        if not self._capacity:
+            return
+        left = self.level(now)
+        if left + _TINY < self._wanted(units):
+            self._heard = now  # this call asks how things are; the next one waits again
+        self._set(now, left - units)
+
+    def give_back(self, now: float, units: float) -> None:
+        """Put back what was taken for a call that was not sent."""
+        self.spent -= units
+        if self._capacity:
+            self._set(now, self.level(now) + units)
+
+    def learn(self, now: float, said: Allowance, sent: float, spent: float) -> None:
+        """Take what an answer says for what is left.
+
+        It was true when the server took the call. What was sent later is taken off and what came back since
+        is added. An answer to an earlier call than the last one tells nothing new.
+
+        Args:
+            now: when it came.
+            said: by its headers.
+            sent: when its call was sent.
+            spent: `self.spent` then, that call included.
+        """
+        if sent < self._asked:
+            return
+        self._asked, self._heard = sent, now
+        self._capacity = float(said.limit)
+        self._rate, self._full_at = self._refill(now, said)
+        age = now - sent if self._rate else 0.0
+        self._set(now, said.remaining - (self.spent - spent) + self._rate * age)
+
+    def _refill(self, now: float, said: Allowance) -> tuple[float, float | None]:
+        """Units a second that come back, or the time at which all of them will."""
+        used = said.limit - said.remaining
+        if not said.reset or not used:
+            return self._rate or said.limit / 60.0, None
+        window = said.limit * said.reset / used
+        if window < 1:
+            return said.limit / window, None  # nobody counts to less than a second
+        for usual in _WINDOWS:
+            if abs(window - usual) <= _NEAR * usual:
+                return said.limit / usual, None
+        return 0.0, now + said.reset
+
+    def _set(self, now: float, level: float) -> None:
+        if self._full_at is not None and now >= self._full_at:
+            self._full_at = None
+            self._rate = self._rate or self._capacity / 60.0
+        self._at, self._level = now, min(max(level, 0.0), self._capacity)
+
+
+_CAUTION: Final = 0.95
+_SEARCH: Final = 8  # answers a round, while the rate is not known
+_STEADY: Final = 100  # answers a round, once it is well known
+_LONGEST: Final = 1000  # answers a round, with a server that goes on refusing
+_QUIET: Final = 4  # rounds without a refusal, after which the rate grows faster and faster
+_FASTEST: Final = 0.5
+
+
+class Pace:
+    """Calls a second, where a server says nothing of its limits and refuses.
+
+    When it refuses, it has nothing left. So what it took between two refusals is what it allows in that time,
+    whatever it had saved up before the first. We go a twentieth slower than that, and then gradually faster,
+    until it refuses again. Before the second refusal we know nothing and search: slowly, then twice as fast,
+    and so on.
+    """
+
+    def __init__(self) -> None:
+        self.rate: float | None = None
+        self._next = 0.0
+        self._mark: float | None = None  # the last refusal; before it, the first call
+        self._taken = 0  # calls since then that were not refused
+        self._changed = -1.0
+        self._answers = 0
+        self._rounds = 0
+        self._round = float(_SEARCH)
+        self._most = float(_STEADY)
+        self._is_searching = False
+        self._has_held = False
+
+    @property
+    def governs(self) -> bool:
+        """Whether it is this rate that our speed depends on at present."""
+        return self.rate is not None and self._has_held and not self._is_searching
+
+    def opens_at(self, now: float) -> float:
+        """When the next call may be sent: now, or later."""
+        if self.rate is None or self._next <= now:
+            return now
+        self._has_held = True
+        return self._next
+
+    def spend(self, now: float) -> None:
+        """Count a call that is sent."""
+        if self._mark is None:
+            self._mark = now
+        self._taken += 1
+        if self.rate is not None:
+            self._next = max(self._next, now - 0.05) + 1.0 / self.rate
+
+    def give_back(self) -> None:
+        """Take back a call that was not sent."""
+        self._taken = max(self._taken - 1, 0)
+
+    def answered(self, now: float, sent: float) -> None:
+        """One call was taken; a rate grows only if it has held calls back."""
+        if self.rate is None or sent < self._changed:
+            return
+        self._answers += 1
+        if self._answers < self._round or not self._has_held:
+            return
+        self._rounds += 1
+        faster = min(_GROWTH * 2.0 ** max(self._rounds - _QUIET, 0), _FASTEST)
+        self._change(now, self.rate * (2.0 if self._is_searching else 1.0 + faster))
+
+    def refused(self, now: float, sent: float, until: float) -> None:
+        """One call was refused.
+
+        Args:
+            now: when we learnt of it.
+            sent: when it was sent; of calls that went out together, one teaches.
+            until: when calls may be sent again.
+        """
+        if sent <= self._changed or self._mark is None:
+            self._mark, self._taken = now, 0
+        else:
+            self._learn(now, max(self._taken - 1, 0))
+        self._next = max(self._next, until)
+
+    def _learn(self, now: float, taken: int) -> None:
+        elapsed = max(now - self._mark, 1e-3) if self._mark is not None else 1.0
+        self._rounds = 0
+        if self._changed < 0:
+            self._is_searching = True
+            self._change(now, max(taken, 1) / elapsed / 8.0)
+        elif taken:
+            self._is_searching = False
+            self._round = min(5.0 * taken, self._most)
+            self._change(now, _CAUTION * taken / elapsed)
+        else:  # still nothing left: the time goes on counting, and the next refusal will be as dear
+            self._most = min(1.5 * self._most, _LONGEST)
+            self._taken = 0
+            return
+        self._mark, self._taken = now, 0
+
+    def _change(self, now: float, rate: float) -> None:
+        self.rate = rate
+        self._changed = now
+        self._answers = 0
+        self._has_held = False
+
+
+class Sizes:
+    """How many tokens a call is likely to count, learnt from those that were counted."""
+
+    def __init__(self) -> None:
+        self._per_byte = 1 / 3
+        self._reply: float | None = None
+        self._spread = 0.0
+        self.counts_most = False
+        """Whether the server seems to count the longest reply that we allow, not the one it gave."""
+
+    def guess(self, size: int, max_tokens: int) -> float:
+        """Tokens of a call.
+
+        Args:
+            size: bytes of its body.
+            max_tokens: of the reply.
+        """
+        reply = float(max_tokens)
+        if self._reply is not None and not self.counts_most:
+            reply = min(self._reply + 2 * self._spread, reply)
+        return size * self._per_byte + reply
+
+    def learn(self, size: int, usage: Usage) -> None:
+        """Take a call that was counted into account."""
+        if not usage.prompt or not size:
+            return
+        self._per_byte += (usage.prompt / size - self._per_byte) / 8
+        if self._reply is None:
+            self._reply, self._spread = float(usage.completion), usage.completion / 2
+            return
+        error = usage.completion - self._reply
+        self._reply += error / 8
+        self._spread += (abs(error) - self._spread) / 4

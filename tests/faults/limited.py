@@ -1,0 +1,206 @@
+"""A server with rate limits, and time that passes as fast as it is computed.
+
+`LimitedServer` counts requests and tokens as providers do, in buckets that fill steadily or all at once at the
+end of a minute, and tells of it in headers or not, with a Retry-After or not. It is called directly, with
+what the engine would send. `run` runs a coroutine in a loop whose clock jumps from one event to the next, so
+that an hour of it takes seconds.
+"""
+
+import asyncio
+import heapq
+import random
+import selectors
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+from adjudge.core.ask import Reply, Usage
+from adjudge.llm.faults import Fault, fault_of, read_retry_after
+from adjudge.llm.turns import Share, Turn
+
+T = TypeVar("T")
+
+Headers = Literal["none", "openai", "anthropic", "garbage"]
+RetryAfter = Literal["none", "seconds", "garbage"]
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop that sleeps in no time at all."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        super().__init__(_Idle(self))
+
+    def time(self) -> float:
+        return self.now
+
+
+class _Idle(selectors.DefaultSelector):  # type: ignore[misc,valid-type]
+    def __init__(self, loop: VirtualLoop) -> None:
+        super().__init__()
+        self._loop = loop
+
+    def select(self, timeout: float | None = None) -> Any:
+        if timeout is None:
+            raise AssertionError("everybody waits, and nothing will ever happen: a wake-up was lost")
+        self._loop.now += timeout
+        return super().select(0)
+
+
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run to the end in virtual time."""
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(coroutine)
+
+
+@dataclass
+class Meter:
+    """One limit as the server counts it."""
+
+    a_minute: float
+    burst: float
+    is_fixed: bool = False
+    level: float = field(init=False)
+    at: float = 1000.0
+
+    def __post_init__(self) -> None:
+        self.level = self.burst
+
+    def refill(self, now: float) -> None:
+        if self.is_fixed:
+            if now // 60 > self.at // 60:
+                self.level = self.burst
+        else:
+            self.level = min(self.level + (now - self.at) * self.a_minute / 60, self.burst)
+        self.at = now
+
+    def wait(self, units: float) -> float:
+        """Seconds until so many are there."""
+        if self.is_fixed:
+            return 60 - self.at % 60
+        return max(units - self.level, 0.0) * 60 / self.a_minute
+
+    def reset(self) -> float:
+        """Seconds until all are there."""
+        return self.wait(self.burst) if self.level < self.burst else 0.0
+
+
+@dataclass
+class LimitedServer:
+    """See the module; `latency` is how long an answer takes, a refusal a fiftieth of it."""
+
+    requests: Meter | None = None
+    tokens: Meter | None = None
+    headers: Headers = "none"
+    retry_after: RetryAfter = "none"
+    latency: float = 2.0
+    parallel: int = 10**9
+    seed: int = 0
+    accepted: int = 0
+    refused: int = 0
+    used: float = 0.0
+    too_early: int = 0
+    in_flight: int = 0
+    peak: int = 0
+
+    def __post_init__(self) -> None:
+        self._chance = random.Random(self.seed)
+        self._closed_until = -1.0
+        self._told = -1.0
+
+    async def call(self, turn: Turn, prompt: int, completion: int) -> Reply | Fault:
+        """Send one request."""
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        self.too_early += self._told < now < self._closed_until - 1e-9
+        headers, is_taken, wait = self._admit(now, prompt + completion)
+        self.in_flight += 1
+        self.peak = max(self.peak, self.in_flight)
+        try:
+            factor = self._chance.uniform(0.5, 1.5) if is_taken else 0.02
+            await asyncio.sleep(self.latency * factor)
+        finally:
+            self.in_flight -= 1
+        turn.heard(headers)
+        if is_taken:
+            return Reply(text="", usage=Usage(prompt=prompt, completion=completion))
+        if self.retry_after == "seconds":
+            self._closed_until = max(self._closed_until, now + wait)
+            self._told = loop.time()
+        return fault_of(429, "slow down", read_retry_after(headers.get("Retry-After")))
+
+    def _admit(self, now: float, size: float) -> tuple[dict[str, str], bool, float]:
+        meters = [(m, n) for m, n in ((self.requests, 1.0), (self.tokens, size)) if m is not None]
+        for meter, _ in meters:
+            meter.refill(now)
+        wait = max((m.wait(n) for m, n in meters if m.level < n), default=0.0)
+        is_taken = all(m.level >= n for m, n in meters) and self.in_flight < self.parallel
+        if is_taken:
+            self.accepted += 1
+            self.used += size
+            for meter, units in meters:
+                meter.level -= units
+        else:
+            self.refused += 1
+        return self._say(is_taken, wait), is_taken, wait
+
+    def _say(self, is_taken: bool, wait: float) -> dict[str, str]:
+        said: dict[str, str] = {}
+        for kind, meter in (("requests", self.requests), ("tokens", self.tokens)):
+            if meter is None or self.headers == "none":
+                continue
+            values = (str(int(meter.burst)), str(int(meter.level)), f"{meter.reset() * 1000:.0f}ms")
+            if self.headers == "garbage":
+                values = ("-1", "lots", "soon")
+            for name, value in zip(("limit", "remaining", "reset"), values, strict=True):
+                spelled = f"x-ratelimit-{name}-{kind}"
+                said[f"anthropic-ratelimit-{kind}-{name}" if self.headers == "anthropic" else spelled] = value
+        if not is_taken and self.retry_after != "none":
+            said["Retry-After"] = f"{wait:.3f}" if self.retry_after == "seconds" else "in a while"
+        return said
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What came of it.
+
+    Args:
+        used: share of what the server allowed.
+        refused: share of the calls that it refused.
+        too_early: calls before a Retry-After that had been received was over.
+        calls: answered.
+    """
+
+    used: float
+    refused: float
+    too_early: int
+    calls: int
+
+
+async def drive(server: LimitedServer, share: Share, seconds: float, workers: int) -> Figures:
+    """Ask for so many seconds, as a run would: each worker one call after the other, refused ones again."""
+    loop = asyncio.get_running_loop()
+    chance = random.Random(server.seed + 1)
+    end = loop.time() + seconds
+
+    async def worker() -> None:
+        while loop.time() < end:
+            prompt, completion = chance.randint(400, 1200), chance.randint(20, 300)
+            place = share.place(size=3 * prompt, max_tokens=2048)
+            outcome: Reply | Fault | None = None
+            while not isinstance(outcome, Reply) and loop.time() < end:
+                async with share.turn(place) as turn:
+                    outcome = turn.judged(await server.call(turn, prompt, completion))
+
+    await asyncio.gather(*(worker() for _ in range(workers)))
+    return figures(server, loop.time() - (end - seconds))
+
+
+def figures(server: LimitedServer, seconds: float) -> Figures:
+    """How well the server's limits were used."""
+    shares = [1.0] if server.requests is server.tokens else []
+    for meter, used in ((server.requests, float(server.accepted)), (server.tokens, server.used)):
+        if meter is not None:
+            shares.append(used / (meter.burst + meter.a_minute * seconds / 60 - meter.burst * meter.is_fixed))
+    sent = server.accepted + server.refused
+    return Figures(max(shares), server.refused / max(sent, 1), server.too_early, server.accepted)
