@@ -116,6 +116,9 @@ def _price_row(price: tuple[Decimal, ...] | None, currency: str) -> list[str]:
 
 
 def _notes(found: Forecast) -> Iterator[str]:
+    if not (found.calls.max or found.stored):
+        yield "no model is asked"
+        return
     if found.stored:
         yield f"{found.stored:,} calls come from the store and are not in these numbers"
     if found.seen:
