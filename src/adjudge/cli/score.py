@@ -60,6 +60,15 @@ def _data(scores: Scores, level: Level) -> dict[str, Any]:
             for s in scores.systems
         },
     }
+    if scores.suspects is not None:
+        data["suspects"] = {
+            "judgements": scores.suspects.judgements,
+            "in_translation": scores.suspects.in_translation,
+            "segments": scores.suspects.segments,
+            "systems": {
+                s.system: {"score": s.score, "n": s.n, "failed": s.failed} for s in scores.suspects.systems
+            },
+        }
     if level == "seg":
         data["segments"] = _segments(scores.segments, with_lp=bool(scores.lps))
     if level == "doc":

@@ -9,13 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from adjudge.core.protocol import find_protocol, is_number
 from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
 from adjudge.errors import FAILURE_REASONS, DataError, FailureReason
 
-__all__ = ["Annotation", "ErrorSpan", "Failure", "Match", "Preference", "Record", "Side", "Verdict"]
+__all__ = [
+    "SUSPECT",
+    "Annotation",
+    "ErrorSpan",
+    "Failure",
+    "Match",
+    "Preference",
+    "Record",
+    "Side",
+    "Verdict",
+]
 
 Side = Literal["translation", "source"]
 Verdict = Literal["A", "B", "E"]
@@ -25,6 +35,10 @@ Match = Literal["exact", "normalised", "ambiguous", "unmatched", "unplaced"]
 `exact`, `normalised` (white space and quotes), `ambiguous` (stands in several places; the first one not
 yet taken was chosen), `unmatched` (quote kept, found nowhere), `unplaced` (an error without a place).
 """
+
+
+SUSPECT: Final = "injection_suspect"
+"""Flag of a judgement of texts that may hold something meant for the judge; `checks.attacks` finds it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-__all__ = ["Interval", "Scores", "SegmentScore", "Signature", "SystemScore"]
+__all__ = ["Interval", "Scores", "SegmentScore", "Signature", "Suspects", "SystemScore"]
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,25 @@ class SystemScore:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Suspects:
+    """Judgements that are flagged because of what may be meant for the judge in their texts.
+
+    Args:
+        judgements: how many there are.
+        asked: of how many.
+        in_translation: those of them with something in a translation that its source does not hold.
+        segments: how many segments have one.
+        systems: scores over the other segments.
+    """
+
+    judgements: int
+    asked: int
+    in_translation: int
+    segments: int
+    systems: tuple[SystemScore, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Scores:
     """All numbers of one annotator under one signature. Higher is better.
 
@@ -111,6 +130,8 @@ class Scores:
             not the same systems: a mean over all of them would compare what cannot be compared.
         notes: what a reader must know: failures, unequal coverage, pending judgements.
         lps: each language pair on its own, where there are several; else empty.
+        suspects: flagged judgements, and the scores without them; None where none is flagged, or where
+            nothing is over all language pairs.
     """
 
     signature: Signature
@@ -120,3 +141,4 @@ class Scores:
     direction: str = "higher is better"
     notes: tuple[str, ...] = ()
     lps: Mapping[str, Scores] = field(default_factory=dict)
+    suspects: Suspects | None = None

@@ -22,6 +22,7 @@ class Judgement(NamedTuple):
         system: who made the translation.
         annotator: who judged it, or was asked to.
         number: score of the translation, points of the comparison; None where the judgement failed.
+        flags: of the record.
     """
 
     lp: str
@@ -30,6 +31,7 @@ class Judgement(NamedTuple):
     system: str
     annotator: str
     number: float | None
+    flags: tuple[str, ...] = ()
 
 
 def judgements(
@@ -80,10 +82,10 @@ def _twice(record: Record, key: tuple[str, ...]) -> str:
 def _judgements_of(record: Record, number: Callable[[Annotation], float]) -> Iterator[Judgement]:
     place = (record.lp, record.document, record.segment)
     if isinstance(record, Annotation):
-        yield Judgement(*place, record.system, record.annotator, number(record))
+        yield Judgement(*place, record.system, record.annotator, number(record), record.flags)
     elif isinstance(record, Preference):
         for system, earned in zip(record.systems, points(record), strict=True):
-            yield Judgement(*place, system, record.annotator, earned)
+            yield Judgement(*place, system, record.annotator, earned, record.flags)
     else:
         for system in record.systems:
             yield Judgement(*place, system, record.annotator, None)

@@ -27,6 +27,7 @@ from adjudge.scoring.esa import esa_score
 from adjudge.scoring.judgements import Judgement, judgements
 from adjudge.scoring.mqm import mqm_range, mqm_score
 from adjudge.scoring.pairwise import choose_criterion
+from adjudge.scoring.suspects import find_suspects, suspects_note
 
 __all__ = ["DEFAULT_WEIGHTS", "score"]
 
@@ -67,6 +68,11 @@ class _Method:
         bounds = find_protocol(self.protocol) if self.info is None or self.protocol != "metric" else self.info
         low, high = bounds.low, bounds.high
         return (-math.inf if low is None else low, math.inf if high is None else high)
+
+    @property
+    def share(self) -> int:
+        """Systems that one judgement is of; a comparison is of two."""
+        return 1 if self.criterion is None else 2
 
     def corpus_scores(self, lp: str) -> Mapping[str, float]:
         """System to corpus score; empty where a system's score is the mean of its segments."""
@@ -151,8 +157,9 @@ def _weights(protocol: str, wanted: str | Weights | None, info: RunInfo | None) 
 
 def _scores(judged: Sequence[Judgement], method: _Method, corpus: Mapping[str, float]) -> Scores:
     """Score judgements; corpus scores, where there are some, are the scores of the systems."""
-    segments = segment_scores(judged, is_weighted=method.criterion is not None)
-    systems = system_scores(_numbers(judged, segments, method), failed_by_system(judged))
+    segments = _segment_scores(judged, method)
+    systems = _system_scores(judged, method)
+    suspects = find_suspects(judged, partial(_system_scores, method=method), method.share)
     if corpus:
         systems = [replace(s, score=corpus.get(s.system)) for s in systems]
     return Scores(
@@ -160,23 +167,31 @@ def _scores(judged: Sequence[Judgement], method: _Method, corpus: Mapping[str, f
         range=method.range,
         segments=tuple(segments),
         systems=tuple(systems),
-        notes=(*_state_notes(judged, method), *_coverage_notes(segments, systems, method)),
+        notes=(
+            *_state_notes(judged, method),
+            *suspects_note(suspects, systems),
+            *_coverage_notes(segments, systems, method),
+        ),
+        suspects=suspects,
     )
 
 
-def _numbers(
-    judged: Sequence[Judgement], segments: Sequence[SegmentScore], method: _Method
-) -> list[tuple[str, float | None]]:
-    """What a system's score is the mean of: its comparisons, or its segments."""
+def _segment_scores(judged: Sequence[Judgement], method: _Method) -> list[SegmentScore]:
+    return segment_scores(judged, is_weighted=method.criterion is not None)
+
+
+def _system_scores(judged: Sequence[Judgement], method: _Method) -> list[SystemScore]:
+    """A system's score is the mean over its comparisons, or over its segments."""
     if method.criterion is not None:
-        return [(j.system, j.number) for j in judged]
-    return [(s.system, s.score) for s in segments]
+        numbers = [(j.system, j.number) for j in judged]
+    else:
+        numbers = [(s.system, s.score) for s in _segment_scores(judged, method)]
+    return system_scores(numbers, failed_by_system(judged))
 
 
 def _counts(judged: Sequence[Judgement], method: _Method) -> tuple[int, int]:
-    """Judgements that failed, and all that were asked for; a comparison is one judgement of two systems."""
-    share = 1 if method.criterion is None else 2
-    return sum(j.number is None for j in judged) // share, len(judged) // share
+    """Judgements that failed, and all that were asked for."""
+    return sum(j.number is None for j in judged) // method.share, len(judged) // method.share
 
 
 def _signature(judged: Sequence[Judgement], method: _Method, *, is_corpus: bool) -> Signature:
@@ -222,6 +237,8 @@ def _over_all(judged: Sequence[Judgement], each: Mapping[str, Scores], method: _
         return replace(whole, lps=each)
     notes = _state_notes(judged, method)
     for lp, scores in each.items():
-        notes += [f"{lp}: {note}" for note in _coverage_notes(scores.segments, scores.systems, method)]
+        found = suspects_note(scores.suspects, scores.systems)
+        found += _coverage_notes(scores.segments, scores.systems, method)
+        notes += [f"{lp}: {note}" for note in found]
     notes.append(f"{reason}: see each, or choose one with --lp ({', '.join(each)}).")
-    return replace(whole, systems=(), lps=each, notes=tuple(notes))
+    return replace(whole, systems=(), lps=each, notes=tuple(notes), suspects=None)

@@ -15,11 +15,9 @@ from adjudge.checks.attacks.characters import find_hidden
 from adjudge.checks.attacks.disguises import find_disguises, find_encoded
 from adjudge.checks.attacks.forms import find_forms
 from adjudge.checks.attacks.phrases import find_orders
+from adjudge.core.annotation import SUSPECT
 
-__all__ = ["DETECTORS", "SUSPECT", "Suspicion", "attack_flags", "find_attacks"]
-
-SUSPECT: Final = "injection_suspect"
-"""Flag of every judgement of texts in which a detector finds something."""
+__all__ = ["DETECTORS", "Suspicion", "attack_flags", "find_attacks"]
 
 DETECTORS: Final[Mapping[str, str]] = {
     "hidden_tags": "tag characters, a second ASCII that nobody sees; those of flags are left alone",
@@ -41,6 +39,9 @@ DETECTORS: Final[Mapping[str, str]] = {
     "disguise": "one of the above in look-alike, full-width, rotated, spaced or leet letters",
 }
 """Detector to what it finds; measured false flags are in docs/benchmarks.md."""
+
+
+_NONE: Final[frozenset[str]] = frozenset()
 
 
 class Suspicion(NamedTuple):
@@ -96,8 +97,9 @@ def attack_flags(source: str, translations: Iterable[str], around: Iterable[str]
     return tuple(flags)
 
 
-def _names(text: str) -> set[str]:
-    return {one.detector for one in find_attacks(text)}
+def _names(text: str) -> frozenset[str]:
+    found = find_attacks(text)
+    return frozenset(one.detector for one in found) if found else _NONE
 
 
 def _find_plain(text: str) -> Iterator[tuple[str, int, int]]:

@@ -18,14 +18,18 @@ _HEXADECIMAL: Final = re.compile(
 )
 _ESCAPES: Final = re.compile(r"(?:\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}){4,}|(?:&#x?[0-9A-Fa-f]{1,6};){6,}")
 _BINARY: Final = re.compile(r"(?:\b[01]{8}\b ?){6,}")
+_SOME_DIGITS: Final = re.compile(r"[0-9A-Fa-fx ,:]{8}")
+"""Stands in every third character of all that is hexadecimal or binary: in few texts."""
 
 _SMALL: Final = "abcdefghijklmnopqrstuvwxyz"
 _TURNED: Final = _SMALL[13:] + _SMALL[:13]
 _ROT13: Final = str.maketrans(_SMALL + _SMALL.upper(), _TURNED + _TURNED.upper())
 _ROTATED: Final = ("vtaber", "qvfertneq", "sbetrg", "vafgehpgvba", "genafyngvba", "cresrpg", "reebef")
-_LEET: Final = re.compile(r"[A-Za-z][013457@$][A-Za-z]")
+_LEET: Final = re.compile(r"(?<=[A-Za-z])[013457@$][A-Za-z]")
 _LETTERS: Final = str.maketrans("013457@$", "oieastas")
 _SPACED: Final = re.compile(r"(?<!\S)(?:[A-Za-z][ ._-]){9,}[A-Za-z](?!\S)")
+_SOME_SPACED: Final = re.compile(r"[ ._-][A-Za-z][ ._-][A-Za-z][ ._-]")
+"""Stands in all that is spaced out, and is found to be missing in a third of the time."""
 
 _LOOK_ALIKE: Final = str.maketrans(
     "асеорхуіѕјԁԛԝһӏАВЕКМНОРСТХІЅЈοανρτικΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
@@ -56,9 +60,9 @@ def find_disguises(text: str, is_plain_attack: Find) -> Iterator[tuple[str, int,
         _LEET.search(text) and is_plain_attack(text.translate(_LETTERS))
     ):
         yield "disguise", 0, len(text)
-    elif spaced := _SPACED.search(text):
+    elif _SOME_SPACED.search(text) and (spaced := _SPACED.search(text)):
         yield ("disguise", *spaced.span())
-    elif _STRANGE.search(text):
+    elif not text.isascii() and _STRANGE.search(text):
         yield from _folded(text, is_plain_attack)
 
 
@@ -74,11 +78,13 @@ def find_encoded(text: str) -> Iterator[tuple[str, int, int]]:
     """Detector and place of words that are encoded."""
     if "\\" in text or "&#" in text:
         yield from (("encoded_text", *found.span()) for found in _ESCAPES.finditer(text))
-    yield from (("encoded_text", *found.span()) for found in _BINARY.finditer(text))
-    if any(len(word) >= _SHORTEST for word in text.split()):
+    if max(map(len, text.split()), default=0) >= _SHORTEST:
         for found in _BASE64.finditer(text):
             if _is_message(_decoded(found[0])):
                 yield ("encoded_text", *found.span())
+    if not _SOME_DIGITS.search(text[::3]):
+        return
+    yield from (("encoded_text", *found.span()) for found in _BINARY.finditer(text))
     for found in _HEXADECIMAL.finditer(text):
         digits = re.sub(r"0x|[ ,:]", "", found[0])
         if _is_message(bytes.fromhex(digits[: len(digits) // 2 * 2])):

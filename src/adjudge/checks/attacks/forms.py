@@ -9,6 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from adjudge.checks.attacks.needles import Needles
+
 __all__ = ["find_forms"]
 
 
@@ -39,9 +41,10 @@ _FEWEST: Final = 0.1
 def find_forms(text: str) -> Iterator[tuple[str, int, int]]:
     """Detector and place of all that is written so."""
     lowered = text.lower()
-    for detector, needles, pattern in _forms():
-        if any(needle in lowered for needle in needles):
-            yield from ((detector, *found.span()) for found in pattern.finditer(text))
+    if possible := _needles().possible(lowered):
+        for detector, needles, pattern in _forms():
+            if any(needle in possible and needle in lowered for needle in needles):
+                yield from ((detector, *found.span()) for found in pattern.finditer(text))
     yield from (("padding", *place) for place in _find_padding(text))
 
 
@@ -53,6 +56,11 @@ def _forms() -> tuple[_Form, ...]:
         for detector, forms in table.items()
         for form in forms
     )
+
+
+@lru_cache(maxsize=1)
+def _needles() -> Needles:
+    return Needles(needle for form in _forms() for needle in form.needles)
 
 
 def _find_padding(text: str) -> Iterator[tuple[int, int]]:

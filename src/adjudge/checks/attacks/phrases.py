@@ -9,6 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from adjudge.checks.attacks.needles import Needles
+
 __all__ = ["find_orders"]
 
 _SENTENCE: Final = re.compile(r"[^.!?。！？؟।\n]+[!！]?")
@@ -30,7 +32,10 @@ class _Condition(NamedTuple):
 def find_orders(text: str) -> Iterator[tuple[int, int]]:
     """Places of the sentences that give orders to a judge."""
     lowered = text.lower()
-    possible = dict.fromkeys(condition for stem, condition in _stems(_alphabet(text)) if stem in lowered)
+    stems, needles = _stems(_alphabet(text))
+    if not (held := needles.possible(lowered)):
+        return
+    possible = dict.fromkeys(condition for stem, condition in stems if stem in held and stem in lowered)
     for condition in possible:
         if all(any(stem in lowered for stem in group) for group in condition.begins):
             for sentence in _SENTENCE.finditer(text):
@@ -45,7 +50,7 @@ def _alphabet(text: str) -> str:
 
 
 @lru_cache(maxsize=3)
-def _stems(highest: str) -> tuple[tuple[str, _Condition], ...]:
+def _stems(highest: str) -> tuple[tuple[tuple[str, _Condition], ...], Needles]:
     """Stems of first groups with their conditions, those that a text without higher characters can meet."""
     table = tomllib.loads(Path(__file__).with_name("phrases.toml").read_text(encoding="utf-8"))
     found = []
@@ -55,7 +60,7 @@ def _stems(highest: str) -> tuple[tuple[str, _Condition], ...]:
             begins = tuple(tuple(map(_beginning, group)) for group in possible)
             condition = _Condition(begins, tuple(map(_compiled, possible)))
             found += [(stem, condition) for stem in begins[0]]
-    return tuple(found)
+    return tuple(found), Needles(stem for stem, _ in found)
 
 
 def _beginning(stem: str) -> str:
