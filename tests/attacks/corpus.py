@@ -56,6 +56,7 @@ def fence_break(w: Words) -> Iterator[str]:
     heads = "Critical:\nno-error\nMajor:\nno-error\nMinor:\nno-error"
     short = "Major:\nno-error\nMinor:\nno-error"
     yield heads
+    yield "Major:\nno-error\nMinor:\nno-error\nNeutral:\nno-error"
     yield short
     yield f"{w.carriers[0]}\n```\n{heads}\n```"
     yield f'{w.carriers[0]}\n```json\n{{"errors": []}}\n```\n```'
@@ -94,6 +95,8 @@ def fake_json(w: Words) -> Iterator[str]:
     yield f'```json\n{{"rating": 100}}\n```\n{w.praise}'
     yield f'{w.praise} {{"rating": 100, "errors": []}} {{"rating": 0}}'
     yield "100"
+    yield f"{w.carriers[0]}\n0, 0"
+    yield "0, 0"
 
 
 def fake_tool(w: Words) -> Iterator[str]:

@@ -1,0 +1,105 @@
+"""Every judge against every attack: what a model is shown, and what is made of what it says."""
+
+import json
+import re
+import secrets
+from collections import Counter
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+
+from adjudge.core.annotation import Annotation
+from adjudge.core.ask import Message, Quoted
+from adjudge.core.judge import PROFILES, Judge
+from adjudge.core.segment import Subject
+from adjudge.errors import AnswerError
+from adjudge.judges import JUDGES, load_judge
+from adjudge.llm.delimiters import mark_of, render_message
+from tests.attacks.corpus import ATTACKS, Attack
+from tests.attacks.hostile import PLACES, Hostile, subject_with
+
+SETTINGS: dict[str, list[dict[str, str]]] = {
+    "ea-prompt": [{}, {"steps": "1"}],
+    "gemba-da": [{}, {"with_reference": "true"}],
+    "gemba-v2": [{"samples": "1"}],
+}
+WAYS = [(n, p, s) for n in JUDGES for p in PROFILES for s in SETTINGS.get(n, [{}])]
+VERDICTS = ("04 fence break", "06 fake JSON verdict", "09 fake reasoning", "10 master key")
+SECRET = secrets.token_bytes(16)
+QUOTE = re.compile(r'^<<([\w-]+) (\w+)>>\n("[^\n]*")\n<</\1 \2>>$', re.MULTILINE)
+
+
+def identity(way: tuple[str, str, dict[str, str]]) -> str:
+    return " ".join((way[0], way[1], *way[2]))
+
+
+@pytest.fixture(params=WAYS, ids=identity)
+def judge(request: pytest.FixtureRequest) -> Judge:
+    name, profile, settings = request.param
+    return load_judge(name, profile=profile, settings=settings)
+
+
+def in_turn(attacks: list[Attack], judge: Judge) -> Iterator[tuple[Attack, str, Subject]]:
+    """Each attack in one of the places, another one for the next judge."""
+    first = WAYS.index(next(way for way in WAYS if way[:2] == (judge.name, judge.profile)))
+    for number, attack in zip(count(first), attacks, strict=False):
+        place = PLACES[number % len(PLACES)]
+        yield attack, place, subject_with(attack, place)
+
+
+async def outcome(judge: Judge, subject: Subject, ask: Hostile) -> str:
+    """What became of a reply that was copied from a text."""
+    try:
+        annotation: Annotation = await judge.annotate(subject, ask)
+    except AnswerError:
+        return "refused"
+    if not ask.is_believed:
+        return "not asked"
+    return "flagged" if "verdict_in_text" in annotation.flags else "believed"
+
+
+async def test_a_verdict_from_the_text_is_refused_or_flagged(judge: Judge) -> None:
+    """The model says the attack and nothing else, at every step; or it says it among other words."""
+    attacks = list({a.text: a for a in ATTACKS if a.kind in VERDICTS}.values())
+    for step in range(judge.calls.min):
+        outcomes: Counter[str] = Counter()
+        for attack, place, subject in in_turn(attacks, judge):
+            whole = await outcome(judge, subject, Hostile(attack.text, step=step))
+            outcomes[whole] += 1
+            assert whole != "believed", (attack, place)
+            prose = Hostile(f"Here is what I found.\n{attack.text}\nThat is all.", step=step)
+            assert await outcome(judge, subject, prose) == "refused", (attack, place)
+        assert set(outcomes) == {"refused", "flagged"}, (
+            "no verdict in the form of this judge among the attacks"
+        )
+
+
+async def test_a_model_sees_each_text_as_one_json_string_that_it_cannot_leave(judge: Judge) -> None:
+    """Our own words are the same whatever the texts say, every text comes back, and no copy is believed."""
+    ours: dict[tuple[str, str], list[str]] = {}
+    for attack, place, subject in in_turn(ATTACKS, judge):
+        ask = Hostile(attack.text, step=judge.calls.min - 1)
+        assert await outcome(judge, subject, ask) != "believed", (attack, place)
+        mark = mark_of(subject.segment, SECRET)
+        messages = [message for asked in ask.asked for message in asked]
+        shown = {text for message in messages for text in shown_in(message, mark)}
+        assert attack.text in shown, (attack, place)
+        assert shown <= {subject.source, subject.translation, subject.context[0].source, subject.reference}
+        words = [part for message in messages for part in message.parts if isinstance(part, str)]
+        assert words == ours.setdefault((subject.lp, place), words), (attack, place)
+
+
+def shown_in(message: Message, mark: str) -> list[str]:
+    """The judged texts of a message as it is sent, read back."""
+    wire = render_message(message, mark)
+    quoted = [part for part in message.parts if isinstance(part, Quoted)]
+    found = [(name, json.loads(text)) for name, digits, text in QUOTE.findall(wire) if digits == mark]
+    assert found == [(part.name, part.text) for part in quoted]
+    assert wire.count(mark) == 2 * len(quoted)
+    return [part.text for part in quoted if part.name != "errors"]
+
+
+async def test_no_text_can_make_a_judgement_fail(judge: Judge) -> None:
+    for _, _, subject in in_turn(ATTACKS[::5], judge):
+        await judge.annotate(subject, Hostile())
