@@ -33,6 +33,8 @@ _FINISHED: Final = {
     "refusal": "refused",
 }
 _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
+_SEALED: Final = ("type", "thinking", "signature", "data")
+"""Fields of thinking; all that comes back with the tool calls that followed it."""
 _UNCHECKED: Final = frozenset(
     {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"}
     | {"minItems", "maxItems", "uniqueItems"}
@@ -182,10 +184,10 @@ def _read_blocks(content: list[dict[str, Any]]) -> _Blocks:
         kind = block.get("type")
         if kind == "text" and isinstance(block.get("text"), str):
             text += block["text"]
-        elif kind in _THINKING:
-            said = block.get("thinking")
-            thought += said if isinstance(said, str) else ""
-            sealed.append(block)
+        elif isinstance(kind, str) and kind in _THINKING:
+            kept = {key: value for key in _SEALED if isinstance(value := block.get(key), str)}
+            thought += kept.get("thinking", "")
+            sealed.append(kept)
         elif kind == "tool_use":
             state = orjson.dumps(sealed).decode() if sealed else ""
             calls.append((block.get("id"), block.get("name"), block.get("input"), state))

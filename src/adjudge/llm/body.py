@@ -234,7 +234,7 @@ def read_calls(calls: Iterable[tuple[Any, Any, object, str]], redactor: Redactor
         call = ToolCall(
             id=read_words(id_, redactor),
             name=read_words(name, redactor),
-            arguments={key: _clean(inner, redactor) for key, inner in _object(arguments).items()},
+            arguments=_object(_clean(arguments, redactor)),
             state=read_words(state, redactor),
         )
         if call.id in found and not _is_same(_facts(found[call.id]), _facts(call)):
