@@ -215,6 +215,17 @@ def test_an_attempt_that_may_have_been_paid_counts_with_the_most_it_can_have_cos
     assert read_run_info(tmp_path / "run").price == 0.0  # the server counted nothing
 
 
+def test_a_budget_counts_what_a_session_without_one_may_have_paid(
+    server: Server, tmp_path: Path, prices: Path
+) -> None:
+    server.fails("reset")
+    assert judge(server, tmp_path / "run", prices=prices).info.counts["failed"] == 32
+    server.log.clear()
+    with pytest.raises(BudgetError):
+        judge(server, tmp_path / "run", prices=prices, budget="10")
+    assert not server.log
+
+
 def test_an_attempt_that_was_refused_costs_nothing(server: Server, tmp_path: Path, prices: Path) -> None:
     server.fails("500", "503", "429", None)
     done = judge(server, tmp_path / "run", prices=prices, budget="20")
@@ -292,7 +303,7 @@ def test_what_is_paid_and_what_may_have_been_paid_never_pass_the_limit(
                 await asyncio.sleep(0)
                 paid = Usage() if is_unsure else Usage(prompt=int(prompt * share), completion=completion)
                 used += prompt + completion if is_unsure else paid.prompt + paid.completion
-                tested.settle(number, paid, is_unsure=is_unsure)
+                tested.settle("m", number, paid, unsure=most if is_unsure else Usage())
                 assert used <= limit
 
         done = await asyncio.gather(*(worker() for _ in range(width)), return_exceptions=True)
@@ -309,8 +320,8 @@ async def test_a_call_waits_for_those_in_flight_before_it_gives_up() -> None:
     second = asyncio.ensure_future(tested.reserve("m", Usage(prompt=80)))
     await asyncio.sleep(0)
     assert not second.done()
-    tested.settle(first, Usage(prompt=10))
-    tested.settle(await second, Usage(prompt=80))
+    tested.settle("m", first, Usage(prompt=10))
+    tested.settle("m", await second, Usage(prompt=80))
     with pytest.raises(BudgetError, match="90 tokens are paid, and the next call may cost up to 11 tokens"):
         await tested.reserve("m", Usage(prompt=11))
     with pytest.raises(BudgetError):  # and then nothing more is sent, however small
@@ -347,7 +358,8 @@ async def test_only_what_may_have_been_paid_uncounted_goes_on_counting(
     outcome: Reply | Fault | None, counts: bool
 ) -> None:
     account = Account("m", meter(Budget(tokens=10**6)))
-    unsure = account.settle(await account.reserve(make_request()), outcome)
+    request = make_request()
+    unsure = account.settle(request, await account.reserve(request), outcome)
     assert bool(unsure.prompt) == counts
 
 

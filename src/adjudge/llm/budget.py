@@ -28,6 +28,8 @@ __all__ = ["STOPPED", "Account", "Budget", "Meter", "most_of", "render_price", "
 
 _FRAME: Final = 64  # tokens of a chat template around one message, and around all
 
+_NOTHING: Final = Usage()
+
 STOPPED: Final = Fault(consequence="retry", reason="connection", detail="the run was stopped meanwhile")
 """Outcome of an attempt that was under way when the run was stopped."""
 
@@ -137,48 +139,47 @@ class Meter:
         Raises:
             BudgetError: nothing is in flight, and it could cross the budget.
         """
-        if self.is_limited:
-            while not self._fits(model, most):
-                if not self._held and self._over is None:
-                    self._over = BudgetError(self._say(model, most))
-                    self._wake()
-                if self._over is not None:
-                    raise self._over
-                waiter = asyncio.get_running_loop().create_future()
-                self._waiting.append(waiter)
-                await waiter
+        while not self._fits(model, most):
+            if not self._held and self._over is None:
+                self._over = BudgetError(self._say(model, most))
+                self._wake()
+            if self._over is not None:
+                raise self._over
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiter)
+            await waiter
         number = next(self._numbers)
         self._held[number] = (model, most)
         self._held_amount += self._cost(model, most)
         self._held_tokens += _size(most)
         return number
 
-    def settle(self, number: int, paid: Usage, *, is_unsure: bool = False, answered: bool = False) -> Usage:
+    def settle(
+        self, model: str, number: int, paid: Usage, *, unsure: Usage = _NOTHING, answered: bool = False
+    ) -> None:
         """Take what an attempt did cost in place of what was set aside.
 
         Args:
+            model: that was asked.
             number: what `reserve` gave.
             paid: tokens that the server counted.
-            is_unsure: it counted none, and may be paid all the same.
+            unsure: what it may have cost at most, where the server counted none and may be paid.
             answered: whether an answer came.
-
-        Returns:
-            What goes on counting of what was set aside.
         """
-        model, most = self._held.pop(number)
+        size, before = _size(paid), self._spent.get(model, Spent())
+        self._spent[model] = Spent(
+            _both(before.usage, paid) if size else before.usage,
+            _both(before.unsure, unsure) if unsure is not _NOTHING else before.unsure,
+            before.uncounted + (answered and not size),
+        )
+        if not self.is_limited:
+            return
+        _, most = self._held.pop(number)
         self._held_amount -= self._cost(model, most)
         self._held_tokens -= _size(most)
-        unsure = most if is_unsure else Usage()
-        before = self._spent.get(model, Spent())
-        self._spent[model] = Spent(
-            _both(before.usage, paid),
-            _both(before.unsure, unsure),
-            before.uncounted + (answered and not _size(paid)),
-        )
         self._amount += self._cost(model, paid) + self._cost(model, unsure)
-        self._tokens += _size(paid) + _size(unsure)
+        self._tokens += size + _size(unsure)
         self._wake()
-        return unsure
 
     def _wake(self) -> None:
         waiting, self._waiting = self._waiting, []
@@ -227,25 +228,23 @@ class Account:
     meter: Meter | None = None
 
     async def reserve(self, request: Request) -> int:
-        """Set aside what the attempt can cost; see `Meter.reserve`."""
-        if self.meter is None:
+        """Set aside what the attempt can cost, where there is a budget; see `Meter.reserve`."""
+        if self.meter is None or not self.meter.is_limited:
             return 0
-        return await self.meter.reserve(self.model, most_of(request) if self.meter.is_limited else Usage())
+        return await self.meter.reserve(self.model, most_of(request))
 
-    def settle(self, number: int, outcome: Reply | Fault | None) -> Usage:
+    def settle(self, request: Request, number: int, outcome: Reply | Fault | None) -> Usage:
         """Count what the attempt did cost; None is one that was never sent.
 
         Returns:
             What it may have cost at most, where that is not known.
         """
-        if self.meter is None:
-            return Usage()
-        return self.meter.settle(
-            number,
-            Usage() if outcome is None else outcome.usage,
-            is_unsure=outcome is not None and _may_be_paid(outcome),
-            answered=isinstance(outcome, Reply),
-        )
+        is_unsure = outcome is not None and _may_be_paid(outcome)
+        unsure = most_of(request) if is_unsure else _NOTHING
+        if self.meter is not None:
+            paid, answered = _NOTHING if outcome is None else outcome.usage, isinstance(outcome, Reply)
+            self.meter.settle(self.model, number, paid, unsure=unsure, answered=answered)
+        return unsure
 
 
 def unsure_of(request: Request, reply: Reply) -> Usage:

@@ -116,7 +116,7 @@ class RemoteModel:
             outcome = STOPPED
             raise
         finally:
-            unsure = self._account.settle(hold, outcome)
+            unsure = self._account.settle(request, hold, outcome)
             if isinstance(outcome, Fault) and self._note is not None:
                 seconds = round(time.monotonic() - began, 3)
                 said = (outcome.reason, outcome.detail, outcome.status, outcome.usage, outcome.body)
