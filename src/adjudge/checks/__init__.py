@@ -122,10 +122,16 @@ def _largest(marks: list[Mark]) -> Iterator[Mark]:
     """Leave out what stands inside another error that is as bad, so that none counts twice."""
     kept: list[Mark] = []
     for mark in sorted(marks, key=_rank):
-        if not any(k.side == mark.side and k.start <= mark.start and mark.end <= k.end for k in kept):
+        if not any(_holds(other, mark) for other in kept):
+            kept.append(mark)
             yield mark
-            if mark.rule not in _EXPLAINED_BY:
-                kept.append(mark)
+
+
+def _holds(other: Mark, mark: Mark) -> bool:
+    """Whether a mark stands inside another one. What is wrong with a whole text hides nothing in it."""
+    if other.rule in _EXPLAINED_BY and mark[1:4] != other[1:4]:
+        return False
+    return other.side == mark.side and other.start <= mark.start and mark.end <= other.end
 
 
 def _rank(mark: Mark) -> tuple[int, int, float, str, int]:
