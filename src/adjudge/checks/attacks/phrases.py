@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -15,6 +15,7 @@ __all__ = ["find_orders"]
 
 _SENTENCE: Final = re.compile(r"[^.!?。！？؟।\n]+[!！]?")
 _ALPHABET: Final = re.compile(r"[a-zà-ɏа-яёіїєґ]", re.IGNORECASE)
+_BEYOND_LATIN: Final = re.compile(r"[^\x00-\u024f]")
 
 
 class _Condition(NamedTuple):
@@ -35,7 +36,7 @@ def find_orders(text: str) -> Iterator[tuple[int, int]]:
     stems, needles = _stems(_alphabet(text))
     if not (held := needles.possible(lowered)):
         return
-    possible = dict.fromkeys(condition for stem, condition in stems if stem in held and stem in lowered)
+    possible = dict.fromkeys(condition for stem in held if stem in lowered for condition in stems[stem])
     for condition in possible:
         if all(any(stem in lowered for stem in group) for group in condition.begins):
             for sentence in _SENTENCE.finditer(text):
@@ -45,22 +46,24 @@ def find_orders(text: str) -> Iterator[tuple[int, int]]:
 
 def _alphabet(text: str) -> str:
     """Highest character of the writing that a text may be in; most texts need few conditions."""
-    highest = "\x7f" if text.isascii() else max(text)
-    return next((end for end in ("\x7f", "\u024f") if highest <= end), "\U0010ffff")
+    if text.isascii():
+        return "\x7f"
+    return "\U0010ffff" if _BEYOND_LATIN.search(text) else "\u024f"
 
 
 @lru_cache(maxsize=3)
-def _stems(highest: str) -> tuple[tuple[tuple[str, _Condition], ...], Needles]:
+def _stems(highest: str) -> tuple[Mapping[str, list[_Condition]], Needles]:
     """Stems of first groups with their conditions, those that a text without higher characters can meet."""
     table = tomllib.loads(Path(__file__).with_name("phrases.toml").read_text(encoding="utf-8"))
-    found = []
+    found: dict[str, list[_Condition]] = {}
     for groups in (groups for kinds in table.values() for groups in kinds.values()):
         possible = [[stem for stem in group if max(stem) <= highest] for group in groups]
         if all(possible):
             begins = tuple(tuple(map(_beginning, group)) for group in possible)
             condition = _Condition(begins, tuple(map(_compiled, possible)))
-            found += [(stem, condition) for stem in begins[0]]
-    return tuple(found), Needles(stem for stem, _ in found)
+            for stem in begins[0]:
+                found.setdefault(stem, []).append(condition)
+    return found, Needles(found)
 
 
 def _beginning(stem: str) -> str:
