@@ -66,9 +66,9 @@ _ROOMS: Final = {"judges", "metrics", "report"}
 def __getattr__(name: str) -> Any:  # noqa: ANN401 (any public name)
     """Import a public name from its home."""
     if name == "__version__":
-        from importlib.metadata import version
+        from adjudge.core.version import VERSION
 
-        return version("adjudge")
+        return VERSION
     if name in _ROOMS:
         return importlib.import_module(f"adjudge.{name}")
     if name not in _HOMES:

@@ -1,6 +1,8 @@
 import pytest
 
 from adjudge.checks import RULES, find_errors
+from adjudge.core.annotation import Annotation
+from adjudge.core.judge import Metric
 from adjudge.core.segment import Segment, Subject
 from adjudge.errors import UsageError
 from adjudge.metrics import load_metric
@@ -16,8 +18,14 @@ def subject(translation: str, system: str = "a") -> Subject:
     return Subject(segment=segment, systems=(system,))
 
 
+def marked(metric: Metric, translation: str) -> Annotation:
+    (record,) = metric.annotate([subject(translation)])
+    assert isinstance(record, Annotation)
+    return record
+
+
 def test_the_checks_become_mqm_annotations() -> None:
-    (annotation,) = load_metric("rules").annotate([subject(TRANSLATION)])
+    annotation = marked(load_metric("rules"), TRANSLATION)
     assert (annotation.protocol, annotation.annotator, annotation.system) == ("mqm", "rules", "a")
     assert (annotation.lp, annotation.document, annotation.segment) == ("en-de", "d", "7")
     assert annotation.rating is None
@@ -26,14 +34,14 @@ def test_the_checks_become_mqm_annotations() -> None:
 
 
 def test_a_clean_translation_is_judged_and_clean() -> None:
-    (annotation,) = load_metric("rules").annotate([subject("Er zahlte 45.000 $ für 300 Bücher (alle alt).")])
+    annotation = marked(load_metric("rules"), "Er zahlte 45.000 $ für 300 Bücher (alle alt).")
     assert annotation.spans == ()
 
 
 def test_rules_that_are_seldom_right_can_be_left_out() -> None:
     strict = load_metric("rules", {"min-precision": "0.8"})
-    (kept,) = strict.annotate([subject(TRANSLATION)])
-    (all_of_them,) = load_metric("rules").annotate([subject(TRANSLATION)])
+    kept = marked(strict, TRANSLATION)
+    all_of_them = marked(load_metric("rules"), TRANSLATION)
     expected = [f for f in find_errors(SOURCE, TRANSLATION, "en-de") if f.precision >= 0.8]
     assert kept.spans == tuple(f.span for f in expected)
     assert 0 < len(kept.spans) < len(all_of_them.spans)

@@ -102,9 +102,9 @@ def _root() -> Callable[..., None]:
 
     def print_version(wanted: bool) -> None:
         if wanted:
-            from adjudge import __version__
+            from adjudge.core.version import VERSION
 
-            print(f"adjudge {__version__}")
+            print(f"adjudge {VERSION}")
             raise typer.Exit
 
     show = typer.Option(False, "--version", callback=print_version, is_eager=True, help="Print the version.")

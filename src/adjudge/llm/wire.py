@@ -16,8 +16,8 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 import orjson
 
-from adjudge import __version__
 from adjudge.core.ask import Reply
+from adjudge.core.version import VERSION
 from adjudge.errors import AnswerError, FailureReason, ModelError
 from adjudge.llm.body import read_json_body, refuse_duplicate_keys
 from adjudge.llm.credentials import Redactor
@@ -162,7 +162,7 @@ class Wire:
             "Content-Type": "application/json",
             "Accept": "application/json",
             "Accept-Encoding": "identity",  # so that the cap is on what we read, not on what unpacks from it
-            "User-Agent": f"adjudge/{__version__}",
+            "User-Agent": f"adjudge/{VERSION}",
         }
         return headers | self.dialect.headers()
 

@@ -8,9 +8,9 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from adjudge import __version__
 from adjudge.core.judge import Judge, Metric, Profile
 from adjudge.core.score import Signature
+from adjudge.core.version import VERSION
 from adjudge.errors import UsageError
 from adjudge.judges import Sampled
 
@@ -132,7 +132,7 @@ def signature_of(
     fields["failed"] = "0/0"
     if seed is not None:
         fields["seed"] = str(seed)
-    return Signature(annotator.name, {**fields, "version": __version__})
+    return Signature(annotator.name, {**fields, "version": VERSION})
 
 
 def _by_lp(settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
