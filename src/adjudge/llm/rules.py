@@ -28,6 +28,7 @@ _WORST: Final = 25.0  # points at which a rating is the lowest
 _COUNTED: Final[tuple[Severity, ...]] = ("major", "minor")
 _LONG_WORD: Final = 20  # code points that a quotation grows by at most, where no space stands
 _UNWRITABLE: Final = re.compile("[\0\ud800-\udfff]")
+_DOUBLE_QUOTES: Final = re.compile('["“”]')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,13 +207,18 @@ def _headings(errors: Sequence[_Error], severities: Sequence[Severity], subject:
     for index, severity in enumerate(severities):
         tokens.append(_certain(("\n" if index else "") + f"{severity.capitalize()}:"))
         found = [e for e in errors if e.severity == severity]
-        for error in found:
-            quote = " ".join(_quote(error.finding, subject).split())
-            text = f'\n{error.category} - "{quote}"' if quote else f"\n{error.category}"
-            tokens.append(TokenLogprob(text, math.log(error.finding.precision)))
+        tokens += [TokenLogprob(_line(e, subject), math.log(e.finding.precision)) for e in found]
         if not found:
             tokens.append(_verdict("\nno-error", errors))
     return tuple(tokens)
+
+
+def _line(error: _Error, subject: Subject) -> str:
+    """One error under its heading. No side can be said here, so that only an omission quotes the source."""
+    if error.finding.span.side == "source" and not error.category.endswith("omission"):
+        return f"\n{error.category}"
+    quote = " ".join(_quote(error.finding, subject).split())
+    return f'\n{error.category} - "{quote}"'
 
 
 def _quote(finding: Finding, subject: Subject) -> str:
@@ -223,7 +229,10 @@ def _quote(finding: Finding, subject: Subject) -> str:
     while start > 0 and not (text[start:end].strip() and text.find(text[start:end].strip()) >= start):
         low = max(0, start - _LONG_WORD)
         start = max(low, text.rfind(" ", low, start - 1) + 1)
-    return _UNWRITABLE.sub("\ufffd", text[start:end])
+    quote = text[start:end]
+    if _UNWRITABLE.search(quote):  # no reader takes such a character, so that this is found nowhere
+        return _UNWRITABLE.sub("\ufffd", _DOUBLE_QUOTES.sub("'", quote))
+    return quote
 
 
 def _certain(text: str) -> TokenLogprob:
