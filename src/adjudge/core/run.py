@@ -29,7 +29,8 @@ class RunInfo:
         test_set: name, digest, lps, systems and number of segments.
         counts: units of work by state: `judged`, `failed`, `pending`.
         failures: failed units by reason.
-        calls: model calls: `asked`, `from_store`, `attempts`, `repaired`.
+        calls: model calls: `asked`, `from_store`, `attempts`, `repaired`; of the last session with
+            a server also `concurrency` (calls at a time in the end), `refused` (429) and `waited` (seconds).
         tokens: prompt, cached, completion, reasoning; as the server counted them.
         price: in `currency`, or None for unknown.
         times: ISO 8601 `started` and `finished`.

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import email.utils
 import re
-import time
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from adjudge.core.ask import Usage
 from adjudge.errors import FailureReason
+from adjudge.llm.rate_headers import server_time
 
 __all__ = ["Fault", "fault_of", "read_error", "read_retry_after"]
 
@@ -160,8 +160,16 @@ def _status_of(message: str, code: object) -> int:
     return 500
 
 
-def read_retry_after(value: str | None, milliseconds: str | None = None) -> float | None:
-    """Seconds of a Retry-After header, given as a number or as a date; None for anything else."""
+def read_retry_after(
+    value: str | None, milliseconds: str | None = None, date: str | None = None
+) -> float | None:
+    """Seconds of a Retry-After header, given as a number or as a date; None for anything else.
+
+    Args:
+        value: the header.
+        milliseconds: the header `retry-after-ms`, which is finer.
+        date: the header `Date`: what the server's clock says, which is not always what ours does.
+    """
     if milliseconds is not None and re.fullmatch(r"\d{1,9}(\.\d+)?", milliseconds.strip(), re.ASCII):
         return float(milliseconds) / 1000
     if value is None:
@@ -172,4 +180,4 @@ def read_retry_after(value: str | None, milliseconds: str | None = None) -> floa
         when = email.utils.parsedate_to_datetime(value)
     except ValueError:
         return None
-    return max(when.timestamp() - time.time(), 0.0) if when.tzinfo is not None else None
+    return max(when.timestamp() - server_time(date), 0.0) if when.tzinfo is not None else None

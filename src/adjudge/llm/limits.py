@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final
@@ -25,7 +25,7 @@ from adjudge.llm.rate_headers import Kind, read_allowances
 from adjudge.llm.retry import Patience
 from adjudge.llm.turns import Share, Turn
 
-__all__ = ["Limiter", "Load", "join"]
+__all__ = ["Limiter", "Load", "join", "load_of"]
 
 _MOST: Final = 2**20
 _GREETING: Final = 2.0  # seconds for which the first call goes alone; its headers seed the buckets
@@ -48,6 +48,16 @@ class Load:
     refused: int = 0
     waited: float = 0.0
     waits: str = ""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What a run record keeps of it."""
+        return {"concurrency": self.concurrency, "refused": self.refused, "waited": round(self.waited)}
+
+    def __str__(self) -> str:
+        """A few words for a line of progress."""
+        words = f"{self.in_flight} of {self.concurrency} at a time"
+        return ", ".join(part for part in (words, self.waits) if part)
 
 
 @dataclass(order=True)
@@ -296,6 +306,18 @@ class Limiter:
 
 def _is_called(granted: asyncio.Future[None]) -> bool:
     return granted.done() and not granted.cancelled() and granted.exception() is None
+
+
+def load_of(limiters: Iterable[Limiter]) -> Load:
+    """How it stands with several servers together."""
+    loads = [limiter.load for limiter in set(limiters)]
+    return Load(
+        concurrency=sum(load.concurrency for load in loads),
+        in_flight=sum(load.in_flight for load in loads),
+        refused=sum(load.refused for load in loads),
+        waited=max((load.waited for load in loads), default=0.0),
+        waits=next((load.waits for load in loads if load.waits), ""),
+    )
 
 
 _LIMITERS: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, Limiter]] = WeakKeyDictionary()

@@ -18,6 +18,7 @@ from adjudge.llm.budget import Account, Meter
 from adjudge.llm.connection import Connection
 from adjudge.llm.credentials import check_address, read_key
 from adjudge.llm.identity import Identity
+from adjudge.llm.limits import Load, load_of
 from adjudge.llm.model import Model, Request
 from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Provider
 from adjudge.llm.replay import ReplayModel, find_recorded
@@ -110,6 +111,11 @@ class Models:
     def paid(self) -> frozenset[str]:
         """Names of the models whose answers may cost something."""
         return frozenset(model.name for model in self.all if model.remote is not None)
+
+    @property
+    def load(self) -> Load:
+        """How it stands with the servers now."""
+        return load_of(remote.limiter for remote in self._remotes() if remote.limiter is not None)
 
     async def drain(self) -> None:
         """Send nothing more; what is on its way may come back."""

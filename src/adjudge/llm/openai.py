@@ -18,7 +18,7 @@ from adjudge.errors import AnswerError, ModelError, ServerStopError
 from adjudge.llm.budget import STOPPED, Account
 from adjudge.llm.endpoint import Endpoint
 from adjudge.llm.faults import Fault
-from adjudge.llm.limits import Load, join
+from adjudge.llm.limits import Limiter, join
 from adjudge.llm.model import Request
 from adjudge.llm.retry import Tries
 from adjudge.llm.turns import Share, Turn
@@ -63,9 +63,9 @@ class RemoteModel:
         await self._wire.close()
 
     @property
-    def load(self) -> Load:
-        """How it stands with the server, for all that ask it with this key."""
-        return Load() if self._share is None else self._share.limiter.load
+    def limiter(self) -> Limiter | None:
+        """What all share that ask this model with this key; None before the first call."""
+        return None if self._share is None else self._share.limiter
 
     def _joined(self) -> Share:
         """Our part in the limiter of the server; one for all that ask this model with this key."""

@@ -154,7 +154,9 @@ class Wire:
         elif "text/plain" in response.headers.get("Content-Type", ""):
             message = raw.decode(errors="replace")
         headers = response.headers
-        wait = read_retry_after(headers.get("Retry-After"), headers.get("retry-after-ms"))
+        wait = read_retry_after(
+            headers.get("Retry-After"), headers.get("retry-after-ms"), headers.get("Date")
+        )
         return fault_of(response.status, self._redactor.error(message), wait)
 
     def _headers(self) -> dict[str, str]:

@@ -56,20 +56,20 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
-    def show(self, *, done: int, failed: int, tally: Tally, price: str = "") -> None:
-        """Say how far it is, and what was paid."""
+    def show(self, *, done: int, failed: int, tally: Tally, more: str = "") -> None:
+        """Say how far it is, and what more there is to say: the price, how fast the server may be asked."""
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=done, description=self._words(failed, tally, price))
+            self._bar.update(self._task, completed=done, description=self._words(failed, tally, more))
         elif self._shown and time.monotonic() - self._said >= _LINE_SECONDS:
             self._said = time.monotonic()
             left = self._left(done)
-            sys.stderr.write(f"{done}/{self._total} {self._words(failed, tally, price)}{left}\n")
+            sys.stderr.write(f"{done}/{self._total} {self._words(failed, tally, more)}{left}\n")
 
-    def _words(self, failed: int, tally: Tally, price: str) -> str:
+    def _words(self, failed: int, tally: Tally, more: str) -> str:
         seconds = max(time.monotonic() - self._began, 1e-3)
         calls = f"{(tally.asked + tally.from_store) / seconds:.1f} calls/s"
         tokens = f"{tally.usage.prompt + tally.usage.completion:,} tokens"
-        return ", ".join(part for part in (f"{failed} failed", calls, tokens, price) if part)
+        return ", ".join(part for part in (f"{failed} failed", calls, tokens, more) if part)
 
     def _left(self, done: int) -> str:
         if not done:

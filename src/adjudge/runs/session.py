@@ -20,6 +20,7 @@ from adjudge.data.run_dir import RECORDS
 from adjudge.errors import AnswerError, DataError, FailureReason, UsageError
 from adjudge.llm.ask import Asker, Tally
 from adjudge.llm.budget import Meter
+from adjudge.llm.limits import Load
 from adjudge.llm.models import Models
 from adjudge.runs.annotators import is_judge, is_metric
 from adjudge.runs.job import Job
@@ -192,16 +193,23 @@ class _JudgeSession(_Session):
     def _show(self) -> None:
         done = self.sink.judged + self.sink.failed
         price = self.meter.words if self.job.prices else ""
-        self.progress.show(done=done, failed=self.sink.failed, tally=self.tally, price=price)
+        load = str(self._load) if self._load.concurrency else ""
+        more = ", ".join(part for part in (price, load) if part)
+        self.progress.show(done=done, failed=self.sink.failed, tally=self.tally, more=more)
+
+    @property
+    def _load(self) -> Load:
+        return Load() if self.job.models is None else self.job.models.load
 
     def _info(self, totals: CallTotals) -> RunInfo:
-        used, usage = self.tally.asked + self.tally.from_store, totals.usage
+        used, usage, load = self.tally.asked + self.tally.from_store, totals.usage, self._load
         info = self.info(
             calls={
                 "asked": totals.asked,
                 "from_store": max(used - totals.asked, 0),
                 "attempts": totals.attempts,
                 "repaired": self.sink.repaired,
+                **(load.counts if load.concurrency else {}),
             },
             tokens={
                 "prompt": usage.prompt,
