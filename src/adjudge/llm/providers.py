@@ -93,6 +93,7 @@ def _matches(pattern: str, model: str) -> bool:
 
 _GPT_THINKS: Final = r"o\d|gpt-5(?!.*-chat)"
 _CLAUDE_5: Final = r"claude-((opus|sonnet|haiku)-[5-9]|fable|mythos)"
+_DEEPSEEK: Final = r"deepseek-(?!chat)"
 _GPT_OSS: Final = r"(?i:.*gpt-oss)"
 
 COMPATIBLE: Final = Provider(
@@ -167,8 +168,9 @@ _ROWS: Final = (
         base_url="https://api.deepseek.com/v1",
         key_env="DEEPSEEK_API_KEY",
         seed="",
-        thinks=r"deepseek-reasoner",
-        fixed_temperature=r"deepseek-reasoner",
+        thinks=_DEEPSEEK,
+        fixed_temperature=_DEEPSEEK,
+        effort=_DEEPSEEK,
         cached="prompt_cache_hit_tokens",
         state="reasoning_content",
     ),
