@@ -9,7 +9,7 @@ from adjudge.llm.quiet import Quiet
 
 
 async def question(quiet: Quiet, name: str, seconds: float, *, fails: bool) -> None:
-    with quiet.question():
+    with quiet:
         await asyncio.sleep(seconds)
         if fails:
             await quiet.wait_turn(("stage", name, b""))

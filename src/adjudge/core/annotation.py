@@ -7,7 +7,7 @@ number: nothing that computes a score accepts one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
@@ -39,6 +39,9 @@ yet taken was chosen), `unmatched` (quote kept, found nowhere), `unplaced` (an e
 
 SUSPECT: Final = "injection_suspect"
 """Flag of a judgement of texts that may hold something meant for the judge; `checks.attacks` finds it."""
+
+_SIDES: Final = get_args(Side)
+_MATCHES: Final = get_args(Match)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,10 +76,10 @@ class ErrorSpan:
     def __post_init__(self) -> None:
         """Refuse what no score could be computed from."""
         _one_of("severity", self.severity, SEVERITIES)
-        _one_of("side", self.side, get_args(Side))
-        _one_of("match", self.match, get_args(Match))
+        _one_of("side", self.side, _SIDES)
+        _one_of("match", self.match, _MATCHES)
         if self.category is not None:
-            _one_of("category", self.category, tuple(CATEGORIES))
+            _one_of("category", self.category, CATEGORIES)
         if (self.start is None) != (self.end is None):
             raise DataError(f"a span needs both offsets or none, got {self.start!r} and {self.end!r}")
         placed = self.match not in {"unmatched", "unplaced"}
@@ -211,6 +214,6 @@ class Failure:
 Record = Annotation | Preference | Failure
 
 
-def _one_of(what: str, value: object, known: tuple[str, ...]) -> None:
+def _one_of(what: str, value: object, known: Collection[str]) -> None:
     if value not in known:
         raise DataError(f"{what} must be one of {', '.join(known)}; got {value!r}")

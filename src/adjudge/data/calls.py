@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 import orjson
 
 from adjudge.core.ask import Reply, Usage
-from adjudge.data.call_file import STORE, open_to_read, open_to_write, store_errors
+from adjudge.data.call_file import STORE, open_to_read, open_to_write, store_error, store_errors
 from adjudge.data.call_rows import (
     Attempt,
     Codec,
@@ -104,13 +105,14 @@ class CallStore:
 
     def find(self, key: bytes) -> Reply | None:
         """The stored reply to a request; None where it is missing, or torn, which is counted."""
-        with store_errors(self.path):
-            try:
-                row = find_row(self._connection, key)
-                return None if row is None else reply_from_json(self._codec.unpack(row[0], row[2]))
-            except TornRowError:
-                self.torn += 1
-                return None
+        try:  # store_errors() would cost as much as the look
+            row = find_row(self._connection, key)
+            return None if row is None else reply_from_json(self._codec.unpack(row[0], row[2]))
+        except TornRowError:
+            self.torn += 1
+            return None
+        except sqlite3.Error as error:
+            raise store_error(self.path, error) from error
 
     async def save(self, key: bytes, request: StoredRequest, reply: Reply) -> Reply:
         """Commit an answered call.
@@ -132,16 +134,19 @@ class CallStore:
 
     def save_uses(self, unit: str, uses: Sequence[Use], *, maybe_known: bool = True) -> None:
         """Write down which calls a unit of work used, unless just that is known already."""
-        if not maybe_known or self._stored_uses(unit) != list(uses):
+        if not maybe_known or self._stored_uses(unit) != [
+            (use.key, use.stage, use.role, use.reason, use.detail) for use in uses
+        ]:
             self._writer.put(SaveUses(unit, uses))
 
-    def _stored_uses(self, unit: str) -> list[Use]:
-        with store_errors(self.path):
-            rows = self._connection.execute(
+    def _stored_uses(self, unit: str) -> list[tuple[object, ...]]:
+        try:
+            return self._connection.execute(
                 "SELECT key, stage, role, reason, detail FROM uses WHERE run = ? AND unit = ? ORDER BY seq",
                 (self._run, unit),
-            )
-            return [Use(*row) for row in rows]
+            ).fetchall()
+        except sqlite3.Error as error:
+            raise store_error(self.path, error) from error
 
     def totals(self) -> CallTotals:
         """Count what this run has asked, over all its sessions; waits until everything is written."""

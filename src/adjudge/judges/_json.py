@@ -58,7 +58,7 @@ def read_object(reply: Reply, *, judged: tuple[str, ...], repair: bool = False) 
         value: object = _JSON.decode(text)
     except ValueError:
         return _only_object(text, judged=judged, repair=repair)
-    return Reading(_checked(value), copied(text, judged))
+    return Reading(_checked(value) if "\\u" in text else value, copied(text, judged))
 
 
 def check_keys(value: object, keys: Collection[str], what: str) -> dict[str, object]:

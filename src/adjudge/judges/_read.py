@@ -63,7 +63,7 @@ def echoes(answer: str, judged: tuple[str, ...]) -> bool:
     """
     flat = " ".join(answer.split())
     if any(char.isalpha() for char in flat):
-        return any(flat in " ".join(text.split()) for text in judged)
+        return any(flat in " ".join(text.split()) for text in judged if len(flat) <= len(text))
     return any(flat == " ".join(line.split()) for text in judged for line in text.splitlines())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from adjudge.core.ask import Reply, Tool
@@ -54,6 +55,8 @@ def check_calls(reply: Reply, tools: Iterable[Tool]) -> None:
     Raises:
         AnswerError: schema.
     """
+    if not reply.calls:
+        return
     names = {tool.name for tool in tools}
     for call in reply.calls:
         if call.name not in names:
@@ -76,6 +79,7 @@ def has_only_thought(reply: Reply) -> bool:
     return bool(reply.reasoning.strip()) or reply.usage.reasoning >= max(reply.usage.completion, 1)
 
 
+@lru_cache(maxsize=256)
 def is_same_model(asked: str, served: str) -> bool:
     """Whether a server's name for itself is the model asked for: same but for path, date and tag.
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol, TypeVar
 
 from adjudge.core.ask import About, Answer, Message, Reply, Sampling, Tool, Usage
@@ -108,21 +109,20 @@ class Asker:
         """The `Ask` of one unit of work."""
         return UnitAsk(self, subject)
 
-    async def obtain(self, model: OpenModel, request: Request) -> tuple[Reply, bool]:
-        """Answer a request from the store or, once for everybody who asks it now, from the model.
+    def find(self, key: bytes) -> Reply | None:
+        """The stored reply to a request; None where it is missing."""
+        stored = self.store.find(key)
+        self.tally.from_store += stored is not None
+        return stored
 
-        Returns:
-            The reply, and whether it was stored before.
+    async def obtain(self, model: OpenModel, request: Request) -> Reply:
+        """Put a request that is not stored to the model, once for everybody who asks it now.
 
         Raises:
             AnswerError: the model gave no reply.
             ModelError: it cannot be asked.
             StoreError: the reply could not be kept.
         """
-        stored = self.store.find(request.key)
-        if stored is not None:
-            self.tally.from_store += 1
-            return stored, True
         task = self._in_flight.get(request.key)
         if task is None:
             if self._offline:
@@ -130,7 +130,7 @@ class Asker:
             task = asyncio.create_task(self._pay(model, request))
             self._in_flight[request.key] = task
             task.add_done_callback(lambda done: self._landed(request.key, done))
-        return await asyncio.shield(task), False
+        return await asyncio.shield(task)
 
     async def _pay(self, model: OpenModel, request: Request) -> Reply:
         began, when = time.monotonic(), _now()
@@ -184,8 +184,7 @@ class UnitAsk:
     def __init__(self, asker: Asker, subject: Subject) -> None:
         self._asker = asker
         self._subject = subject
-        self._mark = mark_of(subject.segment, asker.secret)
-        self._log = _Log()
+        self._log = _Log(partial(mark_of, subject.segment, asker.secret))
         self._samples: Counter[tuple[bytes, str, str]] = Counter()
         self._quiet = Quiet()
 
@@ -213,12 +212,11 @@ class UnitAsk:
             sampling=replace(sampling, max_tokens=sampling.max_tokens + room) if room else sampling,
             tools=tuple(tools),
             seed=self._asker.seed,
-            mark=self._mark,
         )
         digest = question_digest(model.identity, request)
-        request = replace(request, sample=self._next_sample(digest, about))
+        request = request.but(sample=self._next_sample(digest, about))
         question = _Question(self._asker, model, self._log, digest)
-        with self._quiet.question():
+        with self._quiet:
             try:
                 return await question.ask(request, read, attempts)
             except AnswerError:
@@ -244,10 +242,12 @@ class _Log:
     """What one unit of work asked.
 
     Args:
+        mark: makes the delimiters of its texts; what is stored needs none.
         uses: in the order asked.
         all_stored: whether every answer was stored before: then most likely its uses are too.
     """
 
+    mark: Callable[[], str]
     uses: list[Use] = field(default_factory=list)
     all_stored: bool = True
 
@@ -267,7 +267,7 @@ class _Question:
         again = 0
         while True:
             try:
-                reply, use = await self._reply(replace(request, again=again) if again else request)
+                reply, use = await self._reply(request.but(again=again) if again else request)
                 return Answer(value=self._read(request, reply, use, read), reply=reply, asked=self._asked)
             except _UnreadableError as unreadable:
                 again += 1
@@ -282,7 +282,7 @@ class _Question:
         if reply.finish == "length":
             self._refuse(use, cut_error(reply, request.sampling.max_tokens))
             roomier = replace(request.sampling, max_tokens=2 * request.sampling.max_tokens)
-            reply, use = await self._obtain(replace(request, sampling=roomier))
+            reply, use = await self._obtain(request.but(sampling=roomier))
             if reply.finish == "length":
                 error = cut_error(reply, roomier.max_tokens)
                 self._refuse(use, error)
@@ -290,16 +290,18 @@ class _Question:
         return reply, use
 
     async def _obtain(self, request: Request) -> tuple[Reply, int]:
-        request = replace(request, key=call_key(self._model.identity, request, self._digest))
+        request = request.but(key=call_key(self._model.identity, request, self._digest))
         use = len(self._log.uses)
         self._log.uses.append(Use(request.key, request.about.stage, request.about.role))
         self._asked += 1
+        if (stored := self._asker.find(request.key)) is not None:
+            return stored, use
         try:
-            reply, was_stored = await self._asker.obtain(self._model, request)
+            reply = await self._asker.obtain(self._model, request.but(mark=self._log.mark()))
         except AnswerError as error:
             self._refuse(use, error)
             raise
-        self._log.all_stored &= was_stored
+        self._log.all_stored = False
         return reply, use
 
     def _read(self, request: Request, reply: Reply, use: int, read: Callable[[Reply], T]) -> T:

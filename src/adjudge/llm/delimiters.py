@@ -11,7 +11,6 @@ with them the prefix that a server may keep.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 
@@ -24,7 +23,7 @@ __all__ = ["mark_of", "render_message", "render_quoted"]
 def mark_of(segment: Segment, secret: bytes) -> str:
     """Sixteen hexadecimal digits for the delimiters of a segment."""
     said = json.dumps([segment.lp, segment.segment, segment.source]).encode()
-    return hmac.new(secret, said, hashlib.sha256).hexdigest()[:16]
+    return hmac.digest(secret, said, "sha256").hex()[:16]
 
 
 def render_message(message: Message, mark: str) -> str:

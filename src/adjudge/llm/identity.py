@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import orjson
 
-from adjudge.core.ask import About
+from adjudge.core.ask import About, Message
 from adjudge.data.call_rows import StoredRequest, message_to_json, tools_to_json
 from adjudge.llm.model import Request
 from adjudge.llm.providers import COMPATIBLE
@@ -68,13 +69,24 @@ def question_digest(identity: Identity, request: Request) -> bytes:
     wire = [
         identity.endpoint,
         identity.model,
-        [message_to_json(message) for message in request.messages],
+        [_written(message) for message in request.messages],
         request.schema if identity.constrained else None,
         _facts(request.about) if identity.reads_about else None,
     ]
     if identity.effort or request.tools:
         wire += [identity.effort, tools_to_json(request.tools)]
     return hashlib.sha256(orjson.dumps(wire, option=orjson.OPT_SORT_KEYS)).digest()
+
+
+def _written(message: Message) -> object:
+    """A message as JSON; where it is all our own words, it comes again and again and is written once."""
+    ours = not message.calls and all(isinstance(part, str) for part in message.parts)
+    return _fragment(message) if ours else message_to_json(message)
+
+
+@lru_cache(maxsize=64)
+def _fragment(message: Message) -> orjson.Fragment:
+    return orjson.Fragment(orjson.dumps(message_to_json(message)))
 
 
 def call_key(identity: Identity, request: Request, question: bytes | None = None) -> bytes:

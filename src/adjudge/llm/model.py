@@ -39,6 +39,12 @@ class Request:
     key: bytes = b""
     tools: tuple[Tool, ...] = ()
 
+    def but(self, **changes: object) -> Request:
+        """The same request with some fields changed; `dataclasses.replace` takes four times as long."""
+        changed = object.__new__(Request)
+        changed.__dict__.update(self.__dict__, **changes)
+        return changed
+
     @property
     def draw(self) -> int:
         """The seed of just this reply, for models that take one."""

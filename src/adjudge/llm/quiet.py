@@ -9,8 +9,6 @@ unit was answered or failed too; then the failures are raised in an order that o
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Final
 
 __all__ = ["Quiet"]
@@ -27,16 +25,15 @@ class Quiet:
         self._changes = 0
         self._held: list[tuple[Order, asyncio.Future[None]]] = []
 
-    @contextmanager
-    def question(self) -> Iterator[None]:
+    def __enter__(self) -> None:
         """Count a question as open."""
         self._open += 1
         self._changed()
-        try:
-            yield
-        finally:
-            self._open -= 1
-            self._changed()
+
+    def __exit__(self, *_: object) -> None:
+        """Count it as answered or failed."""
+        self._open -= 1
+        self._changed()
 
     async def wait_turn(self, order: Order) -> None:
         """Hold a failed question until the unit is quiet and all that order before it are through."""
