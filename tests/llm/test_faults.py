@@ -6,7 +6,7 @@ from email.utils import formatdate
 import pytest
 
 from adjudge.errors import AnswerError, ServerStopError
-from adjudge.llm.faults import Fault, fault_of, read_error, read_retry_after
+from adjudge.llm.faults import Fault, fault_of, read_error, read_retry_after, read_retry_delay
 from adjudge.llm.retry import Patience, Tries
 
 GEMINI_LIMIT = (
@@ -23,6 +23,12 @@ GEMINI_LIMIT = (
         (400, "the request exceeds the available context size", "fail", "too_long"),
         (400, "content_filter: triggered", "fail", "refused"),
         (400, "API key not valid. invalid_api_key", "stop", "server_error"),
+        (
+            400,
+            "400: INVALID_ARGUMENT: API key not valid. Please pass a valid API key.",
+            "stop",
+            "server_error",
+        ),
         (400, "Your credit balance is too low", "stop", "server_error"),
         (401, "", "stop", "server_error"),
         (402, "Insufficient Balance", "stop", "server_error"),
@@ -111,6 +117,22 @@ def test_an_error_object_is_found_wherever_servers_put_it(
 )
 def test_retry_after_is_a_number_or_nothing(header: str | None, seconds: float | None) -> None:
     assert read_retry_after(header) == seconds
+
+
+@pytest.mark.parametrize(
+    ("details", "seconds"),
+    [
+        ([{"@type": "x"}, {"@type": "RetryInfo", "retryDelay": "36s"}], 36),
+        ([{"retryDelay": "0.5s"}], 0.5),
+        *(([{"retryDelay": said}], None) for said in ("36", "-1s", "soon", 36, None)),
+        *((details, None) for details in (None, "x", ["x"], [])),
+    ],
+)
+def test_a_wait_in_the_details_of_an_error_is_a_number_or_nothing(
+    details: object, seconds: float | None
+) -> None:
+    assert read_retry_delay({"error": {"code": 429, "details": details}}) == seconds
+    assert read_retry_delay([details]) is None
 
 
 def test_retry_after_may_be_a_date() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from adjudge.core.ask import Message, Quoted, Reply, Sampling, TokenLogprob, Tool, ToolCall, Usage
 from adjudge.errors import AnswerError
+from adjudge.llm.body import refuse_duplicate_keys
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.dialect import Dialect, open_dialect
 from adjudge.llm.endpoint import Endpoint
@@ -291,6 +292,12 @@ JSON = st.recursive(
         )
     ),
 )
+
+
+@pytest.mark.parametrize("text", ['{"a": ' * 5000 + "1" + "}" * 5000, "9" * 5000, '{"a": 1, "a": 2}'])
+def test_json_that_no_reader_should_be_given_is_refused_and_breaks_nothing(text: str) -> None:
+    with pytest.raises(AnswerError, match=r"parse|ambiguous"):
+        refuse_duplicate_keys(text)
 
 
 @pytest.mark.parametrize("provider", GOOD)

@@ -68,9 +68,12 @@ def refuse_duplicate_keys(text: str | bytes) -> None:
     """Refuse JSON in which one object gives a key two values; the last would silently win.
 
     Raises:
-        AnswerError: ambiguous.
+        AnswerError: ambiguous; parse for what no program should be asked to read.
     """
-    json.loads(text, object_pairs_hook=_unique)
+    try:
+        json.loads(text, object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as error:
+        raise AnswerError("parse", f"JSON that cannot be read strictly: {error}") from error
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -205,9 +208,9 @@ def read_arguments(text: object) -> dict[str, object]:
         return {}
     try:
         value = orjson.loads(text if isinstance(text, str) else b"")
-        refuse_duplicate_keys(str(text))
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise AnswerError("parse", f"the arguments of a tool are no JSON: {error}") from error
+    refuse_duplicate_keys(str(text))
     return _object(value)
 
 

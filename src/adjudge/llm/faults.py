@@ -15,7 +15,7 @@ from adjudge.core.ask import Usage
 from adjudge.errors import FailureReason
 from adjudge.llm.rate_headers import server_time
 
-__all__ = ["Fault", "fault_of", "read_error", "read_retry_after"]
+__all__ = ["Fault", "fault_of", "read_error", "read_retry_after", "read_retry_delay"]
 
 Consequence = Literal["retry", "fail", "stop", "setting"]
 
@@ -40,7 +40,9 @@ _SOON: Final = re.compile(
     r"(retry|try again) (in|after)|per[ _](minute|second|min\b)|rate.?limit", re.IGNORECASE
 )
 _KEY: Final = re.compile(
-    r"(invalid|incorrect|missing|expired)[_ ]api[_ ]?key|authentication|unauthori", re.IGNORECASE
+    r"(invalid|incorrect|missing|expired)[_ ]api[_ ]?key|api[_ ]?key[_ ](not[_ ]valid|invalid|expired)"
+    r"|authentication|unauthori",
+    re.IGNORECASE,
 )
 _NO_MODEL: Final = re.compile(
     r"model[_ ]not[_ ]found|model.{0,80}does not exist|unknown model", re.IGNORECASE
@@ -158,6 +160,17 @@ def _status_of(message: str, code: object) -> int:
     if _TOO_LONG.search(message) or _REFUSED.search(message) or "invalid_request" in message:
         return 400
     return 500
+
+
+def read_retry_delay(value: object) -> float | None:
+    """Seconds that Gemini asks to wait in the details of an error object; None if it does not."""
+    error = value.get("error") if isinstance(value, dict) else None
+    details = error.get("details") if isinstance(error, dict) else None
+    for detail in details if isinstance(details, list) else ():
+        said = detail.get("retryDelay") if isinstance(detail, dict) else None
+        if isinstance(said, str) and re.fullmatch(r"\d{1,9}(\.\d+)?s", said, re.ASCII):
+            return float(said.removesuffix("s"))
+    return None
 
 
 def read_retry_after(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -23,7 +24,7 @@ from adjudge.llm.body import read_json_body, refuse_duplicate_keys
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.dialect import open_dialect
 from adjudge.llm.endpoint import Endpoint
-from adjudge.llm.faults import Fault, fault_of, read_error, read_retry_after
+from adjudge.llm.faults import Fault, fault_of, read_error, read_retry_after, read_retry_delay
 from adjudge.llm.model import Request
 
 __all__ = ["Endpoint", "Wire"]
@@ -144,20 +145,19 @@ class Wire:
 
     async def _refusal(self, response: aiohttp.ClientResponse) -> Fault:
         raw = await _read_body(response, _ERROR_BYTES) or b""
-        message = ""
+        message, delay = "", None
         if "json" in response.headers.get("Content-Type", ""):
-            try:
-                found = read_error(orjson.loads(raw))
+            with suppress(orjson.JSONDecodeError):
+                value = orjson.loads(raw)
+                found, delay = read_error(value), read_retry_delay(value)
                 message = found[1] if found is not None else ""
-            except orjson.JSONDecodeError:
-                message = ""
         elif "text/plain" in response.headers.get("Content-Type", ""):
             message = raw.decode(errors="replace")
         headers = response.headers
         wait = read_retry_after(
             headers.get("Retry-After"), headers.get("retry-after-ms"), headers.get("Date")
         )
-        return fault_of(response.status, self._redactor.error(message), wait)
+        return fault_of(response.status, self._redactor.error(message), delay if wait is None else wait)
 
     def _headers(self) -> dict[str, str]:
         headers = {
