@@ -1,13 +1,12 @@
 """A server with rate limits, and time that passes as fast as it is computed.
 
-`LimitedServer` counts requests and tokens as providers do, in buckets that fill steadily or all at once at the
-end of a minute, and tells of it in headers or not, with a Retry-After or not. It is called directly, with
-what the engine would send. `run` runs a coroutine in a loop whose clock jumps from one event to the next, so
+`LimitedServer` counts requests and tokens as providers do, in buckets that fill steadily or all at once at
+the end of a minute, and tells of it in headers or not, with a Retry-After or not. It is called directly,
+where the engine would send. `run` runs a coroutine in a loop whose clock jumps from one event to the next, so
 that an hour of it takes seconds.
 """
 
 import asyncio
-import heapq
 import random
 import selectors
 from collections.abc import Coroutine
@@ -35,7 +34,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self.now
 
 
-class _Idle(selectors.DefaultSelector):  # type: ignore[misc,valid-type]
+class _Idle(selectors.DefaultSelector):
     def __init__(self, loop: VirtualLoop) -> None:
         super().__init__()
         self._loop = loop
@@ -105,14 +104,13 @@ class LimitedServer:
 
     def __post_init__(self) -> None:
         self._chance = random.Random(self.seed)
-        self._closed_until = -1.0
-        self._told = -1.0
+        self._closed_until = -1.0  # by a Retry-After that has arrived
 
     async def call(self, turn: Turn, prompt: int, completion: int) -> Reply | Fault:
         """Send one request."""
         loop = asyncio.get_running_loop()
         now = loop.time()
-        self.too_early += self._told < now < self._closed_until - 1e-9
+        self.too_early += now < self._closed_until - 1e-9
         headers, is_taken, wait = self._admit(now, prompt + completion)
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
@@ -126,7 +124,6 @@ class LimitedServer:
             return Reply(text="", usage=Usage(prompt=prompt, completion=completion))
         if self.retry_after == "seconds":
             self._closed_until = max(self._closed_until, now + wait)
-            self._told = loop.time()
         return fault_of(429, "slow down", read_retry_after(headers.get("Retry-After")))
 
     def _admit(self, now: float, size: float) -> tuple[dict[str, str], bool, float]:
@@ -198,9 +195,10 @@ async def drive(server: LimitedServer, share: Share, seconds: float, workers: in
 
 def figures(server: LimitedServer, seconds: float) -> Figures:
     """How well the server's limits were used."""
-    shares = [1.0] if server.requests is server.tokens else []
+    shares = []
     for meter, used in ((server.requests, float(server.accepted)), (server.tokens, server.used)):
         if meter is not None:
-            shares.append(used / (meter.burst + meter.a_minute * seconds / 60 - meter.burst * meter.is_fixed))
+            saved = 0.0 if meter.is_fixed else meter.burst
+            shares.append(used / (saved + meter.a_minute * seconds / 60))
     sent = server.accepted + server.refused
-    return Figures(max(shares), server.refused / max(sent, 1), server.too_early, server.accepted)
+    return Figures(max(shares, default=1.0), server.refused / max(sent, 1), server.too_early, server.accepted)

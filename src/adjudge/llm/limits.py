@@ -251,6 +251,7 @@ class Limiter:
         """Take a good answer."""
         now = self._clock()
         self._accepted = now
+        self._pauses.reached()
         self._pauses.answered()
         self._window.answered(now, was_full=turn.was_full)
         self._pace.answered(now, turn.sent)

@@ -157,7 +157,7 @@ class Bucket:
             return self._rate or said.limit / 60.0, None
         window = said.limit * said.reset / used
         if window < 1:
-            return said.limit / window, None  # nobody counts to less than a second
+            return said.limit / max(window, 1e-3), None  # nobody counts to less than a second
         for usual in _WINDOWS:
             if abs(window - usual) <= _NEAR * usual:
                 return said.limit / usual, None
@@ -171,6 +171,7 @@ class Bucket:
 
 
 _CAUTION: Final = 0.95
+_SLOWEST: Final = 1.0  # calls a second, while the rate is not known
 _SEARCH: Final = 8  # answers a round, while the rate is not known
 _STEADY: Final = 100  # answers a round, once it is well known
 _LONGEST: Final = 1000  # answers a round, with a server that goes on refusing
@@ -254,7 +255,7 @@ class Pace:
         self._rounds = 0
         if self._changed < 0:
             self._is_searching = True
-            self._change(now, max(taken, 1) / elapsed / 8.0)
+            self._change(now, max(taken / elapsed / 8.0, _SLOWEST))
         elif taken:
             self._is_searching = False
             self._round = min(5.0 * taken, self._most)
@@ -267,6 +268,7 @@ class Pace:
 
     def _change(self, now: float, rate: float) -> None:
         self.rate = rate
+        self._next = min(self._next, now + 1.0 / rate)
         self._changed = now
         self._answers = 0
         self._has_held = False
