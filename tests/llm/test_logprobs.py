@@ -10,8 +10,8 @@ from adjudge.errors import AnswerError
 from adjudge.llm.body import read_logprobs
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.envelope import read_envelope
-from adjudge.llm.openai import Endpoint, RemoteModel
 from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Provider
+from adjudge.llm.remote import Endpoint, RemoteModel
 from tests.faults.server import Server, body, envelope, running, says, spelled
 from tests.llm.conftest import make_request
 

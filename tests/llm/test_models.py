@@ -14,8 +14,8 @@ from adjudge.errors import AdjudgeError, AnswerError, ModelError, UsageError
 from adjudge.llm.connection import Connection
 from adjudge.llm.identity import Identity, call_key, stored_request
 from adjudge.llm.models import EMBEDDED, describe_models, open_model, open_models
-from adjudge.llm.openai import RemoteModel
 from adjudge.llm.providers import PROVIDERS
+from adjudge.llm.remote import RemoteModel
 from tests.llm.conftest import make_request
 
 

@@ -23,7 +23,7 @@ from adjudge.llm.budget import most_of
 from adjudge.llm.connection import Connection
 from adjudge.llm.identity import Identity, call_key
 from adjudge.llm.models import EMBEDDED, Models, OpenModel, open_model
-from adjudge.llm.openai import RemoteModel
+from adjudge.llm.remote import RemoteModel
 from adjudge.runs.conversation import exchange_to_json, render_exchange
 from tests.llm.conftest import make_request
 from tests.llm.test_ask import Bench, Scripted, make_subject, opened

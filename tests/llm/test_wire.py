@@ -12,8 +12,8 @@ from adjudge.core.ask import Reply, Sampling, Usage
 from adjudge.data.call_rows import Attempt
 from adjudge.errors import AnswerError, ModelError, ServerStopError
 from adjudge.llm.model import Request
-from adjudge.llm.openai import Endpoint, RemoteModel
 from adjudge.llm.providers import COMPATIBLE, PROVIDERS
+from adjudge.llm.remote import Endpoint, RemoteModel
 from adjudge.llm.retry import Patience
 from tests.faults.server import Server, patient
 from tests.llm.conftest import make_request

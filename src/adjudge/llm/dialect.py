@@ -54,6 +54,6 @@ def open_dialect(endpoint: Endpoint) -> Dialect:
         from adjudge.llm.gemini import GeminiDialect
 
         return GeminiDialect(endpoint)
-    from adjudge.llm.chat import ChatDialect
+    from adjudge.llm.openai import ChatDialect
 
     return ChatDialect(endpoint)

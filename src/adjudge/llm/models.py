@@ -24,7 +24,7 @@ from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Provider
 from adjudge.llm.replay import ReplayModel, find_recorded
 
 if TYPE_CHECKING:
-    from adjudge.llm.openai import RemoteModel
+    from adjudge.llm.remote import RemoteModel
 
 __all__ = ["EMBEDDED", "Models", "OpenModel", "describe_models", "open_model", "open_models"]
 
@@ -218,7 +218,7 @@ def _recorded(place: str, connection: Connection) -> OpenModel:
 
 
 def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel:
-    from adjudge.llm.openai import Endpoint, RemoteModel
+    from adjudge.llm.remote import Endpoint, RemoteModel
 
     row, url = provider, provider.base_url
     if connection.base_url is not None:

@@ -1,124 +1,92 @@
-"""A model behind the wire, in any dialect: its faults are tried again where that helps."""
+"""The OpenAI-compatible chat dialect: a request in its words. Answers are read in `llm/envelope.py`."""
 
 from __future__ import annotations
 
-import asyncio
-import datetime as dt
-import hashlib
-import time
-from collections import Counter
-from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
 
-from adjudge.core.ask import Reply
-from adjudge.data.call_rows import Attempt
-from adjudge.errors import AnswerError, ModelError, ServerStopError
-from adjudge.llm.budget import STOPPED, Account
+from adjudge.core.ask import Message, Reply, Usage
+from adjudge.llm.credentials import Redactor
+from adjudge.llm.delimiters import render_message
 from adjudge.llm.endpoint import Endpoint
-from adjudge.llm.faults import Fault
-from adjudge.llm.limits import Limiter, join
+from adjudge.llm.envelope import read_envelope, read_usage
 from adjudge.llm.model import Request
-from adjudge.llm.retry import Tries
-from adjudge.llm.turns import Share, Turn
-from adjudge.llm.wire import Wire
 
-__all__ = ["Endpoint", "RemoteModel"]
+__all__ = ["ChatDialect"]
 
 
-class RemoteModel:
-    """A model behind the wire; satisfies `llm.model.Model`."""
+class ChatDialect:
+    """One model of an OpenAI-compatible server; satisfies `llm.dialect.Dialect`."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._wire = Wire(endpoint)
-        self._share: Share | None = None
-        self._refusals: Counter[str] = Counter()
-        self._note: Callable[[Attempt], None] | None = None
-        self._account = Account(self.name)
+        parts = urlsplit(endpoint.url)
+        self.address = parts._replace(path=parts.path.rstrip("/") + "/chat/completions").geturl()
 
-    @property
-    def name(self) -> str:
-        """`provider/model`."""
-        return f"{self._endpoint.provider.name}/{self._endpoint.model}"
+    def headers(self) -> dict[str, str]:
+        """The key as a bearer token."""
+        key = self._endpoint.key
+        return {"Authorization": f"Bearer {key}"} if key else {}
 
-    def observe(self, note: Callable[[Attempt], None]) -> None:
-        """Have every failed attempt written down."""
-        self._note = note
+    def payload(self, request: Request) -> dict[str, Any]:
+        """The body of a request; see `llm.dialect.Dialect`."""
+        provider, sampling = self._endpoint.provider, request.sampling
+        payload: dict[str, Any] = {
+            "model": self._endpoint.model,
+            "messages": [self._message(message, request.mark) for message in request.messages],
+        }
+        if provider.takes_temperature(self._endpoint.model):
+            payload["temperature"] = sampling.temperature
+        payload[provider.max_tokens] = sampling.max_tokens
+        if provider.seed and sampling.temperature > 0:
+            payload[provider.seed] = request.draw
+        if sampling.logprobs and provider.gives_logprobs(self._endpoint.model):
+            payload["logprobs"] = True
+        if self._endpoint.effort is not None:
+            payload["reasoning_effort"] = self._endpoint.effort
+        if request.schema is not None and self._endpoint.constrained:
+            schema = {"name": "answer", "schema": request.schema, "strict": True}
+            payload["response_format"] = {"type": "json_schema", "json_schema": schema}
+        if request.tools:
+            payload["tools"] = [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": tool.name,
+                        "description": tool.description,
+                        "parameters": tool.parameters,
+                    },
+                }
+                for tool in request.tools
+            ]
+        return payload
 
-    def charge(self, account: Account) -> None:
-        """Have every attempt counted, and none made that could cross the budget."""
-        self._account = account
+    def _message(self, message: Message, mark: str) -> dict[str, Any]:
+        content = render_message(message, mark)
+        if message.role == "tool":
+            return {"role": "tool", "tool_call_id": message.calls[0].id, "content": content}
+        said: dict[str, Any] = {"role": message.role, "content": content}
+        if message.calls:
+            said["content"] = content or None
+            said["tool_calls"] = [
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": {"name": call.name, "arguments": orjson.dumps(call.arguments).decode()},
+                }
+                for call in message.calls
+            ]
+            if self._endpoint.provider.state and message.calls[0].state:
+                said[self._endpoint.provider.state] = message.calls[0].state
+        return said
 
-    async def drain(self) -> None:
-        """Send nothing more; what is on its way may come back."""
-        self._joined().close()
+    def read(self, value: object, request: Request, redactor: Redactor) -> Reply:
+        """Read a reply; see `llm.dialect.Dialect`."""
+        return read_envelope(value, redactor, self._endpoint.provider, with_calls=bool(request.tools))
 
-    async def close(self) -> None:
-        """Let the connections go."""
-        if self._share is not None:
-            self._share.leave()
-            self._share = None
-        await self._wire.close()
-
-    @property
-    def limiter(self) -> Limiter | None:
-        """What all share that ask this model with this key; None before the first call."""
-        return None if self._share is None else self._share.limiter
-
-    def _joined(self) -> Share:
-        """Our part in the limiter of the server; one for all that ask this model with this key."""
-        if self._share is None:
-            one = self._endpoint
-            key = hashlib.sha256(one.key.encode()).digest()
-            self._share = join((urlsplit(one.url).netloc, one.model, key), one.concurrency, one.patience)
-        return self._share
-
-    async def reply(self, request: Request) -> Reply:
-        """Answer one request, trying again where that can help; see `llm.model.Model`."""
-        body = orjson.dumps(self._wire.dialect.payload(request))
-        tries = Tries(self._endpoint.patience, self._endpoint.timeout)
-        share = self._joined()
-        place = share.place(len(body), request.sampling.max_tokens)
-        while True:
-            async with share.turn(place) as turn:
-                outcome = turn.judged(await self._attempt(request, body, turn))
-            if isinstance(outcome, Reply):
-                self._refusals.clear()
-                return outcome
-            await share.sleep(self._pause_or_give_up(outcome, tries))
-
-    def _pause_or_give_up(self, fault: Fault, tries: Tries) -> float:
-        if fault.consequence == "stop":
-            raise ServerStopError(f"{self.name}: {fault.detail}")
-        if fault.consequence == "fail":
-            raise AnswerError(fault.reason, fault.detail)
-        if fault.consequence == "setting":
-            self._refuse_setting(fault)
-        return tries.next_pause(fault)
-
-    def _refuse_setting(self, fault: Fault) -> None:
-        """One refusal may be about one text; the same words again and again are about how we ask."""
-        self._refusals[fault.detail] += 1
-        if self._refusals[fault.detail] >= self._endpoint.patience.settings:
-            hint = " (--json-schema off asks without a schema)" if self._endpoint.constrained else ""
-            raise ModelError(f"{self.name} refuses every call: {fault.detail}{hint}")
-        raise AnswerError(fault.reason, fault.detail)
-
-    async def _attempt(self, request: Request, body: bytes, turn: Turn) -> Reply | Fault:
-        hold = await self._account.reserve(request)
-        began, when = time.monotonic(), dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
-        outcome: Reply | Fault | None = None
-        try:
-            outcome = await self._wire.exchange(body, request, turn.heard)
-        except asyncio.CancelledError:
-            outcome = STOPPED
-            raise
-        finally:
-            unsure = self._account.settle(request, hold, outcome)
-            if isinstance(outcome, Fault) and self._note is not None:
-                seconds = round(time.monotonic() - began, 3)
-                said = (outcome.reason, outcome.detail, outcome.status, outcome.usage, outcome.body)
-                self._note(Attempt(request.key, when, seconds, *said, self._account.model, unsure))
-        return outcome
+    def usage(self, value: object) -> Usage:
+        """Tokens; see `llm.dialect.Dialect`."""
+        usage = value.get("usage") if isinstance(value, dict) else None
+        return read_usage(usage, self._endpoint.provider.cached)

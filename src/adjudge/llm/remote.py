@@ -1,0 +1,124 @@
+"""A model behind the wire, in any dialect: its faults are tried again where that helps."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import orjson
+
+from adjudge.core.ask import Reply
+from adjudge.data.call_rows import Attempt
+from adjudge.errors import AnswerError, ModelError, ServerStopError
+from adjudge.llm.budget import STOPPED, Account
+from adjudge.llm.endpoint import Endpoint
+from adjudge.llm.faults import Fault
+from adjudge.llm.limits import Limiter, join
+from adjudge.llm.model import Request
+from adjudge.llm.retry import Tries
+from adjudge.llm.turns import Share, Turn
+from adjudge.llm.wire import Wire
+
+__all__ = ["Endpoint", "RemoteModel"]
+
+
+class RemoteModel:
+    """A model behind the wire; satisfies `llm.model.Model`."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._wire = Wire(endpoint)
+        self._share: Share | None = None
+        self._refusals: Counter[str] = Counter()
+        self._note: Callable[[Attempt], None] | None = None
+        self._account = Account(self.name)
+
+    @property
+    def name(self) -> str:
+        """`provider/model`."""
+        return f"{self._endpoint.provider.name}/{self._endpoint.model}"
+
+    def observe(self, note: Callable[[Attempt], None]) -> None:
+        """Have every failed attempt written down."""
+        self._note = note
+
+    def charge(self, account: Account) -> None:
+        """Have every attempt counted, and none made that could cross the budget."""
+        self._account = account
+
+    async def drain(self) -> None:
+        """Send nothing more; what is on its way may come back."""
+        self._joined().close()
+
+    async def close(self) -> None:
+        """Let the connections go."""
+        if self._share is not None:
+            self._share.leave()
+            self._share = None
+        await self._wire.close()
+
+    @property
+    def limiter(self) -> Limiter | None:
+        """What all share that ask this model with this key; None before the first call."""
+        return None if self._share is None else self._share.limiter
+
+    def _joined(self) -> Share:
+        """Our part in the limiter of the server; one for all that ask this model with this key."""
+        if self._share is None:
+            one = self._endpoint
+            key = hashlib.sha256(one.key.encode()).digest()
+            self._share = join((urlsplit(one.url).netloc, one.model, key), one.concurrency, one.patience)
+        return self._share
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer one request, trying again where that can help; see `llm.model.Model`."""
+        body = orjson.dumps(self._wire.dialect.payload(request))
+        tries = Tries(self._endpoint.patience, self._endpoint.timeout)
+        share = self._joined()
+        place = share.place(len(body), request.sampling.max_tokens)
+        while True:
+            async with share.turn(place) as turn:
+                outcome = turn.judged(await self._attempt(request, body, turn))
+            if isinstance(outcome, Reply):
+                self._refusals.clear()
+                return outcome
+            await share.sleep(self._pause_or_give_up(outcome, tries))
+
+    def _pause_or_give_up(self, fault: Fault, tries: Tries) -> float:
+        if fault.consequence == "stop":
+            raise ServerStopError(f"{self.name}: {fault.detail}")
+        if fault.consequence == "fail":
+            raise AnswerError(fault.reason, fault.detail)
+        if fault.consequence == "setting":
+            self._refuse_setting(fault)
+        return tries.next_pause(fault)
+
+    def _refuse_setting(self, fault: Fault) -> None:
+        """One refusal may be about one text; the same words again and again are about how we ask."""
+        self._refusals[fault.detail] += 1
+        if self._refusals[fault.detail] >= self._endpoint.patience.settings:
+            hint = " (--json-schema off asks without a schema)" if self._endpoint.constrained else ""
+            raise ModelError(f"{self.name} refuses every call: {fault.detail}{hint}")
+        raise AnswerError(fault.reason, fault.detail)
+
+    async def _attempt(self, request: Request, body: bytes, turn: Turn) -> Reply | Fault:
+        hold = await self._account.reserve(request)
+        began, when = time.monotonic(), dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
+        outcome: Reply | Fault | None = None
+        try:
+            outcome = await self._wire.exchange(body, request, turn.heard)
+        except asyncio.CancelledError:
+            outcome = STOPPED
+            raise
+        finally:
+            unsure = self._account.settle(request, hold, outcome)
+            if isinstance(outcome, Fault) and self._note is not None:
+                seconds = round(time.monotonic() - began, 3)
+                said = (outcome.reason, outcome.detail, outcome.status, outcome.usage, outcome.body)
+                self._note(Attempt(request.key, when, seconds, *said, self._account.model, unsure))
+        return outcome
