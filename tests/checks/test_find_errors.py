@@ -201,3 +201,13 @@ def test_references_raise_few_false_alarms(adjudge_data: Path, lp: str, major: f
     bad = sum(any(f.span.severity != "minor" for f in findings) for findings in found)
     assert bad / len(pairs) < major
     assert sum(map(bool, found)) / len(pairs) < 0.12
+
+
+def test_the_documentation_has_every_rule_as_it_is() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    right = {r.name: f"{r.precision:.2f}" + (f" ({r.seen})" if r.seen else "") for r in RULES.values()}
+    expected = [
+        f"| `{r.name}` | {r.severity} | {r.category} | {right[r.name]} | {r.what} |" for r in RULES.values()
+    ]
+    assert rows == expected
