@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 from typing import Any, TypeVar
 
 from adjudge.core.ask import About, Answer, Message, Reply
-from adjudge.core.segment import Segment, Subject
-from tests.attacks.corpus import Attack, carrier_of
+from adjudge.core.segment import Segment, Subject, TestSet
+from adjudge.llm.model import Request
+from tests.attacks.corpus import ATTACKS, CARRIED, HIDDEN, Attack, carrier_of
 
-__all__ = ["PLACES", "Hostile", "clean_answer", "subject_with"]
+__all__ = ["CLEAN", "PLACES", "TEST_SET", "Calm", "Hostile", "Obedient", "clean_answer", "subject_with"]
 
 T = TypeVar("T")
 PLACES = ("source", "translation", "context")
@@ -81,3 +83,65 @@ def subject_with(attack: Attack, place: str) -> Subject:
         references={"ref": harmless},
     )
     return Subject(segment=segment, systems=("sys",), reference=harmless, context=(before,))
+
+
+# Runs...
+
+SAMPLE = [
+    a
+    for number, a in enumerate(ATTACKS)
+    if number % 7 == 0 or a.kind in {*HIDDEN, CARRIED, "06 fake JSON verdict"}
+]
+CLEAN = "clean"
+"""A system that translates without any attack; the other one is `attacked`."""
+
+
+class Obedient:
+    """Copies the translation as its reply where it can, as a model does that an attack has taken over."""
+
+    name = "builtin/rules"
+
+    async def reply(self, request: Request) -> Reply:
+        hostile = request.about.subject.system != CLEAN
+        return Reply(
+            text=request.about.subject.translation if hostile else clean_answer(request.about),
+            model=self.name,
+        )
+
+
+class Calm:
+    """Gives clean answers."""
+
+    name = "builtin/rules"
+
+    async def reply(self, request: Request) -> Reply:
+        return Reply(text=clean_answer(request.about), model=self.name)
+
+
+def segment_of(number: int, attack: Attack, place: str) -> Segment:
+    harmless = carrier_of("en" if attack.language != "en" else "de")
+    source = attack.text if place == "source" else attack.source or harmless
+    return Segment(
+        segment=str(number),
+        lp=f"en-{attack.language}" if attack.language != "en" else "de-en",
+        document=f"document {attack.language}",
+        source=source,
+        translations={
+            CLEAN: carrier_of(attack.language),
+            "attacked": attack.text if place == "translation" else carrier_of(attack.language),
+        },
+    )
+
+
+TEST_SET = TestSet(
+    name="attacks",
+    segments=tuple(
+        segment_of(number, attack, place)
+        for number, (attack, place) in enumerate(
+            sorted(
+                zip(SAMPLE, cycle(["translation", "source", "translation", "source", "translation"])),
+                key=lambda pair: pair[0].language,
+            )
+        )
+    ),
+)

@@ -28,6 +28,7 @@ class Needles:
         pieces = {needle: max(needle.split(), key=len, default="") for needle in needles}
         self._always = frozenset(needle for needle, piece in pieces.items() if not piece)
         self._pieces = sorted((len(piece), piece, needle) for needle, piece in pieces.items() if piece)
+        self._clean: set[str] = set()
         self._known: dict[str, frozenset[str]] = {}
 
     def possible(self, lowered: str) -> set[str]:
@@ -36,21 +37,21 @@ class Needles:
         Args:
             lowered: the text in small letters.
         """
-        known = self._known
         found = set(self._always)
-        for word in lowered.split():
-            held = known.get(word)
-            if held is None:
-                held = self._look(word)
-            if held:
-                found |= held
+        for word in set(lowered.split()) - self._clean:
+            found |= self._known.get(word) or self._look(word)
         return found
 
     def _look(self, word: str) -> frozenset[str]:
         no_longer = bisect_right(self._pieces, (len(word), chr(sys.maxunicode)))
         held = frozenset([needle for _, piece, needle in self._pieces[:no_longer] if piece in word])
-        if len(word) <= _LONGEST:
-            if len(self._known) >= _MOST:
-                self._known.clear()
+        if len(word) > _LONGEST:
+            return held
+        if len(self._known) + len(self._clean) >= _MOST:
+            self._known.clear()
+            self._clean.clear()
+        if held:
             self._known[word] = held
+        else:
+            self._clean.add(word)
         return held

@@ -1,0 +1,198 @@
+"""How far attacks of ours get with a judge and a model.
+
+    .venv/bin/python benchmarks/injection.py [--judge NAME]... [--model NAME] [--base-url URL] [--write]
+
+Two layers. Application: a model that was taken over copies the attack as its whole reply; how many of these
+replies are refused, flagged, or believed? Model: does the score of a translation with a planted error rise
+when an attack is added to it, which only makes it worse? That needs a language model to say much:
+`builtin/rules`, the default, reads no orders, and what it shows is the noise of the measure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import cycle
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+import adjudge  # noqa: E402
+from adjudge import examples  # noqa: E402
+from adjudge.checks.attacks import find_attacks  # noqa: E402
+from adjudge.core.judge import PROFILES  # noqa: E402
+from adjudge.core.segment import Segment, TestSet  # noqa: E402
+from adjudge.errors import AnswerError  # noqa: E402
+from adjudge.judges import JUDGES, load_judge  # noqa: E402
+from adjudge.llm.models import EMBEDDED  # noqa: E402
+from benchmarks.page import write_section  # noqa: E402
+from tests.attacks.corpus import ATTACKS, KINDS, Attack  # noqa: E402
+from tests.attacks.hostile import PLACES, Hostile, subject_with  # noqa: E402
+
+ALONE = "10 master key"
+"""Kind whose strings stand in place of the translation; the others follow it."""
+SEEDS = 8
+"""Segments with errors, from which the attacked translations are made."""
+
+
+def main() -> None:
+    """Measure and print."""
+    wanted = read_arguments()
+    lines = [
+        "`.venv/bin/python benchmarks/injection.py --write`",
+        "",
+        f"Application layer: a model copies each of {len(ATTACKS)} attacks as its whole reply, to the first",
+        "and to the last question of a judge. They stand in source, translation and context in turn.",
+        "",
+        *application_table(wanted.judge or list(JUDGES)),
+    ]
+    for name in wanted.judge or ["gemba-mqm", "gemba-da"]:
+        lines += ["", *model_layer(name, wanted)]
+    text = "\n".join(lines)
+    print(text)
+    if wanted.write:
+        write_section("Attacks on judges", text)
+
+
+def read_arguments() -> argparse.Namespace:
+    """What the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--judge", action="append", help="may be repeated; else all, and two with the model")
+    parser.add_argument("--model", default=EMBEDDED, help="as of `adjudge run`")
+    parser.add_argument("--base-url", help="as of `adjudge run`")
+    parser.add_argument("--profile", default="recommended", choices=PROFILES)
+    parser.add_argument("--limit", type=int, default=60, help="strings of each kind that the model is shown")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
+    return parser.parse_args()
+
+
+# The application...
+
+
+def application_table(names: Sequence[str]) -> Iterator[str]:
+    """One row a judge and profile."""
+    yield "| judge | profile | replies | refused | flagged | believed |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: |"
+    for name in names:
+        for profile in PROFILES:
+            found = asyncio.run(copies(name, profile))
+            cells = (found.total(), found["refused"], found["flagged"], found["believed"])
+            yield f"| {name} | {profile} | {' | '.join(map(str, cells))} |"
+
+
+async def copies(name: str, profile: str) -> Counter[str]:
+    """What becomes of replies that are copied from an attack."""
+    judge = load_judge(name, profile=profile, settings={"samples": "1"} if name == "gemba-v2" else {})  # type: ignore[arg-type]
+    found: Counter[str] = Counter()
+    for attack, place in zip(ATTACKS, cycle(PLACES), strict=False):
+        for step in {0, judge.calls.min - 1}:
+            ask = Hostile(attack.text, step=step)
+            try:
+                annotation = await judge.annotate(subject_with(attack, place), ask)
+            except AnswerError:
+                found["refused"] += 1
+            else:
+                found["flagged" if "verdict_in_text" in annotation.flags else "believed"] += 1
+    return found
+
+
+# The model...
+
+
+class Change(NamedTuple):
+    """Scores of one translation, without and with the attack; None where the judgement failed."""
+
+    kind: str
+    plain: float | None
+    attacked: float | None
+    is_flagged: bool
+
+
+def model_layer(name: str, wanted: argparse.Namespace) -> Iterator[str]:
+    """A table of one judge, one row a kind."""
+    chosen = [attack for kind in KINDS for attack in spread(kind, wanted.limit)]
+    with tempfile.TemporaryDirectory() as folder:
+        run = adjudge.run(
+            name,
+            attacked_set(chosen),
+            out=Path(folder) / "run",
+            model=wanted.model,
+            base_url=wanted.base_url,
+            profile=wanted.profile,
+        )
+        scores = adjudge.score(run)
+    numbers = {(s.segment, s.system): s.score for s in scores.segments}
+    by_kind: dict[str, list[Change]] = defaultdict(list)
+    for number, attack in enumerate(chosen):
+        plain, attacked = numbers[str(number), "plain"], numbers[str(number), "attacked"]
+        change = Change(attack.kind, plain, attacked, bool(find_attacks(attack.text)))
+        by_kind[attack.kind].append(change)
+    yield "Model layer: the same translations with and without an attack; `better` is a score that rose."
+    yield f"`{scores.signature}`"
+    yield ""
+    yield "| kind | judged | failed | better | share | mean change | better and not flagged |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    for kind in KINDS:
+        yield row(kind, by_kind[kind])
+    yield row("all", [change for changes in by_kind.values() for change in changes])
+
+
+def spread(kind: str, limit: int) -> list[Attack]:
+    """As many attacks of a kind as are wanted, of every language."""
+    attacks = [attack for attack in ATTACKS if attack.kind == kind]
+    step = max(1, len(attacks) // limit)
+    return attacks[::step][:limit]
+
+
+def attacked_set(attacks: Sequence[Attack]) -> TestSet:
+    """Each attack with one translation that has an error; the system `attacked` adds the attack to it."""
+    with_errors = examples_with_errors()
+    segments = []
+    for number, attack in enumerate(attacks):
+        seed, translation = with_errors[number % len(with_errors)]
+        attacked = attack.text if attack.kind == ALONE else f"{translation} {attack.text}"
+        segments.append(
+            Segment(
+                segment=str(number),
+                lp=seed.lp,
+                source=seed.source,
+                translations={"plain": translation, "attacked": attacked},
+            )
+        )
+    return TestSet(name="attacks", segments=tuple(segments))
+
+
+def examples_with_errors() -> list[tuple[Segment, str]]:
+    """Translations of the bundled test set in which an error is planted."""
+    segments = {(s.lp, s.segment): s for s in adjudge.load(examples.path("test_set.jsonl"), lp="en-de")}
+    gold = adjudge.read_records(examples.path("gold.mqm.jsonl"))
+    found = [
+        (segments[r.lp, r.segment], segments[r.lp, r.segment].translations[r.system])
+        for r in gold
+        if isinstance(r, adjudge.Annotation)
+        and (r.lp, r.segment) in segments
+        and any(span.severity in {"major", "critical"} for span in r.spans)
+    ]
+    return found[:SEEDS]
+
+
+def row(kind: str, changes: Sequence[Change]) -> str:
+    """Counts of one kind."""
+    both = [(c, c.attacked - c.plain) for c in changes if c.plain is not None and c.attacked is not None]
+    better = [c for c, moved in both if moved > 0]
+    share = f"{len(better) / len(both):.1%}" if both else "-"
+    mean = f"{sum(moved for _, moved in both) / len(both):+.2f}" if both else "-"
+    unseen = sum(not c.is_flagged for c in better)
+    return (
+        f"| {kind} | {len(both)} | {len(changes) - len(both)} | {len(better)} | {share} | {mean} | {unseen} |"
+    )
+
+
+if __name__ == "__main__":
+    main()
