@@ -178,6 +178,8 @@ class NativeServer(Server):
             name, content = self.play(number), self.answer(asked)
             if name is None:
                 return web.json_response(native.good(payload, content))
+            if callable(name):
+                return await name(request, content)
             if name in {"echo key", "tell key", "break key"}:
                 return with_key(native, name, request.headers.get(HEADERS[native.name], ""))
             if name in native.faults:

@@ -49,6 +49,15 @@ def test_a_run_has_the_same_records_in_every_dialect(spoken: NativeServer, tmp_p
     assert found["gemini"] == found["chat"]
 
 
+def test_effort_is_sent_and_signed_or_refused(spoken: NativeServer, tmp_path: Path) -> None:
+    assert judge_in("chat", spoken, tmp_path / "run", "--effort", "low") == 0
+    assert {payload["reasoning_effort"] for payload in spoken.log} == {"low"}
+    assert "|effort:low" in (tmp_path / "run" / "run.json").read_text()
+    spoken.fails(None)
+    assert judge_in("anthropic", spoken, tmp_path / "other", "--effort", "low") == 2
+    assert not spoken.log
+
+
 @pytest.mark.parametrize("dialect", NATIVE)
 @pytest.mark.parametrize(
     "name", ["429 soon", "529", "reset", "cut json", "error 200", "finish null", "prose"]

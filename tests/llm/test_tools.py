@@ -24,6 +24,7 @@ from adjudge.llm.connection import Connection
 from adjudge.llm.identity import Identity, call_key
 from adjudge.llm.models import EMBEDDED, Models, OpenModel, open_model
 from adjudge.llm.remote import RemoteModel
+from adjudge.llm.tokens import estimate_messages
 from adjudge.runs.conversation import exchange_to_json, render_exchange
 from tests.llm.conftest import make_request
 from tests.llm.test_ask import Bench, Scripted, make_subject, opened
@@ -210,3 +211,8 @@ def test_a_reply_of_thinking_alone_is_no_answer_and_one_of_calls_is() -> None:
     with pytest.raises(AnswerError, match=r"no_answer.*--effort"):
         check_reply(Reply(text=" ", usage=Usage(completion=9, reasoning=9)), "m", None)
     check_reply(Reply(text="", reasoning="hm", calls=(CALL,)), "m", None)
+
+
+def test_calls_and_their_results_count_among_the_tokens_of_a_prompt() -> None:
+    said = Message("assistant", ("I look.",), (CALL,))
+    assert estimate_messages([said], "0").typical > estimate_messages([replace(said, calls=())], "0").typical

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
+import orjson
+
 from adjudge.core.ask import Message
 from adjudge.llm.delimiters import render_message
 
@@ -142,8 +144,10 @@ def estimate_text(text: str) -> Tokens:
 
 
 def estimate_messages(messages: Iterable[Message], mark: str) -> Tokens:
-    """Tokens of a whole prompt as it goes over the wire, delimiters included."""
+    """Tokens of a whole prompt as it goes over the wire, delimiters and tool calls included."""
     total = _CALL
     for message in messages:
         total += _MESSAGE + estimate_text(render_message(message, mark))
+        for call in message.calls:
+            total += _MESSAGE + estimate_text(call.name + orjson.dumps(call.arguments).decode())
     return total
