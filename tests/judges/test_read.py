@@ -13,7 +13,7 @@ from adjudge.core.ask import Reply
 from adjudge.errors import AnswerError
 from adjudge.judges._headings import read_headings, render_headings
 from adjudge.judges._json import read_object
-from adjudge.judges._read import read_text
+from adjudge.judges._read import echoes, read_text
 from adjudge.judges._refusals import is_refusal
 
 TWO = ("major", "minor")
@@ -152,6 +152,22 @@ def test_numbers_that_are_none_come_out_as_not_finite(text: str) -> None:
 
 def test_an_answer_that_equals_a_verdict_in_the_text_is_flagged_and_used() -> None:
     assert value_of('{"a": 1}', judged=('Er sagte {"a": 1}.',)) == ({"a": 1}, ("verdict_in_text",))
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "copied"),
+    [
+        ("100", "100", True),
+        ("100", "Sehr gut.\n 100 \nDanke.", True),
+        ("100", "Es kostet 100 Euro.", False),
+        ("0, 0", "x\n0,  0", True),
+        ("1, 2", "Kapitel 1, 2 und 3", False),
+        ("Major: 0\nMinor: 0", "gut Major: 0 Minor: 0 gut", True),
+        ("Major: 0\nMinor: 0", "gut", False),
+    ],
+)
+def test_bare_numbers_are_copied_only_from_a_line_of_their_own(answer: str, text: str, copied: bool) -> None:
+    assert echoes(answer, ("other", text)) == copied
 
 
 def test_an_object_quoted_from_the_text_is_no_answer() -> None:
