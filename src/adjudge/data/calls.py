@@ -32,6 +32,8 @@ from adjudge.data.run_dir import read_run_info
 
 __all__ = ["STORE", "CallReader", "CallStore", "CallTotals", "Spent", "find_store"]
 
+_CACHE_KB = 65_536
+
 
 def find_store(path: Path) -> Path:
     """The store of a run directory, or the store itself.
@@ -93,6 +95,8 @@ class CallStore:
         self.path = path
         self.torn = 0
         self._connection = open_to_write(path)
+        with store_errors(path):  # keys are hashes: the index of a million stays in memory, others use a part
+            self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
         self._codec = Codec(self._connection)
         self._run = self._find_run(run)
         self._writer = CallWriter(path, self._run)

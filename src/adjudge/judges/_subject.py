@@ -40,13 +40,10 @@ def render_texts(prompts: Prompts, subject: Subject, *, with_reference: bool = F
             raise AnswerError("missing", "with_reference needs a reference, and this segment has none")
         texts["reference"] = subject.reference
     quoted = {name: Quoted(name, text) for name, text in texts.items()}
-    return joined(
-        (
-            *_render_context(prompts, subject),
-            *_render_terms(prompts, subject),
-            *_fill(prompts, subject.lp, quoted),
-        )
-    )
+    shown = _fill(prompts, subject.lp, quoted)
+    if not subject.context and not subject.terms:
+        return shown
+    return joined((*_render_context(prompts, subject), *_render_terms(prompts, subject), *shown))
 
 
 def render_example(

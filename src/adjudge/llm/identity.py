@@ -80,7 +80,7 @@ def question_digest(identity: Identity, request: Request) -> bytes:
 
 def _written(message: Message) -> object:
     """A message as JSON; where it is all our own words, it comes again and again and is written once."""
-    ours = not message.calls and all(isinstance(part, str) for part in message.parts)
+    ours = not message.calls and len(message.parts) == 1 and isinstance(message.parts[0], str)
     return _fragment(message) if ours else message_to_json(message)
 
 

@@ -20,6 +20,7 @@ from adjudge.runs.units import Unit
 __all__ = ["Sink", "work"]
 
 _WINDOW: Final = 65_536  # units that may wait for a slow one before them; about 30 MB of records
+_encode: Final = json.JSONEncoder(ensure_ascii=False).encode  # as data.records writes them
 
 
 class Sink:
@@ -63,7 +64,7 @@ class Sink:
         else:
             self.judged += 1
         self.repaired += any("repaired" in r.flags for r in records if not isinstance(r, Failure))
-        self._waiting[index] = [json.dumps(record_to_json(r), ensure_ascii=False) for r in records]
+        self._waiting[index] = [_encode(record_to_json(r)) for r in records]
         while self._next in self._waiting:
             self._keep(self._waiting.pop(self._next))
             self._next += 1
