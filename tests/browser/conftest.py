@@ -42,8 +42,9 @@ class Watched:
 OpenPage = Callable[..., Watched]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium(browser_path: str) -> Iterator[Browser]:
+    """Playwright keeps an event loop running while it is open: no test of another module may meet it."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=ARGUMENTS)
         yield browser
