@@ -59,6 +59,34 @@ CASES: Cases = {
             ),
         ],
     ),
+    "refusal": (
+        [
+            ("en-de", "He went home.", "⟦Als KI-Sprachmodell kann ich das nicht übersetzen.⟧"),
+            ("zh-en", "他回家了。", "⟦I'm sorry, but I cannot help with that request.⟧"),
+            ("en-ar", "He went home.", "⟦عذرًا، بصفتي مساعدًا لا يمكنني ذلك.⟧"),
+            ("en-zh", "He went home.", "⟦抱歉，我无法翻译这段文字。⟧"),
+            ("en-ru", "He went home.", "⟦К сожалению, как языковая модель я не отвечаю.⟧"),
+        ],
+        [
+            ("de-en", "Es tut mir leid, dass du gehst.", "I'm sorry that you are leaving."),
+            ("en-de", "As an AI, I cannot translate it.", "Als KI kann ich das nicht übersetzen."),
+            ("zh-en", "我不能去。", "I cannot go there."),
+        ],
+    ),
+    "chatter": (
+        [
+            ("de-en", "Er ging heim.", "⟦Here is the translation:⟧ He went home."),
+            ("en-de", "He went home.", "⟦Übersetzung:⟧ Er ging heim."),
+            ("en-zh", "He went home.", "⟦以下是翻译：⟧他回家了。"),
+            ("fr-en", "Il est rentré.", "He went home.\n⟦Note: rentré means to go home.⟧"),
+        ],
+        [
+            ("en-de", "Translation: a hard craft", "Übersetzung: ein schweres Handwerk"),
+            ("de-en", "Das ist die Wahrheit: Er ging heim.", "Here is the truth: he went home."),
+            ("en-fr", "He left a note.", "Il a laissé une note."),
+            ("en-de", "Note: the\nNote: two", "Hinweis: das\nHinweis: zwei"),
+        ],
+    ),
     "text-from-nothing": (
         [("en-de", "", "⟦Guten Morgen⟧"), ("zh-en", " ", " ⟦Hello⟧ "), ("en-th", "\n", "⟦สวัสดี⟧")],
         [("en-de", "", ""), ("en-de", " ", "-"), ("en-de", "Hi", "Hallo")],

@@ -200,6 +200,31 @@ CASES: Cases = {
             ("en-de", "the word alone", "das Wort allein"),
         ],
     ),
+    "code-changed": (
+        [
+            ("en-de", "Take the A320 home.", "Nimm den ⟦A230⟧ nach Hause."),
+            ("en-zh", "Order the DR-118 part.", "订购⟦DR-181⟧零件。"),
+            ("en-ar", "Order the DR-118 part.", "اطلب القطعة ⟦DR-181⟧."),
+        ],
+        [
+            ("en-de", "Take the A320 home.", "Nimm den A320 nach Hause."),
+            ("en-de", "Take the A320 home.", "Nimm den B52 nach Hause."),
+            ("en-de", "Take the train.", "Nimm den A320."),
+        ],
+    ),
+    "emoji-lost": (
+        [
+            ("en-de", "Lost seal ⟦🦭⟧ found", "Verirrte Robbe gefunden"),
+            ("en-ja", "Thanks ⟦👍🏽⟧", "ありがとう"),
+            ("en-ar", "⟦🇩🇪⟧ wins", "تفوز"),
+            ("zh-en", "好⟦❤️⟧", "Good"),
+        ],
+        [
+            ("en-de", "Lost seal 🦭 found", "Verirrte Robbe 🦭 gefunden"),
+            ("en-de", "Great 👍👍👍", "Toll 👍"),
+            ("en-de", "It is 5 °C → warm", "Es sind 5 °C → warm"),
+        ],
+    ),
     "latin-name-lost": (
         [
             ("zh-en", "他在⟦Amazon⟧工作", "He works there"),

@@ -13,6 +13,8 @@ CASES: Cases = {
             ("en-ar", "It has 345 pages.", "فيه ⟦٣٥٤⟧ صفحة."),
             ("ru-en", "Там 17 домов.", "There are ⟦71⟧ houses."),
             ("en-de", "They sold 10 cars.", "Sie verkauften ⟦20⟧ Autos."),
+            ("zh-en", "预计达1.2万吨", "It will reach ⟦1.2⟧ tons"),
+            ("en-de", "It was 24 in all, or 412.50 more.", "Es waren alle, oder ⟦421,50⟧ mehr."),
         ],
         [
             ("en-de", "It cost 1,234.50.", "Es kostete 1.234,50."),

@@ -13,8 +13,10 @@ from typing import Final
 
 from adjudge.checks.brackets import check_brackets
 from adjudge.checks.capitals import check_capitals
+from adjudge.checks.chatter import check_chatter, check_refusal
 from adjudge.checks.currency import check_currency
 from adjudge.checks.dates import check_dates
+from adjudge.checks.emoji import check_emoji
 from adjudge.checks.encoding import check_encoding
 from adjudge.checks.length import check_length
 from adjudge.checks.markup import check_markup
@@ -40,6 +42,7 @@ __all__ = ["CLEAN_PRECISION", "RULES", "Finding", "Rule", "find_errors"]
 Check = Callable[[Texts], Iterator[Mark]]
 
 CHECKS: Final[tuple[Check, ...]] = (
+    check_chatter,
     check_encoding,
     check_scripts,
     check_untranslated,
@@ -50,6 +53,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_telephone,
     check_currency,
     check_names,
+    check_emoji,
     check_sentences,
     check_length,
     check_repetition,
@@ -87,8 +91,8 @@ class Finding:
 def find_errors(source: str, translation: str, lp: str) -> list[Finding]:
     """Check one translation. The same texts give the same findings, in the order of the texts.
 
-    A translation that is none (empty, copied, in another language) has that one error. No rule speaks more
-    than a hundred times.
+    A translation that is none (empty, copied, in another language, refused) has that one error. No rule
+    speaks more than a hundred times.
 
     Args:
         source: text that was translated.
@@ -99,7 +103,8 @@ def find_errors(source: str, translation: str, lp: str) -> list[Finding]:
         UsageError: no language pair.
     """
     texts = Texts(source, translation, lp)
-    marks = list(check_whole(texts)) or [mark for check in CHECKS for mark in _first(check(texts))]
+    marks = [*check_whole(texts), *check_refusal(texts)][:1]
+    marks = marks or [mark for check in CHECKS for mark in _first(check(texts))]
     found = {mark.rule for mark in marks}
     marks = [mark for mark in marks if not found & _EXPLAINED_BY.get(mark.rule, frozenset())]
     return [_finding(mark, texts) for mark in sorted(_largest(marks), key=_place)]

@@ -37,7 +37,7 @@ _CODES: Final = (
 _SYMBOL: Final = re.compile(rf"[{''.join(_SYMBOLS)}]")
 _CODE: Final = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(_CODES)})(?![A-Za-z])")
 _BEFORE: Final = re.compile(rf"(?:US|A|C|HK)?[{''.join(_SYMBOLS)}][ \u00a0]?\d+(?:[.,]\d+)*")
-_AFTER: Final = re.compile(r"(?<![\d.,])\d+(?:[.,]\d+)*[ \u00a0]?[$€£](?!\s?\d|\w)")
+_AFTER: Final = re.compile(r"(?<![\d.,])\d+(?:[.,]\d+)*[ \u00a0]?[$€£¥\uffe5](?!\s?\d|\w)")
 
 
 class _Mention(NamedTuple):

@@ -186,4 +186,6 @@ def _check_form(texts: Texts) -> Iterator[Mark]:
 @lru_cache(maxsize=256)
 def _month_first(language: Language) -> re.Pattern[str]:
     names = "|".join(re.escape(n) for n in language.months if len(n) > 2)
-    return re.compile(rf"(?<!\w)(?<!\d )(?<!\d\. )(?:{names})\s\d{{1,2}}(?:,\s\d{{4}})(?!\w)", re.IGNORECASE)
+    return re.compile(
+        rf"(?<!\w)(?<!\d )(?<!\d\. )(?:{names})\s\d{{1,2}}(?:[,،]\s\d{{4}})(?!\w)", re.IGNORECASE
+    )

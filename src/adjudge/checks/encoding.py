@@ -19,7 +19,7 @@ _PATTERNS: Final = (
         "mojibake",
         re.compile(
             rf"(?:Ã[{_HIGH}]|Â[\u00a0-\u00bf]|â€[{_HIGH}\u009d]|ï¿½"
-            rf"|(?:[ÐÑ][{_HIGH}]){{2,}}|(?:[äåæçèé][{_HIGH}]{{2}}){{2,}})+"
+            rf"|(?:[ÐÑØÙÛ×][{_HIGH}]){{2,}}|(?:[äåæçèé][{_HIGH}]{{2}}){{2,}})+"
         ),
         "UTF-8 that was read as something else",
     ),

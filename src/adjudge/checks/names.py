@@ -14,23 +14,30 @@ __all__ = ["check_names"]
 _CODE: Final = re.compile(
     r"(?<![A-Za-z0-9_@#/.[-])(?=[A-Za-z-]*\d)[A-Za-z]+-?\d[A-Za-z0-9-]*(?![A-Za-z0-9_@/])"
 )
+_LETTERS: Final = re.compile(r"[A-Za-z]+")
 _LATIN_NAME: Final = re.compile(r"(?<![A-Za-z0-9@#/._-])[A-Z][A-Za-z0-9&'’-]*[A-Za-z0-9](?![A-Za-z0-9@/])")
 
 
 def check_names(texts: Texts) -> Iterator[Mark]:
     """Find what should stand in the translation letter for letter."""
-    if texts.source.isascii() and not any(map(str.isupper, texts.source)):
+    if not any(map(str.isupper, texts.source)):
         return
-    squeezed = _squeeze(texts.translation)
-    seen: set[str] = set()
+    shown, seen = _squeeze(texts.translation), _squeeze(texts.source)
+    strange = [m for m in _CODE.finditer(texts.translation) if _squeeze(m[0]) not in seen]
     for rule, pattern in _patterns(texts):
-        for found in pattern.finditer(texts.source):
-            key = _squeeze(found[0])
-            if key in seen or not key:
-                continue
-            seen.add(key)
-            if key not in squeezed:
-                yield Mark(rule, *found.span(), "source", "missing in the translation")
+        lost = {_squeeze(m[0]): m for m in pattern.finditer(texts.source) if _squeeze(m[0]) not in shown}
+        for wanted in lost.values():
+            found = next((m for m in strange if rule == "code-lost" and _are_alike(m[0], wanted[0])), None)
+            if found:
+                strange.remove(found)
+                yield Mark("code-changed", *found.span(), note=f"the source has {wanted[0]}")
+            else:
+                yield Mark(rule, *wanted.span(), "source", "missing in the translation")
+
+
+def _are_alike(code: str, other: str) -> bool:
+    """Whether two codes start with the same letters."""
+    return _LETTERS.findall(code)[:1] == _LETTERS.findall(other)[:1]
 
 
 def _patterns(texts: Texts) -> list[tuple[str, re.Pattern[str]]]:

@@ -16,6 +16,8 @@ from adjudge.checks.times import match_times
 
 __all__ = ["check_numbers"]
 
+_MOST: Final = 200  # numbers without a counterpart that are looked at
+_MOST_RUNS: Final = 4  # of digits, as in a number with spaces
 _MOST_SPELLED: Final = 12
 """Numbers up to here are spelled out at will, and left out where a language has a plural instead."""
 
@@ -27,8 +29,8 @@ def check_numbers(texts: Texts) -> Iterator[Mark]:
     translation = _loose(texts, "translation", dates.translation + times.translation + telephones.translation)
     lost, added = _unmatched(source, translation), _unmatched(translation, source)
     if lost or added:
-        lost = _not_spelled(lost, texts, "translation")
-        added = _not_spelled(added, texts, "source")
+        lost = _not_spelled(lost, texts, "translation", translation)
+        added = _not_spelled(added, texts, "source", source)
         yield from _report(*_unconverted(lost, added, texts), texts)
     yield from _check_form(texts, source, translation)
 
@@ -51,28 +53,50 @@ def _unmatched(these: list[Numeral], those: list[Numeral]) -> list[Numeral]:
     return [n for n in these if not (n.values & values) and n.text not in texts]
 
 
-def _not_spelled(numerals: list[Numeral], texts: Texts, other: str) -> list[Numeral]:
-    """Numerals that are not spelled out on the other side."""
+def _not_spelled(numerals: list[Numeral], texts: Texts, other: str, those: list[Numeral]) -> list[Numeral]:
+    """Numerals that do not stand on the other side after all, in words or in digits cut differently.
+
+    Args:
+        numerals: without a counterpart.
+        texts: both texts.
+        other: the other side.
+        those: the numerals of the other side.
+    """
     if not numerals:
         return []
     is_source = other == "source"
     text = texts.source if is_source else texts.translation
     words = texts.source_words if is_source else texts.translation_words
     spelled = spelled_values(text, words, texts.source_language if is_source else texts.target_language)
-    runs = [int(run) for run in re.findall(r"[0-9]{1,24}", ascii_digits(text))]
-    digits = "".join(map(str, runs))
-    return [n for n in numerals if not (n.values & spelled) and not _is_regrouped(n, runs, digits)]
+    for numeral in reversed(those):
+        if _is_scaled(numeral):  # its digits mean something else
+            text = text[: numeral.start] + " " + text[numeral.end :]
+    joined = _joined(re.findall(r"[0-9]{1,24}", ascii_digits(text)))
+    return [n for n in numerals if not (n.values & spelled) and not _is_regrouped(n, joined)]
 
 
-def _is_regrouped(numeral: Numeral, runs: list[int], digits: str) -> bool:
+def _is_scaled(numeral: Numeral) -> bool:
+    """Whether a scale word belongs to it."""
+    return any(map(str.isalpha, numeral.text))
+
+
+def _joined(runs: list[str]) -> frozenset[str]:
+    """Runs of digits, and what up to four of them in a row give together."""
+    return frozenset(
+        "".join(runs[first:last]).lstrip("0")
+        for first in range(len(runs))
+        for last in range(first + 1, min(first + _MOST_RUNS, len(runs)) + 1)
+    )
+
+
+def _is_regrouped(numeral: Numeral, joined: frozenset[str]) -> bool:
     """Whether its digits stand on the other side after all: in a code or a date, or cut differently."""
-    if any(map(str.isalpha, numeral.text)):
-        return False  # a scale word changes what the digits mean
+    if _is_scaled(numeral):
+        return False
     own = re.sub(r"[^0-9]", "", ascii_digits(numeral.text)).lstrip("0")
-    return own in map(str, runs) or (len(own) >= _CUT and own in digits)
+    return own in joined
 
 
-_CUT: Final = 4  # digits that are no chance find within others
 _FACTORS: Final = (0.4536, 2.54, 0.3048, 1.609, 0.9144, 28.35, 3.785, 0.4047, 0.5)
 """Pound, inch, foot, mile, yard, ounce, gallon, acre in metric units; Chinese pound and mile."""
 
@@ -113,15 +137,25 @@ def _is_multiple(a: float, b: float) -> bool:
 
 
 def _report(lost: Sequence[Numeral], added: Sequence[Numeral], texts: Texts) -> Iterator[Mark]:
-    paired = min(len(lost), len(added))
-    for wanted, found in zip(lost, added, strict=False):
-        yield Mark("number-changed", found.start, found.end, note=f"the source has {wanted.text}")
-    for wanted in lost[paired:]:
+    """Pair what is missing with what is new, the most alike first; tell of the rest what is lost or added."""
+    lost, alone = list(lost[:_MOST]), []
+    for found in added[:_MOST]:
+        if lost:
+            wanted = lost.pop(_most_alike(found, lost))
+            yield Mark("number-changed", found.start, found.end, note=f"the source has {wanted.text}")
+        else:
+            alone.append(found)
+    for wanted in lost:
         if not _may_be_spelled(wanted):
             yield Mark("number-lost", wanted.start, wanted.end, "source", "missing in the translation")
-    for found in added[paired:]:
+    for found in alone:
         if not _may_be_spelled(found) and texts.source_language.numbers:
             yield Mark("number-added", found.start, found.end, note="the source has no such number")
+
+
+def _most_alike(found: Numeral, lost: Sequence[Numeral]) -> int:
+    """Which of the numerals is as long as this one, or nearly."""
+    return min(range(len(lost)), key=lambda place: abs(len(lost[place].text) - len(found.text)))
 
 
 def _may_be_spelled(numeral: Numeral) -> bool:

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from adjudge.checks.matched import Matched, match
 from adjudge.checks.numerals import ascii_digits
+from adjudge.checks.scripts import uses_latin
 from adjudge.checks.texts import Mark, Texts
 
 __all__ = ["check_times", "match_times"]
@@ -69,6 +70,6 @@ def check_times(texts: Texts) -> Iterator[Mark]:
     for lost, added in matched.changed:
         wanted = texts.source[lost.start : lost.end]
         yield Mark("time-changed", added.start, added.end, note=f"the source has {wanted}")
-    if texts.target_language.clock_24:
+    if texts.target_language.clock_24 or not uses_latin(texts.target_language):
         for found in _ENGLISH_HALF.finditer(texts.translation):
-            yield Mark("time-format", *found.span(), note=f"{texts.target_language.code} counts to 24")
+            yield Mark("time-format", *found.span(), note=f"not written so in {texts.target_language.code}")
