@@ -37,6 +37,7 @@ fix: .venv/.dev ## format, and the fixes that are safe
 	$(BIN)/ruff format .
 
 bench: .venv/.dev ## speed and scale
+	@$(SYNC) --inexact --group bench
 	@for file in benchmarks/*.py; do \
 	  test -e "$$file" || { echo "No benchmarks yet."; break; }; \
 	  echo "== $$file" && $(BIN)/python "$$file" || exit 1; \
