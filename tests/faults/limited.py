@@ -7,6 +7,9 @@ that an hour of it takes seconds.
 """
 
 import asyncio
+import datetime as dt
+import email.utils
+import math
 import random
 import selectors
 from collections.abc import Coroutine
@@ -149,6 +152,10 @@ class LimitedServer:
             values = (str(int(meter.burst)), str(int(meter.level)), f"{meter.reset() * 1000:.0f}ms")
             if self.headers == "garbage":
                 values = ("-1", "lots", "soon")
+            if self.headers == "anthropic":
+                reset = dt.datetime.fromtimestamp(math.ceil(meter.at + meter.reset()), dt.UTC)
+                values = (*values[:2], reset.isoformat().replace("+00:00", "Z"))
+                said["Date"] = email.utils.formatdate(meter.at, usegmt=True)
             for name, value in zip(("limit", "remaining", "reset"), values, strict=True):
                 spelled = f"x-ratelimit-{name}-{kind}"
                 said[f"anthropic-ratelimit-{kind}-{name}" if self.headers == "anthropic" else spelled] = value
@@ -174,10 +181,10 @@ class Figures:
     calls: int
 
 
-async def drive(server: LimitedServer, share: Share, seconds: float, workers: int) -> Figures:
+async def drive(server: LimitedServer, share: Share, seconds: float, workers: int, seed: int = 0) -> Figures:
     """Ask for so many seconds, as a run would: each worker one call after the other, refused ones again."""
     loop = asyncio.get_running_loop()
-    chance = random.Random(server.seed + 1)
+    chance = random.Random(seed)
     end = loop.time() + seconds
 
     async def worker() -> None:

@@ -166,6 +166,15 @@ def test_a_window_that_was_not_full_has_shown_nothing() -> None:
     assert window.size == 20
 
 
+def test_a_number_of_calls_that_was_one_too_many_is_not_tried_again_for_five_minutes() -> None:
+    window = Window(100)
+    window.bounded(0.0, 8)
+    for now, size in ((299.0, 8), (300.0, 9)):
+        for _ in range(20):
+            window.answered(now, was_full=True)
+        assert window.size == size
+
+
 @given(st.integers(1, 300), st.lists(st.tuples(st.booleans(), st.floats(0, 30))))
 def test_the_window_stays_between_one_and_its_cap(cap: int, events: list[tuple[bool, float]]) -> None:
     window, now = Window(cap), 0.0

@@ -79,7 +79,9 @@ def command(
         Literal["low", "medium", "high"] | None,
         typer.Option(help="How much the model thinks, where it can be told; docs/models.md."),
     ] = None,
-    concurrency: Annotated[int, typer.Option(min=1, help="Calls at a time.")] = 20,
+    concurrency: Annotated[
+        int, typer.Option(min=1, help="Calls at a time at most; fewer where the server wants it.")
+    ] = 20,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one attempt.")] = 180.0,
     context_size: Annotated[
         int, typer.Option("--context", min=0, help="Show the N segments before in the document.")

@@ -28,6 +28,7 @@ from adjudge.llm.turns import Share, Turn
 __all__ = ["Limiter", "Load", "join", "load_of"]
 
 _MOST: Final = 2**20
+_TELLING: Final = 50  # answers after which a refusal of more calls at a time than ever tells a limit on these
 _GREETING: Final = 2.0  # seconds for which the first call goes alone; its headers seed the buckets
 
 
@@ -92,6 +93,8 @@ class Limiter:
         self._accepted = -1.0
         self._probing = False
         self._refused = 0
+        self._answers = 0
+        self._borne = 0  # calls at a time that it has taken
         self._timer: asyncio.TimerHandle | None = None
 
     @property
@@ -223,6 +226,7 @@ class Limiter:
         self._buckets["tokens"].spend(now, turn.tokens)
         turn.spent = {kind: bucket.spent for kind, bucket in self._buckets.items()}
         turn.sent = now
+        turn.flying = self._flying
         turn.was_full = self._flying >= self._window.size
         turn.is_probe = self._probing = self._pauses.away is not None
 
@@ -253,6 +257,8 @@ class Limiter:
         self._accepted = now
         self._pauses.reached()
         self._pauses.answered()
+        self._answers += 1
+        self._borne = max(self._borne, turn.flying)
         self._window.answered(now, was_full=turn.was_full)
         self._pace.answered(now, turn.sent)
         self._sizes.learn(turn.place.size, reply.usage)
@@ -274,11 +280,17 @@ class Limiter:
 
     def _refusal(self, turn: Turn, fault: Fault, now: float) -> Fault:
         self._refused += 1
+        if self._answers >= _TELLING and turn.flying > self._borne:
+            self._window.bounded(now, self._borne)
+            return self._as_free(turn, fault)
         if not self._pace.governs:
             self._window.troubled(now)
         if self._buckets["tokens"].is_known and self._buckets["tokens"].level(now) > 0:
             self._sizes.counts_most = True
         self._pace.refused(now, turn.sent, self._pauses.until)
+        return self._as_free(turn, fault)
+
+    def _as_free(self, turn: Turn, fault: Fault) -> Fault:
         if fault.wait is None and fault.consequence == "retry" and self._accepted >= turn.sent:
             return replace(fault, wait=0.0, is_free=True)  # it takes calls, only not so many
         return fault

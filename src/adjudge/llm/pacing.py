@@ -17,6 +17,7 @@ __all__ = ["Bucket", "Pace", "Sizes", "Window"]
 _START: Final = 20
 _GROWTH: Final = 0.05  # a round
 _SHRINK: Final = 0.8
+_BOUND: Final = 300.0
 _REST: Final = 15.0  # seconds between two times that the window shrinks
 
 _WINDOWS: Final = (1.0, 60.0, 3600.0, 86400.0)  # seconds to which servers count
@@ -42,6 +43,8 @@ class Window:
         self._size = float(min(_START, cap))
         self._rests_until = -1.0
         self._is_new = True
+        self._most = cap
+        self._most_until = -1.0
 
     @property
     def size(self) -> int:
@@ -56,7 +59,14 @@ class Window:
     def answered(self, now: float, *, was_full: bool) -> None:
         """One call came back well; only a window that was full has shown that it could be wider."""
         if was_full and now >= self._rests_until:
-            self._size = min(self._size + (1.0 if self._is_new else _GROWTH), float(self._cap))
+            most = min(self._most, self._cap) if now < self._most_until else self._cap
+            self._size = min(self._size + (1.0 if self._is_new else _GROWTH), float(most))
+
+    def bounded(self, now: float, most: int) -> None:
+        """The server takes so many at a time and no more; believed for five minutes."""
+        self._is_new = False
+        self._most, self._most_until = max(most, 1), now + _BOUND
+        self._size = min(self._size, float(self._most))
 
     def troubled(self, now: float) -> None:
         """One call was refused for the server's load, or never came back."""
@@ -71,7 +81,8 @@ class Bucket:
 
     Servers count in two ways: what was used comes back steadily, or all of it at the end of a minute. They do
     not say in which; but where it comes back steadily, what is gone and the time until all is back have the
-    ratio of the limit and its window, which is a second, a minute, an hour or a day.
+    ratio of the limit and its window, which is a second, a minute, an hour or a day, or at least is always
+    the same.
     """
 
     def __init__(self) -> None:
@@ -82,6 +93,8 @@ class Bucket:
         self._full_at: float | None = None
         self._heard = -1.0
         self._asked = -1.0
+        self._ratio = (0.0, 0)
+        self._steady = False
         self.spent = 0.0
 
     @property
@@ -161,7 +174,17 @@ class Bucket:
         for usual in _WINDOWS:
             if abs(window - usual) <= _NEAR * usual:
                 return said.limit / usual, None
+        if self._is_steady(window, used):
+            return said.limit / window, None
         return 0.0, now + said.reset
+
+    def _is_steady(self, window: float, used: int) -> bool:
+        """Whether the ratio has stayed the same while what is gone has changed by half."""
+        before, gone = self._ratio
+        if not gone or not gone / 1.5 < used < gone * 1.5:
+            self._steady = bool(gone) and abs(window - before) <= _NEAR * before
+            self._ratio = (window, used)
+        return self._steady
 
     def _set(self, now: float, level: float) -> None:
         if self._full_at is not None and now >= self._full_at:
@@ -171,7 +194,7 @@ class Bucket:
 
 
 _CAUTION: Final = 0.95
-_SLOWEST: Final = 1.0  # calls a second, while the rate is not known
+_SLOWEST: Final = 4.0  # calls a second, while the rate is not known
 _SEARCH: Final = 8  # answers a round, while the rate is not known
 _STEADY: Final = 100  # answers a round, once it is well known
 _LONGEST: Final = 1000  # answers a round, with a server that goes on refusing

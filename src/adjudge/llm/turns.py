@@ -42,6 +42,7 @@ class Turn:
         self.tokens = 0.0
         self.spent: dict[Kind, float] = {}
         self.is_probe = False
+        self.flying = 0
         self.was_full = False
 
     async def __aenter__(self) -> Self:

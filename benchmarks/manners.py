@@ -1,0 +1,82 @@
+"""How well rate limits are used and kept, over an hour each, in virtual time.
+
+`PYTHONPATH=. .venv/bin/python benchmarks/manners.py [--write]`
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+from page import write_section
+
+from adjudge.llm.limits import join
+from adjudge.llm.retry import Patience
+from tests.faults.limited import Figures, LimitedServer, Meter, drive, run
+
+_MINUTES: Final = 60
+_WORKERS: Final = 64
+
+_LIMITS: Final[dict[str, Callable[[], dict[str, Any]]]] = {
+    "60 requests/min": lambda: {"requests": Meter(60, 60)},
+    "600 requests/min": lambda: {"requests": Meter(600, 600)},
+    "600 requests/min, 20 at once": lambda: {"requests": Meter(600, 20)},
+    "40,000 tokens/min": lambda: {"tokens": Meter(40_000, 40_000)},
+    "200,000 tokens/min": lambda: {"tokens": Meter(200_000, 200_000)},
+    "600 requests and 400,000 tokens/min": lambda: {
+        "requests": Meter(600, 600),
+        "tokens": Meter(400_000, 400_000),
+    },
+    "600 requests in each minute of the clock": lambda: {"requests": Meter(600, 600, is_fixed=True)},
+}
+_SAYS: Final = (("openai", "seconds"), ("anthropic", "none"), ("none", "seconds"), ("none", "none"))
+_WORDS: Final = {
+    ("openai", "seconds"): "headers (OpenAI's), Retry-After",
+    ("anthropic", "none"): "headers (Anthropic's)",
+    ("none", "seconds"): "Retry-After",
+    ("none", "none"): "nothing",
+}
+
+
+def _measure(**server: Any) -> Figures:  # noqa: ANN401
+    async def main() -> Figures:
+        return await drive(
+            LimitedServer(**server), join("server", _WORKERS, Patience()), _MINUTES * 60, _WORKERS
+        )
+
+    return run(main())
+
+
+def _rows() -> list[str]:
+    rows = []
+    for limits, meters in _LIMITS.items():
+        for headers, retry_after in _SAYS:
+            found = _measure(headers=headers, retry_after=retry_after, **meters())
+            figures = f"{found.used:.1%} | {found.refused:.2%} | {found.too_early} | {found.calls:,}"
+            rows.append(f"| {limits} | {_WORDS[headers, retry_after]} | {figures} |")
+            print(rows[-1], flush=True)
+    for latency, parallel in ((2.0, 8), (0.5, 30)):
+        found = _measure(latency=latency, parallel=parallel, retry_after="none")
+        used = found.calls / (parallel * _MINUTES * 60 / latency)
+        figures = f"{used:.1%} | {found.refused:.2%} | {found.too_early} | {found.calls:,}"
+        rows.append(f"| {parallel} calls at a time | nothing | {figures} |")
+        print(rows[-1], flush=True)
+    return rows
+
+
+_HEAD: Final = f"""`PYTHONPATH=. .venv/bin/python benchmarks/manners.py --write`
+
+{_MINUTES} minutes of virtual time for each row, {_WORKERS} workers, calls of 0.25 to 3 s and 420 to 1,500
+tokens, against a server that counts in buckets (`tests/faults/limited.py`). *Used* is the share of what the
+server allowed, its savings at the start included; a little over 100 % is a minute more of the clock.
+*Too early* are calls sent before a Retry-After that had arrived was over.
+To reach: 90 % used, at most 1 % refused, none too early. A server that says nothing refuses some tens of
+calls until its limit is known: in a run of less than a thousand calls that is more than 1 %.
+
+| the server allows | it says | used | refused | too early | calls |
+| --- | --- | ---: | ---: | ---: | ---: |
+"""
+
+if __name__ == "__main__":
+    body = _HEAD + "\n".join(_rows())
+    if "--write" in sys.argv:
+        write_section("Manners: rate limits", body)

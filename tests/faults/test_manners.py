@@ -1,0 +1,180 @@
+"""Rate limits are used and kept: 90 % of what is allowed, at most 1 % of calls refused, none too early."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from adjudge.cli.exits import DONE
+from adjudge.data.run_dir import read_run_info
+from adjudge.llm.endpoint import Endpoint
+from adjudge.llm.limits import join
+from adjudge.llm.providers import COMPATIBLE
+from adjudge.llm.remote import RemoteModel
+from adjudge.llm.retry import Patience
+from tests.faults import server as faults
+from tests.faults.conftest import Command, call, write_set
+from tests.faults.limited import Figures, Headers, LimitedServer, Meter, RetryAfter, drive, run
+from tests.faults.server import Server
+from tests.llm.conftest import make_request
+
+LIMITS: dict[str, Callable[[], dict[str, Any]]] = {
+    "600 requests a minute": lambda: {"requests": Meter(600, 600)},
+    "60 requests a minute": lambda: {"requests": Meter(60, 60)},
+    "600 requests a minute, 20 at once": lambda: {"requests": Meter(600, 20), "latency": 0.5},
+    "200,000 tokens a minute": lambda: {"tokens": Meter(200_000, 200_000)},
+    "both": lambda: {"requests": Meter(600, 600), "tokens": Meter(400_000, 400_000)},
+}
+
+MINUTES = {"60 requests a minute": 40, "200,000 tokens a minute": 30}  # a hundred calls and more per refusal
+
+
+def measure(minutes: float, runs: int = 1, cap: int = 64, **server: Any) -> Figures:
+    """Figures of some runs with one key that ask a server side by side."""
+
+    async def main() -> Figures:
+        limited = LimitedServer(**server)
+        shares = [join("server", cap, Patience()) for _ in range(runs)]
+        found = await asyncio.gather(
+            *(drive(limited, share, minutes * 60, cap, seed=n) for n, share in enumerate(shares))
+        )
+        return found[-1]
+
+    return run(main())
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+@pytest.mark.parametrize(
+    ("headers", "retry_after"),
+    [
+        ("openai", "seconds"),
+        ("anthropic", "seconds"),
+        ("openai", "none"),
+        ("none", "seconds"),
+        ("none", "none"),
+    ],
+)
+def test_what_a_server_allows_is_used_and_not_overstepped(
+    headers: Headers, retry_after: RetryAfter, limits: str
+) -> None:
+    found = measure(MINUTES.get(limits, 15), headers=headers, retry_after=retry_after, **LIMITS[limits]())
+    assert found.used >= 0.90
+    assert found.refused <= 0.01
+    assert found.too_early == 0
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+def test_garbage_is_as_good_as_nothing(limits: str) -> None:
+    found = measure(MINUTES.get(limits, 15), headers="garbage", retry_after="garbage", **LIMITS[limits]())
+    assert found.used >= 0.90
+    assert found.refused <= 0.01
+
+
+def test_three_runs_with_one_key_keep_its_limits_together() -> None:
+    found = measure(20, runs=3, headers="none", retry_after="seconds", requests=Meter(600, 600))
+    assert found.used >= 0.90
+    assert found.refused <= 0.01
+    assert found.too_early == 0
+
+
+@pytest.mark.parametrize("retry_after", ["seconds", "none"])
+def test_a_limit_on_calls_at_a_time_is_found_too(retry_after: RetryAfter) -> None:
+    found = measure(20, parallel=8, retry_after=retry_after)
+    assert found.calls >= 0.8 * 8 / 2.0 * 60 * 20
+    assert found.refused <= 0.01
+
+
+def test_a_minute_that_begins_anew_is_used_whole_where_headers_tell() -> None:
+    meter = Meter(600, 600, is_fixed=True)
+    found = measure(20, headers="openai", retry_after="seconds", requests=meter)
+    assert found.used >= 0.90
+    assert found.refused <= 0.01
+    assert found.too_early == 0
+
+
+# The same over a real wire, where time is real...
+
+
+class Doorkeeper:
+    """Lets so many calls a second through the test server, and tells the others when to come back."""
+
+    def __init__(self, server: Server, monkeypatch: pytest.MonkeyPatch, rate: float, burst: float) -> None:
+        self.rate, self.burst, self.level = rate, burst, burst
+        self.at = self.began = time.monotonic()
+        self.closed: list[tuple[float, float]] = []
+        self.arrivals: list[float] = []
+        monkeypatch.setitem(faults.FAULTS, "too many", self.refuse)
+        server.play = self.play
+
+    def play(self, number: int) -> str | None:
+        now = time.monotonic()
+        self.arrivals.append(now)
+        self.level = min(self.level + (now - self.at) * self.rate, self.burst)
+        self.at = now
+        if self.level < 1:
+            return "too many"
+        self.level -= 1
+        return None
+
+    async def refuse(self, request: web.Request, content: str) -> web.StreamResponse:
+        wait = round((1 - self.level) / self.rate + 0.05, 3)
+        self.closed.append((time.monotonic(), time.monotonic() + wait))
+        return web.json_response({"error": "slow down"}, status=429, headers={"Retry-After": f"{wait}"})
+
+    @property
+    def early(self) -> list[float]:
+        """Arrivals after a Retry-After must have been received and before it was over."""
+        return [at for at in self.arrivals if any(told + 0.03 < at < end for told, end in self.closed)]
+
+
+async def test_over_a_real_wire_no_call_comes_before_retry_after(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    door = Doorkeeper(server, monkeypatch, rate=100, burst=20)
+    endpoint = Endpoint(provider=COMPATIBLE, url=server.url, model="mock", key="k")
+    one, two = RemoteModel(endpoint), RemoteModel(replace(endpoint))
+    asked = [model.reply(make_request(f"{n}")) for n in range(100) for model in (one, two)]
+    await asyncio.gather(*asked)
+    assert one.limiter is two.limiter
+    await one.close()
+    await two.close()
+    assert door.closed, "it was asked too fast at first"
+    assert door.early == []
+    assert len(door.closed) <= 40
+    seconds = time.monotonic() - door.began
+    assert 200 / (door.burst + door.rate * seconds) > 0.3, "in so short a time most goes by in learning"
+
+
+def test_a_run_says_how_fast_it_could_ask(server: Server, command: Command, tmp_path: Path) -> None:
+    server.fails("429 soon", None)
+    assert command() == DONE
+    calls = read_run_info(tmp_path / "run").calls
+    assert (calls["asked"], calls["refused"], calls["concurrency"]) == (4, 1, 16)
+
+
+def test_units_that_share_a_segment_are_asked_close_together(
+    server: Server, command: Command, tmp_path: Path
+) -> None:
+    server.delay = 0.002
+    write_set(tmp_path / "set.jsonl", 40, systems="ABC")
+    assert command("--concurrency", "6") == DONE
+    places: dict[str, list[int]] = {}
+    for place, payload in enumerate(server.log):
+        source = str(payload["messages"]).split("Sentence ")[1].split()[0]
+        places.setdefault(source, []).append(place)
+    assert {len(found) for found in places.values()} == {3}
+    assert max(found[-1] - found[0] for found in places.values()) < 3 + 6
+
+
+def test_a_wish_to_wait_for_long_stops_the_run_and_nothing_more_is_sent(
+    server: Server, command: Command, tmp_path: Path
+) -> None:
+    server.fails(None, "429 tomorrow", None)
+    assert command("--concurrency", "4") != DONE
+    assert len(server.log) <= 4
+    assert call("trace", str(tmp_path / "run"), "--segment", "0", "--system", "A") == DONE
