@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +33,12 @@ def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 def _same_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test may change folder or environment; the next one does not see it."""
     monkeypatch.chdir(Path.cwd())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _listens_to_ctrl_c() -> None:
+    """A shell that starts the tests in the background has them ignore SIGINT; a test that sends it cannot."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
