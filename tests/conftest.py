@@ -7,9 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 OURS = {"ADJUDGE_DATA", "ADJUDGE_TEST_DATABASE", "ADJUDGE_CHAOS_KILLS"}  # the tests' own settings
 FOREIGN = ("FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES")  # would change what rich prints
+
+
+settings.register_profile("house", deadline=None)  # a busy machine is slow, not wrong
+settings.load_profile("house")
 
 
 @pytest.fixture(scope="session", autouse=True)
