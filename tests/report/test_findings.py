@@ -137,6 +137,49 @@ def test_gold_without_one_leader_measures_nobody() -> None:
 
 
 @pytest.mark.parametrize(
+    ("judge", "metric", "sentence"),
+    [
+        (("R", "A", "B"), ("A", "B"), "By gold, R leads; judge shows it too; metric did not rank R"),
+        (("AR", "B"), ("A", "B"), "By gold, R leads; judge does not show it; metric did not rank R"),
+        (("A", "B"), ("R",), "By gold, R leads; judge and metric did not rank R"),
+        (("X", "R", "A"), ("R", "A"), "By gold, R leads; judge and metric show it too"),
+    ],
+)
+def test_an_annotator_is_measured_by_gold_on_the_systems_that_both_ranked(
+    judge: tuple[str, ...], metric: tuple[str, ...], sentence: str
+) -> None:
+    rankings = {"judge": rows(*judge), "metric": rows(*metric), "gold": rows("R", "A", "B")}
+    assert headline({("en-de", who): r for who, r in rankings.items()}, gold=["gold"]) == sentence
+
+
+def test_gold_of_one_language_pair_says_which() -> None:
+    rankings = {
+        ("en-de", "judge"): rows("A", "B"),
+        ("zh-en", "judge"): rows("B", "A"),
+        ("en-de", "gold"): rows("A", "B"),
+    }
+    assert headline(rankings, gold=["gold"]) == "By gold, A leads in en-de; judge shows it too"
+
+
+@pytest.mark.parametrize(
+    ("metric", "sentence"),
+    [
+        (("A", "B"), "On the systems that every annotator judged: Both annotators agree: A leads"),
+        (
+            ("B", "A"),
+            "On the systems that every annotator judged: The annotators do not agree on which system leads",
+        ),
+        (("A",), "The annotators did not judge the same systems"),
+    ],
+)
+def test_annotators_are_compared_on_the_systems_that_all_of_them_judged(
+    metric: tuple[str, ...], sentence: str
+) -> None:
+    rankings = {("en-de", "judge"): rows("R", "A", "B"), ("en-de", "metric"): rows(*metric)}
+    assert headline(rankings) == sentence
+
+
+@pytest.mark.parametrize(
     ("names", "words"),
     [("A", "A"), ("AB", "A and B"), ("ABC", "A, B and C"), ("ABCDEF", "A, B, C and 3 others")],
 )

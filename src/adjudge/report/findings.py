@@ -5,7 +5,7 @@ Only what the clusters carry is said: within a cluster nobody leads, whatever th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -13,6 +13,9 @@ from adjudge.meta.ranking import RankedSystem
 from adjudge.report.numbers import count, digits_for, number
 
 __all__ = ["finding", "headline", "in_words", "leader"]
+
+Place = tuple[str, str]
+"""Language pair and annotator."""
 
 _MOST_NAMES: Final = 4
 _MOST_GROUPS: Final = 2
@@ -79,15 +82,16 @@ def _unjudged(rows: Sequence[RankedSystem]) -> str:
     return f"; nothing was judged for {in_words(names)}" if names else ""
 
 
-def leader(rows: Sequence[RankedSystem]) -> str | None:
-    """Name the system that leads alone, if one does."""
-    first = [row.system for row in rows if row.score is not None and row.cluster == 1]
-    judged = sum(row.score is not None for row in rows)
-    return first[0] if len(first) == 1 and judged > 1 else None
+def leader(rows: Sequence[RankedSystem], among: Collection[str] | None = None) -> str | None:
+    """Name the system that leads alone, if one does; `among` leaves the other systems out."""
+    judged = [row for row in rows if row.score is not None and (among is None or row.system in among)]
+    best = min((row.cluster for row in judged if row.cluster is not None), default=None)
+    first = [row.system for row in judged if row.cluster == best]
+    return first[0] if best is not None and len(first) == 1 and len(judged) > 1 else None
 
 
-def headline(rankings: Mapping[tuple[str, str], Sequence[RankedSystem]], gold: Collection[str] = ()) -> str:
-    """State what all rankings show together.
+def headline(rankings: Mapping[Place, Sequence[RankedSystem]], gold: Collection[str] = ()) -> str:
+    """State what all rankings show together; annotators are compared on systems that both of them judged.
 
     Args:
         rankings: language pair and annotator to rows, best first.
@@ -96,41 +100,98 @@ def headline(rankings: Mapping[tuple[str, str], Sequence[RankedSystem]], gold: C
     told = {key: rows for key, rows in rankings.items() if any(row.score is not None for row in rows)}
     if len(rankings) == 1 or not told:
         return finding(next(iter(rankings.values()), ()))
-    systems = sorted({row.system for rows in told.values() for row in rows if row.score is not None})
-    lps, annotators = {lp for lp, _ in told}, {annotator for _, annotator in told}
+    systems = sorted({name for rows in told.values() for name in _judged(rows)})
+    lps = dict.fromkeys(lp for lp, _ in told)
     pairs = f"all {len(lps)} language pairs" if len(lps) > 2 else "both language pairs"
     if len(systems) == 1:
         return f"Only {systems[0]} was judged" + (f", in {pairs}" if len(lps) > 1 else "")
-    leaders = {key: leader(rows) for key, rows in told.items()}
+    common = {lp: _common(rows for (other, _), rows in told.items() if other == lp) for lp in lps}
+    is_whole = all(_judged(rows) == common[lp] for (lp, _), rows in told.items())
+    leaders = {(lp, who): leader(rows, common[lp]) for (lp, who), rows in told.items()}
+    agreed = is_whole and len(set(leaders.values())) == 1
+    if not agreed and (words := _beside_gold(told, gold, pairs)):
+        return words
+    if any(len(names) < 2 for names in common.values()) and not is_whole:
+        return "The annotators did not judge the same systems"
+    words = _agreement(leaders, pairs) or _disagreement(leaders)
+    return words if is_whole else f"On the systems that every annotator judged: {words}"
+
+
+def _judged(rows: Sequence[RankedSystem]) -> set[str]:
+    return {row.system for row in rows if row.score is not None}
+
+
+def _common(rankings: Iterable[Sequence[RankedSystem]]) -> set[str]:
+    """Systems that every one of these rankings has."""
+    return set.intersection(*map(_judged, rankings))
+
+
+def _agreement(leaders: Mapping[Place, str | None], pairs: str) -> str | None:
+    """Say what all rankings have in common: their leader, or that they have none."""
     if len(set(leaders.values())) > 1:
-        where = f" in {pairs}" if len(lps) > 1 else ""
-        return _beside_gold(leaders, gold, where) or _disagreement(leaders)
+        return None
     (name,) = set(leaders.values())
+    several = len({lp for lp, _ in leaders}) > 1
     if name is None:
-        return "No system leads alone" + (" in any language pair" if len(lps) > 1 else "")
-    agreed = f"{'All' if len(annotators) > 2 else 'Both'} annotators agree: " if len(annotators) > 1 else ""
-    return f"{agreed}{name} leads" + (f" in {pairs}" if len(lps) > 1 else "")
+        return "No system leads alone" + (" in any language pair" if several else "")
+    annotators = len({annotator for _, annotator in leaders})
+    agreed = f"{'All' if annotators > 2 else 'Both'} annotators agree: " if annotators > 1 else ""
+    return f"{agreed}{name} leads" + (f" in {pairs}" if several else "")
 
 
 def _beside_gold(
-    leaders: Mapping[tuple[str, str], str | None], gold: Collection[str], where: str
+    told: Mapping[Place, Sequence[RankedSystem]], gold: Collection[str], pairs: str
 ) -> str | None:
-    """Say who shows what gold shows, if gold has one leader; else None."""
-    by_gold = {name for (_, annotator), name in leaders.items() if annotator in gold}
+    """Say who shows what gold shows, if gold has one leader; else None.
+
+    Who did not rank that leader beside another system of gold can neither show nor deny it.
+    """
+    by_gold = {leader(rows) for (_, annotator), rows in told.items() if annotator in gold}
+    lps = list(dict.fromkeys(lp for lp, annotator in told if annotator in gold))
     if len(by_gold) != 1 or None in by_gold:
         return None
-    others = list(dict.fromkeys(annotator for _, annotator in leaders if annotator not in gold))
-    astray = [a for a in others if any(n not in by_gold for (_, by), n in leaders.items() if by == a)]
-    agreed = [a for a in others if a not in astray]
-    words = f"By gold, {by_gold.pop()} leads{where}; "
-    if agreed:
-        words += f"{in_words(agreed)} {'shows' if len(agreed) == 1 else 'show'} it too, "
-    return f"{words}{in_words(astray)} {'does' if len(astray) == 1 else 'do'} not" + (
-        "" if agreed else " show it"
-    )
+    name = by_gold.pop() or ""
+    systems = {lp: _common(r for (other, a), r in told.items() if other == lp and a in gold) for lp in lps}
+    others: dict[str, dict[str, Sequence[RankedSystem]]] = {}
+    for (lp, annotator), rows in told.items():
+        if annotator not in gold and lp in systems:
+            others.setdefault(annotator, {})[lp] = rows
+    if not others:
+        return None
+    silent = [
+        a for a, own in others.items() if not all(_ranks(r, name, systems[lp]) for lp, r in own.items())
+    ]
+    astray = [
+        annotator
+        for annotator, own in others.items()
+        if annotator not in silent and any(leader(rows, systems[lp]) != name for lp, rows in own.items())
+    ]
+    agreed = [annotator for annotator in others if annotator not in {*silent, *astray}]
+    several = {lp for lp, _ in told}
+    where = "" if len(several) == 1 else f" in {pairs if len(lps) == len(several) else in_words(lps)}"
+    parts = [f"By gold, {name} leads{where}"]
+    if agreed or astray:
+        parts.append(_shown(agreed, astray))
+    if silent:
+        parts.append(f"{in_words(silent)} did not rank {name}")
+    return "; ".join(parts)
 
 
-def _disagreement(leaders: Mapping[tuple[str, str], str | None]) -> str:
+def _ranks(rows: Sequence[RankedSystem], name: str, systems: Collection[str]) -> bool:
+    """Whether a ranking has a system beside another one of these."""
+    both = _judged(rows).intersection(systems)
+    return name in both and len(both) > 1
+
+
+def _shown(agreed: Sequence[str], astray: Sequence[str]) -> str:
+    does = f"{in_words(astray)} {'does' if len(astray) == 1 else 'do'} not" if astray else ""
+    if not agreed:
+        return f"{does} show it"
+    shows = f"{in_words(agreed)} {'shows' if len(agreed) == 1 else 'show'} it too"
+    return f"{shows}, {does}" if does else shows
+
+
+def _disagreement(leaders: Mapping[Place, str | None]) -> str:
     """Say whether it is the annotators or the language pairs that differ."""
     by_lp: dict[str, set[str | None]] = {}
     for (lp, _), name in leaders.items():
