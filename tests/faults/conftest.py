@@ -8,6 +8,7 @@ import pytest
 from adjudge.cli.main import main
 from adjudge.core.segment import Segment, TestSet
 from adjudge.data.jsonl import write_test_set
+from adjudge.llm.pacing import Pace
 from adjudge.llm.retry import Patience
 from tests.faults.server import Server, running
 
@@ -26,7 +27,7 @@ def _server() -> Iterator[Server]:
 def server(_server: Server) -> Server:
     """A server that behaves, until a test says what it plays."""
     _server.fails(None)
-    _server.delay = 0.0
+    _server.delay = _server.jitter = 0.0
     return _server
 
 
@@ -34,6 +35,12 @@ def server(_server: Server) -> Server:
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test waits as long as a user should."""
     monkeypatch.setattr(Patience, "pause", lambda self, tries: 0.002)
+
+
+@pytest.fixture
+def _unpaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After refusals without a word of when, calls go out at the rate that was learnt: right, and slow."""
+    monkeypatch.setattr(Pace, "opens_at", lambda self, now: now)
 
 
 def write_set(path: Path, size: int, systems: str = "AB") -> Path:

@@ -1,12 +1,13 @@
 """A loopback server that speaks the OpenAI-compatible dialect, well or badly, as a seeded plan says.
 
 `Server` runs in a thread with an event loop of its own. What it does to a request is decided by `play`, which
-gets the number of the request and may return the name of a fault in `FAULTS`, or None for a good answer.
+gets the number of the request and may return a fault, or its name in `FAULTS`, or None for a good answer.
 """
 
 import asyncio
 import gzip
 import json
+import random
 import re
 import threading
 import time
@@ -17,8 +18,9 @@ from typing import Any
 
 from aiohttp import web
 
-Play = Callable[[int], str | None]
 Answer = Callable[[dict[str, Any]], str]
+Fault = Callable[[web.Request, str], Awaitable[web.StreamResponse]]
+Play = Callable[[int], str | Fault | None]
 
 MARK = re.compile(r"<<(/?[\w-]+) [0-9a-f]{16}>>")
 TEXT = re.compile(r"<<translation [0-9a-f]{16}>>\n(.*)\n<</translation [0-9a-f]{16}>>")
@@ -97,6 +99,7 @@ class Server:
         self.headers: list[dict[str, str]] = []
         self.requests: Counter[str] = Counter()
         self.delay = 0.0
+        self.jitter = 0.0
         self.port = 0
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -155,11 +158,12 @@ class Server:
         self.log.append(payload)
         self.headers.append(dict(request.headers))
         self.requests[plain(payload)] += 1
-        if self.delay:
-            await asyncio.sleep(self.delay)
+        if self.delay or self.jitter:
+            await asyncio.sleep(self.delay + self.jitter * random.random())
         name = self.play(number)
         if name is not None:
-            return await FAULTS[name](request, self.answer(payload))
+            fault = FAULTS[name] if isinstance(name, str) else name
+            return await fault(request, self.answer(payload))
         good = envelope(self.answer(payload))
         if payload.get("logprobs"):
             good["choices"][0]["logprobs"] = spelled(good["choices"][0]["message"]["content"])
@@ -178,8 +182,6 @@ def running(answer: Answer = judge) -> Iterator[Server]:
 
 
 # Faults...
-
-Fault = Callable[[web.Request, str], Awaitable[web.StreamResponse]]
 
 
 def body(value: object, status: int = 200, **headers: str) -> Fault:
