@@ -2,8 +2,8 @@
 
 import os
 import pty
-import select
 import re
+import select
 import sys
 
 import pytest
@@ -48,7 +48,7 @@ def test_on_a_terminal_there_is_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
             shown.show(done=10, failed=1, tally=tally())
         monkeypatch.undo()
         said = ""
-        while select.select([master], [], [], 1.0)[0] and "1 failed" not in said:  # it comes in pieces
+        while "1 failed" not in said and select.select([master], [], [], 5.0)[0]:  # it comes in pieces
             said += os.read(master, 65536).decode(errors="replace")
     os.close(master)
     assert "10/100" in said
