@@ -71,6 +71,13 @@ def test_a_judges_own_settings_are_options(capsys: pytest.CaptureFixture[str]) -
         (["--reference", "refA"], "no reference"),
         (["extra"], "'extra'"),
         (["--systems", "Nobody"], "no system 'Nobody'"),
+        (["--base-url", "http://localhost:1/v1"], "--base-url says how to reach a model, not which"),
+        (["--key-env", "SOME_KEY"], "add --model NAME"),
+        (["--served-as", "any"], "add --model NAME"),
+        (["--model", ""], "--model names no model"),
+        (["--model", "judge="], "--model judge= names no model"),
+        (["-s", "source.txt"], "not both"),
+        (["-t", "ours.txt"], "not both"),
     ],
 )
 def test_a_wrong_option_is_a_usage_error_that_says_what_there_is(
@@ -85,6 +92,20 @@ def test_a_directory_of_another_run_is_refused(capsys: pytest.CaptureFixture[str
     assert run("--out", "first") == 0
     assert run("--out", "first", "--context", "1") == 2
     assert "context was 0, now 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("options", [("--model", "vllm/x"), ("--base-url", "http://localhost:1/v1")])
+def test_a_metric_asks_no_model(capsys: pytest.CaptureFixture[str], options: tuple[str, str]) -> None:
+    assert run("--out", "first", *options, judge="chrf") == 2
+    assert f"{options[0]}: chrf is a metric and asks no model" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("files", [("-t", "ours.txt"), ("-r", "ref.txt")])
+def test_files_without_their_source_are_a_usage_error(
+    capsys: pytest.CaptureFixture[str], files: tuple[str, str]
+) -> None:
+    assert call("run", "chrf", *files, "--out", "first") == 2
+    assert "add -s FILE" in capsys.readouterr().err
 
 
 def test_line_aligned_files_suffice(tmp_path: Path) -> None:

@@ -38,3 +38,9 @@ class Connection:
     timeout: float = 180.0
     concurrency: int = 20
     needs_key: bool = True
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Options that say where a model is and how it is let in, as far as the user gave them."""
+        named = ("base_url", "key_env", "key_file", "served_as")
+        return tuple(f"--{name.replace('_', '-')}" for name in named if getattr(self, name) is not None)

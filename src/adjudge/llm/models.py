@@ -138,17 +138,31 @@ def open_models(names: Sequence[str], connection: Connection) -> Models:
     """Open the models of `--model NAME` and `--model ROLE=NAME`.
 
     Raises:
-        UsageError: two models for one role, or an unknown one.
+        UsageError: two models for one role, none where one is reached, or an unknown one.
         ModelError: a key is missing.
     """
     roles = dict(_split(name) for name in names)
     if len(roles) < len(names):
         raise UsageError(f"--model names one role twice: {', '.join(names)}")
-    default = roles.pop("", None) or _chosen_outside() or EMBEDDED
+    for role, name in roles.items():
+        if not name:
+            raise UsageError(f"--model{f' {role}=' if role else ''} names no model; `adjudge list models`")
+    default = roles.pop("", None) or _chosen_outside() or (EMBEDDED if roles else _embedded_name(connection))
     return Models(
         default=open_model(default, connection),
         roles={role: open_model(name, connection) for role, name in roles.items()},
     )
+
+
+def _embedded_name(connection: Connection) -> str:
+    """The embedded rules, which nobody reaches over a wire.
+
+    Raises:
+        UsageError: it is said how to reach a model, and not which.
+    """
+    if given := connection.given:
+        raise UsageError(f"{given[0]} says how to reach a model, not which: add --model NAME")
+    return EMBEDDED
 
 
 def _split(name: str) -> tuple[str, str]:

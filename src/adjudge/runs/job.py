@@ -150,7 +150,7 @@ def prepare(
         context=options.get("context", 0),
         terms=() if terms is None else read_terms(Path(terms)),
     )
-    models = None if is_metric(annotator) else _open_models(options)
+    models = _open_models(annotator, options)
     store = Path(options.get("store") or out / STORE)
     prices = {} if models is None else find_prices(models.paid, options.get("prices"))
     budget = _budget(prices, options)
@@ -182,10 +182,18 @@ def _load(name: str, options: Options) -> Annotator:
     )
 
 
-def _open_models(options: Options) -> Models:
-    names = options.get("model", ())
+def _open_models(annotator: Annotator, options: Options) -> Models | None:
+    names, connection = options.get("model", ()), _connection(options)
+    if not is_metric(annotator):
+        return open_models([names] if isinstance(names, str) else list(names), connection)
+    if given := (*(["--model"] if names else []), *connection.given):
+        raise UsageError(f"{', '.join(given)}: {annotator.name} is a metric and asks no model")
+    return None
+
+
+def _connection(options: Options) -> Connection:
     key_file = options.get("key_file")
-    connection = Connection(
+    return Connection(
         base_url=options.get("base_url"),
         key_env=options.get("key_env"),
         key_file=None if key_file is None else Path(key_file),
@@ -196,7 +204,6 @@ def _open_models(options: Options) -> Models:
         concurrency=options.get("concurrency", _CONCURRENCY),
         needs_key=not options.get("dry", False),
     )
-    return open_models([names] if isinstance(names, str) else list(names), connection)
 
 
 def _budget(prices: Mapping[str, Price | None], options: Options) -> Budget:
