@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from adjudge.errors import UsageError
+
 if TYPE_CHECKING:
     from adjudge.core.segment import TestSet
 
@@ -58,16 +60,27 @@ def load_chosen(
         files: source, translations and references as line-aligned files.
         systems: names separated by commas.
         limit: first segments to keep.
+
+    Raises:
+        UsageError: both a test set and files, or files that lack their source.
     """
     from adjudge.data.load import load, load_lines
 
     source, translations, references = files
+    _refuse_mixtures(test_set, source, [*(translations or []), *(references or [])])
     if source is None:
         chosen = load(_required(test_set), lp=lp)
     else:
         chosen = load_lines(source, translations or [], references or [], lp=lp)
     names = None if systems is None else [name for name in systems.split(",") if name]
     return chosen.select(systems=names, limit=limit)
+
+
+def _refuse_mixtures(test_set: Path | None, source: Path | None, others: list[str]) -> None:
+    if test_set is not None and (source is not None or others):
+        raise UsageError(f"give either the test set {str(test_set)!r} or files with -s, -t and -r; not both")
+    if source is None and others:
+        raise UsageError(f"-t and -r need the source that {others[0]!r} belongs to: add -s FILE")
 
 
 def _required(test_set: Path | None) -> Path:
