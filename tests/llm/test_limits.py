@@ -515,6 +515,7 @@ def test_a_server_that_is_away_is_asked_by_one_call_at_a_time_until_it_is_back()
 def test_a_server_that_stays_away_stops_the_run() -> None:
     async def main() -> float:
         share, loop = open_share(), asyncio.get_running_loop()
+        await call(share)  # it was there once
         began = loop.time()
         fault: Reply | Fault = AWAY
         while isinstance(fault, Fault) and fault.consequence == "retry":
@@ -524,6 +525,20 @@ def test_a_server_that_stays_away_stops_the_run() -> None:
         return loop.time() - began
 
     assert 600 < run(main()) < 635
+
+
+def test_a_server_that_was_never_there_stops_the_run_soon() -> None:
+    async def main() -> float:
+        share, loop = open_share(), asyncio.get_running_loop()
+        began = loop.time()
+        fault: Reply | Fault = AWAY
+        while isinstance(fault, Fault) and fault.consequence == "retry":
+            fault = await call(share, 0.0, AWAY)
+        assert isinstance(fault, Fault)
+        assert "mend the address" in fault.detail
+        return loop.time() - began
+
+    assert 10 < run(main()) < 27
 
 
 def test_a_refusal_costs_no_attempt_where_others_are_taken() -> None:
@@ -643,7 +658,7 @@ def test_whatever_happens_nobody_is_forgotten_and_never_are_too_many_on_their_wa
     }
 
     async def main() -> None:
-        chance, shares, flying = random.Random(seed), [open_share(cap), open_share(cap + 1)], 0
+        chance, shares, flying = random.Random(seed), [open_share(c, first_wait=600.0) for c in (cap, cap + 1)], 0
 
         async def one(what: str) -> None:
             nonlocal flying

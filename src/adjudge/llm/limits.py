@@ -298,8 +298,9 @@ class Limiter:
     def _lost(self, now: float, fault: Fault) -> Fault:
         """The server cannot be reached: nobody but one call at a time tries whether it can."""
         away = self._pauses.lost(now)
-        if self._pauses.is_too_long(away):
-            detail = f"{fault.detail}, for {away:.0f} s now; resume later"
+        if self._pauses.is_too_long(away, met=self._met):
+            advice = "resume later" if self._met else "start it or mend the address, then run the same again"
+            detail = f"{fault.detail}, for {away:.0f} s now; {advice}"
             self._send_all_away(detail)
             return replace(fault, consequence="stop", detail=detail)
         return replace(fault, wait=0.0) if self._accepted >= 0 else fault

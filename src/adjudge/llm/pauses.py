@@ -33,9 +33,10 @@ class Pauses:
         """Seconds of all pauses so far."""
         return self._before + max(min(now, self.until) - self._began, 0.0)
 
-    def is_too_long(self, seconds: float) -> bool:
-        """Whether a run should rather be stopped than wait so long."""
-        return seconds > self._patience.longest_wait
+    def is_too_long(self, seconds: float, *, met: bool = True) -> bool:
+        """Whether a run should rather be stopped than wait so long, for a server that it has met or not."""
+        longest = self._patience.longest_wait
+        return seconds > (longest if met else min(longest, self._patience.first_wait))
 
     def trouble(self, now: float, sent: float, asked: float | None) -> None:
         """Pause because of one call.

@@ -22,6 +22,7 @@ class Patience:
         first_pause: seconds; doubled each time, with jitter.
         longest_pause: seconds.
         longest_wait: seconds that a server may ask for, or be away, before the run is rather stopped.
+        first_wait: seconds that a server may be away which was never there; its address may be wrong.
         seconds: of one call with all its tries.
         settings: so many refusals in the same words, and no answer between them, mean a wrong setting.
     """
@@ -30,6 +31,7 @@ class Patience:
     first_pause: float = 0.5
     longest_pause: float = 30.0
     longest_wait: float = 600.0
+    first_wait: float = 10.0
     seconds: float = 1800.0
     settings: int = 3
 
