@@ -75,9 +75,19 @@ def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
         (
             {"Alder": [90.0, 88.0], "Birch": [60.0, 64.0]},
             100.0,
-            "Half of Alder’s segments score above 89.0, half of Birch’s above 62.0",
+            "The median score of Alder is 89.0, that of Birch 62.0",
         ),
-        ({"Alder": [0.5, 0.25]}, float("inf"), "Half of Alder’s segments score above 0.38"),
+        ({"Alder": [0.5, 0.25]}, float("inf"), "The median score of Alder is 0.38"),
+        (
+            {"Alder": [87.0, 87.0], "Birch": [87.0]},
+            100.0,
+            "All judged segments have the same score, 87.0",
+        ),
+        (
+            {"Alder": [87.0, 87.0, 90.0], "Birch": [87.0]},
+            100.0,
+            "The median score is 87.0 for both systems",
+        ),
         ({"Alder": [0.0], "Birch": []}, 0.0, "Alder gets the best score in 100 % of its segments"),
     ],
 )

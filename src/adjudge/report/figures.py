@@ -213,7 +213,18 @@ def _spread_words(scores: Mapping[str, Sequence[float]], top: float) -> tuple[st
     ordered = sorted(medians, key=lambda system: (-medians[system], system))
     digits = 1 if max(map(abs, medians.values())) > 5 else 2
     words = {system: number(value, digits) for system, value in medians.items()}
-    title = f"Half of {ordered[0]}’s segments score above {words[ordered[0]]}"
-    if len(ordered) > 1:
-        title += f", half of {ordered[-1]}’s above {words[ordered[-1]]}"
-    return title, {system: f"median {word}" for system, word in words.items()}
+    return _median_words(scores, ordered, words), {system: f"median {word}" for system, word in words.items()}
+
+
+def _median_words(
+    scores: Mapping[str, Sequence[float]], ordered: Sequence[str], words: Mapping[str, str]
+) -> str:
+    """Compare the middle of the best system with that of the last one; say it where nothing differs."""
+    first, last = ordered[0], ordered[-1]
+    if len({value for values in scores.values() for value in values}) == 1:
+        return f"All judged segments have the same score, {words[first]}"
+    if first == last:
+        return f"The median score of {first} is {words[first]}"
+    if words[first] == words[last]:
+        return f"The median score is {words[first]} for {'both' if len(ordered) == 2 else 'all'} systems"
+    return f"The median score of {first} is {words[first]}, that of {last} {words[last]}"
