@@ -11,6 +11,7 @@ from adjudge.core.protocol import find_protocol
 from adjudge.core.score import Scores
 from adjudge.core.typology import find_weights
 from adjudge.errors import FailureReason
+from adjudge.meta.ranking import Ranking
 from adjudge.report.annotators import Annotator
 from adjudge.report.numbers import number
 
@@ -72,7 +73,7 @@ def meaning(annotator: Annotator) -> str:
         start = "A score is what the metric computed, without a language model."
     else:
         start = f"A score is the rating given ({find_protocol(annotator.protocol).title})."
-    return f"{start} {_range_words(scores)} {_mean_words(scores)}"
+    return f"{start} {_range_words(scores)} {_mean_words(results[0].ranking)}"
 
 
 def _weight_words(name: str) -> str:
@@ -105,7 +106,13 @@ def _range_words(scores: Scores) -> str:
     return f"{where}; {scores.direction}."
 
 
-def _mean_words(scores: Scores) -> str:
-    if scores.signature.fields.get("level") == "corpus":
+def _mean_words(ranking: Ranking) -> str:
+    level = ranking.signature.fields.get("level")
+    if level == "corpus":
         return "A system’s score is the metric’s own score of the whole corpus, not a mean."
+    if level == "mean":
+        return (
+            "A system’s score on this page is the mean of its segments’ scores; the metric’s own score of "
+            "the whole corpus is another number, which `adjudge score` prints."
+        )
     return "A system’s score is the mean over judged segments; failures have no score and are in no mean."
