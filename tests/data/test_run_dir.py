@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import Failure
+from adjudge.core.annotation import Failure, Preference, Record
 from adjudge.core.run import RunInfo
 from adjudge.core.score import Signature
 from adjudge.core.segment import Segment, TestSet
@@ -57,11 +57,33 @@ def test_a_run_is_read_with_its_test_set_and_records(tmp_path: Path) -> None:
     failure = Failure(
         lp="en-de", segment="1", systems=("A",), annotator="m-mad", protocol="mqm", reason="empty"
     )
-    write_run_info(tmp_path, INFO_OF_RUN)
+    info = replace(INFO_OF_RUN, counts={"judged": 0, "failed": 1})
+    write_run_info(tmp_path, info)
     write_test_set(tmp_path / TEST_SET, test_set)
     write_records(tmp_path / RECORDS, [failure])
     run = read_run(tmp_path)
-    assert (run.info, run.test_set, run.records) == (INFO_OF_RUN, test_set, (failure,))
+    assert (run.info, run.test_set, run.records) == (info, test_set, (failure,))
+
+
+@pytest.mark.parametrize("kept", [0, 1, 2])
+def test_a_run_whose_records_are_not_those_counted_is_refused(tmp_path: Path, kept: int) -> None:
+    test_set = TestSet(name="wmt23", segments=(Segment(segment="1", lp="en-de", source="a"),))
+    compared: list[Record] = [
+        Preference(
+            lp="en-de", segment="1", systems=("A", "B"), annotator="j", criterion=criterion, verdict="A"
+        )
+        for criterion in ("fluency", "overall")
+    ]
+    failure = Failure(
+        lp="en-de", segment="1", systems=("A", "C"), annotator="j", protocol="pairwise", reason="empty"
+    )
+    write_run_info(tmp_path, replace(INFO_OF_RUN, counts={"judged": 1, "failed": 1, "pending": 0}))
+    write_test_set(tmp_path / TEST_SET, test_set)
+    write_records(tmp_path / RECORDS, [*compared, failure])
+    assert len(read_run(tmp_path).records) == 3
+    write_records(tmp_path / RECORDS, [*compared, failure][:kept])
+    with pytest.raises(DataError, match=r"judged and 0 failed, where run\.json counts 1 judged and 1 failed"):
+        read_run(tmp_path)
 
 
 def test_a_folder_without_run_json_is_no_run(tmp_path: Path) -> None:

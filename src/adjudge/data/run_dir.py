@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
+from adjudge.core.annotation import Annotation, Failure, Record
 from adjudge.core.run import Run, RunInfo
 from adjudge.core.score import Signature
 from adjudge.core.segment import TestSet
@@ -36,11 +38,31 @@ def read_run(path: Path | str) -> Run:
     info = read_run_info(folder)
     test_set = read_test_set(folder / TEST_SET)
     name = info.test_set.get("name", test_set.name)
-    return Run(
-        info=info,
-        test_set=TestSet(name=str(name), segments=test_set.segments),
-        records=tuple(read_records(folder / RECORDS)),
-    )
+    records = tuple(read_records(folder / RECORDS))
+    _check_counts(info, records, folder / RECORDS)
+    return Run(info=info, test_set=TestSet(name=str(name), segments=test_set.segments), records=records)
+
+
+def _check_counts(info: RunInfo, records: Sequence[Record], path: Path) -> None:
+    """Refuse a run whose records are not those that `run.json` counted.
+
+    A comparison by several criteria is one unit of work and has one record for each.
+
+    Raises:
+        DataError: some are missing, or there are more; names both counts.
+    """
+    if "judged" not in info.counts:
+        return
+    units = {
+        (r.lp, r.segment, (r.system,) if isinstance(r, Annotation) else r.systems): isinstance(r, Failure)
+        for r in records
+    }
+    failed = sum(units.values())
+    found, wanted = (len(units) - failed, failed), (info.counts["judged"], info.counts.get("failed", 0))
+    if found != wanted:
+        came, counted = (f"{judged} judged and {lost} failed" for judged, lost in (found, wanted))
+        what = f"the records are {came}, where {INFO} counts {counted}"
+        raise DataError(f"{what}: records are missing or foreign; run it again into this folder", path=path)
 
 
 def read_run_info(path: Path | str) -> RunInfo:
