@@ -658,7 +658,11 @@ def test_whatever_happens_nobody_is_forgotten_and_never_are_too_many_on_their_wa
     }
 
     async def main() -> None:
-        chance, shares, flying = random.Random(seed), [open_share(c, first_wait=600.0) for c in (cap, cap + 1)], 0
+        chance, shares, flying = (
+            random.Random(seed),
+            [open_share(c, first_wait=600.0) for c in (cap, cap + 1)],
+            0,
+        )
 
         async def one(what: str) -> None:
             nonlocal flying
