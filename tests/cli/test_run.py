@@ -2,6 +2,9 @@
 
 import json
 import re
+import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -106,6 +109,27 @@ def test_files_without_their_source_are_a_usage_error(
 ) -> None:
     assert call("run", "chrf", *files, "--out", "first") == 2
     assert "add -s FILE" in capsys.readouterr().err
+
+
+def test_a_lock_that_cannot_be_made_is_said_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise sqlite3.OperationalError("unable to open database file")
+
+    monkeypatch.setattr(sqlite3, "connect", refuse)
+    assert run("--out", "first") == 1
+    assert "cannot write the run first: unable to open database file" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+def test_a_full_disk_behind_the_output_is_said_in_one_line() -> None:
+    program = "from adjudge.cli.main import main; main(['list', 'models'])"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", program], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr) == (1, "adjudge: No space left on device\n")
 
 
 def test_line_aligned_files_suffice(tmp_path: Path) -> None:

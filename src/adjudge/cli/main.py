@@ -6,6 +6,7 @@ A command's file is imported when that command is called, so that `adjudge --hel
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping
@@ -44,7 +45,16 @@ def main(arguments: list[str] | None = None) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("always", DataWarning)
             warnings.showwarning = _show_warning
-            app_for(arguments)(arguments, prog_name="adjudge")
+            try:
+                app_for(arguments)(arguments, prog_name="adjudge")
+            finally:
+                sys.stdout.flush()  # here a full disk can still be said in one line
+    except OSError as error:
+        if debug:
+            raise
+        _say(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
+        _drop_output()
+        sys.exit(ERROR)
     except AdjudgeError as error:
         if debug:
             raise
@@ -53,6 +63,14 @@ def main(arguments: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         print("adjudge: stopped; the same command goes on where it stopped", file=sys.stderr)
         sys.exit(ERROR)
+
+
+def _drop_output() -> None:
+    """Forget what cannot be written, or the interpreter would try once more when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

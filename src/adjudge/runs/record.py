@@ -85,14 +85,20 @@ def _refuse_foreign(path: Path) -> None:
     if path.is_file():
         raise UsageError(f"--out must name a folder, {path} is a file")
     if path.is_dir() and not (path / INFO).is_file():
-        others = {entry.name for entry in path.iterdir()} - {_LOCK, TEST_SET}
+        try:
+            others = {entry.name for entry in path.iterdir()} - {_LOCK, TEST_SET}
+        except OSError as error:
+            raise StoreError(f"cannot read the run directory {path}: {error.strerror}") from error
         if others:
             raise UsageError(f"--out {path} is no run directory and is not empty; choose another")
 
 
 def _lock(path: Path) -> sqlite3.Connection:
     """Hold a lock that ends with this process, whatever ends it; SQLite has one on every system."""
-    connection = sqlite3.connect(path / _LOCK, timeout=0, isolation_level=None, check_same_thread=False)
+    try:
+        connection = sqlite3.connect(path / _LOCK, timeout=0, isolation_level=None, check_same_thread=False)
+    except sqlite3.Error as error:
+        raise StoreError(f"cannot write the run {path}: {error}; may you write there?") from error
     try:
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         connection.execute("BEGIN EXCLUSIVE")
