@@ -12,6 +12,7 @@ from adjudge.core.run import RunInfo
 from adjudge.core.score import Signature
 from adjudge.core.segment import Segment, TestSet
 from adjudge.data.jsonl import write_test_set
+from adjudge.data.mtme_ratings import write_ratings
 from adjudge.data.records import write_records
 from adjudge.data.run_dir import write_run_info
 from tests.scoring.records import error, failed, mqm, preferred, rated
@@ -186,6 +187,9 @@ def test_where_all_failed_the_table_shows_dashes(tmp_path: Path, capsys: pytest.
         (".", "no known format"),
         ("mqm.seg.score", "add --lp, such as --lp en-de"),
         ("texts.jsonl", "holds texts and no judgements"),
+        ("mqm.sys.score", "known and not read here: give the .seg.score or .seg.rating"),
+        ("mqm.domain.score", "known and not read here: give the .seg.score or .seg.rating"),
+        ("mqm.seg.rating", "say what they are about with --test-set"),
     ],
 )
 def test_what_cannot_be_scored_says_what_can(
@@ -193,7 +197,8 @@ def test_what_cannot_be_scored_says_what_can(
 ) -> None:
     (tmp_path / "text.txt").write_text("hello\n")
     write_test_set(tmp_path / "texts.jsonl", TEXTS)
-    (tmp_path / "mqm.seg.score").write_text("a\t1\n")
+    for level in ("seg.score", "sys.score", "domain.score", "seg.rating"):
+        (tmp_path / f"mqm.{level}").write_text("a\t1\n")
     asked = Asked(capsys, command, tmp_path / name)
     assert asked.code in {1, 2}
     assert message in asked.err
@@ -371,6 +376,28 @@ def test_preferences_are_scored_by_criterion(tmp_path: Path, capsys: pytest.Capt
     asked = Asked(capsys, "rank", path, "--criterion", "style", "--format", "json")
     assert [(s["system"], s["score"]) for s in asked.json["systems"]] == [("a", 1), ("b", 0)]
     assert Asked(capsys, "score", path).code == 2
+
+
+@pytest.mark.parametrize("command", ["score", "rank"])
+def test_ratings_outside_of_their_folder_are_scored_with_the_texts_given(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    segment = Segment(segment="7", lp="en-de", source="x", translations={"a": "one two"})
+    texts = TestSet(name="t", segments=(segment,))
+    write_test_set(tmp_path / "texts.jsonl", texts)
+    write_ratings(tmp_path / "people.seg.rating", [mqm("a", "7", error("major"))], texts)
+    (tmp_path / "people.seg.score").write_text("a\t-5\n")
+    for name in ("people.seg.rating", "people.seg.score"):
+        given = (command, tmp_path / name, "--test-set", tmp_path / "texts.jsonl", "--format", "csv")
+        assert [(r["system"], r["score"]) for r in Asked(capsys, *given).rows] == [("a", "-5.0")]
+
+
+def test_texts_are_refused_where_nothing_needs_them(
+    records: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = Asked(capsys, "score", records, "--test-set", records)
+    assert asked.code == 2
+    assert "--test-set is for mqm-tsv, mtme-ratings, mtme-scores" in asked.err
 
 
 @pytest.mark.realdata

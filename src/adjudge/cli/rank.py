@@ -9,7 +9,7 @@ import typer
 
 from adjudge.cli.options import LpOption
 from adjudge.cli.output import FormatOption, print_note, print_result
-from adjudge.cli.scorable import CriterionOption, WeightsOption, plain, read_scores
+from adjudge.cli.scorable import CriterionOption, TextsOption, WeightsOption, plain, read_scores
 from adjudge.errors import UsageError
 from adjudge.report.tables import Table, TableFormat
 
@@ -28,6 +28,7 @@ def command(
     weights: WeightsOption = None,
     lp: LpOption = None,
     criterion: CriterionOption = None,
+    test_set: TextsOption = None,
     test: Annotated[
         Literal["permutation", "wilcoxon", "rank-sum"],
         typer.Option(help="Of the clusters: paired permutation, signed-rank, or WMT's rank-sum."),
@@ -47,7 +48,7 @@ def command(
 
     rankings = {}
     for path in dict.fromkeys(paths):
-        scores = read_scores(path, weights=weights, lp=lp, criterion=criterion)
+        scores = read_scores(path, weights=weights, lp=lp, criterion=criterion, texts=test_set)
         rankings[str(path)] = rank(
             scores, seed=seed, resamples=resamples, alpha=alpha, test=test, by_document=by_document
         )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adjudge.core.run import Run
     from adjudge.core.score import Interval, Scores
 
-__all__ = ["CriterionOption", "WeightsOption", "plain", "read_scores"]
+__all__ = ["CriterionOption", "TextsOption", "WeightsOption", "plain", "read_scores"]
 
 WeightsOption = Annotated[
     str | None,
@@ -31,36 +31,47 @@ CriterionOption = Annotated[
     str | None, typer.Option(help="Of preferences, such as fluency; else the only one, else overall.")
 ]
 
+TextsOption = Annotated[
+    Path | None,
+    typer.Option("--test-set", metavar="PATH", help="Texts of a .seg.rating that lies elsewhere."),
+]
+
 _SEGMENT_SCORES: Final = ".seg.score"
 _NEED_LP: Final = {"mqm-tsv", "ment-jsonl"}
+_TAKE_TEXTS: Final = {"mqm-tsv", "mtme-ratings", "mtme-scores"}
 
 
-def read_scores(path: Path, *, weights: str | None, lp: str | None, criterion: str | None) -> Scores:
+def read_scores(
+    path: Path, *, weights: str | None, lp: str | None, criterion: str | None, texts: Path | None = None
+) -> Scores:
     """Read a run or a file and score it.
 
     Raises:
         DataError: it is neither, or cannot be scored.
-        UsageError: weights, lp or criterion that it has no use for.
+        UsageError: weights, lp, criterion or texts that it has no use for.
     """
     from adjudge.core.language import canonical_lp
     from adjudge.scoring.score import score
 
     lp = None if lp is None else canonical_lp(lp)
-    return score(_read(path, lp), weights=weights, lp=lp, criterion=criterion)
+    return score(_read(path, lp, texts), weights=weights, lp=lp, criterion=criterion)
 
 
-def _read(path: Path, lp: str | None) -> Run | Sequence[Record]:
+def _read(path: Path, lp: str | None, texts: Path | None) -> Run | Sequence[Record]:
     from adjudge.data.convert import read_content
-    from adjudge.data.load import detect
+    from adjudge.data.load import detect, load
     from adjudge.data.mtme_ratings import find_test_set
     from adjudge.data.run_dir import read_run
 
     form = detect(path)
+    if texts is not None and form not in _TAKE_TEXTS:
+        raise UsageError(f"--test-set is for {', '.join(sorted(_TAKE_TEXTS))}, and {path} is {form}")
     if form == "run":
         return read_run(path)
-    if form == "mtme-scores" and find_test_set(path) is None:
+    if form == "mtme-scores" and texts is None and find_test_set(path) is None:
         return [*_read_segment_scores(path, lp)]
-    content = read_content(path, form, lp=lp if form in _NEED_LP else None)
+    known = None if texts is None else load(texts, lp)
+    content = read_content(path, form, lp=lp if form in _NEED_LP else None, test_set=known)
     for what, count in content.met.items():
         print_note(f"adjudge: {path}: {count} {what}")
     if content.records is None:

@@ -10,7 +10,7 @@ import typer
 
 from adjudge.cli.options import LpOption
 from adjudge.cli.output import FormatOption, print_note, print_result
-from adjudge.cli.scorable import CriterionOption, WeightsOption, plain, read_scores
+from adjudge.cli.scorable import CriterionOption, TextsOption, WeightsOption, plain, read_scores
 
 if TYPE_CHECKING:
     from adjudge.core.score import Scores, SegmentScore
@@ -30,6 +30,7 @@ def command(
     level: Annotated[Level, typer.Option(help="Scores of segments, documents or systems.")] = "sys",
     lp: LpOption = None,
     criterion: CriterionOption = None,
+    test_set: TextsOption = None,
     form: FormatOption = "table",
 ) -> None:
     """Turn records into numbers: errors by weights, preferences into win rates, ratings as they are.
@@ -40,7 +41,7 @@ def command(
     from adjudge.meta.intervals import with_intervals
     from adjudge.report.score_tables import document_table, segment_table, system_table
 
-    scores = with_intervals(read_scores(path, weights=weights, lp=lp, criterion=criterion))
+    scores = with_intervals(read_scores(path, weights=weights, lp=lp, criterion=criterion, texts=test_set))
     tables = {"seg": segment_table, "doc": document_table, "sys": system_table}
     is_for_people = form in {"table", "markdown", "latex"}
     print_result(form, tables[level](scores, exact=not is_for_people), _data(scores, level))

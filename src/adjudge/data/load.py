@@ -94,8 +94,7 @@ def _detect_file(path: Path) -> str:
     for ending, form in ((".seg.rating", "mtme-ratings"), (".seg.score", "mtme-scores")):
         if path.name.removesuffix(".gz").endswith(ending):
             return form
-    if path.name.endswith((".tgz", ".tar.gz", ".tar", ".zip")):
-        raise DataError("an archive: unpack it first", path=path)
+    _refuse(path)
     if str(path) == "-":
         return "jsonl"
     first = read_bytes(path).lstrip(b"\xef\xbb\xbf\r\n ").partition(b"\n")[0]
@@ -111,6 +110,20 @@ def _detect_file(path: Path) -> str:
         "a file is JSONL, an MQM TSV, .seg.rating or .seg.score; line-aligned files are given with -s and -t"
     )
     raise DataError(f"no known format: {hint}", path=path)
+
+
+def _refuse(path: Path) -> None:
+    """Refuse a file that is known by its name and not read.
+
+    Raises:
+        DataError: it is one; says what to give instead.
+    """
+    for level in ("sys", "domain", "doc"):
+        if path.name.removesuffix(".gz").endswith(f".{level}.score"):
+            what = f"scores of the level {level!r} of mt-metrics-eval, which are known and not read here"
+            raise DataError(f"{what}: give the .seg.score or .seg.rating beside it", path=path)
+    if path.name.endswith((".tgz", ".tar.gz", ".tar", ".zip")):
+        raise DataError("an archive: unpack it first", path=path)
 
 
 def find_path(path: Path | str, lp: str | None = None) -> tuple[Path, str | None]:
