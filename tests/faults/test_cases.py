@@ -78,8 +78,10 @@ def named(name: str, fault: Fault) -> Fault:
 
 
 async def a_date(request: web.Request, content: str) -> web.StreamResponse:
-    now = email.utils.formatdate(usegmt=True)
-    return web.json_response({"error": {"message": "slow"}}, status=429, headers={"Retry-After": now})
+    """A date is meant by the server's clock, which here is years off."""
+    then = email.utils.formatdate(1e9, usegmt=True)
+    headers = {"Date": then, "Retry-After": then}
+    return web.json_response({"error": {"message": "slow"}}, status=429, headers=headers)
 
 
 async def cut_chunk(request: web.Request, content: str) -> web.StreamResponse:

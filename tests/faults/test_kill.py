@@ -30,7 +30,7 @@ FORKS.set_forkserver_preload(
         "adjudge.cli.run",
         "adjudge.cli.forecast",
         "adjudge.runs.session",
-        "adjudge.llm.openai",
+        "adjudge.llm.remote",
         "adjudge.judges.gemba_mqm",
     ]
 )
@@ -173,7 +173,7 @@ def test_a_terminated_run_keeps_what_is_on_its_way(server: Server, tmp_path: Pat
     assert patient(30, lambda: len(server.log) >= (1 if moment == "start" else 40))
     process.terminate()
     _, err = process.communicate(timeout=30)
-    assert process.returncode == 1
+    assert process.returncode == 130
     assert b"goes on where it stopped" in err
     known = recorded(tmp_path / "run" / "calls.sqlite")
     assert known == set(asked(server)), "every call that was sent was kept"

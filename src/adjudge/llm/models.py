@@ -240,12 +240,14 @@ def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel
         url = check_address(connection.base_url, version)
         if provider.name == "openai" and urlsplit(url).hostname != urlsplit(provider.base_url).hostname:
             row = COMPATIBLE  # the dialect of many, and not all of them keep up with OpenAI's own
-    key = read_key(
-        connection.key_env,
-        connection.key_file,
-        default=provider.key_env,
-        needed=connection.needs_key and provider.needs_key and connection.base_url is None,
-    )
+    key = ""
+    if connection.needs_key:
+        key = read_key(
+            connection.key_env,
+            connection.key_file,
+            default=provider.key_env,
+            needed=provider.needs_key and connection.base_url is None,
+        )
     constrained = row.schema if connection.json_schema == "auto" else connection.json_schema == "on"
     effort = connection.effort
     if effort is not None and not row.takes_effort(model):

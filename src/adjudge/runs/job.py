@@ -202,7 +202,7 @@ def _connection(options: Options) -> Connection:
         effort=options.get("effort"),
         timeout=options.get("timeout", Connection.timeout),
         concurrency=options.get("concurrency", _CONCURRENCY),
-        needs_key=not options.get("dry", False),
+        needs_key=not (options.get("dry", False) or options.get("reparse", False)),
     )
 
 
