@@ -2,9 +2,11 @@
 
 import json
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,12 @@ import pytest
 from adjudge import examples
 from adjudge.cli.main import main
 from adjudge.cli.run import read_settings, read_share
+from adjudge.core.annotation import Record
 from adjudge.data.records import read_records
 from adjudge.data.run_dir import read_run_info
 from adjudge.errors import UsageError
+from adjudge.runs import session
+from adjudge.runs.work import Sink
 
 EXAMPLES = str(examples.path("test_set.jsonl"))
 
@@ -120,6 +125,29 @@ def test_a_lock_that_cannot_be_made_is_said_in_one_line(
     monkeypatch.setattr(sqlite3, "connect", refuse)
     assert run("--out", "first") == 1
     assert "cannot write the run first: unable to open database file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("judge", "said"),
+    [("chrf", "stopped; nothing was written"), ("gemba-da", "stopped; the same command goes on where")],
+)
+def test_a_signal_stops_between_blocks_and_says_what_is_left(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], judge: str, said: str
+) -> None:
+    add, added = Sink.add, []
+
+    def interrupted(sink: Sink, index: int, records: Sequence[Record]) -> None:
+        added.append(index)
+        if len(added) == 2:
+            signal.raise_signal(signal.SIGTERM)
+        add(sink, index, records)
+
+    monkeypatch.setattr(Sink, "add", interrupted)
+    monkeypatch.setattr(session, "_BLOCK", 4)
+    assert call("run", judge, EXAMPLES, "--lp", "en-de", "--out", "first") == 130
+    assert said in capsys.readouterr().err
+    assert len(added) < sum(read_run_info("first").counts.values())
+    assert not Path("first/records.jsonl").exists()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")

@@ -13,6 +13,7 @@ __all__ = [
     "FAILURES",
     "GATE_NO",
     "GATE_UNSURE",
+    "INTERRUPTED",
     "STOPPED",
     "USAGE",
     "exit_code_of",
@@ -26,6 +27,7 @@ BUDGET: Final = 4
 GATE_NO: Final = 5
 GATE_UNSURE: Final = 6
 STOPPED: Final = 7  # by the server: quota or key; resumable
+INTERRUPTED: Final = 130  # Ctrl-C or SIGTERM
 
 
 def exit_code_of(error: Exception) -> int:

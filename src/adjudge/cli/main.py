@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from adjudge.cli.exits import ERROR, exit_code_of
+from adjudge.cli.exits import ERROR, INTERRUPTED, exit_code_of
 from adjudge.errors import AdjudgeError, DataWarning
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def main(arguments: list[str] | None = None) -> None:
         _say(error)
         sys.exit(exit_code_of(error))
     except KeyboardInterrupt:
-        print("adjudge: stopped; the same command goes on where it stopped", file=sys.stderr)
-        sys.exit(ERROR)
+        _say("stopped")
+        sys.exit(INTERRUPTED)
 
 
 def _drop_output() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
 import typer
 
-from adjudge.cli.exits import ERROR, FAILURES
+from adjudge.cli.exits import FAILURES, INTERRUPTED
 from adjudge.cli.options import (
     LimitOption,
     LpOption,
@@ -130,8 +130,11 @@ def command(
     try:
         outcome = run_to_end(execute(job))
     except KeyboardInterrupt:  # typer would leave without a word
-        print_note("stopped; the same command goes on where it stopped")
-        raise typer.Exit(ERROR) from None
+        is_judge = job.models is not None
+        print_note(
+            f"stopped; {'the same command goes on where it stopped' if is_judge else 'nothing was written'}"
+        )
+        raise typer.Exit(INTERRUPTED) from None
     _print_summary(job, outcome)
     failed, judged = outcome.info.counts["failed"], outcome.info.counts["judged"]
     if failed > allowed * (failed + judged):

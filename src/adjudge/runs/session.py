@@ -35,7 +35,7 @@ __all__ = ["Outcome", "execute"]
 _GRACE: Final = 5.0  # seconds for calls in flight when a run is stopped: they are paid
 _INFO_SECONDS: Final = 10.0
 _DETAIL: Final = 500
-_BLOCK: Final = 512  # translations that a metric gets at a time
+_BLOCK: Final = 32  # translations that a metric gets at a time; between blocks it can be stopped
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,7 +252,7 @@ class _MetricSession(_Session):
                 done = self.sink.judged + self.sink.failed
                 self.progress.show(done=done, failed=self.sink.failed, tally=self.tally)
                 await asyncio.sleep(0)
-        info = self.finish(self.info(price=0.0, corpus_scores=self._corpus_scores(metric)))
+        info = self.finish(self.info(price=0.0, corpus_scores=await self._corpus_scores(metric)))
         return Outcome(info=info, seconds=self.seconds, notes=tuple(self._first.values()))
 
     async def _annotate(self, metric: Metric, block: list[Unit]) -> None:
@@ -275,10 +275,11 @@ class _MetricSession(_Session):
         finally:  # a thread cannot be cancelled, what it waits for can be ended
             metric.stop()
 
-    def _corpus_scores(self, metric: Metric) -> dict[str, dict[str, float]]:
+    async def _corpus_scores(self, metric: Metric) -> dict[str, dict[str, float]]:
         found: dict[str, dict[str, float]] = {}
         for lp, systems in self.job.plan.systems.items():
             for system in systems:
+                await asyncio.sleep(0)  # a signal may stop it here
                 subjects = list(self.job.plan.of_system(lp, system))
                 score = metric.corpus_score(subjects) if subjects else None
                 if score is not None:
