@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -182,3 +183,12 @@ def test_a_surrogate_pair_written_as_escapes_is_one_character() -> None:
 def test_json_lines_are_numbered_and_blank_ones_skipped(tmp_path: Path) -> None:
     path = write(tmp_path, '{"a": 1}\n\n \t\r\n["\u2028"]'.encode())
     assert list(read_json_lines(path)) == [(1, {"a": 1}), (4, ["\u2028"])]
+
+
+def test_a_reader_that_has_gone_is_no_fault_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb", buffering=0) as gone:
+        monkeypatch.setattr("sys.stdout", SimpleNamespace(buffer=gone))
+        with pytest.raises(BrokenPipeError):
+            write_text(Path("-"), ["a line\n"])

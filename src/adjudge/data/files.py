@@ -153,6 +153,7 @@ def write_text(path: Path, parts: Iterable[str]) -> None:
     so that equal content makes equal files.
 
     Raises:
+        BrokenPipeError: whoever reads standard output has gone.
         DataError: the file cannot be written, or a text is no Unicode text (half a surrogate pair).
     """
     try:
@@ -164,6 +165,8 @@ def write_text(path: Path, parts: Iterable[str]) -> None:
             _replace(path, [gzip.compress(b"".join(encoded), mtime=0)])
         else:
             _replace(path, encoded)
+    except BrokenPipeError:
+        raise  # whoever reads has enough, as `head` does: no fault of the file
     except UnicodeEncodeError as error:
         raise DataError(
             "cannot be written as UTF-8: half a surrogate pair stands alone", path=path
