@@ -4,8 +4,10 @@ from pathlib import Path
 import pytest
 
 from adjudge.cli.main import main
+from adjudge.core.annotation import Annotation
 from adjudge.core.run import Run
 from adjudge.data.jsonl import write_test_set
+from adjudge.data.mtme_ratings import write_ratings
 from adjudge.data.records import write_records
 from adjudge.data.run_dir import write_run_info
 from adjudge.report.repeat import run_command
@@ -111,3 +113,14 @@ def test_a_command_names_what_was_changed() -> None:
         "adjudge run judge TEST_SET --out RUN --model a/x --model core=b/y --profile paper --rounds 5 "
         "--context 2 --terms FILE --seed 7"
     )
+
+
+def test_gold_is_read_from_error_spans_of_people_too(run_folder: Path, tmp_path: Path) -> None:
+    texts = small_test_set(["en-de"])
+    write_test_set(tmp_path / "texts.jsonl", texts)
+    gold, out = tmp_path / "people.seg.rating", tmp_path / "page.html"
+    write_ratings(gold, [r for r in judge_all(texts, "rater") if isinstance(r, Annotation)], texts)
+    assert call(run_folder, "--gold", gold, "--lp", "en-de", "--out", out) == 2
+    given = ("--gold", gold, "--test-set", tmp_path / "texts.jsonl")
+    assert call(run_folder, *given, "--lp", "en-de", "--out", out) == 0
+    assert ">gold<" in out.read_text(encoding="utf-8")

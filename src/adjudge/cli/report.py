@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +11,8 @@ import typer
 
 from adjudge.cli.options import LpOption
 from adjudge.cli.output import print_note
+from adjudge.cli.scorable import TextsOption, read_judgements
+from adjudge.core.annotation import Record
 from adjudge.core.run import Run
 from adjudge.errors import UsageError
 
@@ -24,8 +26,9 @@ def command(
     title: Annotated[str | None, typer.Option(help="Of the page; else the name of the test set.")] = None,
     lp: LpOption = None,
     gold: Annotated[
-        Path | None, typer.Option(help="Records to show beside the runs: a .jsonl file, or a run.")
+        Path | None, typer.Option(help="Records to show beside the runs: whatever `rank` reads.")
     ] = None,
+    test_set: TextsOption = None,
     figures: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write its figures there too, as PDF, SVG and PNG.")
     ] = None,
@@ -37,7 +40,6 @@ def command(
     """
     from adjudge.core.language import canonical_lp
     from adjudge.data.files import write_text
-    from adjudge.data.records import read_records
     from adjudge.data.run_dir import read_run
     from adjudge.report.html import render_page
     from adjudge.report.page import make_page
@@ -46,13 +48,27 @@ def command(
         raise UsageError(f"--out {out} exists; --force replaces it")
     chosen = None if lp is None else canonical_lp(lp)
     judged = [read_run(path) for path in runs]
-    page = make_page(judged, title=title, gold=() if gold is None else read_records(gold), lp=chosen)
-    asked = {"--gold": gold, "--out": out, "--title": title, "--lp": lp, "--figures": figures}
+    page = make_page(judged, title=title, gold=_gold(gold, chosen, test_set), lp=chosen)
+    asked = {
+        "--gold": gold,
+        "--test-set": test_set,
+        "--out": out,
+        "--title": title,
+        "--lp": lp,
+        "--figures": figures,
+    }
     write_text(out, [render_page(page, _commands(judged, runs, asked))])
     print_note(f"{page.headline}.")
     for figure in page.figures if figures is not None else []:
         figure.write(figures or Path())
     print_note(f"The report: {out}" + ("" if figures is None else f"; its figures: {figures}"))
+
+
+def _gold(path: Path | None, lp: str | None, texts: Path | None) -> Sequence[Record]:
+    if path is None:
+        return ()
+    found = read_judgements(path, lp, texts)
+    return found.records if isinstance(found, Run) else found
 
 
 def _commands(judged: list[Run], folders: list[Path], asked: Mapping[str, object]) -> list[str]:

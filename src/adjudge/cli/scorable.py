@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adjudge.core.run import Run
     from adjudge.core.score import Interval, Scores
 
-__all__ = ["CriterionOption", "TextsOption", "WeightsOption", "plain", "read_scores"]
+__all__ = ["CriterionOption", "TextsOption", "WeightsOption", "plain", "read_judgements", "read_scores"]
 
 WeightsOption = Annotated[
     str | None,
@@ -54,10 +54,21 @@ def read_scores(
     from adjudge.scoring.score import score
 
     lp = None if lp is None else canonical_lp(lp)
-    return score(_read(path, lp, texts), weights=weights, lp=lp, criterion=criterion)
+    return score(read_judgements(path, lp, texts), weights=weights, lp=lp, criterion=criterion)
 
 
-def _read(path: Path, lp: str | None, texts: Path | None) -> Run | Sequence[Record]:
+def read_judgements(path: Path, lp: str | None, texts: Path | None) -> Run | Sequence[Record]:
+    """Read a run or a file; what is odd in it is said on standard error.
+
+    Args:
+        path: where it is.
+        lp: canonical language pair of a file that does not say its own.
+        texts: test set that ratings without ids are about.
+
+    Raises:
+        DataError: it is neither.
+        UsageError: texts that it has no use for, or none where it needs them.
+    """
     from adjudge.data.convert import read_content
     from adjudge.data.load import detect, load
     from adjudge.data.mtme_ratings import find_test_set
