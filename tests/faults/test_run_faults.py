@@ -8,7 +8,7 @@ from adjudge.cli.exits import DONE, ERROR, FAILURES, STOPPED
 from adjudge.core.annotation import Annotation, Failure
 from adjudge.data.run_dir import read_run, read_run_info
 from adjudge.llm.retry import Patience
-from tests.faults.conftest import Command
+from tests.faults.conftest import Command, call, write_set
 from tests.faults.server import Server
 
 pytestmark = pytest.mark.usefixtures("_quick")
@@ -117,6 +117,16 @@ def test_no_key_no_money_no_model_stop_the_run(
     server.fails(None)
     assert command() == DONE
     assert (asked, len(server.log)) == (2, 3)
+
+
+def test_a_server_that_wants_a_key_and_gets_none_is_told_how(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.fails("401")
+    test_set = str(write_set(tmp_path / "set.jsonl", 2))
+    wire = ("--base-url", server.url, "--model", "mock")
+    assert call("run", "gemba-mqm", test_set, "--out", str(tmp_path / "run"), *wire) == STOPPED
+    assert "no key was sent: name its environment variable with --key-env" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", WRONG)

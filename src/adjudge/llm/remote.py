@@ -91,12 +91,17 @@ class RemoteModel:
 
     def _pause_or_give_up(self, fault: Fault, tries: Tries) -> float:
         if fault.consequence == "stop":
-            raise ServerStopError(f"{self.name}: {fault.detail}")
+            raise ServerStopError(f"{self.name}: {fault.detail}{self._key_advice(fault)}")
         if fault.consequence == "fail":
             raise AnswerError(fault.reason, fault.detail)
         if fault.consequence == "setting":
             self._refuse_setting(fault)
         return tries.next_pause(fault)
+
+    def _key_advice(self, fault: Fault) -> str:
+        if fault.status != 401 or self._endpoint.key:
+            return ""
+        return "; no key was sent: name its environment variable with --key-env, or its file with --key-file"
 
     def _refuse_setting(self, fault: Fault) -> None:
         """One refusal may be about one text; the same words again and again are about how we ask."""
