@@ -86,6 +86,12 @@ def test_a_run_whose_records_are_not_those_counted_is_refused(tmp_path: Path, ke
         read_run(tmp_path)
 
 
+def test_a_run_without_records_is_not_finished(tmp_path: Path) -> None:
+    write_run_info(tmp_path, INFO_OF_RUN)
+    with pytest.raises(DataError, match="not finished: run the same `adjudge run` command again"):
+        read_run(tmp_path)
+
+
 def test_a_folder_without_run_json_is_no_run(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"not a run directory: it has no run\.json"):
         read_run(tmp_path)

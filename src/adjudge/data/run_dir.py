@@ -32,10 +32,12 @@ def read_run(path: Path | str) -> Run:
     """Read a run directory.
 
     Raises:
-        DataError: it is none, or one of its files is damaged.
+        DataError: it is none, it is not finished, or one of its files is damaged.
     """
     folder = Path(path)
     info = read_run_info(folder)
+    if not (folder / RECORDS).is_file():
+        raise DataError("not finished: run the same `adjudge run` command again", path=folder)
     test_set = read_test_set(folder / TEST_SET)
     name = info.test_set.get("name", test_set.name)
     records = tuple(read_records(folder / RECORDS))
