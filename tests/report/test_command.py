@@ -3,13 +3,14 @@ from pathlib import Path
 
 import pytest
 
+import adjudge
 from adjudge.cli.main import main
 from adjudge.core.annotation import Annotation
 from adjudge.core.run import Run
 from adjudge.data.jsonl import write_test_set
 from adjudge.data.mtme_ratings import write_ratings
 from adjudge.data.records import write_records
-from adjudge.data.run_dir import write_run_info
+from adjudge.data.run_dir import read_run, write_run_info
 from adjudge.report.repeat import run_command
 from tests.report.samples import judge_all, make_run, small_test_set
 
@@ -124,3 +125,16 @@ def test_gold_is_read_from_error_spans_of_people_too(run_folder: Path, tmp_path:
     given = ("--gold", gold, "--test-set", tmp_path / "texts.jsonl")
     assert call(run_folder, *given, "--lp", "en-de", "--out", out) == 0
     assert ">gold<" in out.read_text(encoding="utf-8")
+
+
+def test_score_rank_and_report_take_paths_of_runs_and_records(run_folder: Path, tmp_path: Path) -> None:
+    run = read_run(run_folder)
+    for given in (run_folder, str(run_folder)):
+        assert adjudge.score(given, lp="en-de") == adjudge.score(run, lp="en-de")
+        assert adjudge.rank(given) == adjudge.rank(run) == adjudge.rank(adjudge.score(run))
+    write_records(tmp_path / "gold.jsonl", gold := judge_all(small_test_set(), "rater"))
+    assert adjudge.score(tmp_path / "gold.jsonl") == adjudge.score(gold)
+    first = adjudge.report(run, tmp_path / "1.html", gold=gold).read_bytes()
+    named = adjudge.report(str(run_folder), tmp_path / "2.html", gold=str(tmp_path / "gold.jsonl"))
+    listed = adjudge.report([run_folder], tmp_path / "3.html", gold=tmp_path / "gold.jsonl")
+    assert first == named.read_bytes() == listed.read_bytes()

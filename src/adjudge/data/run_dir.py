@@ -18,7 +18,16 @@ from adjudge.data.records import read_records
 from adjudge.data.shape import Fields, read_fields
 from adjudge.errors import DataError
 
-__all__ = ["INFO", "RECORDS", "SCHEMA_VERSION", "TEST_SET", "read_run", "read_run_info", "write_run_info"]
+__all__ = [
+    "INFO",
+    "RECORDS",
+    "SCHEMA_VERSION",
+    "TEST_SET",
+    "read_judged",
+    "read_run",
+    "read_run_info",
+    "write_run_info",
+]
 
 INFO: Final = "run.json"
 RECORDS: Final = "records.jsonl"
@@ -43,6 +52,15 @@ def read_run(path: Path | str) -> Run:
     records = tuple(read_records(folder / RECORDS))
     _check_counts(info, records, folder / RECORDS)
     return Run(info=info, test_set=TestSet(name=str(name), segments=test_set.segments), records=records)
+
+
+def read_judged(path: Path | str) -> Run | list[Record]:
+    """Read a run directory, or a file of records.
+
+    Raises:
+        DataError: it is neither, or damaged.
+    """
+    return read_run(path) if Path(path).is_dir() else read_records(path)
 
 
 def _check_counts(info: RunInfo, records: Sequence[Record], path: Path) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.core.run import Run
 from adjudge.core.score import Interval, Scores, Signature
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.bootstrap import bootstrap_means, percentile_intervals
@@ -18,6 +20,7 @@ from adjudge.meta.paired import is_exact, smallest_p_value
 from adjudge.meta.pairs import TESTS, TITLES, Test, better_p_values
 from adjudge.scoring.coverage import coverage_note
 from adjudge.scoring.means import total
+from adjudge.scoring.score import score
 
 __all__ = ["RankedSystem", "Ranking", "rank"]
 
@@ -86,7 +89,7 @@ class _Settings:
 
 
 def rank(
-    scores: Scores,
+    scores: Scores | Run | Path | str,
     *,
     seed: int = 0,
     resamples: int = 1000,
@@ -102,7 +105,7 @@ def rank(
     score and cluster, and drops nothing. Several language pairs are ranked each on its own.
 
     Args:
-        scores: of one signature.
+        scores: of one signature; a run, or the path of a run or of records, is scored as it says.
         seed: of bootstrap and permutation.
         resamples: draws of the bootstrap, and random sign flips of the permutation test.
         alpha: bound of the clusters' tests.
@@ -114,6 +117,8 @@ def rank(
         UsageError: a setting out of its range, or documents wanted where there are none.
     """
     settings = _Settings(seed=seed, resamples=resamples, alpha=alpha, test=test, by_document=by_document)
+    if not isinstance(scores, Scores):
+        scores = score(scores)
     if not scores.lps:
         return _noted(scores, _rank(scores, settings))
     parts = {lp: _rank(part, settings) for lp, part in scores.lps.items()}

@@ -21,6 +21,8 @@ from markupsafe import Markup, escape
 from adjudge.core.annotation import Record
 from adjudge.core.run import Run
 from adjudge.data.files import write_text
+from adjudge.data.records import read_records
+from adjudge.data.run_dir import read_run
 from adjudge.report.annotators import RULES_MODEL
 from adjudge.report.figures import Figure
 from adjudge.report.invisible import name_invisible
@@ -38,11 +40,11 @@ _LONGEST: Final = 16
 
 
 def report(
-    runs: Run | Sequence[Run],
+    runs: Run | Path | str | Sequence[Run | Path | str],
     out: Path | str,
     *,
     title: str | None = None,
-    gold: Sequence[Record] = (),
+    gold: Sequence[Record] | Path | str = (),
     lp: str | None = None,
 ) -> Path:
     """Write one self-contained HTML file about runs.
@@ -50,10 +52,10 @@ def report(
     Several runs of one test set are several annotators, shown side by side; gold is one more.
 
     Args:
-        runs: what to report.
+        runs: what to report; run directories may be given by their paths.
         out: the file; replaced if it exists.
         title: of the page; None for the name of the test set.
-        gold: records to show beside those of the runs.
+        gold: records to show beside those of the runs, or the path of their file.
         lp: keep one language pair.
 
     Returns:
@@ -62,8 +64,10 @@ def report(
     Raises:
         UsageError: no run, an lp that no run has, or runs that judged different texts.
     """
-    judged = [runs] if isinstance(runs, Run) else runs
-    page = make_page(judged, title=title, gold=gold, lp=lp)
+    given = [runs] if isinstance(runs, (Run, Path, str)) else runs
+    judged = [run if isinstance(run, Run) else read_run(run) for run in given]
+    records = read_records(gold) if isinstance(gold, (Path, str)) else gold
+    page = make_page(judged, title=title, gold=records, lp=lp)
     write_text(Path(out), [render_page(page, [run_command(run.info) for run in judged])])
     return Path(out)
 
