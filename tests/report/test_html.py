@@ -13,7 +13,7 @@ import pytest
 
 from adjudge.core.annotation import Annotation, Record
 from adjudge.core.run import Run
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.report.html import render_page, report
 from adjudge.report.page import make_page
 from tests.report.samples import (
@@ -364,3 +364,12 @@ def test_three_thousand_segments_are_a_file_that_opens() -> None:
     assert time.perf_counter() - started < 20
     assert len(text.encode()) < 8_000_000
     assert len(data_of(text)["segments"]) == 3000
+
+
+def test_gold_that_marks_other_words_than_stand_there_is_said() -> None:
+    right = judgement(ONE.segments[0], "Birch", "rater")
+    wrong = replace(right, spans=tuple(replace(s, text="elsewhere") for s in right.spans))
+    run = make_run(ONE, judge_all(ONE))
+    make_page([run], gold=[right])
+    with pytest.warns(DataWarning, match="1 of 1 errors of gold mark other words than stand at their place"):
+        make_page([run], gold=[wrong])

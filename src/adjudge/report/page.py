@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from adjudge.core.annotation import Failure, Record
+from adjudge.core.annotation import Annotation, Failure, Record
 from adjudge.core.run import Run
 from adjudge.core.segment import Segment
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.meta.ranking import RankedSystem
 from adjudge.report.annotators import Annotator, Result, gold_annotators, run_annotators, systems_of
 from adjudge.report.figures import Figure, distribution_figure, ranking_figure
@@ -115,6 +116,7 @@ def make_page(
     systems = tuple(dict.fromkeys(name for s in segments.values() for name in s.translations))
     wanted = [record for record in gold if record.lp in lps]
     golden = gold_annotators(wanted, {key: s.translations for key, s in segments.items()})
+    _warn_of_misfits(golden, segments)
     annotators = (*run_annotators(runs, lps), *golden)
     sections = tuple(_section(name, list(segments.values()), annotators) for name in lps)
     failures = tuple((a.label, r) for a in annotators for r in a.records if isinstance(r, Failure))
@@ -156,6 +158,20 @@ def _check(run: Run, segments: Mapping[Key, Segment], lps: Collection[str]) -> N
             if name not in known:
                 what = f"{name} on segment {record.segment!r} of {record.lp}"
                 raise DataError(f"the run of {run.info.annotator} judged {what}, which its test set lacks")
+
+
+def _warn_of_misfits(gold: Sequence[Annotator], segments: Mapping[Key, Segment]) -> None:
+    """Warn where gold marks other words than stand there: it was made on other texts than the runs."""
+    misfits = total = 0
+    for record in (r for annotator in gold for r in annotator.records if isinstance(r, Annotation)):
+        segment = segments[record.lp, record.segment]
+        for span in (s for s in record.spans if s.start is not None and s.text):
+            text = segment.source if span.side == "source" else segment.translations[record.system]
+            total += 1
+            misfits += text[span.start : span.end] != span.text
+    if misfits:
+        what = f"{misfits} of {total} errors of gold mark other words than stand at their place"
+        warnings.warn(f"{what}: gold and runs may have different texts", DataWarning, stacklevel=3)
 
 
 def _rows(block: Block) -> tuple[RankedSystem, ...]:
