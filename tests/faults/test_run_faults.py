@@ -153,6 +153,18 @@ def test_a_server_that_says_wait_for_ever_parks_the_run(
     assert "resume later" in capsys.readouterr().err
 
 
+def test_the_last_lines_show_an_example_of_each_reason_and_where_the_others_are(
+    server: Server, command: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.fails("refusal", "400 context", None)
+    command("--concurrency", "1")
+    said = capsys.readouterr().err
+    assert "2 failed (refused 1, too_long 1)" in said
+    assert "first refused: " in said
+    assert "first too_long: status 400" in said
+    assert f"`adjudge trace {tmp_path / 'run'}` shows them all" in said
+
+
 def test_what_stays_under_the_limit_is_done(server: Server, command: Command, tmp_path: Path) -> None:
     server.fails("refusal", None)
     assert command("--concurrency", "1", "--max-failed", "25%") == DONE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
@@ -36,6 +37,8 @@ _PASSED: Final = (
 )
 """Parameters of the command that `runs.job.Options` has by the same name."""
 
+_EXAMPLES: Final = 3
+_EXAMPLE: Final = 200  # characters
 _COMMON: Final = ("samples", "temperature", "explain_in")
 
 CONTEXT_SETTINGS: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -227,4 +230,8 @@ def _print_summary(job: Job, outcome: Outcome) -> None:
     if job.prices:
         parts.append(f"{render_price(info.price, info.currency)} paid in all")
     print_note(f"{', '.join(parts)}, {outcome.seconds:.1f} s -> {job.out}")
+    for reason, detail in list(outcome.examples.items())[:_EXAMPLES]:
+        print_note(f"first {reason}: {' '.join(detail.split())[:_EXAMPLE]}")
+    if outcome.examples:
+        print_note(f"`adjudge trace {shlex.quote(str(job.out))}` shows them all")
     print_note(str(info.signature))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -47,12 +47,14 @@ class Outcome:
         tally: what this session asked.
         seconds: how long it took.
         notes: what the user must know.
+        examples: the detail of the first failure of each reason.
     """
 
     info: RunInfo
     tally: Tally = field(default_factory=Tally)
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    examples: Mapping[str, str] = field(default_factory=dict)
 
 
 async def execute(job: Job) -> Outcome:
@@ -81,6 +83,7 @@ class _Session:
         self.tally = Tally()
         self.began = time.monotonic()
         self.progress = Progress(len(job.plan), shown=job.progress)
+        self.examples: dict[str, str] = {}
 
     def info(self, **changes: object) -> RunInfo:
         """`run.json` as it would be now."""
@@ -98,6 +101,7 @@ class _Session:
     def failure(self, unit: Unit, reason: FailureReason, detail: str) -> Failure:
         """Here alone an error becomes a failure."""
         subject, annotator = unit.subject, self.job.annotator
+        self.examples.setdefault(reason, detail[:_DETAIL])
         return Failure(
             lp=subject.lp,
             document=subject.segment.document,
@@ -153,7 +157,9 @@ class _JudgeSession(_Session):
             await models.close()
             store.close()
         notes = (*self._notes(asker), *_torn(store.torn))
-        return Outcome(info=info, tally=asker.tally, seconds=self.seconds, notes=notes)
+        return Outcome(
+            info=info, tally=asker.tally, seconds=self.seconds, notes=notes, examples=self.examples
+        )
 
     async def _work(self, judge: Judge, asker: Asker) -> None:
         async def annotate(unit: Unit) -> Sequence[Record]:
@@ -238,10 +244,6 @@ def _torn(count: int) -> list[str]:
 class _MetricSession(_Session):
     """Asks nobody."""
 
-    def __init__(self, job: Job, directory: RunDirectory, info: RunInfo, sink: Sink) -> None:
-        super().__init__(job, directory, info, sink)
-        self._first: dict[str, str] = {}
-
     async def run(self, metric: Metric) -> Outcome:
         """Score every unit, block by block."""
         size = metric.block if isinstance(metric, Stoppable) else _BLOCK
@@ -253,7 +255,7 @@ class _MetricSession(_Session):
                 self.progress.show(done=done, failed=self.sink.failed, tally=self.tally)
                 await asyncio.sleep(0)
         info = self.finish(self.info(price=0.0, corpus_scores=await self._corpus_scores(metric)))
-        return Outcome(info=info, seconds=self.seconds, notes=tuple(self._first.values()))
+        return Outcome(info=info, seconds=self.seconds, examples=self.examples)
 
     async def _annotate(self, metric: Metric, block: list[Unit]) -> None:
         subjects = [unit.subject for unit in block if not unit.missing]
@@ -265,7 +267,7 @@ class _MetricSession(_Session):
             record = self.failure(unit, "missing", unit.missing) if unit.missing else next(judged)
             self.sink.add(unit.index, [record])
             if isinstance(record, Failure) and not unit.missing:
-                self._first.setdefault(record.reason, f"first {record.reason}: {record.detail}")
+                self.examples.setdefault(record.reason, record.detail)
 
     async def _records(self, metric: Metric, subjects: list[Subject]) -> Sequence[Annotation | Failure]:
         if not isinstance(metric, Stoppable):
