@@ -21,6 +21,7 @@ from tests.data.nasty import annotations, texts
 
 OLD = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity"
 NEW = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\tmetadata"
+DISPLACED = "segments whose docSegId is not their place in this file, and is not kept"
 
 
 def read(folder: Path, *rows: str, heading: str = OLD, test_set: TestSet | None = None) -> MqmFile:
@@ -332,7 +333,11 @@ def test_rows_that_lack_the_rater_are_read_from_their_end(tmp_path: Path) -> Non
         ("d:16", "unknown", ("rater_unknown",)),
         ("e:16", "unknown", ("rater_unknown",)),
     ]
-    assert file.met == {"rows shorter than the heading, read from their end": 2, "units without a rater": 2}
+    assert file.met == {
+        "rows shorter than the heading, read from their end": 2,
+        "units without a rater": 2,
+        DISPLACED: 2,
+    }
 
 
 @pytest.mark.parametrize(
@@ -528,3 +533,13 @@ def test_what_would_not_come_back_is_refused(
 def test_two_judgements_by_one_rater_would_become_one_and_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="judged 'A' of segment '7' twice"):
         write_mqm_tsv(tmp_path / "out.tsv", [JUDGED, JUDGED], TEXTS)
+
+
+@pytest.mark.parametrize(("positions", "lost"), [(("1", "2"), {}), (("7", "2"), {DISPLACED: 1})])
+def test_places_in_documents_that_a_file_written_from_it_would_not_have_are_counted(
+    positions: tuple[str, str], lost: dict[str, int], tmp_path: Path
+) -> None:
+    lines = [f"A\td\t{place}\t{i}\tr1\tone\teins\tNo-error\tNo-error\t" for i, place in enumerate(positions)]
+    path = tmp_path / "file.tsv"
+    path.write_text("\n".join([NEW, *lines]) + "\n", encoding="utf-8")
+    assert read_mqm_tsv(path, "en-de").met == lost

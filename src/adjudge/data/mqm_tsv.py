@@ -111,6 +111,7 @@ def read_mqm_tsv(path: Path | str, lp: str | None = None, test_set: TestSet | No
     records = reader.read()
     met["rows with metadata only"] += len(rows) - len(checks) - len(rated)
     met["attention checks, kept apart from the errors"] += len(checks)
+    met["segments whose docSegId is not their place in this file, and is not kept"] += _displaced(rated)
     met += reader.met
     return MqmFile(
         test_set=reader.test_set(path.name.split(".")[0]),
@@ -312,6 +313,16 @@ def _segment_ids(rows: Iterable[Row]) -> dict[tuple[str, str, str], str]:
     counts = Counter(segment for _, _, segment in keys)
     unique = "" not in counts and max(counts.values(), default=0) <= 1
     return {key: key[2] if unique else f"{key[0]}:{key[1]}" for key in keys}
+
+
+def _displaced(rows: Iterable[Row]) -> int:
+    """Number of segments whose position in their document does not follow from the file."""
+    counts: Counter[str] = Counter()
+    found = 0
+    for document, position, _ in dict.fromkeys((row.document, row.position, row.segment) for row in rows):
+        counts[document] += 1
+        found += position.isdecimal() and int(position) != counts[document]
+    return found
 
 
 def _split_names(rows: Iterable[Row]) -> dict[str, tuple[str, str]]:
