@@ -25,15 +25,8 @@ KILLS = int(os.environ.get("ADJUDGE_CHAOS_KILLS", "50"))
 SIZE = 60
 WIDTH = 8
 FORKS = get_context("forkserver")
-FORKS.set_forkserver_preload(
-    [
-        "adjudge.cli.run",
-        "adjudge.cli.forecast",
-        "adjudge.runs.session",
-        "adjudge.llm.remote",
-        "adjudge.judges.gemba_mqm",
-    ]
-)
+PRELOADED = "cli.run cli.forecast runs.run runs.rehearsal llm.remote llm.openai llm.rules judges.gemba_mqm"
+FORKS.set_forkserver_preload([f"adjudge.{name}" for name in PRELOADED.split()])
 
 
 def start(test_set: Path, out: Path, server: Server) -> subprocess.Popen[bytes]:
