@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from adjudge.data.load import load
     from adjudge.data.records import read_records
     from adjudge.meta.ranking import rank
+    from adjudge.meta.scoring import score
     from adjudge.report.html import report
     from adjudge.runs.forecast import forecast
     from adjudge.runs.run import arun, run
-    from adjudge.scoring.score import score
 
 __all__ = [
     "AdjudgeError",
@@ -58,7 +58,7 @@ _HOMES: Final = {
     "rank": "meta.ranking",
     "read_records": "data.records",
     "run": "runs.run",
-    "score": "scoring.score",
+    "score": "meta.scoring",
 }
 _ROOMS: Final = {"judges", "metrics", "report"}
 

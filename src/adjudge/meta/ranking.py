@@ -18,9 +18,9 @@ from adjudge.meta.clusters import significance_clusters
 from adjudge.meta.matrix import ScoreMatrix, Totals, score_matrix
 from adjudge.meta.paired import is_exact, smallest_p_value
 from adjudge.meta.pairs import TESTS, TITLES, Test, better_p_values
+from adjudge.meta.scoring import score
 from adjudge.scoring.coverage import coverage_note
 from adjudge.scoring.means import total
-from adjudge.scoring.score import score
 
 __all__ = ["RankedSystem", "Ranking", "rank"]
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 from typing import Final
 
 from adjudge.core.annotation import Annotation, Record
@@ -15,7 +14,6 @@ from adjudge.core.protocol import find_protocol
 from adjudge.core.run import Run, RunInfo
 from adjudge.core.score import Scores, SegmentScore, Signature, SystemScore
 from adjudge.core.typology import Weights, find_weights
-from adjudge.data.run_dir import read_judged
 from adjudge.errors import DataError, UsageError
 from adjudge.scoring.aggregate import failed_by_system, segment_scores, system_scores
 from adjudge.scoring.coverage import (
@@ -82,7 +80,7 @@ class _Method:
 
 
 def score(
-    run_or_records: Run | Iterable[Record] | Path | str,
+    run_or_records: Run | Iterable[Record],
     *,
     weights: str | Weights | None = None,
     lp: str | None = None,
@@ -101,7 +99,7 @@ def score(
       every language pair has the same systems.
 
     Args:
-        run_or_records: one run, or records of one protocol; or the path of a run or of records.
+        run_or_records: one run, or records of one protocol.
         weights: weights or their name; None for those of the run, else `mqm-google`.
         lp: keep one language pair.
         criterion: of preferences; None for the only one, else `overall`.
@@ -111,8 +109,6 @@ def score(
             twice, or an error of unknown category.
         UsageError: unknown weights, lp or criterion, or one that these records have no use for.
     """
-    if isinstance(run_or_records, (str, Path)):
-        run_or_records = read_judged(run_or_records)
     info = run_or_records.info if isinstance(run_or_records, Run) else None
     records = run_or_records.records if isinstance(run_or_records, Run) else tuple(run_or_records)
     chosen = _choose(records, lp)
