@@ -99,7 +99,7 @@ class sealed:  # noqa: N801 (reads as a word)
 
 def test_a_second_process_on_a_run_is_refused_and_the_first_goes_on(server: Server, tmp_path: Path) -> None:
     test_set = write_set(tmp_path / "set.jsonl", 30)
-    server.delay = 0.1
+    server.delay = 1.0  # the first must last until the second has started, on a busy machine too
     first = start(test_set, tmp_path / "run", server)
     assert patient(30, lambda: len(server.log) >= 8)
     second = start(test_set, tmp_path / "run", server)

@@ -273,7 +273,7 @@ async def test_a_server_that_stays_away_stops_the_run(server: Server) -> None:
     with pytest.raises(AnswerError):
         await remote.reply(make_request())
     await asyncio.sleep(0.05)
-    with pytest.raises(ServerStopError, match=r"127\.0\.0\.1:9.*resume later"):
+    with pytest.raises(ServerStopError, match=r"127\.0\.0\.1:9.*run the same again"):
         await remote.reply(make_request())
     await remote.close()
 
