@@ -17,7 +17,7 @@ from adjudge.core.judge import PROFILES, Calls
 from adjudge.core.segment import Segment, TestSet
 from adjudge.data.calls import CallReader
 from adjudge.data.jsonl import write_test_set
-from adjudge.errors import BudgetError, UsageError
+from adjudge.errors import BudgetError
 from adjudge.llm.delimiters import render_message
 from adjudge.llm.tokens import estimate_text
 from adjudge.runs.forecast import Forecast, aforecast, forecast, forecast_job
