@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final, Literal, get_args
 
 from adjudge.core.annotation import ErrorSpan, Side
-from adjudge.core.ask import Reply
+from adjudge.core.ask import About, Ask, Message, Reply, Sampling
 from adjudge.core.judge import Profile
 from adjudge.core.language import language_name
 from adjudge.core.segment import Subject
@@ -20,7 +20,7 @@ from adjudge.judges._json import Reading, check_keys, object_schema, read_object
 from adjudge.judges._prompts import Parts, Prompts
 from adjudge.judges._read import echoes, read_text, shown
 from adjudge.judges._spans import Listed, Marked, either, place_errors
-from adjudge.judges._subject import judged_texts
+from adjudge.judges._subject import judged_texts, render_example
 
 __all__ = ["GEMBA_CATEGORIES", "ErrorList", "Form", "find_form"]
 
@@ -37,6 +37,7 @@ GEMBA_CATEGORIES: Final = (
 
 _KEYS: Final = ("span", "category", "severity", "side")
 _KEYS_EXPLAINED: Final = ("span", "note", "category", "severity", "side")
+_SAMPLING: Final = Sampling()
 _SIDES: Final[tuple[Side, ...]] = get_args(Side)
 
 
@@ -113,6 +114,45 @@ class ErrorList:
             side={"type": "string", "enum": list(_SIDES)},
         )
         return {"type": "array", "items": error}
+
+    async def put(
+        self,
+        messages: Sequence[Message],
+        about: About,
+        ask: Ask,
+        *,
+        attempts: int = 2,
+        sampling: Sampling = _SAMPLING,
+    ) -> Marked:
+        """Ask for the errors and read them.
+
+        Raises:
+            AnswerError: no readable answer.
+        """
+        answer = await ask(
+            messages,
+            about=about,
+            read=partial(self.read, subject=about.subject),
+            attempts=attempts,
+            schema=self.schema,
+            sampling=sampling,
+        )
+        return answer.value
+
+    def about(self, judge: str, subject: Subject) -> About:
+        """What a question for errors is about."""
+        return About(judge=judge, stage="errors", subject=subject, wants="errors", facts=self.facts)
+
+    def render_system(self, prompts: Prompts, file: str = "system") -> Message:
+        """What to do, how texts are marked off, how to answer."""
+        return prompts.message(
+            "system", file, markers=prompts.piece("markers"), form=self.render_form(prompts)
+        )
+
+    def render_opening(self, prompts: Prompts, file: str = "system") -> tuple[Message, ...]:
+        """What every unit is told: what to do, then all worked examples."""
+        shots = (render_example(prompts, e, self.render_answer(e.errors)) for e in prompts.examples())
+        return (self.render_system(prompts, file), *(message for shot in shots for message in shot))
 
     def render_form(self, prompts: Prompts) -> Parts:
         """Say how to answer."""

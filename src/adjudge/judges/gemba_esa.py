@@ -36,7 +36,7 @@ from adjudge.judges._mqm import GEMBA_CATEGORIES, ErrorList, find_form
 from adjudge.judges._prompts import Prompts, load_prompts
 from adjudge.judges._rating import Rating, RatingScale
 from adjudge.judges._spans import Marked
-from adjudge.judges._subject import TEXT_FILES, annotation_of, render_example, render_texts
+from adjudge.judges._subject import TEXT_FILES, annotation_of, render_texts
 
 __all__ = ["GembaEsa"]
 
@@ -66,15 +66,9 @@ class GembaEsa:
 
     async def mark(self, subject: Subject, ask: Ask) -> Marked:
         """First step: errors in two severities."""
-        answer = await ask(
-            self.error_messages(subject),
-            about=About(
-                judge=self.name, stage="errors", subject=subject, wants="errors", facts=self._errors.facts
-            ),
-            read=partial(self._errors.read, subject=subject),
-            schema=self._errors.schema,
+        return await self._errors.put(
+            self.error_messages(subject), self._errors.about(self.name, subject), ask
         )
-        return answer.value
 
     async def rate(self, subject: Subject, marked: Marked, ask: Ask) -> Rating:
         """Second step: a rating given the errors."""
@@ -105,15 +99,7 @@ class GembaEsa:
 
     @cached_property
     def _opening(self) -> tuple[Message, ...]:
-        files = self._files
-        system = files.message(
-            "system", "errors", markers=files.piece("markers"), form=self._errors.render_form(files)
-        )
-        shots = (
-            render_example(files, example, self._errors.render_answer(example.errors))
-            for example in files.examples()
-        )
-        return (system, *(message for shot in shots for message in shot))
+        return self._errors.render_opening(self._files, "errors")
 
     @cached_property
     def _errors(self) -> ErrorList:

@@ -25,19 +25,19 @@ Differs  1. What to do stands in the system message; the original repeats it in 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Final
 
 from adjudge.core.annotation import Annotation
-from adjudge.core.ask import About, Ask, Message
+from adjudge.core.ask import Ask, Message
 from adjudge.core.judge import Calls, Profile
 from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity
 from adjudge.judges._mqm import GEMBA_CATEGORIES, ErrorList, find_form
 from adjudge.judges._prompts import Prompts, load_prompts
 from adjudge.judges._spans import Marked
-from adjudge.judges._subject import TEXT_FILES, annotation_of, render_example, render_texts
+from adjudge.judges._subject import TEXT_FILES, annotation_of, render_texts
 
 __all__ = ["GembaMqm"]
 
@@ -66,15 +66,7 @@ class GembaMqm:
 
     async def mark(self, subject: Subject, ask: Ask) -> Marked:
         """Put the one question."""
-        answer = await ask(
-            self.messages(subject),
-            about=About(
-                judge=self.name, stage="errors", subject=subject, wants="errors", facts=self._errors.facts
-            ),
-            read=partial(self._errors.read, subject=subject),
-            schema=self._errors.schema,
-        )
-        return answer.value
+        return await self._errors.put(self.messages(subject), self._errors.about(self.name, subject), ask)
 
     def messages(self, subject: Subject) -> list[Message]:
         """What to do, three worked examples, the texts."""
@@ -87,15 +79,7 @@ class GembaMqm:
 
     @cached_property
     def _opening(self) -> tuple[Message, ...]:
-        files = self._files
-        system = files.message(
-            "system", "system", markers=files.piece("markers"), form=self._errors.render_form(files)
-        )
-        shots = (
-            render_example(files, example, self._errors.render_answer(example.errors))
-            for example in files.examples()
-        )
-        return (system, *(message for shot in shots for message in shot))
+        return self._errors.render_opening(self._files)
 
     @cached_property
     def _errors(self) -> ErrorList:

@@ -26,12 +26,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Final
 
 from adjudge.core.annotation import Annotation
-from adjudge.core.ask import About, Ask, Message, Sampling
+from adjudge.core.ask import Ask, Message, Sampling
 from adjudge.core.judge import Calls, Profile
 from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity, find_weights
@@ -94,19 +94,12 @@ class GembaV2:
 
     async def draw(self, subject: Subject, ask: Ask) -> Marked | AnswerError:
         """One sample: a list of errors, or why there is none."""
+        about = self._errors.about(self.name, subject)
+        sampling = Sampling(temperature=self.temperature)
         try:
-            answer = await ask(
-                self.messages(subject),
-                about=About(
-                    judge=self.name, stage="errors", subject=subject, wants="errors", facts=self._errors.facts
-                ),
-                read=partial(self._errors.read, subject=subject),
-                schema=self._errors.schema,
-                sampling=Sampling(temperature=self.temperature),
-            )
+            return await self._errors.put(self.messages(subject), about, ask, sampling=sampling)
         except AnswerError as error:
             return error
-        return answer.value
 
     def score(self, marked: Marked, subject: Subject) -> float:
         """The score of one sample: minus the points of its errors."""
@@ -115,11 +108,8 @@ class GembaV2:
 
     def messages(self, subject: Subject) -> list[Message]:
         """What to mark, then the texts."""
-        files = self._files
-        system = files.message(
-            "system", "system", markers=files.piece("markers"), form=self._errors.render_form(files)
-        )
-        return [system, Message("user", render_texts(files, subject))]
+        texts = render_texts(self._files, subject)
+        return [self._errors.render_system(self._files), Message("user", texts)]
 
     @property
     def calls(self) -> Calls:

@@ -18,12 +18,12 @@ Differs  1. The paper says only that one agent evaluates all subtypes at once. D
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Final
 
 from adjudge.core.annotation import Annotation
-from adjudge.core.ask import About, Ask, Message
+from adjudge.core.ask import Ask, Message
 from adjudge.core.judge import Calls, Profile
 from adjudge.core.segment import Subject
 from adjudge.core.typology import SUBTYPES, Severity
@@ -58,24 +58,14 @@ class SingleAgent:
 
     async def mark(self, subject: Subject, ask: Ask) -> Marked:
         """Put the one question."""
-        answer = await ask(
-            self.messages(subject),
-            about=About(
-                judge=self.name, stage="errors", subject=subject, wants="errors", facts=self._errors.facts
-            ),
-            read=partial(self._errors.read, subject=subject),
-            attempts=1 if self.profile == "paper" else 2,
-            schema=self._errors.schema,
-        )
-        return answer.value
+        about = self._errors.about(self.name, subject)
+        attempts = 1 if self.profile == "paper" else 2
+        return await self._errors.put(self.messages(subject), about, ask, attempts=attempts)
 
     def messages(self, subject: Subject) -> list[Message]:
         """Every subtype with its definition, then the texts."""
-        files = self._files
-        system = files.message(
-            "system", "system", markers=files.piece("markers"), form=self._errors.render_form(files)
-        )
-        return [system, Message("user", render_texts(files, subject))]
+        texts = render_texts(self._files, subject)
+        return [self._errors.render_system(self._files), Message("user", texts)]
 
     @property
     def prompts_digest(self) -> str:
