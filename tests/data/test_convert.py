@@ -28,7 +28,7 @@ NAMES = {
     "mtme-ratings": "en-de.mqm.seg.rating",
     "mtme-scores": "en-de.mqm.seg.score",
 }
-TEXTS = [form.name for form in FORMATS if form.holds == "test set" and form.writes]
+TEXTS = [f.name for f in FORMATS if f.holds == "test set" and f.writes and not f.is_marked_up]
 JUDGEMENTS = [form.name for form in FORMATS if form.has_records and form.writes]
 
 SET = TestSet(
@@ -115,10 +115,10 @@ def _without_reference_names(test_set: TestSet) -> list[Segment]:
 
 def test_the_formats_are_all_read_or_written_and_have_names_of_their_own() -> None:
     assert len({form.name for form in FORMATS}) == len(FORMATS)
-    assert all(form.reads and form.title for form in FORMATS)
-    assert set(TEXTS) | set(JUDGEMENTS) == {form.name for form in FORMATS if form.writes}
-    with pytest.raises(UsageError, match="no format 'xliff'; there are jsonl, mtme"):
-        find_format("xliff")
+    assert all((form.reads or form.writes) and form.title for form in FORMATS)
+    assert {*TEXTS, *JUDGEMENTS, "xliff"} == {form.name for form in FORMATS if form.writes}
+    with pytest.raises(UsageError, match="no format 'sdlxliff'; there are jsonl, mtme"):
+        find_format("sdlxliff")
 
 
 def test_a_run_holds_texts_and_judgements(tmp_path: Path) -> None:

@@ -223,3 +223,30 @@ def test_samples_and_strength_that_are_none_are_refused(key: str, wrong: object)
     )
     with pytest.raises(DataError):
         record_from_json(value | {key: wrong})
+
+
+def test_a_plain_annotation_is_read_the_short_way_and_the_same() -> None:
+    record = Annotation(
+        lp="en-de",
+        segment="1",
+        system="A",
+        annotator="anna",
+        protocol="mqm",
+        rationale="so",
+        spans=(ErrorSpan(severity="minor", start=0, end=1, text="x"),),
+        flags=("f",),
+    )
+    plain = record_to_json(record)
+    assert record_from_json(plain) == record
+    assert record_from_json({**plain, "samples": []}) == record  # the long way
+    assert record_from_json({k: v for k, v in plain.items() if k != "flags"}) == replace(record, flags=())
+    damages: list[dict[str, object]] = [
+        {"flags": [1]},
+        {"rating": "5"},
+        {"document": None},
+        {"spans": {}},
+        {"rationale": 1},
+    ]
+    for damage in damages:
+        with pytest.raises(DataError, match=next(iter(damage))):
+            record_from_json({**plain, **damage})

@@ -72,6 +72,7 @@ PROTOCOLS: Final[dict[str, Protocol]] = {
         Protocol(name="da-sqm", title="Direct Assessment with SQM labels", low=0, high=100),
         Protocol(name="sqm", title="Scalar Quality Metric, 0 to 4", low=0, high=4),
         Protocol(name="pairwise", title="Pairwise preference"),
+        Protocol(name="curation", title="Answer to a question of curation: no judgement, never a score"),
         Protocol(name="metric", title="Score of a metric", low=float("-inf"), high=float("inf")),
     )
 }

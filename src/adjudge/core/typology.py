@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, Literal, get_args
 
 from adjudge.errors import DataError, UsageError
@@ -198,6 +198,17 @@ class Weights:
             DataError: no such category; a severity without a name is one that no rule knows.
             UsageError: these weights say nothing of such an error; that is never weight 0.
         """
+        known = self._known.get((severity, category))
+        if known is None:
+            known = self._known[severity, category] = self._find(severity, category)
+        return known
+
+    @cached_property
+    def _known(self) -> dict[tuple[Severity, str | None], float]:
+        """Points that were looked up before: a test set has few kinds of errors, and each of them often."""
+        return {}
+
+    def _find(self, severity: Severity, category: str | None) -> float:
         if category is not None and category not in CATEGORIES:
             raise DataError(f"category must be one of {', '.join(CATEGORIES)}; got {category!r}")
         for key in self._keys(severity, category):

@@ -17,7 +17,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, cast, get_args
@@ -32,8 +32,12 @@ __all__ = [
     "AppraiseRow",
     "AppraiseSpan",
     "Kind",
+    "appraise_span_from_json",
+    "appraise_span_to_json",
     "read_appraise",
+    "render_columns",
     "write_appraise",
+    "write_columns",
 ]
 
 MISSING: Final = "missing"
@@ -216,10 +220,16 @@ class _Reader:
         found = read_json(self.columns[column], path=self.path, line=self.line)
         if not isinstance(found, list):
             raise self.fail("spans must be a list", found)
-        return (_read_span(read_fields(span, _SPAN_KEYS, "span", self.path, self.line)) for span in found)
+        return (appraise_span_from_json(span, self.path, self.line) for span in found)
 
 
-def _read_span(fields: Fields) -> AppraiseSpan:
+def appraise_span_from_json(value: object, path: Path | None = None, line: int | None = None) -> AppraiseSpan:
+    """Make a mark of its JSON object.
+
+    Raises:
+        DataError: it is none.
+    """
+    fields = read_fields(value, _SPAN_KEYS, "span", path, line)
     start, end = fields.values.get("start_i"), fields.values.get("end_i")
     is_missing = start == end == MISSING
     kinds = fields.values.get("error_type")
@@ -251,16 +261,26 @@ def write_appraise(path: Path | str, file: AppraiseFile) -> None:
     Raises:
         DataError: it cannot be written.
     """
+    write_columns(path, map(render_columns, file.rows), file.line_end)
+
+
+def write_columns(path: Path | str, rows: Iterable[Sequence[str]], line_end: str = "\n") -> None:
+    """Write rows whose columns are text already.
+
+    Raises:
+        DataError: they cannot be written.
+    """
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator=file.line_end).writerows(map(_columns, file.rows))
+    csv.writer(text, lineterminator=line_end).writerows(rows)
     write_text(Path(path), [text.getvalue()])
 
 
-def _columns(row: AppraiseRow) -> list[str]:
+def render_columns(row: AppraiseRow) -> list[str]:
+    """The columns of a row as Appraise writes them."""
     return [
         *(row.login, row.target, str(row.item), row.kind, *row.languages),
         *(_render_number(row.score), row.document, str(row.is_complete)),
-        json.dumps([_render_span(span) for span in row.spans], separators=(",", ":"), ensure_ascii=False),
+        json.dumps([*map(appraise_span_to_json, row.spans)], separators=(",", ":"), ensure_ascii=False),
         *(_render_number(row.start, "0.0"), _render_number(row.end, "0.0")),
         *(row.batch_columns or ()),
     ]
@@ -271,7 +291,8 @@ def _render_number(value: float, least: str = "0") -> str:
     return str(int(value)) if value == int(value) and least == "0" else repr(value)
 
 
-def _render_span(span: AppraiseSpan) -> Mapping[str, Any]:
+def appraise_span_to_json(span: AppraiseSpan) -> Mapping[str, Any]:
+    """The JSON object of a mark; one that a machine made has no type at all."""
     places = [MISSING if place is None else place for place in (span.start, span.end)]
     found: dict[str, Any] = {"start_i": places[0], "end_i": places[1], "severity": span.severity}
     return found if span.is_given else {**found, "error_type": list(span.error_type) or None}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast, get_args
@@ -17,11 +17,20 @@ from typing import Any, Final, cast, get_args
 from adjudge.core.language import canonical_lp
 from adjudge.core.segment import Segment, TestSet
 from adjudge.data.appraise import Kind
-from adjudge.data.files import read_json, read_text, write_text
+from adjudge.data.files import read_json_file, write_text
 from adjudge.data.shape import Fields, read_fields
 from adjudge.errors import DataError
 
-__all__ = ["ITEMS", "Batch", "BatchItem", "batches_test_set", "read_batches", "write_batches"]
+__all__ = [
+    "ITEMS",
+    "Batch",
+    "BatchItem",
+    "batches_test_set",
+    "item_to_json",
+    "named_items",
+    "read_batches",
+    "write_batches",
+]
 
 ITEMS: Final = "appraise items"
 """Key of `Segment.meta`: system to the [batch, item, document] where its translation was shown."""
@@ -70,6 +79,11 @@ class BatchItem:
         return self.target.partition(".")[2] or self.target
 
     @property
+    def text_id(self) -> str:
+        """Id of the document alone."""
+        return self.document.partition("#")[0]
+
+    @property
     def is_tutorial(self) -> bool:
         """Whether it belongs to the tutorial."""
         return "tutorial" in self.document
@@ -116,7 +130,7 @@ def read_batches(path: Path | str) -> tuple[Batch, ...]:
         DataError: it is not what Appraise reads; says which item.
     """
     path = Path(path)
-    found = read_json(read_text(path), path=path)
+    found = read_json_file(path)
     if not isinstance(found, list) or not found:
         raise DataError("wanted a list of batches", path=path)
     return tuple(_read_batch(values, number, path) for number, values in enumerate(found, start=1))
@@ -168,11 +182,12 @@ def write_batches(path: Path | str, batches: Iterable[Batch]) -> None:
     Raises:
         DataError: they cannot be written.
     """
-    values = [{"items": [_render(i) for i in batch.items], "task": dict(batch.task)} for batch in batches]
+    values = [{"items": [*map(item_to_json, batch.items)], "task": dict(batch.task)} for batch in batches]
     write_text(Path(path), [json.dumps(values, indent=2)])
 
 
-def _render(item: BatchItem) -> dict[str, object]:
+def item_to_json(item: BatchItem) -> dict[str, object]:
+    """The JSON object of an item."""
     values: dict[str, object] = {
         "mqm": item.marked_before,
         "documentID": item.document,
@@ -205,17 +220,21 @@ def batches_test_set(batches: Sequence[Batch], name: str) -> TestSet:
         DataError: a segment has different sources or translations in different places.
     """
     found: dict[tuple[str, str], Segment] = {}
-    places: Counter[tuple[str, int, str]] = Counter()
     for batch in batches:
-        for item in batch.items:
-            places[batch.lp, batch.number, item.document] += 1
+        for item, named in named_items(batch):
             if item.kind == "TGT" and not item.is_tutorial:
-                document, _, _ = item.document.partition("#")
-                place = places[batch.lp, batch.number, item.document]
-                named = f"{document}:{place}" if item.line is None else str(item.line + 1)
                 seen = found.get((batch.lp, named))
-                found[batch.lp, named] = _with(seen, batch, item, named, document)
+                found[batch.lp, named] = _with(seen, batch, item, named)
     return TestSet(name=name, segments=tuple(sorted(found.values(), key=_order)))
+
+
+def named_items(batch: Batch) -> Iterator[tuple[BatchItem, str]]:
+    """Items of a batch and the ids of their segments: the line, from 1, or else `DOCUMENT:PLACE`."""
+    places: Counter[str] = Counter()
+    for item in batch.items:
+        places[item.document] += 1
+        place = f"{item.text_id}:{places[item.document]}"
+        yield item, place if item.line is None else str(item.line + 1)
 
 
 def _order(segment: Segment) -> tuple[str, int, str]:
@@ -223,7 +242,7 @@ def _order(segment: Segment) -> tuple[str, int, str]:
     return segment.lp, int(segment.segment) if segment.segment.isdecimal() else 0, ""
 
 
-def _with(seen: Segment | None, batch: Batch, item: BatchItem, named: str, document: str) -> Segment:
+def _with(seen: Segment | None, batch: Batch, item: BatchItem, named: str) -> Segment:
     shown: dict[str, list[list[object]]] = cast("Any", seen.meta[ITEMS]) if seen else {}
     translations = dict(seen.translations) if seen else {}
     same = translations.setdefault(item.system, item.translation) == item.translation
@@ -236,6 +255,6 @@ def _with(seen: Segment | None, batch: Batch, item: BatchItem, named: str, docum
         lp=batch.lp,
         source=item.source,
         translations=translations,
-        document=document,
+        document=item.text_id,
         meta={ITEMS: {**shown, item.system: [*shown.get(item.system, []), here]}},
     )

@@ -24,9 +24,12 @@ from adjudge.errors import DataError
 __all__ = [
     "UNDECIDED_MARK",
     "AppraiseRecords",
+    "annotation_of",
     "code_points",
+    "find_batch_file",
     "find_batches",
     "last_submissions",
+    "protocol_of",
     "read_appraise_records",
     "read_span",
 ]
@@ -52,10 +55,17 @@ class AppraiseRecords:
     met: Counter[str] = field(default_factory=Counter)
 
 
+def find_batch_file(path: Path | str) -> Path | None:
+    """The batches of an export: `batches-STEM.json` beside it, or the only `batches*.json` there."""
+    own = Path(path).with_name(f"batches-{Path(path).stem}.json")
+    found = [own] if own.exists() else [*Path(path).parent.glob("batches*.json")]
+    return found[0] if len(found) == 1 else None
+
+
 def find_batches(path: Path | str) -> TestSet | None:
-    """The texts of the only `batches*.json` beside an export; None where there is not just one file."""
-    found = sorted(Path(path).parent.glob("batches*.json"))
-    return batches_test_set(read_batches(found[0]), found[0].stem) if len(found) == 1 else None
+    """The texts of an export's batches; None where `find_batch_file` finds none."""
+    found = find_batch_file(path)
+    return None if found is None else batches_test_set(read_batches(found), found.stem)
 
 
 def last_submissions(rows: Iterable[AppraiseRow]) -> list[AppraiseRow]:
@@ -87,15 +97,20 @@ def read_appraise_records(path: Path | str, test_set: TestSet) -> AppraiseRecord
     judged = [row for row in rows if row.kind == "TGT" and not row.is_tutorial]
     last = last_submissions(judged)
     met["earlier submissions of an item, left out"] = len(judged) - len(last)
-    protocol = "esa" if any(row.score for row in judged) else "mqm"
+    protocol = protocol_of(judged)
     records = []
     for row in last:
         segment = shown.get((row.batch, row.item, row.document))
         if segment is None:
             what = f"item {row.item} of batch {row.batch}, document {row.document!r}"
             raise DataError(f"no batch shows {what}, which {row.login!r} judged", path=path)
-        records.append(_annotation(row, segment, protocol, met))
+        records.append(annotation_of(row, segment, protocol, met))
     return AppraiseRecords(records=tuple(records), met=+met)
+
+
+def protocol_of(rows: Iterable[AppraiseRow]) -> str:
+    """Mqm where every score is 0, as Appraise writes it; esa elsewhere."""
+    return "esa" if any(row.score for row in rows if not row.is_tutorial) else "mqm"
 
 
 def _items(test_set: TestSet) -> Mapping[_Item, Segment]:
@@ -110,22 +125,30 @@ def _items(test_set: TestSet) -> Mapping[_Item, Segment]:
     return found
 
 
-def _annotation(row: AppraiseRow, segment: Segment, protocol: str, met: Counter[str]) -> Annotation:
+def annotation_of(row: AppraiseRow, about: Segment, protocol: str, met: Counter[str]) -> Annotation:
+    """What a row says of a translation.
+
+    Args:
+        row: the row.
+        about: segment with the translation as it was shown.
+        protocol: esa or mqm.
+        met: counts what is odd.
+    """
     flags = {"duplicate"} if row.is_duplicate else set()
     spans = []
     for span in row.spans:
-        found, odd = read_span(span, segment.translations[row.system])
+        found, odd = read_span(span, about.translations[row.system])
         spans.append(found)
         if odd:
             flags.add(odd)
             met[f"spans with the flag {odd}"] += 1
     return Annotation(
-        lp=segment.lp,
-        segment=segment.segment,
+        lp=about.lp,
+        segment=about.segment,
         system=row.system,
         annotator=row.login,
         protocol=protocol,
-        document=segment.document,
+        document=about.document,
         rating=row.score if protocol == "esa" else None,
         spans=tuple(spans),
         flags=tuple(sorted(flags)),

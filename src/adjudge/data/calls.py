@@ -254,8 +254,10 @@ class CallReader:
                 yield request, reply
 
     def seconds(self) -> float | None:
-        """Mean time of an answered call; None where there is none."""
-        (mean,) = self._select("SELECT avg(seconds) FROM attempts WHERE reason = ''")[0]
+        """Mean time of an answered call, those in batches aside; None where there is none."""
+        (mean,) = self._select(
+            "SELECT avg(seconds) FROM attempts WHERE reason = '' AND model NOT LIKE '% (batch)'"
+        )[0]
         return None if mean is None else float(mean)
 
     def units(self, run: str) -> dict[str, int]:

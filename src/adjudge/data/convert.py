@@ -5,14 +5,19 @@ from __future__ import annotations
 import secrets
 import shutil
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from adjudge.core.annotation import Record
 from adjudge.core.language import canonical_lp
 from adjudge.core.segment import TestSet
-from adjudge.data.appraise_records import find_batches, read_appraise_records
+from adjudge.data.appraise_batches import read_batches, write_batches
+from adjudge.data.appraise_export import appraise_batches_of, write_appraise_submissions
+from adjudge.data.appraise_records import find_batch_file, find_batches, read_appraise_records
+from adjudge.data.appraise_rows import MORE
+from adjudge.data.appraise_submissions import read_appraise_submissions
 from adjudge.data.formats import Format, find_format
 from adjudge.data.jsonl import write_test_set
 from adjudge.data.load import detect, find_path, load
@@ -22,11 +27,18 @@ from adjudge.data.mqm_writer import write_mqm_tsv
 from adjudge.data.mtme import write_mtme
 from adjudge.data.mtme_ratings import find_test_set, read_ratings, write_ratings
 from adjudge.data.mtme_scores import read_score_records, write_score_records
+from adjudge.data.pearmut_export import write_pearmut_submissions
+from adjudge.data.pearmut_submissions import read_pearmut_submissions
 from adjudge.data.records import read_records, write_records
+from adjudge.data.spreadsheet import write_spreadsheet
+from adjudge.data.submission_lines import read_campaign_file, write_campaign_file
+from adjudge.data.submission_records import campaign_test_set, final_records, select_lp
+from adjudge.data.submissions import CampaignFile
 from adjudge.data.text import write_text_folder
+from adjudge.data.xliff_writer import write_xliff
 from adjudge.errors import DataError, UsageError
 
-__all__ = ["Content", "check_target", "read_content", "write_content"]
+__all__ = ["Content", "check_target", "content_of", "of_annotator", "read_content", "write_content"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,11 +49,15 @@ class Content:
         test_set: texts; None where the format has none and none were given.
         records: judgements; None where the format has none.
         met: what was odd in it, and how often.
+        campaign: who judged what when; None where the format does not say it, or nobody asked for it.
+        origin: file that the texts were read from, where judgements can be written into it.
     """
 
     test_set: TestSet | None = None
     records: Sequence[Record] | None = None
     met: Counter[str] = field(default_factory=Counter)
+    campaign: CampaignFile | None = None
+    origin: Path | None = None
 
 
 def read_content(
@@ -51,6 +67,7 @@ def read_content(
     lp: str | None = None,
     test_set: TestSet | None = None,
     protocol: str = "metric",
+    as_campaign: bool = False,
 ) -> Content:
     """Read a file or a folder.
 
@@ -60,28 +77,39 @@ def read_content(
         lp: keep this language pair only.
         test_set: all texts that records are about, where their format has none or only those judged.
         protocol: of the ratings in a score file.
+        as_campaign: whether who judged what when is wanted besides the judgements.
 
     Raises:
         DataError: it is not what the format says.
         UsageError: no such format, or records need texts that were not given.
     """
     path, lp = find_path(path, lp)
-    name = detect(path) if form is None else find_format(form).name
+    name = detect(path) if form is None else _readable(form)
     texts = test_set if test_set is None or lp is None else test_set.select(lp=canonical_lp(lp))
     if name == "mqm-tsv":
         file = read_mqm_tsv(path, lp, texts)
         return Content(test_set=texts or file.test_set, records=file.records, met=file.met)
+    if name in {"campaign", "pearmut"} or (name == "appraise" and as_campaign):
+        return _read_campaign(path, name, lp)
     if name == "appraise":
         return _read_appraise(path, texts or find_batches(path))
     if name in {"mtme-ratings", "mtme-scores"}:
         return _read_mtme(path, name, texts or find_test_set(path), protocol)
     if name == "records":
         return Content(test_set=texts, records=_of_lp(read_records(path), lp))
-    loaded = load(path, lp, form=name)
+    loaded, records = load(path, lp, form=name), None
     if name == "run":
-        return Content(test_set=loaded, records=_of_lp(read_records(path), lp))
-    records = read_ment_ratings(path, lp) if name == "ment-jsonl" else None
-    return Content(test_set=loaded, records=records)
+        records = _of_lp(read_records(path), lp)
+    elif name == "ment-jsonl":
+        records = read_ment_ratings(path, lp)
+    return Content(test_set=loaded, records=records, origin=path if find_format(name).is_marked_up else None)
+
+
+def _readable(form: str) -> str:
+    found = find_format(form)
+    if not found.reads:
+        raise UsageError(f"{form} is written, not read")
+    return found.name
 
 
 def _read_mtme(path: Path, name: str, test_set: TestSet | None, protocol: str) -> Content:
@@ -100,6 +128,43 @@ def _read_appraise(path: Path, test_set: TestSet | None) -> Content:
         )
     file = read_appraise_records(path, test_set)
     return Content(test_set=test_set, records=file.records, met=file.met)
+
+
+def _read_campaign(path: Path, name: str, lp: str | None) -> Content:
+    """Read who judged what when, and what of it counts."""
+    met: Counter[str] = Counter()
+    if name == "pearmut":
+        file = read_pearmut_submissions(path, lp)
+    elif name == "campaign":
+        file = read_campaign_file(path)
+    elif (batches := find_batch_file(path)) is not None:
+        file, met = read_appraise_submissions(path, read_batches(batches))
+    else:
+        raise UsageError(f"a campaign is read from {path} and the only batches*.json beside it: put it there")
+    content = content_of(file if lp is None else select_lp(file, canonical_lp(lp)))
+    return replace(content, met=met + content.met)
+
+
+def content_of(campaign: CampaignFile) -> Content:
+    """A campaign with its texts and with those of its judgements that count."""
+    records, met = final_records(campaign.submissions)
+    return Content(test_set=campaign_test_set(campaign), records=records, met=met, campaign=campaign)
+
+
+def of_annotator(content: Content, name: str) -> Content:
+    """Keep what one annotator said.
+
+    Raises:
+        UsageError: nothing was said by such a one.
+    """
+    records = [r for r in content.records or () if r.annotator == name]
+    if not records:
+        known = ", ".join(sorted({r.annotator for r in content.records or ()})) or "nobody"
+        raise UsageError(f"no record by {name!r}; annotators are {known}")
+    if content.campaign is None:
+        return replace(content, records=records)
+    own = tuple(s for s in content.campaign.submissions if s.person == name)
+    return replace(content, records=records, campaign=replace(content.campaign, submissions=own))
 
 
 def _of_lp(records: Sequence[Record], lp: str | None) -> Sequence[Record]:
@@ -139,9 +204,17 @@ def write_content(path: Path | str, form: str, content: Content, *, force: bool 
 
 def _check(content: Content, target: Format) -> None:
     """Refuse content that has nothing, or not enough, of what a format holds."""
+    if target.is_campaign and content.campaign is None:
+        why = "and the input has judgements alone" if content.records else "and the input has no judgements"
+        raise UsageError(f"{target.name} says who judged what when, {why}")
     if target.has_records and content.records is None:
         raise UsageError(f"{target.name} holds records, and the input is a test set without any")
-    if target.name != "records" and content.test_set is None:
+    if target.is_marked_up and (content.origin is None or not content.records):
+        raise UsageError(
+            f"{target.name} is written into the file that was judged: records are wanted, and the file "
+            "with --test-set"
+        )
+    if target.name != "records" and not target.is_campaign and content.test_set is None:
         raise UsageError(f"{target.name} needs the texts that the records are about: add --test-set")
 
 
@@ -184,9 +257,14 @@ def _swap(new: Path, path: Path) -> None:
 
 def _write(path: Path, target: Format, content: Content) -> Counter[str]:
     records = [] if content.records is None else content.records
+    if content.campaign is not None and target.is_campaign:
+        return _CAMPAIGN_WRITERS[target.name](path, content.campaign)
     if target.name == "records":
         write_records(path, records)
         return Counter({"texts": len(content.test_set)} if content.test_set is not None else {})
+    if content.origin is not None and target.is_marked_up:
+        lp = content.test_set.lps[0] if content.test_set is not None else None
+        return write_xliff(path, records, content.origin, lp)
     if content.test_set is None:
         return Counter()
     test_set = content.test_set
@@ -207,3 +285,24 @@ def _write(path: Path, target: Format, content: Content) -> Counter[str]:
     else:
         write_test_set(path, test_set)
     return +left_out
+
+
+def _write_campaign(path: Path, file: CampaignFile) -> Counter[str]:
+    write_campaign_file(path, file)
+    return Counter()
+
+
+def _write_appraise(path: Path, file: CampaignFile) -> Counter[str]:
+    """An export and, where Appraise's own are not at hand, the batches without which nobody can read it."""
+    left_out = write_appraise_submissions(path, file)
+    if str(path) != "-" and not any(MORE in submission.more for submission in file.submissions):
+        write_batches(path.with_name(f"batches-{path.stem}.json"), appraise_batches_of(file))
+    return left_out
+
+
+_CAMPAIGN_WRITERS: Final[dict[str, Callable[[Path, CampaignFile], Counter[str]]]] = {
+    "appraise": _write_appraise,
+    "campaign": _write_campaign,
+    "pearmut": write_pearmut_submissions,
+    "spreadsheet": write_spreadsheet,
+}

@@ -17,8 +17,9 @@ import sys
 import warnings
 import zlib
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 import orjson
 
@@ -26,7 +27,9 @@ from adjudge.errors import DataError, DataWarning
 
 __all__ = [
     "read_bytes",
+    "read_head",
     "read_json",
+    "read_json_file",
     "read_json_lines",
     "read_lines",
     "read_text",
@@ -38,6 +41,11 @@ __all__ = [
 
 _BOM = "\ufeff"
 _GZIP = b"\x1f\x8b"
+_PART = 1 << 20
+_HARMLESS = 16 << 20  # bytes that may be unpacked, however small the file
+_MOST_PACKED = 200  # what gzip does to the dullest text is some 100; a bomb has 1000
+_LONGEST_LINE = 16 << 20  # bytes of a JSON line
+_LARGEST_JSON = 256 << 20  # bytes of a file that is one JSON value
 
 
 def read_bytes(path: Path) -> bytes:
@@ -52,12 +60,43 @@ def read_bytes(path: Path) -> bytes:
         raise DataError(f"cannot read the file: {error.strerror}", path=path) from error
 
 
-def _unpacked(raw: bytes, path: Path) -> bytes:
-    """What was gzipped, or the bytes as they are."""
+def read_head(path: Path, size: int) -> bytes:
+    """Read how a file begins, unpacked where it is gzipped.
+
+    Raises:
+        DataError: it cannot be read, or its gzip stream is damaged.
+    """
     try:
-        return gzip.decompress(raw) if raw.startswith(_GZIP) else raw
+        with path.open("rb") as file:
+            is_packed = file.peek(len(_GZIP)).startswith(_GZIP)
+            return (gzip.GzipFile(fileobj=file) if is_packed else file).read(size)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"damaged gzip file: {error}", path=path) from error
+    except OSError as error:
+        raise DataError(f"cannot read the file: {error.strerror}", path=path) from error
+
+
+def _unpacked(raw: bytes, path: Path) -> bytes:
+    """What was gzipped, or the bytes as they are.
+
+    Raises:
+        DataError: the stream is damaged, or unpacks to so much more than any text does.
+    """
+    if not raw.startswith(_GZIP):
+        return raw
+    packed, parts, size = io.BytesIO(raw), [], 0
+    try:
+        with gzip.GzipFile(fileobj=packed) as stream:
+            while part := stream.read(_PART):
+                parts.append(part)
+                size += len(part)
+                if size > _HARMLESS and size > _MOST_PACKED * packed.tell():
+                    raise DataError(
+                        f"a gzip file that unpacks to more than {_MOST_PACKED} times its size", path=path
+                    )
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"damaged gzip file: {error}", path=path) from error
+    return b"".join(parts)
 
 
 def read_text(path: Path, *, keep_mark: bool = False) -> str:
@@ -68,9 +107,9 @@ def read_text(path: Path, *, keep_mark: bool = False) -> str:
         keep_mark: whether a byte-order mark is text.
 
     Raises:
-        DataError: a byte that is not UTF-8; says where.
+        DataError: a byte that is not UTF-8, or a line without an end; says where.
     """
-    return _decode(read_bytes(path), path, keep_mark=keep_mark)
+    return _decode(b"".join(_raw_lines(path)), path, keep_mark=keep_mark)
 
 
 def read_lines(path: Path, *, keep_mark: bool = False) -> list[str]:
@@ -112,14 +151,42 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, object]]:
 def _raw_lines(path: Path) -> Iterator[bytes]:
     """Lines with their ends."""
     if str(path) == "-":
-        yield from io.BytesIO(read_bytes(path))
+        yield from _short_lines(io.BytesIO(read_bytes(path)), path)
         return
     try:
         with path.open("rb") as file:
             is_packed = file.peek(len(_GZIP)).startswith(_GZIP)
-            yield from io.BytesIO(_unpacked(file.read(), path)) if is_packed else file
+            yield from _short_lines(io.BytesIO(_unpacked(file.read(), path)) if is_packed else file, path)
     except OSError as error:
         raise DataError(f"cannot read the file: {error.strerror}", path=path) from error
+
+
+def _short_lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    """Lines, none of which is read that no computer's memory was made for."""
+    for number, line in enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), start=1):
+        if len(line) == _LONGEST_LINE:
+            raise DataError(
+                f"a line of {_LONGEST_LINE >> 20} MB or more, which is no record", path=path, line=number
+            )
+        yield line
+
+
+def read_json_file(path: Path) -> object:
+    """Read a file that is one JSON value; see `read_json`.
+
+    Raises:
+        DataError: it is something else, or larger than what fits into memory as one.
+    """
+    try:
+        size = path.stat().st_size if str(path) != "-" else 0
+    except OSError as error:
+        raise DataError(f"cannot read the file: {error.strerror}", path=path) from error
+    if size > _LARGEST_JSON:
+        most = f"{_LARGEST_JSON >> 20} MB"
+        raise DataError(
+            f"one JSON of {size >> 20} MB; {most} are read at once, JSON lines of any size", path=path
+        )
+    return read_json(_decode(read_bytes(path), path), path=path)
 
 
 def _decode(raw: bytes, path: Path, *, first: int = 1, keep_mark: bool = False) -> str:

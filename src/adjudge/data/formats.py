@@ -21,6 +21,8 @@ class Format:
         reads: whether it is read.
         writes: whether it is written.
         files: entries of its folder; empty where it is one file.
+        is_campaign: whether it says who judged what when, and not the judgements alone.
+        is_marked_up: whether it is written as the file that its texts came from, with judgements in it.
     """
 
     name: str
@@ -29,6 +31,8 @@ class Format:
     reads: bool = True
     writes: bool = True
     files: tuple[str, ...] = ()
+    is_campaign: bool = False
+    is_marked_up: bool = False
 
     @property
     def has_records(self) -> bool:
@@ -60,12 +64,42 @@ FORMATS: Final[tuple[Format, ...]] = (
     Format(name="run", holds="test set, records", title="run directory", writes=False),
     Format(name="mqm-tsv", holds="test set, records", title="MQM TSV of WMT, any year; opens in Marot"),
     Format(
+        name="campaign",
+        holds="test set, records",
+        title="our export of a campaign: who judged what when, a submission a line",
+        is_campaign=True,
+    ),
+    Format(
         name="appraise",
         holds="records",
         title="Appraise's export of a campaign (CSV), with its batches beside it or in --test-set",
-        writes=False,
+        is_campaign=True,
     ),
     Format(name="appraise-batches", holds="test set", title="Appraise's batches (JSON)", writes=False),
+    Format(
+        name="pearmut",
+        holds="test set, records",
+        title="Pearmut's annotations of a campaign (JSONL, JSON)",
+        is_campaign=True,
+    ),
+    Format(name="pearmut-campaign", holds="test set", title="Pearmut's campaign (JSON)", writes=False),
+    Format(
+        name="spreadsheet",
+        holds="records",
+        title="a campaign as CSV for people, where nothing is run as a formula",
+        reads=False,
+        is_campaign=True,
+    ),
+    Format(
+        name="xliff",
+        holds="test set",
+        title="XLIFF 1.2 and 2; judgements are written into it as quality issues of ITS 2.0",
+        is_marked_up=True,
+    ),
+    Format(name="tmx", holds="test set", title="TMX, a translation memory", writes=False),
+    Format(name="po", holds="test set", title="PO of gettext", writes=False),
+    Format(name="csv", holds="test set", title="table of texts with a heading (CSV, TSV)", writes=False),
+    Format(name="xlsx", holds="test set", title="table of texts with a heading (Excel)", writes=False),
     Format(name="records", holds="records", title="our records, one judgement a line"),
     Format(name="mtme-ratings", holds="records", title="error spans of mt-metrics-eval (.seg.rating)"),
     Format(name="mtme-scores", holds="records", title="segment ratings of mt-metrics-eval (.seg.score)"),

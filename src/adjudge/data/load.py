@@ -11,13 +11,23 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.segment import TestSet
 from adjudge.data.appraise_batches import batches_test_set, read_batches
 from adjudge.data.catalog import cached_path, find_public_set
-from adjudge.data.files import read_bytes
+from adjudge.data.csv_texts import is_csv_of_texts, read_csv_texts
+from adjudge.data.files import read_head
 from adjudge.data.jsonl import read_test_set
 from adjudge.data.ment import is_ment_folder, read_ment_file, read_ment_folder
 from adjudge.data.mqm_tsv import read_mqm_tsv
 from adjudge.data.mtme import is_mtme_folder, read_mtme
+from adjudge.data.pearmut import pearmut_test_set, read_pearmut
+from adjudge.data.pearmut_submissions import read_pearmut_submissions
+from adjudge.data.po import read_po
 from adjudge.data.run_dir import INFO, TEST_SET, read_run
+from adjudge.data.submission_lines import read_campaign_file
+from adjudge.data.submission_records import campaign_test_set
 from adjudge.data.text import is_text_folder, read_files, read_text_folder, split_names
+from adjudge.data.tmx import read_tmx
+from adjudge.data.xliff import read_xliff
+from adjudge.data.xlsx import read_xlsx
+from adjudge.data.xml_files import check_type, root_name
 from adjudge.errors import DataError, UsageError
 
 __all__ = ["detect", "find_path", "load", "load_lines"]
@@ -28,6 +38,31 @@ _FIRST_LINES: Final = {
     rb"\[": "appraise-batches",
 }
 """How a file starts, and its format."""
+
+_ENDINGS: Final = {
+    ".seg.rating": "mtme-ratings",
+    ".seg.score": "mtme-scores",
+    ".po": "po",
+    ".pot": "po",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
+}
+"""How a file's name ends, and its format."""
+
+_ROOTS: Final = ("xliff", "tmx")
+"""Outermost elements of XML that are names of formats, too."""
+
+_KEYS: Final = {
+    "campaign": (b'"schema"', b'"adjudge-campaign/'),
+    "ment-jsonl": (b'"src_lang"', b'"trans_lang"'),
+    "records": (b'"kind"', b'"annotator"'),
+    "jsonl": (b'"segment"', b'"source"'),
+    "pearmut-campaign": (b'"campaign_id"', b'"data"', b'"info"'),
+    "pearmut": (b'"annotation"', b'"item"'),
+}
+"""Keys of a JSON object's beginning, and its format; the first that fits."""
+
+_HEAD: Final = 1 << 20  # bytes of a file that tell what it is
 
 _FOLDERS: Final = (
     f"a run ({INFO})",
@@ -42,7 +77,7 @@ def load(path: Path | str, lp: str | None = None, *, form: str | None = None) ->
 
     Args:
         path: a folder in MTME or MENT layout, a run directory, a folder of line-aligned text, a JSONL file,
-            an MQM TSV, or a name of `adjudge list test-sets`.
+            an MQM TSV, XLIFF, TMX, PO, a table of texts (CSV, XLSX), or a name of `adjudge list test-sets`.
         lp: keep this language pair only; needed where a folder has several.
         form: name of the format, as in `adjudge list formats`; found out if left out.
 
@@ -71,15 +106,28 @@ def _read_batches(path: Path, lp: str | None) -> TestSet:
     return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
 
 
+def _read_campaign(path: Path, lp: str | None) -> TestSet:
+    test_set = campaign_test_set(read_campaign_file(path))
+    return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
+
+
 _READERS: Final[Mapping[str, Callable[[Path, str | None], TestSet]]] = {
     "appraise-batches": _read_batches,
+    "campaign": _read_campaign,
+    "csv": read_csv_texts,
     "jsonl": read_test_set,
     "ment": read_ment_folder,
     "ment-jsonl": read_ment_file,
     "mqm-tsv": _read_mqm,
     "mtme": read_mtme,
+    "pearmut": lambda path, lp: campaign_test_set(read_pearmut_submissions(path, lp)),
+    "pearmut-campaign": lambda path, lp: pearmut_test_set(read_pearmut(path), lp),
+    "po": read_po,
     "run": _read_run,
     "text": read_text_folder,
+    "tmx": read_tmx,
+    "xliff": read_xliff,
+    "xlsx": read_xlsx,
 }
 
 
@@ -106,24 +154,35 @@ def detect(path: Path) -> str:
 
 def _detect_file(path: Path) -> str:
     """Tell a file by its name, else by its first line."""
-    for ending, form in ((".seg.rating", "mtme-ratings"), (".seg.score", "mtme-scores")):
+    for ending, form in _ENDINGS.items():
         if path.name.removesuffix(".gz").endswith(ending):
             return form
     _refuse(path)
     if str(path) == "-":
         return "jsonl"
-    first = read_bytes(path).lstrip(b"\xef\xbb\xbf\r\n ").partition(b"\n")[0]
+    content = read_head(path, _HEAD).lstrip(b"\xef\xbb\xbf\r\n ")
+    first = content.partition(b"\n")[0]
     for start, form in _FIRST_LINES.items():
         if re.match(start, first):
             return form
+    is_lines = path.name.removesuffix(".gz").endswith(".jsonl")
     if first.startswith(b"{"):
-        if b'"src_lang"' in first and b'"trans_lang"' in first:
-            return "ment-jsonl"
-        return "records" if b'"kind"' in first and b'"annotator"' in first else "jsonl"
-    if path.name.removesuffix(".gz").endswith(".jsonl"):
-        return "jsonl"
+        keys = first if is_lines else content
+        return next((form for form, words in _KEYS.items() if all(word in keys for word in words)), "jsonl")
+    return "jsonl" if is_lines else _detect_localisation(path, content, first)
+
+
+def _detect_localisation(path: Path, content: bytes, first: bytes) -> str:
+    """Tell XML by its outermost element, a table by its heading."""
+    check_type(content, path)
+    root = root_name(content)
+    if root in _ROOTS:
+        return str(root)
+    if is_csv_of_texts(first.decode(errors="replace")):
+        return "csv"
     hint = (
-        "a file is JSONL, an MQM TSV, .seg.rating or .seg.score, or Appraise's CSV or batches; "
+        "a file is JSONL, an MQM TSV, .seg.rating or .seg.score, XLIFF, TMX, PO, XLSX, a CSV with a column "
+        "'source', or of Appraise or Pearmut; "
         "line-aligned files are given with -s and -t"
     )
     raise DataError(f"no known format: {hint}", path=path)

@@ -22,6 +22,7 @@ __all__ = [
     "INFO",
     "RECORDS",
     "SCHEMA_VERSION",
+    "SHARDS",
     "TEST_SET",
     "read_judged",
     "read_run",
@@ -31,14 +32,19 @@ __all__ = [
 
 INFO: Final = "run.json"
 RECORDS: Final = "records.jsonl"
+SHARDS: Final = "shards"  # parts of a run that are not merged yet, each a run directory
 TEST_SET: Final = "test_set.jsonl"
 SCHEMA_VERSION: Final = 1
 
 _KEYS: Final = frozenset(field.name for field in dataclasses.fields(RunInfo))
 
 
-def read_run(path: Path | str) -> Run:
+def read_run(path: Path | str, like: TestSet | None = None) -> Run:
     """Read a run directory.
+
+    Args:
+        path: where it is.
+        like: the same test set, where it was read before: it is not read again.
 
     Raises:
         DataError: it is none, it is not finished, or one of its files is damaged.
@@ -47,7 +53,7 @@ def read_run(path: Path | str) -> Run:
     info = read_run_info(folder)
     if not (folder / RECORDS).is_file():
         raise DataError("not finished: run the same `adjudge run` command again", path=folder)
-    test_set = read_test_set(folder / TEST_SET)
+    test_set = read_test_set(folder / TEST_SET) if like is None else like
     name = info.test_set.get("name", test_set.name)
     records = tuple(read_records(folder / RECORDS))
     _check_counts(info, records, folder / RECORDS)
@@ -87,6 +93,8 @@ def read_run_info(path: Path | str) -> RunInfo:
     """
     file = Path(path) / INFO
     if not file.is_file():
+        if (Path(path) / SHARDS).is_dir():
+            raise DataError("its shards are not merged: `adjudge merge` makes a run of them", path=path)
         raise DataError(f"not a run directory: it has no {INFO}", path=path)
     value = read_json(read_text(file), path=file)
     version = value.get("schema_version") if isinstance(value, dict) else None

@@ -14,6 +14,7 @@ from adjudge.core.run import RunInfo
 from adjudge.core.segment import Segment
 from adjudge.data.call_rows import Exchange, run_name, unit_name
 from adjudge.data.calls import CallReader, find_store
+from adjudge.data.conversations import without_systems
 from adjudge.data.jsonl import read_test_set
 from adjudge.data.records import read_records
 from adjudge.data.run_dir import RECORDS, TEST_SET, read_run_info
@@ -32,7 +33,7 @@ class TracedUnit:
         state: judged, failed or pending.
         reason: of a failure.
         detail: of a failure.
-        calls: how many questions it asked.
+        calls: how many questions its unit asked, for all of its systems.
     """
 
     segment: Segment
@@ -99,7 +100,7 @@ class Trace:
         exchanges = self._reader.conversation(self._run, unit.unit)
         _, _, *systems = orjson.loads(unit.unit)
         others = set(systems) - set(unit.systems)
-        return list(_without(others, exchanges)) if others else exchanges
+        return list(without_systems(others, exchanges)) if others else exchanges
 
     def _pending(self) -> Iterator[_State]:
         systems = self.info.test_set.get("systems", [])
@@ -115,16 +116,6 @@ def _whole(found: Iterable[_State]) -> Iterator[_State]:
     for (lp, segment, systems), states in groupby(found, key=lambda state: state[:3]):
         ends = [end for *_, end in states]
         yield lp, segment, systems, next((end for end in ends if end is not None and end.reason), ends[0])
-
-
-def _without(others: set[str], exchanges: Iterable[Exchange]) -> Iterator[Exchange]:
-    """Exchanges that are not of these systems: `SYSTEM: stage` says whose one is, and those after it."""
-    is_theirs = False
-    for exchange in exchanges:
-        name, colon, _ = exchange.use.stage.rpartition(": ")
-        is_theirs = name in others if colon else is_theirs
-        if not is_theirs:
-            yield exchange
 
 
 def _by_system(units: Iterable[str]) -> dict[tuple[str, ...], str]:

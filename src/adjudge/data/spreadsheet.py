@@ -1,0 +1,93 @@
+"""A campaign for a spreadsheet: one judgement a row, and no cell that a spreadsheet would run as a formula.
+
+A cell that begins with what starts a formula (also behind blanks, and in its full-width form) gets an
+apostrophe before it, `|` a backslash, NUL and half surrogate pairs a mark. That changes texts, so nothing
+reads such a file again: the other formats keep texts as they are.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from adjudge.core.annotation import Annotation, ErrorSpan
+from adjudge.data.files import write_text
+from adjudge.data.submission_records import Judgement
+from adjudge.data.submissions import CampaignFile, Submission
+
+__all__ = ["render_cell", "write_spreadsheet"]
+
+_HEADING: Final = (
+    *("person", "kind", "lp", "document", "segment", "task", "system", "other system", "criterion"),
+    *("verdict", "rating", "errors", "minor", "major", "critical", "marked", "comment", "written"),
+    *("started (UTC)", "ended (UTC)", "active seconds", "counts"),
+)
+_FORMULA: Final = re.compile(r"[\s\u200b\ufeff]*[=+\-@|%\uff1d\uff0b\uff0d\uff20\t\r\n\0]")
+_MARK: Final = "\ufffd"
+_LONGEST: Final = 32_000  # characters of a cell; spreadsheets hold 32,767
+
+
+def write_spreadsheet(path: Path | str, file: CampaignFile) -> Counter[str]:
+    """Write every judgement of a campaign as CSV, with a byte-order mark, as spreadsheets want it.
+
+    Returns:
+        How many cells were too long for a spreadsheet, and cut.
+
+    Raises:
+        DataError: it cannot be written.
+    """
+    left_out: Counter[str] = Counter()
+    text = io.StringIO(newline="")
+    rows = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    rows.writerow(_HEADING)
+    for submission in file.submissions:
+        for row in _rows(submission):
+            cells = [render_cell(value) for value in row]
+            left_out["ends of texts that are too long for a cell"] += sum(len(c) > _LONGEST for c in cells)
+            rows.writerow([cell[:_LONGEST] for cell in cells])
+    write_text(Path(path), ["\ufeff", text.getvalue()])
+    return +left_out
+
+
+def render_cell(value: object) -> str:
+    """A cell that stays what it says: a number as it is, text that no spreadsheet runs."""
+    if value is None or isinstance(value, bool | int | float):
+        return "" if value is None else str(value)
+    text = str(value).replace("\0", _MARK).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    is_formula = _FORMULA.match(str(value))
+    return ("'" if is_formula else "") + text.replace("|", "\\|")
+
+
+def _rows(submission: Submission) -> Iterator[list[object]]:
+    s = submission
+    about = [s.person, s.kind, s.lp, s.document, s.segment, s.task]
+    times = [_moment(s.started), _moment(s.ended), s.active, "yes" if s.is_last else "no, done again"]
+    for record in s.records:
+        yield [*about, *_said(record), s.edited, *times]
+    if not s.records:
+        yield [*about, s.chosen, *[None] * 10, s.edited, *times]
+
+
+def _said(record: Judgement) -> list[object]:
+    if not isinstance(record, Annotation):
+        errors: list[object] = [None] * 6
+        return [*record.systems, record.criterion, record.verdict, *errors, record.rationale]
+    counts = Counter(span.severity for span in record.spans)
+    numbers = [len(record.spans), *(counts[severity] for severity in ("minor", "major", "critical"))]
+    return [record.system, None, None, None, record.rating, *numbers, _marked(record.spans), record.rationale]
+
+
+def _marked(spans: Iterable[ErrorSpan]) -> str:
+    shown = (f"{span.text or '[missing]'} ({span.category or span.severity})" for span in spans)
+    return "; ".join(shown)
+
+
+def _moment(seconds: float) -> str:
+    """ISO 8601 to the second, which sorts as text; empty where nothing is known."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S") if seconds else ""

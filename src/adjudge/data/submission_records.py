@@ -1,0 +1,111 @@
+"""What a campaign comes to: the judgements that count, and the texts that they are about."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from adjudge.core.annotation import Annotation, Preference
+from adjudge.core.segment import Segment, TestSet
+from adjudge.data.submissions import PASSES, CampaignFile, Submission
+from adjudge.errors import DataError, UsageError
+
+__all__ = ["Judgement", "campaign_test_set", "final_records", "select_lp"]
+
+Judgement = Annotation | Preference
+
+
+def final_records(submissions: Iterable[Submission]) -> tuple[list[Judgement], Counter[str]]:
+    """The judgements that count, in the order in which they were finished.
+
+    Tutorials and checks never count, and of one person's submissions of an item the last does. What was
+    annotated a second time, or decided by a third person, replaces what was said of it before. What the
+    agreement gate of a campaign dropped does not count.
+
+    Returns:
+        Also what was left out and how often.
+    """
+    kept: list[tuple[int, Judgement]] = []
+    met: Counter[str] = Counter()
+    last: dict[tuple[object, ...], int] = {}
+    for submission in submissions:
+        number = PASSES.get(submission.kind)
+        if submission.is_dropped:
+            met["submissions of segments that the agreement gate dropped"] += 1
+            continue
+        if number is None or not submission.is_last:
+            what = f"of kind {submission.kind}" if number is None else "that were submitted again"
+            met[f"submissions {what}"] += 1
+            continue
+        for record in submission.records:
+            kept.append((number, record))
+            last[_about(record)] = max(number, last.get(_about(record), 0))
+    final = [record for number, record in kept if number == last[_about(record)]]
+    met["judgements that a later pass replaced"] = len(kept) - len(final)
+    return final, +met
+
+
+def _about(record: Judgement) -> tuple[object, ...]:
+    """What a record judges, whoever made it."""
+    if isinstance(record, Annotation):
+        return record.lp, record.segment, record.system
+    return record.lp, record.segment, frozenset(record.systems), record.criterion
+
+
+def select_lp(file: CampaignFile, lp: str) -> CampaignFile:
+    """Keep one language pair.
+
+    Raises:
+        UsageError: nobody judged anything of it.
+    """
+    kept = tuple(s for s in file.submissions if s.lp == lp)
+    if not kept:
+        known = ", ".join(dict.fromkeys(s.lp for s in file.submissions)) or "nothing"
+        raise UsageError(f"{file.name!r} has no submission of lp {lp!r}; it has {known}")
+    return replace(file, submissions=kept)
+
+
+def campaign_test_set(file: CampaignFile) -> TestSet:
+    """The texts that a campaign showed, as they were before any was damaged, without its tutorial.
+
+    Segments come in the order of tasks. A translation that a person wrote stands there as one of the system
+    `post-edit:PERSON`.
+
+    Raises:
+        DataError: two submissions show one segment with different texts.
+    """
+    found: dict[tuple[str, str], Segment] = {}
+    for submission in sorted(file.submissions, key=lambda s: (s.task, s.item)):
+        if submission.kind != "tutorial":
+            key = submission.lp, submission.segment
+            found[key] = _joined(found.get(key), submission)
+    return TestSet(name=file.name, segments=tuple(found.values()))
+
+
+def _joined(before: Segment | None, submission: Submission) -> Segment:
+    translations = dict(before.translations) if before else {}
+    if before is not None and before.source != submission.source:
+        raise _differs(submission, "source")
+    for system, text in _undamaged(submission):
+        if translations.setdefault(system, text) != text:
+            raise _differs(submission, f"translation by {system!r}")
+    return Segment(
+        segment=submission.segment,
+        lp=submission.lp,
+        source=submission.source,
+        translations=translations,
+        document=submission.document,
+    )
+
+
+def _undamaged(submission: Submission) -> Iterator[tuple[str, str]]:
+    shown = submission.originals if submission.kind == "check" else submission.texts
+    yield from shown.items()
+    if submission.edited is not None and submission.is_last:
+        yield f"post-edit:{submission.person}", submission.edited
+
+
+def _differs(submission: Submission, what: str) -> DataError:
+    where = f"segment {submission.segment!r} of {submission.lp}"
+    return DataError(f"{where} was shown with two texts as its {what}: {submission.person!r} saw another one")

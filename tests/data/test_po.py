@@ -1,0 +1,113 @@
+"""PO in: messages, plurals, and what is no translation."""
+
+from pathlib import Path
+
+import polib
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge.core.segment import Segment
+from adjudge.data.load import detect, load
+from adjudge.errors import DataError, DataWarning, UsageError
+
+HEAD = r"""msgid ""
+msgstr ""
+"Language: de\n"
+"X-Source-Language: en\n"
+"Content-Type: text/plain; charset=UTF-8\n"
+
+"""
+
+
+def write(folder: Path, text: str, head: str = HEAD, encoding: str = "utf-8") -> Path:
+    path = folder / "messages.po"
+    path.write_bytes((head + text).encode(encoding))
+    return path
+
+
+def test_a_message_is_a_segment(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        '# by a person\n#. a button\n#: src/a.c:12\n#, c-format\nmsgctxt "menu"\n'
+        'msgid "Open\\n%s"\nmsgstr ""\n"Öff"\n"nen\\n%s"\n\nmsgid "New"\nmsgstr ""\n',
+    )
+    assert detect(path) == "po"
+    meta = {"context": "menu", "notes": ["a button", "by a person"]}
+    assert list(load(path)) == [
+        Segment(
+            segment="1",
+            lp="en-de",
+            source="Open\n%s",
+            translations={"target": "Öffnen\n%s"},
+            meta={**meta, "places": ["src/a.c:12"], "flags": ["c-format"]},
+        ),
+        Segment(segment="2", lp="en-de", source="New"),
+    ]
+
+
+def test_every_plural_form_is_a_segment_with_the_source_it_translates(tmp_path: Path) -> None:
+    forms = 'msgid "%d file"\nmsgid_plural "%d files"\nmsgstr[0] "eine"\nmsgstr[1] "viele"\nmsgstr[2] ""\n'
+    found = list(load(write(tmp_path, forms)))
+    assert [s.segment for s in found] == ["1[0]", "1[1]", "1[2]"]
+    assert [s.source for s in found] == ["%d file", "%d files", "%d files"]
+    assert [dict(s.translations) for s in found] == [{"target": "eine"}, {"target": "viele"}, {}]
+
+
+def test_a_language_without_plurals_translates_the_plural(tmp_path: Path) -> None:
+    (segment,) = load(write(tmp_path, 'msgid "a"\nmsgid_plural "b"\nmsgstr[0] "c"\n'))
+    assert (segment.segment, segment.source) == ("1[0]", "b")
+
+
+def test_fuzzy_and_obsolete_messages_are_left_out_and_counted(tmp_path: Path) -> None:
+    text = (
+        '#, fuzzy\nmsgid "a"\nmsgstr "x"\n\n#, fuzzy\nmsgid "b"\nmsgstr "x"\n\n'
+        'msgid "c"\nmsgstr "y"\n\n#~ msgid "d"\n#~ msgstr "z"\n'
+    )
+    with pytest.warns(DataWarning, match="2 fuzzy, 1 obsolete messages are left out"):
+        (segment,) = load(write(tmp_path, text))
+    assert (segment.segment, segment.source) == ("1", "c")
+
+
+def test_the_language_pair_is_asked_for_where_the_header_lacks_it(tmp_path: Path) -> None:
+    path = write(tmp_path, 'msgid "a"\nmsgstr "b"\n', HEAD.replace('"X-Source-Language: en\\n"\n', ""))
+    with pytest.raises(UsageError, match="does not name both its languages: add --lp"):
+        load(path)
+    assert load(path, "en-fr").lps == ("en-fr",)
+
+
+def test_the_character_set_is_what_the_header_says(tmp_path: Path) -> None:
+    head = HEAD.replace("UTF-8", "ISO-8859-1")
+    (segment,) = load(write(tmp_path, 'msgid "a"\nmsgstr "Öl"\n', head, "latin-1"))
+    assert segment.translations == {"target": "Öl"}
+    for wrong in ("UTF-8", "no-such"):
+        with pytest.raises(DataError, match=f"not {wrong}, which its header names"):
+            load(write(tmp_path, 'msgid "a"\nmsgstr "Öl"\n', HEAD.replace("UTF-8", wrong), "latin-1"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("Hello\n", "not PO"), ("", "no message"), ('msgstr[x "a"\n', "not PO")]
+)
+def test_what_is_no_po_file_is_refused_without_naming_our_copy(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(DataError, match=message) as caught:
+        load(path)
+    assert str(caught.value).count("messages.po") == 1
+
+
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\x00"), min_size=1, max_size=20)
+
+
+@given(source=texts, target=texts)
+def test_any_message_that_polib_writes_is_read_as_it_is(
+    tmp_path_factory: pytest.TempPathFactory, source: str, target: str
+) -> None:
+    file = polib.POFile()
+    file.metadata = {"Language": "de", "Content-Type": "text/plain; charset=UTF-8"}
+    file.append(polib.POEntry(msgid=source, msgstr=target))
+    path = tmp_path_factory.mktemp("x") / "x.po"
+    path.write_bytes(str(file).encode())
+    (segment,) = load(path, "en-de")
+    assert (segment.source, segment.translations) == (source, {"target": target})

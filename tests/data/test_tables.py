@@ -1,0 +1,163 @@
+"""Tables of texts in, as CSV and XLSX."""
+
+import csv
+import datetime as dt
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import openpyxl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge.core.segment import Segment
+from adjudge.data.load import detect, load
+from adjudge.errors import DataError, DataWarning, UsageError
+
+Rows = Sequence[Sequence[object]]
+
+
+def write_csv(folder: Path, rows: Rows, delimiter: str = ",") -> Path:
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter).writerows(rows)
+    path = folder / "x.csv"
+    path.write_bytes(text.getvalue().encode())
+    return path
+
+
+def write_xlsx(folder: Path, rows: Rows) -> Path:
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.worksheets[0].append(list(row))
+    book.save(folder / "x.xlsx")
+    return folder / "x.xlsx"
+
+
+WRITERS: list[Callable[[Path, Rows], Path]] = [write_csv, write_xlsx]
+WHOLE = [
+    ["ID", " Doc_ID ", "Source Text", "Acme MT", "Baker", "REF", "Domain", "LP", "Comment"],
+    ["k1", "d", "Hello", "Hallo", "Tag", "Guten Tag", "shop", "en-de", "short"],
+]
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_columns_are_known_in_any_case_and_every_other_is_a_system(
+    tmp_path: Path, write: Callable[[Path, Rows], Path]
+) -> None:
+    path = write(tmp_path, WHOLE)
+    assert detect(path) == path.suffix[1:]
+    assert list(load(path)) == [
+        Segment(
+            segment="k1",
+            lp="en-de",
+            source="Hello",
+            translations={"Acme MT": "Hallo", "Baker": "Tag"},
+            references={"REF": "Guten Tag"},
+            document="d",
+            domain="shop",
+            meta={"Comment": "short"},
+        )
+    ]
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_rows_without_ids_are_numbered_and_empty_cells_are_no_translations(
+    tmp_path: Path, write: Callable[[Path, Rows], Path]
+) -> None:
+    path = write(tmp_path, [["source", "A", "B"], ["a", "b", ""], ["", "", ""], ["c", "", "d"]])
+    with pytest.warns(DataWarning, match="2 empty cells are read as translations that are not there"):
+        found = list(load(path, "en-de"))
+    assert [(s.segment, dict(s.translations)) for s in found] == [("1", {"A": "b"}), ("3", {"B": "d"})]
+
+
+@pytest.mark.parametrize("write", WRITERS)
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([["source", "A", "A"], ["a", "b", "c"]], "two columns are 'A'"),
+        ([["source", "src"], ["a", "b"]], "two columns are 'source'"),
+        ([["source", "A"], ["a", "b", "c"]], "row 1 has 3 cells, the heading 2"),
+        ([["source", "A"]], "no row"),
+        ([["source", "id", "A"], ["a", "1", "x"], ["b", "1", "x"]], "'1' occurs twice"),
+    ],
+)
+def test_a_table_that_could_be_read_in_two_ways_is_refused(
+    tmp_path: Path, write: Callable[[Path, Rows], Path], rows: Rows, message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        load(write(tmp_path, rows), "en-de")
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_a_table_does_not_say_its_languages(tmp_path: Path, write: Callable[[Path, Rows], Path]) -> None:
+    with pytest.raises(UsageError, match="does not say its language pair: add --lp"):
+        load(write(tmp_path, [["source", "A"], ["a", "b"]]))
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_of_a_csv_is_found_in_its_heading(tmp_path: Path, delimiter: str) -> None:
+    path = write_csv(tmp_path, [["id", "source", "A"], ["1", "a,b;c|d", "e\tf"]], delimiter)
+    assert detect(path) == "csv"
+    (segment,) = load(path, "en-de")
+    assert (segment.source, segment.translations) == ("a,b;c|d", {"A": "e\tf"})
+
+
+def test_a_csv_of_a_spreadsheet_has_a_mark_and_windows_line_ends(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes('\ufeffsource;A\r\n"a\r\nb";=1+1\r\n'.encode())
+    assert detect(path) == "csv"
+    with pytest.warns(DataWarning, match="byte-order mark"):
+        (segment,) = load(path, "en-de")
+    assert (segment.source, segment.translations) == ("a\r\nb", {"A": "=1+1"})
+
+
+def test_text_that_only_begins_like_a_table_is_none(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text("source\nHello.\n")
+    with pytest.raises(DataError, match="no known format"):
+        detect(tmp_path / "x.txt")
+
+
+def test_a_broken_csv_is_refused_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text('source,A\na,"b"c\n')
+    with pytest.raises(DataError, match=r"not CSV: .*line 2"):
+        load(tmp_path / "x.csv", "en-de")
+
+
+def test_cells_of_a_workbook_are_texts_and_formulas_are_not_run(tmp_path: Path) -> None:
+    values = [
+        "=1+1",
+        5,
+        2.0,
+        2.5,
+        True,
+        dt.date(2026, 5, 1),
+        "_x000D_a_x005F_x_xD83D__xDE00_",
+    ]
+    path = write_xlsx(tmp_path, [["source", *"ABCDEFG"], ["s", *values]])
+    (segment,) = load(path, "en-de")
+    assert list(segment.translations.values()) == [
+        *("=1+1", "5", "2", "2.5", "TRUE", "2026-05-01T00:00:00", "\ra_x😀"),
+    ]
+
+
+def test_only_the_first_sheet_is_read_and_the_others_are_named(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.worksheets[0].append(["source", "A"])
+    book.worksheets[0].append(["a", "b"])
+    book.create_sheet("Other")
+    book.save(tmp_path / "x.xlsx")
+    with pytest.warns(DataWarning, match="only the first sheet is read, not Other"):
+        assert len(load(tmp_path / "x.xlsx", "en-de")) == 1
+
+
+cells = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=20)
+
+
+@given(source=cells, translation=cells, delimiter=st.sampled_from(",;\t|"))
+def test_any_text_comes_through_a_csv(
+    tmp_path_factory: pytest.TempPathFactory, source: str, translation: str, delimiter: str
+) -> None:
+    folder = tmp_path_factory.mktemp("x")
+    (segment,) = load(write_csv(folder, [["source", "A"], [source, translation]], delimiter), "en-de")
+    assert (segment.source, segment.translations) == (source, {"A": translation})

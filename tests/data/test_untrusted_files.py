@@ -1,0 +1,144 @@
+"""Files that were made to harm who reads them, and an installation without the extra `l10n`."""
+
+import io
+import sys
+import zipfile
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from adjudge.data import xlsx
+from adjudge.data.load import load
+from adjudge.errors import DataError, UsageError
+
+UNIT = "<trans-unit id='1'><source>{}</source></trans-unit>"
+BODY = "<xliff version='1.2'><file source-language='en' target-language='de'><body>{}</body></file></xliff>"
+LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
+
+DECLARED = {
+    "laughs": f'<!DOCTYPE x [<!ENTITY l0 "ha">{LAUGHS}]>' + BODY.format(UNIT.format("&l9;")),
+    "file": '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>' + BODY.format(UNIT.format("&e;")),
+    "quoted": '<!DOCTYPE x SYSTEM "a>[" [<!ENTITY e "b">]>' + BODY.format(UNIT.format("&e;")),
+    "parameter": '<!DOCTYPE x [<!ENTITY % p SYSTEM "http://127.0.0.1:9/x">%p;]>'
+    + BODY.format(UNIT.format("a")),
+    "comment": '<!-- <x> --><?pi <!-- ?>\n<!DOCTYPE x [<!ENTITY e "b">]>' + BODY.format(UNIT.format("a")),
+}
+
+
+@pytest.mark.parametrize("name", DECLARED)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-8-sig"])
+def test_a_document_type_that_declares_anything_is_refused(tmp_path: Path, name: str, encoding: str) -> None:
+    path = tmp_path / "x.xlf"
+    path.write_bytes(DECLARED[name].encode(encoding))
+    with pytest.raises(DataError, match="a document type that declares something"):
+        load(path, form="xliff")
+
+
+def test_entities_hidden_by_an_odd_encoding_are_refused_as_well(tmp_path: Path) -> None:
+    path = tmp_path / "x.xlf"
+    head = '<?xml version="1.0" encoding="cp037"?>'
+    path.write_bytes((head + DECLARED["file"]).encode("cp037"))
+    with pytest.raises(DataError, match=r"entities|not XML"):
+        load(path, form="xliff")
+
+
+def test_no_file_of_this_machine_is_read_for_an_entity_that_nobody_declared(tmp_path: Path) -> None:
+    (tmp_path / "x.dtd").write_text('<!ENTITY e "stolen">')
+    path = tmp_path / "x.xlf"
+    path.write_text(f'<!DOCTYPE xliff SYSTEM "{tmp_path}/x.dtd">' + BODY.format(UNIT.format("&e;")))
+    with pytest.raises(DataError, match=r"entities are not read|not XML"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "inside", ["<g>" * 100_000, "x" * (11 << 20)], ids=["nested too deeply", "a text of 11 MB"]
+)
+def test_a_tree_that_no_tool_writes_is_refused(tmp_path: Path, inside: str) -> None:
+    path = tmp_path / "x.xlf"
+    path.write_text(BODY.format(UNIT.format(inside)))
+    with pytest.raises(DataError, match="not XML"):
+        load(path)
+
+
+def test_many_comments_without_an_end_cost_no_time_to_look_through(tmp_path: Path) -> None:
+    path = tmp_path / "x.xlf"
+    path.write_text("<!---->" * 20_000 + "<!--" * 20_000)
+    with pytest.raises(DataError, match="not XML"):
+        load(path, form="xliff")
+
+
+# Workbooks...
+
+
+def workbook() -> dict[str, bytes]:
+    book = openpyxl.Workbook()
+    book.worksheets[0].append(["source", "A"])
+    book.worksheets[0].append(["a", "b"])
+    file = io.BytesIO()
+    book.save(file)
+    with zipfile.ZipFile(file) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def packed(folder: Path, parts: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(folder / "x.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    return folder / "x.xlsx"
+
+
+def test_a_workbook_that_unpacks_to_far_more_than_it_is_is_refused(tmp_path: Path) -> None:
+    path = packed(tmp_path, workbook() | {"xl/media/image1.png": b"\0" * (64 << 20)})
+    with pytest.raises(DataError, match="unpacks to 64 MB"):
+        load(path, "en-de")
+
+
+def test_a_workbook_of_very_many_files_is_refused(tmp_path: Path) -> None:
+    path = packed(tmp_path, workbook() | {f"x/{n}": b"" for n in range(10_001)})
+    with pytest.raises(DataError, match=r"in 100\d\d files"):
+        load(path, "en-de")
+
+
+@pytest.mark.parametrize("name", ["xl/sharedStrings.xml", "xl/workbook.xml", "xl/worksheets/sheet1.xml"])
+def test_a_workbook_with_a_document_type_is_refused(tmp_path: Path, name: str) -> None:
+    parts = workbook()
+    doctype = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>'
+    parts[name] = doctype + parts.get(name, b"<sst/>").partition(b"?>")[2]
+    with pytest.raises(DataError, match="in the workbook has a document type"):
+        load(packed(tmp_path, parts), "en-de")
+
+
+def test_a_cell_far_out_makes_no_rows_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xlsx, "_MOST_ROWS", 10_000)
+    parts = workbook()
+    far = b'<row r="999999999"><c r="XFD999999999" t="str"><v>x</v></c></row></sheetData>'
+    parts["xl/worksheets/sheet1.xml"] = parts["xl/worksheets/sheet1.xml"].replace(b"</sheetData>", far)
+    assert len(load(packed(tmp_path, parts), "en-de")) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04broken", b"source,A\n"])
+def test_what_is_no_workbook_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x.xlsx").write_bytes(content)
+    with pytest.raises(DataError, match="not an Excel workbook"):
+        load(tmp_path / "x.xlsx", "en-de")
+
+
+# Without the extra...
+
+
+@pytest.mark.parametrize(
+    ("name", "library"),
+    [("x.xlf", "lxml"), ("x.tmx", "lxml"), ("x.po", "polib"), ("x.xlsx", "openpyxl")],
+)
+def test_what_is_not_installed_is_named_with_what_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, library: str
+) -> None:
+    for module in [m for m in sys.modules if m.partition(".")[0] == library] + [library]:
+        monkeypatch.setitem(sys.modules, module, None)
+    path = tmp_path / name
+    path.write_text({"x.xlf": "<xliff/>", "x.tmx": "<tmx/>"}.get(name, ""))
+    with pytest.raises(
+        UsageError, match=rf"{library}, which is not installed: pip install 'adjudge\[l10n\]'"
+    ):
+        load(path, "en-de")
