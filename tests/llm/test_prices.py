@@ -8,7 +8,15 @@ import pytest
 
 from adjudge.core.ask import Usage
 from adjudge.errors import UsageError
-from adjudge.llm.prices import Price, PriceTable, find_prices, read_prices, shipped_prices
+from adjudge.llm.prices import (
+    Price,
+    PriceTable,
+    batch_name,
+    find_prices,
+    read_prices,
+    shipped_prices,
+    with_batches,
+)
 
 TODAY = dt.date(2026, 11, 20)
 
@@ -144,6 +152,24 @@ def test_the_users_own_prices_come_first_and_the_others_stay(tmp_path: Path) -> 
         find_prices(["mock", "openai/gpt-4.1"], file)
 
 
+def test_calls_in_batches_cost_what_the_row_says_or_the_table_or_else_all_of_it(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        OWN.replace("EUR", "USD")
+        + 'batch = 0.25\n[[model]]\nnames = ["other"]\nas_of = 2026-11-01\nprompt = 1\ncompletion = 1'
+    )
+    found = with_batches(find_prices(["mock", "other", "openai/gpt-4.1", "nobody"], file))
+    used = Usage(prompt=1_000_000, completion=1_000_000)
+    costs = {name: None if price is None else price.cost(used) for name, price in found.items()}
+    mock, shipped = costs["mock"], costs["openai/gpt-4.1"]
+    assert mock is not None
+    assert shipped is not None
+    assert costs[batch_name("mock")] == mock / 4
+    assert costs[batch_name("other")] == costs["other"]
+    assert costs[batch_name("openai/gpt-4.1")] == shipped / 2
+    assert costs[batch_name("nobody")] is None
+
+
 def test_prices_may_stand_in_adjudge_toml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "adjudge.toml").write_text('model = "builtin/rules"\n')
@@ -163,10 +189,12 @@ def test_prices_may_stand_in_adjudge_toml(tmp_path: Path, monkeypatch: pytest.Mo
         ("prompt = 2", 'prompt = "2"', "prompt must be a price"),
         ("prompt = 2", "prompt = 2\ncached = 3", "cached must be at most prompt"),
         ("prompt = 2", "prompt = 2\nprices = 3", "got 'prices'"),
+        ("prompt = 2", "prompt = 2\nbatch = 1.5", "batch must be a share of the price"),
+        ('currency = "EUR"', "batch = -1", "batch must be at least 0"),
         ("as_of = 2026-11-01", "as_of = 'today'", "as_of must be a date"),
         ('"openai/gpt-4o", "mock"', "", "names must be a list"),
         ('currency = "EUR"', "currency = 1", "currency must be a name"),
-        ('currency = "EUR"', "models = 1", "known are currency and model"),
+        ('currency = "EUR"', "models = 1", "known are currency, batch and model"),
         ("[[model]]", "[model]", r"at least one \[\[model\]\]"),
         ("[[model]]", "[[model", "cannot read prices"),
     ],

@@ -78,3 +78,37 @@ async def test_a_cancelled_question_holds_nobody_up() -> None:
     async with asyncio.timeout(0.5):
         with pytest.raises(ValueError, match="a"):
             await held
+
+
+async def test_a_unit_whose_questions_are_all_parked_or_failed_is_stopped() -> None:
+    quiet = Quiet()
+
+    async def parked() -> None:
+        with quiet:
+            await quiet.park()
+
+    async def judging() -> None:
+        await asyncio.gather(parked(), question(quiet, "a", 0.01, fails=True))
+
+    task = asyncio.create_task(judging())
+    quiet.stop_with(task.cancel)
+    async with asyncio.timeout(0.5):
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert quiet.is_waiting
+
+
+async def test_a_parked_question_waits_for_those_that_may_still_ask() -> None:
+    quiet, stopped = Quiet(), asyncio.Event()
+    quiet.stop_with(stopped.set)
+
+    async def parked() -> None:
+        with quiet:
+            await quiet.park()
+
+    task = asyncio.create_task(parked())
+    await question(quiet, "a", 0.02, fails=False)
+    assert not stopped.is_set()
+    async with asyncio.timeout(0.5):
+        await stopped.wait()
+    task.cancel()

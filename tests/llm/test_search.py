@@ -21,6 +21,7 @@ from adjudge.llm.ask import Asker
 from adjudge.llm.connection import Connection
 from adjudge.llm.model import Request
 from adjudge.llm.models import EMBEDDED, Models, OpenModel, open_model
+from adjudge.llm.remote import RemoteModel
 from adjudge.llm.retry import Patience
 from adjudge.llm.search import open_search
 from adjudge.llm.search_results import query_message, read_query, read_snippets, search_reply
@@ -166,7 +167,7 @@ async def test_wikipedia_finding_nothing_is_no_fault() -> None:
 )
 def test_an_engine_is_found_at_its_address(name: str, address: str) -> None:
     remote = engine(name).remote
-    assert remote is not None
+    assert isinstance(remote, RemoteModel)
     assert remote._wire.dialect.address == address
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from adjudge.core.ask import About, Answer, Message, Reply, Sampling, Tool, Usage
+from adjudge.core.ask import About, Answer, Message, Reply, Sampling, Tool
 from adjudge.core.search import Query, SearchEngine, Snippet
 from adjudge.core.segment import Subject
 from adjudge.data.call_rows import Attempt, StoredRequest, Use, unit_name
@@ -21,50 +20,16 @@ from adjudge.llm.answers import FINAL, check_calls, check_reply, cut_error
 from adjudge.llm.budget import NOTHING, unsure_of
 from adjudge.llm.delimiters import mark_of
 from adjudge.llm.identity import call_key, question_digest, stored_request
-from adjudge.llm.model import Request
+from adjudge.llm.model import NotYetError, Request
 from adjudge.llm.models import Models, OpenModel
 from adjudge.llm.quiet import Quiet
 from adjudge.llm.search_results import is_search, query_message, read_snippets
+from adjudge.llm.tally import Tally
 
 __all__ = ["Asker", "Keeper", "Tally", "UnitAsk"]
 
 T = TypeVar("T")
 _MISMATCHES = 3  # replies of another model before the first right one; then it is the setting that is wrong
-
-
-@dataclass
-class Tally:
-    """What one session has done so far.
-
-    Args:
-        asked: calls put to a model.
-        from_store: calls that were answered before.
-        usage: tokens of the calls that were asked.
-        served: replies by the name that the server gave itself, where it is not the name asked for.
-        roles: roles that asked.
-        searched: queries that were put to a search engine.
-        unfound: queries that a unit of work needed and has no results of, by the reason.
-        first_unfound: the detail of the first of them.
-    """
-
-    asked: int = 0
-    from_store: int = 0
-    usage: Usage = field(default_factory=Usage)
-    served: Counter[str] = field(default_factory=Counter)
-    roles: set[str] = field(default_factory=set)
-    searched: int = 0
-    unfound: Counter[str] = field(default_factory=Counter)
-    first_unfound: str = ""
-
-    def add(self, reply: Reply) -> None:
-        """Count an answer that was paid."""
-        self.asked += 1
-        self.usage += reply.usage
-
-    def add_unfound(self, error: AnswerError) -> None:
-        """Count a query whose judge goes on without results."""
-        self.first_unfound = self.first_unfound or error.detail
-        self.unfound[error.reason] += 1
 
 
 class Keeper(Protocol):
@@ -144,7 +109,7 @@ class Asker:
         reply = await model.reply(request)
         seconds = round(time.monotonic() - began, 3)
         most = NOTHING if model.remote is None else unsure_of(request, reply)
-        attempt = Attempt(request.key, when, seconds, usage=reply.usage, model=model.name, most=most)
+        attempt = Attempt(request.key, when, seconds, usage=reply.usage, model=model.billed, most=most)
         self.store.note(attempt)
         if is_search(model.name):
             self.tally.searched += 1
@@ -252,6 +217,26 @@ class UnitAsk:
             except AnswerError:
                 await self._quiet.wait_turn((about.stage, about.role, digest))
                 raise
+            except NotYetError:
+                await self._quiet.park()
+
+    async def as_far_as_possible(self, judging: Coroutine[Any, Any, T]) -> T:
+        """Judge, or find that some answers come later.
+
+        Raises:
+            NotYetError: they do; their questions are on their way. What the unit of work asked counts when
+                it is judged again with them.
+        """
+        task = asyncio.ensure_future(judging)
+        self._quiet.stop_with(task.cancel)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            ours = asyncio.current_task()
+            if not self._quiet.is_waiting or (ours is not None and ours.cancelling()):
+                raise
+            self._asker.tally.from_store -= self._log.answered
+            raise NotYetError from None
 
     def _next_sample(self, digest: bytes, about: About) -> int:
         """How often this unit asked just this before; ten samples are ten calls, two agents share one."""
@@ -288,11 +273,13 @@ class _Log:
         mark: makes the delimiters of its texts; what is stored needs none.
         uses: in the order asked.
         all_stored: whether every answer was stored before: then most likely its uses are too.
+        answered: calls of models that brought an answer, stored or paid.
     """
 
     mark: Callable[[], str]
     uses: list[Use] = field(default_factory=list)
     all_stored: bool = True
+    answered: int = 0
 
 
 class _Question:
@@ -347,6 +334,7 @@ class _Question:
         self._log.uses.append(Use(key, request.about.stage, request.about.role))
         self._asked += 1
         if (stored := self._asker.find(key)) is not None:
+            self._log.answered += not is_search(stored.model)
             return stored, use
         try:
             reply = await self._asker.obtain(self._model, request.but(key=key, mark=self._log.mark()))
@@ -354,6 +342,7 @@ class _Question:
             self._refuse(use, error)
             raise
         self._log.all_stored = False
+        self._log.answered += not is_search(self._model.name)
         return reply, use
 
     def _read(self, request: Request, reply: Reply, use: int, read: Callable[[Reply], T]) -> T:

@@ -106,6 +106,11 @@ class Meter:
         return total
 
     @property
+    def paid(self) -> tuple[Decimal, int]:
+        """Amount and tokens that count against the budget."""
+        return self._amount, self._tokens
+
+    @property
     def words(self) -> str:
         """The price as a person reads it."""
         return render_price(self.price, self.currency)
@@ -120,6 +125,29 @@ class Meter:
         """Whether there is a budget."""
         return self._budget.is_set
 
+    def fits(self, model: str, most: Usage) -> bool:
+        """Whether so much more cannot cross the budget."""
+        return not self.is_limited or self._fits(model, most)
+
+    def hold(self, model: str, most: Usage) -> int:
+        """Set aside what calls can cost that are out already; `free` takes the number."""
+        number = next(self._numbers)
+        self._held[number] = (model, most)
+        self._held_amount += self._cost(model, most)
+        self._held_tokens += _size(most)
+        return number
+
+    def free(self, number: int) -> tuple[str, Usage]:
+        """Give back what was set aside: what it did cost is known."""
+        model, most = self._held.pop(number)
+        self._held_amount -= self._cost(model, most)
+        self._held_tokens -= _size(most)
+        return model, most
+
+    def refusal(self, model: str, most: Usage, what: str = "the next call") -> BudgetError:
+        """Why what can cost so much is not asked."""
+        return BudgetError(self._say(model, most, what))
+
     async def reserve(self, model: str, most: Usage) -> int:
         """Set aside what an attempt can cost at most; wait while calls in flight leave no room for it.
 
@@ -131,27 +159,23 @@ class Meter:
         """
         while not self._fits(model, most):
             if not self._held and self._over is None:
-                self._over = BudgetError(self._say(model, most))
+                self._over = self.refusal(model, most)
                 self._wake()
             if self._over is not None:
                 raise self._over
             waiter = asyncio.get_running_loop().create_future()
             self._waiting.append(waiter)
             await waiter
-        number = next(self._numbers)
-        self._held[number] = (model, most)
-        self._held_amount += self._cost(model, most)
-        self._held_tokens += _size(most)
-        return number
+        return self.hold(model, most)
 
     def settle(
-        self, model: str, number: int, paid: Usage, *, unsure: Usage = NOTHING, answered: bool = False
+        self, model: str, number: int | None, paid: Usage, *, unsure: Usage = NOTHING, answered: bool = False
     ) -> None:
         """Take what an attempt did cost in place of what was set aside.
 
         Args:
             model: that was asked.
-            number: what `reserve` gave.
+            number: what `reserve` gave; None where more was set aside at once, which `free` gives back.
             paid: tokens that the server counted.
             unsure: what it may have cost at most, where the server counted none and may be paid.
             answered: whether an answer came.
@@ -164,9 +188,8 @@ class Meter:
         )
         if not self.is_limited:
             return
-        _, most = self._held.pop(number)
-        self._held_amount -= self._cost(model, most)
-        self._held_tokens -= _size(most)
+        if number is not None:
+            self.free(number)
         self._amount += self._cost(model, paid) + self._cost(model, unsure)
         self._tokens += size + _size(unsure)
         self._wake()
@@ -189,19 +212,19 @@ class Meter:
         price = self._prices.get(model)
         return Decimal() if price is None else price.cost(usage)
 
-    def _say(self, model: str, most: Usage) -> str:
-        """What is left, and what the next call may cost."""
+    def _say(self, model: str, most: Usage, what: str) -> str:
+        """What is left, and what comes next may cost."""
         budget = self._budget
         if budget.amount is not None and self._amount + self._cost(model, most) > budget.amount:
             option = "--budget"
             numbers = (budget.amount, self._amount, self._cost(model, most))
-            limit, paid, next_call = (render_price(number, self.currency) for number in numbers)
+            limit, paid, next_ = (render_price(number, self.currency) for number in numbers)
         else:
             option = "--budget-tokens"
-            limit, paid, next_call = (f"{n:,} tokens" for n in (budget.tokens, self._tokens, _size(most)))
+            limit, paid, next_ = (f"{n:,} tokens" for n in (budget.tokens, self._tokens, _size(most)))
         return (
-            f"the budget of {limit} is reached: {paid} are paid, and the next call may cost up to "
-            f"{next_call}. What was answered is stored; the same command with a higher {option} goes on"
+            f"the budget of {limit} is reached: {paid} are paid, and {what} may cost up to "
+            f"{next_}. What was answered is stored; the same command with a higher {option} goes on"
         )
 
 
@@ -223,7 +246,7 @@ class Account:
             return 0
         return await self.meter.reserve(self.model, most_of(request))
 
-    def settle(self, request: Request, number: int, outcome: Reply | Fault | None) -> Usage:
+    def settle(self, request: Request, number: int | None, outcome: Reply | Fault | None) -> Usage:
         """Count what the attempt did cost; None is one that was never sent.
 
         Returns:

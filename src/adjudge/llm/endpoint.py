@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import Final
+from urllib.parse import urlsplit
 
 from adjudge.llm.providers import Effort, Provider
 from adjudge.llm.retry import Patience
@@ -40,3 +42,8 @@ class Endpoint:
     concurrency: int = 20
     body_cap: int = _MEGABYTE
     patience: Patience = field(default_factory=Patience)
+
+    @property
+    def limited_as(self) -> tuple[str, str, bytes]:
+        """Host, model and digest of the key: who has the same shares one limiter."""
+        return urlsplit(self.url).netloc, self.model, hashlib.sha256(self.key.encode()).digest()

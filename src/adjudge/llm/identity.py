@@ -69,9 +69,12 @@ def question_digest(identity: Identity, request: Request) -> bytes:
     SHA-256 of the JSON list of endpoint, model, messages, schema and facts, with effort and tools where there
     are any. What the messages begin with comes again and again, so that its part of the digest is kept.
     """
-    first, rest = _split(request.messages)
-    digest = _begun(identity, first).copy()
-    digest.update(b",".join(_json(message_to_json(message)) for message in rest))
+    before, rest = request.messages[:-1], request.messages[-1:]
+    if (begun := _begins.get(_name(identity, before))) is None:
+        before, rest = _split(request.messages)
+        begun = before, _begun(identity, before)
+    digest = begun[1].copy()
+    digest.update(b",".join([_json(message_to_json(message)) for message in rest]))
     more: list[object] = [
         request.schema if identity.constrained else None,
         _facts(request.about) if identity.reads_about else None,
@@ -100,7 +103,7 @@ def _begun(identity: Identity, first: tuple[Message, ...]) -> hashlib._Hash:
     It is kept under the identities of the objects, which costs less than to compare them; as long as it is
     kept the objects are too, so that no other can have their identities.
     """
-    key = (identity.endpoint, identity.model, *map(id, first))
+    key = _name(identity, first)
     if (kept := _begins.get(key)) is not None:
         return kept[1]
     digest = hashlib.sha256(_json([identity.endpoint, identity.model])[:-1] + b",[")
@@ -110,6 +113,10 @@ def _begun(identity: Identity, first: tuple[Message, ...]) -> hashlib._Hash:
         _begins.clear()
     _begins[key] = first, digest
     return digest
+
+
+def _name(identity: Identity, first: tuple[Message, ...]) -> tuple[object, ...]:
+    return (identity.endpoint, identity.model, *map(id, first))
 
 
 def _json(value: object) -> bytes:

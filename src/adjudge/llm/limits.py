@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -95,6 +96,8 @@ class Limiter:
         self._refused = 0
         self._answers = 0
         self._borne = 0  # calls at a time that it has taken
+        self.part = 1.0
+        """Of what the server allows, how much is ours where other processes ask it with the same key."""
         self._timer: asyncio.TimerHandle | None = None
 
     @property
@@ -103,6 +106,20 @@ class Limiter:
         now, pauses = self._clock(), self._pauses
         facts = (self._window.size, self._flying, self._refused)
         return Load(*facts, waited=pauses.total(now), waits=pauses.describe(now))
+
+    @property
+    def wanted(self) -> int:
+        """Calls that are under way or wait to be."""
+        return self._flying + max(len(self._queue) - self._gone, 0)
+
+    @property
+    def pause(self) -> float:
+        """Seconds for which nothing is sent."""
+        return self._pauses.left(self._clock())
+
+    def hold(self, seconds: float) -> None:
+        """Send nothing for so long: the server asked it of another process that has the same key."""
+        self._pauses.trouble(self._clock(), -math.inf, seconds)
 
     def join(self, cap: int) -> Share:
         """Give one more model its part; the lowest cap holds for all."""
@@ -249,7 +266,8 @@ class Limiter:
         self._pauses.reached()
         now = self._clock()
         for kind, said in read_allowances(headers).items():
-            self._buckets[kind].learn(now, said, turn.sent, turn.spent[kind])
+            ours = said if self.part == 1.0 else said.share(self.part)
+            self._buckets[kind].learn(now, ours, turn.sent, turn.spent[kind])
 
     def answered(self, turn: Turn, reply: Reply) -> None:
         """Take a good answer."""

@@ -8,7 +8,11 @@ from typing import Protocol
 
 from adjudge.core.ask import About, Message, Reply, Sampling, Tool
 
-__all__ = ["Model", "Request"]
+__all__ = ["Model", "NotYetError", "Request"]
+
+
+class NotYetError(Exception):
+    """The answer comes later: the question goes out with others; its unit of work is done again then."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,5 +69,6 @@ class Model(Protocol):
         Raises:
             AnswerError: this call brought no usable reply, after the retries that its fault allows.
             ServerStopError: no call will bring one: quota, key, or an unknown model.
+            NotYetError: it goes out with others.
         """
         ...

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 from adjudge.core.ask import Reply
@@ -18,18 +18,49 @@ from adjudge.llm.budget import Account, Meter
 from adjudge.llm.connection import Connection
 from adjudge.llm.credentials import check_address, read_key
 from adjudge.llm.identity import Identity
-from adjudge.llm.limits import Load, load_of
+from adjudge.llm.limits import Limiter, Load, load_of
 from adjudge.llm.model import Model, Request
 from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Provider
 from adjudge.llm.replay import ReplayModel, find_recorded
 
-if TYPE_CHECKING:
-    from adjudge.llm.remote import RemoteModel
-
-__all__ = ["EMBEDDED", "Models", "OpenModel", "describe_models", "open_model", "open_models"]
+__all__ = [
+    "EMBEDDED",
+    "Models",
+    "OpenModel",
+    "Remote",
+    "chosen_outside",
+    "describe_models",
+    "open_model",
+    "open_models",
+]
 
 EMBEDDED: Final = "builtin/rules"
 _REPLAY: Final = "replay:"
+
+
+class Remote(Protocol):
+    """What stands behind a wire: its answers may cost something."""
+
+    @property
+    def limiter(self) -> Limiter | None:
+        """Of its server; None where nothing is limited now."""
+        ...
+
+    def observe(self, note: Callable[[Attempt], None]) -> None:
+        """Have every failed attempt written down."""
+        ...
+
+    def charge(self, account: Account) -> None:
+        """Have every attempt counted."""
+        ...
+
+    async def drain(self) -> None:
+        """Send nothing more; what is on its way may come back."""
+        ...
+
+    async def close(self) -> None:
+        """Let the connections go."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,18 +73,25 @@ class OpenModel:
         served: name that its server gives it, where that is another one; `any` for any.
         remote: the model again, where it stands behind a wire and its answers may cost something.
         takes_tools: whether it can be offered tools.
+        billed_as: name that its calls are charged under, where it is not its own.
     """
 
     identity: Identity
     model: Model
     served: str | None = None
-    remote: RemoteModel | None = None
+    remote: Remote | None = None
     takes_tools: bool = True
+    billed_as: str = ""
 
     @property
     def name(self) -> str:
         """`provider/model`."""
         return self.identity.name
+
+    @property
+    def billed(self) -> str:
+        """Name that its calls are charged under; what they cost depends on it."""
+        return self.billed_as or self.name
 
     async def reply(self, request: Request) -> Reply:
         """Answer one request; see `llm.model.Model`."""
@@ -107,7 +145,7 @@ class Models:
         """Have every attempt counted, and none made that could cross the budget."""
         for opened in self.all:
             if opened.remote is not None:
-                opened.remote.charge(Account(opened.name, meter))
+                opened.remote.charge(Account(opened.billed, meter))
 
     @property
     def paid(self) -> frozenset[str]:
@@ -132,13 +170,13 @@ class Models:
             if isinstance(opened.model, ReplayModel):
                 opened.model.close()
 
-    def _wires(self) -> Iterator[RemoteModel]:
+    def _wires(self) -> Iterator[Remote]:
         """Everything behind a wire, what costs nothing among it."""
         yield from self._remotes()
         if self.search is not None and self.search.remote is not None:
             yield self.search.remote
 
-    def _remotes(self) -> Iterator[RemoteModel]:
+    def _remotes(self) -> Iterator[Remote]:
         return (model.remote for model in self.all if model.remote is not None)
 
 
@@ -155,7 +193,7 @@ def open_models(names: Sequence[str], connection: Connection) -> Models:
     for role, name in roles.items():
         if not name:
             raise UsageError(f"--model{f' {role}=' if role else ''} names no model; `adjudge list models`")
-    default = roles.pop("", None) or _chosen_outside() or (EMBEDDED if roles else _embedded_name(connection))
+    default = roles.pop("", None) or chosen_outside() or (EMBEDDED if roles else _embedded_name(connection))
     return Models(
         default=open_model(default, connection),
         roles={role: open_model(name, connection) for role, name in roles.items()},
@@ -178,7 +216,7 @@ def _split(name: str) -> tuple[str, str]:
     return (role, model) if separator and "/" not in role and ":" not in role else ("", name)
 
 
-def _chosen_outside() -> str | None:
+def chosen_outside() -> str | None:
     """The model that environment or working folder name, None if neither does."""
     if name := os.environ.get("ADJUDGE_MODEL"):
         return name

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from importlib.resources import files
@@ -18,10 +18,19 @@ from typing import Any, Final, NoReturn
 from adjudge.core.ask import Usage
 from adjudge.errors import UsageError
 
-__all__ = ["Price", "PriceTable", "find_prices", "read_prices", "shipped_prices"]
+__all__ = [
+    "Price",
+    "PriceTable",
+    "batch_name",
+    "find_prices",
+    "read_prices",
+    "shipped_prices",
+    "with_batches",
+]
 
 MILLION: Final = 1_000_000
-_KEYS: Final = frozenset({"names", "as_of", "prompt", "cached", "completion", "source"})
+_KEYS: Final = frozenset({"names", "as_of", "prompt", "cached", "completion", "source", "batch"})
+_BATCH: Final = " (batch)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +45,7 @@ class Price:
         completion: of a million tokens of the reply, thinking included.
         cached: of a million prompt tokens that the server had kept; None where they cost as much as others.
         source: where it stands.
+        batch: share of these prices that calls in batches cost.
     """
 
     names: tuple[str, ...]
@@ -45,6 +55,20 @@ class Price:
     completion: Decimal
     cached: Decimal | None = None
     source: str = ""
+    batch: Decimal = Decimal(1)
+
+    @property
+    def in_batches(self) -> Price:
+        """The same for calls in batches."""
+        share = self.batch
+        cached = None if self.cached is None else self.cached * share
+        return replace(
+            self,
+            prompt=self.prompt * share,
+            cached=cached,
+            completion=self.completion * share,
+            batch=Decimal(1),
+        )
 
     def cost(self, usage: Usage) -> Decimal:
         """Price of some tokens.
@@ -136,20 +160,32 @@ def find_prices(names: Iterable[str], file: Path | str | None) -> dict[str, Pric
     return found
 
 
+def with_batches(prices: Mapping[str, Price | None]) -> dict[str, Price | None]:
+    """The same, and under the names of their own what calls in batches cost."""
+    batches = {batch_name(n): None if price is None else price.in_batches for n, price in prices.items()}
+    return {**prices, **batches}
+
+
+def batch_name(name: str) -> str:
+    """Name that a model's calls in batches are charged under."""
+    return f"{name}{_BATCH}"
+
+
 def _read_table(value: object, place: str) -> PriceTable:
     if not isinstance(value, Mapping):
         _fail(place, "prices must be a table with currency and [[model]] rows", value)
     currency, rows = value.get("currency", "USD"), value.get("model", [])
     if not isinstance(currency, str) or not currency:
         _fail(place, "currency must be a name such as USD", currency)
-    if unknown := sorted(value.keys() - {"currency", "model"}):
-        _fail(place, "known are currency and model", unknown[0])
+    if unknown := sorted(value.keys() - {"currency", "model", "batch"}):
+        _fail(place, "known are currency, batch and model", unknown[0])
+    batch = _share(value, place)
     if not isinstance(rows, list) or not rows:
         _fail(place, "there must be at least one [[model]]", rows)
-    return PriceTable(rows=tuple(_read_rows(rows, currency, place)), currency=currency)
+    return PriceTable(rows=tuple(_read_rows(rows, currency, batch, place)), currency=currency)
 
 
-def _read_rows(rows: list[object], currency: str, place: str) -> Iterator[Price]:
+def _read_rows(rows: list[object], currency: str, batch: Decimal, place: str) -> Iterator[Price]:
     for number, row in enumerate(rows, start=1):
         where = f"{place}, model {number}"
         if not isinstance(row, Mapping):
@@ -169,6 +205,7 @@ def _read_rows(rows: list[object], currency: str, place: str) -> Iterator[Price]
             completion=_amount(row, "completion", where),
             cached=cached,
             source=str(row.get("source", "")),
+            batch=_share(row, where) if "batch" in row else batch,
         )
 
 
@@ -193,6 +230,16 @@ def _amount(row: Mapping[str, Any], key: str, where: str) -> Decimal:
     if not amount.is_finite() or amount < 0:
         _fail(where, f"{key} must be at least 0", value)
     return amount
+
+
+def _share(row: Mapping[str, Any], where: str) -> Decimal:
+    """The share that calls in batches cost; all where it is not said."""
+    if "batch" not in row:
+        return Decimal(1)
+    share = _amount(row, "batch", where)
+    if share > 1:
+        _fail(where, "batch must be a share of the price, at most 1", share)
+    return share
 
 
 def _fail(where: str, wanted: str, came: object) -> NoReturn:

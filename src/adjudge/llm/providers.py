@@ -43,6 +43,7 @@ class Provider:
         cached: where in its usage the prompt tokens are counted that the server had kept.
         text_parts: whether content may come as a list of parts.
         state: field of a message in which thinking must come back with the tool calls that followed it.
+        batch: how it takes questions in batches; empty where it does not.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Provider:
     cached: str = "prompt_tokens_details.cached_tokens"
     text_parts: bool = False
     state: str = ""
+    batch: Literal["", "openai", "anthropic"] = ""
 
     def takes_temperature(self, model: str) -> bool:
         """Whether a temperature reaches the model."""
@@ -101,6 +103,7 @@ COMPATIBLE: Final = Provider(
     title="any other OpenAI-compatible server, with --base-url",
     needs_key=False,
     effort=".*",
+    batch="openai",
 )
 
 _ROWS: Final = (
@@ -115,6 +118,7 @@ _ROWS: Final = (
         fixed_temperature=_GPT_THINKS,
         effort=_GPT_THINKS,
         no_tools=r"o1-(mini|preview)|gpt-5.*-chat",
+        batch="openai",
     ),
     Provider(
         name="vllm",
@@ -210,6 +214,7 @@ _ROWS: Final = (
         fixed_temperature=_CLAUDE_5 + r"|claude-opus-4-[7-9]",
         effort=_CLAUDE_5 + r"|claude-(3-7|(opus|sonnet|haiku)-4)",
         cached="cache_read_input_tokens",
+        batch="anthropic",
     ),
     Provider(
         name="gemini",

@@ -11,7 +11,7 @@ import datetime as dt
 import email.utils
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 __all__ = ["Allowance", "Kind", "read_allowances", "read_duration", "server_time"]
@@ -49,6 +49,10 @@ class Allowance:
     limit: int
     remaining: int
     reset: float | None = None
+
+    def share(self, part: float) -> Allowance:
+        """So much of it as belongs to one of several processes; at least one unit."""
+        return replace(self, limit=max(int(self.limit * part), 1), remaining=int(self.remaining * part))
 
 
 def read_allowances(headers: Mapping[str, str]) -> dict[Kind, Allowance]:

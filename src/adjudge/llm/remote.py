@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable
-from urllib.parse import urlsplit
 
 import orjson
 
@@ -43,6 +41,11 @@ class RemoteModel:
         """`provider/model`."""
         return f"{self._endpoint.provider.name}/{self._endpoint.model}"
 
+    @property
+    def endpoint(self) -> Endpoint:
+        """The model on its server."""
+        return self._endpoint
+
     def observe(self, note: Callable[[Attempt], None]) -> None:
         """Have every failed attempt written down."""
         self._note = note
@@ -71,8 +74,7 @@ class RemoteModel:
         """Our part in the limiter of the server; one for all that ask this model with this key."""
         if self._share is None:
             one = self._endpoint
-            key = hashlib.sha256(one.key.encode()).digest()
-            self._share = join((urlsplit(one.url).netloc, one.model, key), one.concurrency, one.patience)
+            self._share = join(one.limited_as, one.concurrency, one.patience)
         return self._share
 
     async def reply(self, request: Request) -> Reply:

@@ -20,6 +20,7 @@ from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity, find_weights
 from adjudge.errors import ModelError
 from adjudge.llm.model import Request
 from adjudge.llm.rules_categories import category_among
+from adjudge.llm.rules_curation import answer_categories, answer_difficulty, answer_translation
 from adjudge.llm.rules_himate import answer_correction, answer_opinion, answer_response, answer_verification
 from adjudge.llm.rules_m_mad import answer_agreement, answer_merged, answer_remark, answer_statement
 from adjudge.llm.rules_rate import answer_action, answer_assessment, answer_queries, answer_question
@@ -137,6 +138,9 @@ ROLES: Final[Mapping[str, Callable[[About], Tokens | ToolCall]]] = {
     "remark": answer_remark,
     "agreement": answer_agreement,
     "merged": answer_merged,
+    "difficulty": answer_difficulty,
+    "translation": answer_translation,
+    "categories": answer_categories,
 }
 """What a call wants, and who answers it."""
 

@@ -7,10 +7,10 @@ clock, a body is read up to a cap and no further, and no redirect is followed, s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -27,11 +27,14 @@ from adjudge.llm.endpoint import Endpoint
 from adjudge.llm.faults import Fault, fault_of, read_error, read_retry_after, read_retry_delay
 from adjudge.llm.model import Request
 
-__all__ = ["Endpoint", "Wire"]
+__all__ = ["JSON_BODY", "Endpoint", "Wire", "read_body"]
+
+T = TypeVar("T")
 
 Heard = Callable[[Mapping[str, str]], None]
 _CONNECT_SECONDS: Final = 10.0
 _ERROR_BYTES: Final = 64 * 1024
+JSON_BODY: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 _TRIES: Final[dict[FailureReason, int]] = {
     "timeout": 3,
@@ -82,35 +85,39 @@ class Wire:
         )
 
     async def _exchange(self, body: bytes, request: Request, heard: Heard | None) -> Reply | Fault:
+        return await self.guarded(self._send(body, request, heard), self._endpoint.timeout)
+
+    async def guarded(self, sending: Coroutine[Any, Any, T], seconds: float) -> T | Fault:
+        """Send within a deadline; what a connection can do becomes a fault.
+
+        Raises:
+            ModelError: no request will ever get through: TLS, address, redirect.
+        """
         try:
-            async with asyncio.timeout(self._endpoint.timeout):
-                return await self._send(body, request, heard)
+            async with asyncio.timeout(seconds):
+                return await sending
         except (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError) as error:
             raise ModelError(f"no secure connection: {self._redactor.error(str(error))}") from error
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             away = f"no server at {_host(self._url)}: {_reason(error)}"
             return _retry("connection", away, limited=True, is_free=True)
         except TimeoutError:
-            return _retry("timeout", f"no whole answer within {self._endpoint.timeout:g} s")
+            return _retry("timeout", f"no whole answer within {seconds:g} s")
         except aiohttp.InvalidURL as error:
             raise ModelError(f"{_host(self._url)} is no address that can be called") from error
         except (aiohttp.ClientError, ConnectionError) as error:
             return _retry("connection", f"the connection broke: {type(error).__name__}")
 
     async def _send(self, body: bytes, request: Request, heard: Heard | None) -> Reply | Fault:
-        said = {"data": body} if self.dialect.method == "POST" else {"params": orjson.loads(body)}
-        sent = self._open().request(
-            self.dialect.method, self._url, **said, allow_redirects=False, proxy=self._proxy
-        )
-        async with sent as response:
+        said: dict[str, Any] = {"params": orjson.loads(body)}
+        if self.dialect.method == "POST":
+            said = {"data": body, "headers": JSON_BODY}
+        async with self.request(self.dialect.method, self._url, **said) as response:
             if heard is not None:
                 heard(response.headers)
-            if 300 <= response.status < 400:
-                where = _host(response.headers.get("Location", "")) or "nowhere"
-                raise ModelError(f"the server redirects to {where}; give the right address with --base-url")
-            if not 200 <= response.status < 300:
-                return await self._refusal(response)
-            raw = await _read_body(response, self._endpoint.body_cap)
+            if (refusal := await self.refusal(response)) is not None:
+                return refusal
+            raw = await read_body(response, self._endpoint.body_cap)
             if raw is None:
                 return _retry("oversize", f"the body is longer than {self._endpoint.body_cap} bytes")
             return self._read(raw, response, request)
@@ -121,6 +128,10 @@ class Wire:
             return _retry(
                 "not_json", f"status {response.status} with content type {kind[:60]!r}", response.status
             )
+        return self.read(raw, request, response.status)
+
+    def read(self, raw: bytes, request: Request, status: int = 200) -> Reply | Fault:
+        """Read a body, whatever it came in."""
         value: object = None
         try:
             value = read_json_body(raw)
@@ -131,7 +142,7 @@ class Wire:
         except AnswerError as error:
             usage = self.dialect.usage(value)
             body = self._redactor.raw(raw) if error.reason == "encoding" else None
-            fault = _retry(error.reason, error.detail, response.status)
+            fault = _retry(error.reason, error.detail, status)
             return replace(fault, usage=usage, body=body)
         return reply
 
@@ -144,8 +155,23 @@ class Wire:
         if wanted and endpoint.provider.gives_logprobs(endpoint.model):
             raise AnswerError("logprob", "log-probabilities were asked for, and none came")
 
+    def request(self, method: str, url: str, **said: Any) -> Any:  # noqa: ANN401 (aiohttp's own context)
+        """Begin a request, to be used in `async with`; redirects are not followed."""
+        return self._open().request(method, url, **said, allow_redirects=False, proxy=self._proxy)
+
+    async def refusal(self, response: aiohttp.ClientResponse) -> Fault | None:
+        """What a status other than success means; None for success.
+
+        Raises:
+            ModelError: a redirect, which would carry the key to who knows where.
+        """
+        if 300 <= response.status < 400:
+            where = _host(response.headers.get("Location", "")) or "nowhere"
+            raise ModelError(f"the server redirects to {where}; give the right address with --base-url")
+        return None if 200 <= response.status < 300 else await self._refusal(response)
+
     async def _refusal(self, response: aiohttp.ClientResponse) -> Fault:
-        raw = await _read_body(response, _ERROR_BYTES) or b""
+        raw = await read_body(response, _ERROR_BYTES) or b""
         message, delay = "", None
         if "json" in response.headers.get("Content-Type", ""):
             with suppress(orjson.JSONDecodeError):
@@ -162,7 +188,6 @@ class Wire:
 
     def _headers(self) -> dict[str, str]:
         headers = {
-            "Content-Type": "application/json",
             "Accept": "application/json",
             "Accept-Encoding": "identity",  # so that the cap is on what we read, not on what unpacks from it
             "User-Agent": f"adjudge/{VERSION}",
@@ -187,7 +212,7 @@ def _retry(reason: FailureReason, detail: str, status: int | None = None, **more
     )
 
 
-async def _read_body(response: aiohttp.ClientResponse, cap: int) -> bytes | None:
+async def read_body(response: aiohttp.ClientResponse, cap: int) -> bytes | None:
     """The whole body, or None if it is longer than the cap; no more than that is read."""
     length = response.content_length
     if length is not None and length > cap:

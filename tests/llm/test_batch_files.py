@@ -1,0 +1,137 @@
+"""What batches leave on disk: the ledger of their steps, the questions that wait, the results that came."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge.core.ask import Usage
+from adjudge.errors import StoreError, UsageError
+from adjudge.llm.batch.anthropic import MessageBatches
+from adjudge.llm.batch.desk import Desk
+from adjudge.llm.batch.dialect import BatchDialect, Frame, Limits
+from adjudge.llm.batch.ledger import LEDGER, Batch, Ledger, refuse_open_batches
+from adjudge.llm.batch.openai import FileBatches
+from adjudge.llm.batch.results import Found, Results
+from adjudge.llm.batch.spool import Spool
+
+DIALECTS: list[BatchDialect] = [FileBatches(), MessageBatches()]
+KEYS = [bytes([number]) * 32 for number in range(4)]
+QUOTING = {"text": f'"custom_id":"{KEYS[3].hex()}"'}
+
+
+def prepared(folder: Path, dialect: BatchDialect) -> Ledger:
+    """A ledger with one batch of three questions, the texts of which look like ids."""
+    ledger, spool = Ledger(folder), Spool(folder)
+    for key in KEYS[:3]:
+        spool.add(key, orjson.dumps(dialect.line(key, QUOTING)), Usage(prompt=1))
+    (chunk,) = spool.chunks(dialect.limits, dialect.frame, lambda most: True)
+    batch = ledger.next("m")
+    batch.count = len(chunk.keys)
+    spool.write(chunk, dialect.frame, ledger.requests(batch))
+    spool.close()
+    ledger.prepare(batch)
+    return ledger
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_is_sent_is_read_back_by_its_keys(dialect: BatchDialect, tmp_path: Path) -> None:
+    prepared(tmp_path, dialect)
+    (batch,) = Ledger(tmp_path).open
+    assert (batch.number, batch.count, batch.state) == (1, 3, "prepared")
+    assert Ledger(tmp_path).keys(batch) == {*KEYS[:3]}
+    content = Ledger(tmp_path).requests(batch).read_bytes()
+    if isinstance(dialect, MessageBatches):
+        assert [row["params"] for row in orjson.loads(content)["requests"]] == [QUOTING] * 3
+    else:
+        assert [orjson.loads(line)["body"] for line in content.splitlines()] == [QUOTING] * 3
+
+
+def test_a_step_that_was_cut_was_never_taken(tmp_path: Path) -> None:
+    ledger = prepared(tmp_path, DIALECTS[0])
+    ledger.mark(ledger.batches[1], id="batch_1", state="submitted")
+    content = (tmp_path / LEDGER).read_bytes()
+    (tmp_path / LEDGER).write_bytes(content[:-5])
+    again = Ledger(tmp_path)
+    assert again.batches[1].state == "prepared"
+    again.mark(again.batches[1], id="batch_2", state="submitted")
+    assert Ledger(tmp_path).batches[1].id == "batch_2"
+
+
+@pytest.mark.parametrize("line", [b"{", b'{"state": "done"}', b'{"number": 1, "colour": 2}', b"[1]"])
+def test_a_damaged_ledger_is_not_read_as_another(line: bytes, tmp_path: Path) -> None:
+    (tmp_path / LEDGER).write_bytes(line + b"\n")
+    with pytest.raises(StoreError, match=r"batches\.jsonl is damaged"):
+        Ledger(tmp_path)
+
+
+def test_requests_that_are_gone_are_not_taken_for_none(tmp_path: Path) -> None:
+    ledger = prepared(tmp_path, DIALECTS[0])
+    ledger.requests(ledger.batches[1]).unlink()
+    with pytest.raises(StoreError, match=r"1\.requests\.jsonl cannot be read.*are sent and paid again"):
+        ledger.keys(ledger.batches[1])
+
+
+def test_live_calls_are_refused_as_long_as_a_batch_is_out(tmp_path: Path) -> None:
+    refuse_open_batches(tmp_path)
+    ledger = prepared(tmp_path, DIALECTS[0])
+    with pytest.raises(UsageError, match="one that may not have got there"):
+        refuse_open_batches(tmp_path)
+    ledger.mark(ledger.batches[1], id="batch_7", state="submitted")
+    with pytest.raises(UsageError, match=r"\(batch_7\): fetch them with --engine batch"):
+        refuse_open_batches(tmp_path)
+    ledger.finish(ledger.batches[1])
+    refuse_open_batches(tmp_path)
+    assert list((tmp_path / "batches").iterdir()) == []
+
+
+@given(
+    lengths=st.lists(st.integers(1, 40), max_size=30),
+    requests=st.integers(1, 7),
+    size=st.integers(45, 200),
+    money=st.integers(0, 40),
+)
+def test_every_question_goes_out_once_in_batches_that_keep_to_the_limits(
+    tmp_path_factory: pytest.TempPathFactory, lengths: list[int], requests: int, size: int, money: int
+) -> None:
+    folder, frame = tmp_path_factory.getbasetemp(), Frame(b"[", b",", b"]")
+    spool = Spool(folder)
+    for number, length in enumerate(lengths):
+        spool.add(bytes([number]), bytes([number + 65]) * length, Usage(prompt=1))
+    chunks = list(spool.chunks(Limits(requests, size), frame, lambda most: most.prompt <= money))
+    assert [key for chunk in chunks for key in chunk.keys] == [
+        bytes([n]) for n in range(min(len(lengths), money))
+    ]
+    for chunk in chunks:
+        spool.write(chunk, frame, folder / "sent")
+        sent = (folder / "sent").read_bytes()
+        assert len(sent) <= size
+        assert 0 < len(chunk.keys) <= requests
+        assert sent == b"[" + b",".join(bytes([k[0] + 65]) * lengths[k[0]] for k in chunk.keys) + b"]"
+    spool.close()
+
+
+def test_results_are_found_by_key_wherever_they_stand(tmp_path: Path) -> None:
+    results, found, file = Results(FileBatches()), Found(), tmp_path / "results"
+    lines = [{"custom_id": key.hex(), "response": {"status_code": 200, "body": key.hex()}} for key in KEYS]
+    bad = [b"{", b"null", b'"x"', b'{"custom_id": 3}', b'{"custom_id": "ABC"}']
+    file.write_bytes(b"\n\n".join([*map(orjson.dumps, lines[::-1]), *bad]))
+    results.add(file, {*KEYS[:3]}, found)
+    assert (found.lines, found.unknown, found.torn, found.twice) == (3, 3, 3, 0)
+    assert str(found) == "3 results of no question of ours, 3 lines that cannot be read"
+    item = results.take(KEYS[1], strictly=False)
+    assert item is not None
+    assert item.body == KEYS[1].hex()
+    assert results.take(KEYS[1], strictly=False) is None, "it is read once"
+    assert KEYS[3] not in results
+
+
+def test_progress_says_wave_submitted_and_done(tmp_path: Path) -> None:
+    desk = Desk({}, tmp_path, "token")
+    assert desk.words == ""
+    desk._ledger.batches[1] = Batch(number=1, model="m", count=1200, state="submitted")
+    desk._done[1] = 300
+    desk.wave = 2
+    assert desk.words == "wave 2: 1,200 submitted, 300 done"

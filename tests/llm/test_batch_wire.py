@@ -1,0 +1,51 @@
+"""The wire to a provider of batches: where it goes, and for how long it waits for one who is away."""
+
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from adjudge.errors import ModelError, ServerAwayError
+from adjudge.llm.batch.wire import BatchWire
+from adjudge.llm.endpoint import Endpoint
+from adjudge.llm.providers import PROVIDERS
+from adjudge.llm.retry import Patience
+
+
+def wire(url: str, **more: float) -> BatchWire:
+    patience = Patience(first_pause=0.001, longest_pause=0.002, **more)  # type: ignore[arg-type]
+    endpoint = Endpoint(provider=PROVIDERS["openai"], url=url, model="m", key="k", patience=patience)
+    return BatchWire(endpoint, "openai/m")
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+async def test_a_server_that_was_never_there_is_not_waited_for_long() -> None:
+    asked = wire(f"http://127.0.0.1:{free_port()}/v1", first_wait=0.05)
+    began = time.monotonic()
+    with pytest.raises(ServerAwayError, match=r"openai/m: no server at http://127.0.0.1:.*goes on later"):
+        await asked.get("batches/b")
+    await asked.close()
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://api.other.com/v1/files/f/content",
+        "http://api.openai.com/v1/files/f/content",
+        "https://api.openai.com:8443/v1/files/f/content",
+        "https://api.openai.com@other.com/v1",
+        "//api.openai.com/v1",
+    ],
+)
+async def test_the_key_goes_to_its_own_server_only(url: str, tmp_path: Path) -> None:
+    asked = wire("https://api.openai.com/v1")
+    with pytest.raises(ModelError, match=r"another server than https://api\.openai\.com"):
+        await asked.download(url, tmp_path / "file", 10)
+    assert asked._session is None, "nothing was sent"
