@@ -3,6 +3,7 @@
 import re
 import time
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.checks.attacks import DETECTORS, attack_flags, find_attacks
+from adjudge.checks.attacks.forms import form_needles
+from adjudge.checks.attacks.needles import Needles
+from adjudge.checks.attacks.phrases import order_needles
 from adjudge.core.annotation import SUSPECT
 from adjudge.data.load import load
 from tests.attacks.corpus import ATTACKS, CARRIED, HIDDEN, KINDS
@@ -211,3 +215,12 @@ def test_clean_translations_are_hardly_ever_flagged(adjudge_data: Path, name: st
     flagged = sum(bool(find_attacks(text)) for text in texts)
     assert len(texts) > 500
     assert flagged <= 0.005 * len(texts)
+
+
+@pytest.mark.parametrize("text", [*PIECES, "Please forget all of it", "hello 4ll, h3llo", "бла " * 30, ""])
+def test_needles_looked_for_together_are_those_found_apart(text: str) -> None:
+    groups = (form_needles(), frozenset(order_needles()))
+    words = set(text.lower().split())
+    together = Needles(chain(*groups)).possible(words)
+    assert together == set().union(*(Needles(group).possible(words) for group in groups))
+    assert {needle for group in groups for needle in group if needle in text.lower()} <= together

@@ -28,6 +28,7 @@ SETTINGS: dict[str, list[dict[str, str]]] = {
 WAYS = [(n, p, s) for n in SINGLE for p in PROFILES for s in SETTINGS.get(n, [{}])]
 VERDICTS = ("04 fence break", "06 fake JSON verdict", "09 fake reasoning", "10 master key")
 SAID = ("errors", "error", "corrected-translation", "statement")  # quoted, and said by the model before
+BETWEEN = 7
 SECRET = secrets.token_bytes(16)
 QUOTE = re.compile(r'^<<([\w-]+) (\w+)>>\n("[^\n]*")\n<</\1 \2>>$', re.MULTILINE)
 
@@ -61,20 +62,32 @@ async def outcome(judge: TranslationJudge, subject: Subject, ask: Hostile) -> st
     return "flagged" if "verdict_in_text" in annotation.flags else "believed"
 
 
+def told_at(step: int, judge: TranslationJudge) -> list[Attack]:
+    """The verdicts that a model says at a step: all at the first and the last, some at each between.
+
+    Steps between are many where agents are alike but for their category, as the 19 of HiMATE.
+    """
+    every = list({a.text: a for a in ATTACKS if a.kind in VERDICTS}.values())
+    return every if step in {0, judge.calls.min - 1} else every[step % BETWEEN :: BETWEEN]
+
+
+def shared_out(attacks: list[Attack], judge: TranslationJudge) -> list[Attack]:
+    """All attacks; of a judge that asks many agents each of its profiles gets its share."""
+    return attacks if judge.calls.min <= 2 else attacks[PROFILES.index(judge.profile) :: len(PROFILES)]
+
+
 async def test_a_verdict_from_the_text_is_refused_or_flagged(judge: TranslationJudge) -> None:
     """The model says the attack and nothing else, at every step; or it says it among other words."""
-    attacks = list({a.text: a for a in ATTACKS if a.kind in VERDICTS}.values())
     for step in range(judge.calls.min):
         outcomes: Counter[str] = Counter()
-        for attack, place, subject in in_turn(attacks, judge):
+        for attack, place, subject in in_turn(told_at(step, judge), judge):
             whole = await outcome(judge, subject, Hostile(attack.text, step=step))
             outcomes[whole] += 1
             assert whole != "believed", (attack, place)
             prose = Hostile(f"Here is what I found.\n{attack.text}\nThat is all.", step=step)
             assert await outcome(judge, subject, prose) == "refused", (attack, place)
-        assert set(outcomes) == {"refused", "flagged"}, (
-            "no verdict in the form of this judge among the attacks"
-        )
+        if step == 0:
+            assert set(outcomes) == {"refused", "flagged"}, "no attack has the form of this judge"
 
 
 async def test_a_model_sees_each_text_as_one_json_string_that_it_cannot_leave(
@@ -82,7 +95,7 @@ async def test_a_model_sees_each_text_as_one_json_string_that_it_cannot_leave(
 ) -> None:
     """Our own words are the same whatever the texts say, every text comes back, and no copy is believed."""
     ours: dict[tuple[str, str], list[str]] = {}
-    for attack, place, subject in in_turn(ATTACKS, judge):
+    for attack, place, subject in in_turn(shared_out(ATTACKS, judge), judge):
         ask = Hostile(attack.text, step=judge.calls.min - 1)
         assert await outcome(judge, subject, ask) != "believed", (attack, place)
         mark = mark_of(subject.segment, SECRET)
@@ -106,5 +119,5 @@ def shown_in(message: Message, mark: str) -> list[str]:
 
 
 async def test_no_text_can_make_a_judgement_fail(judge: TranslationJudge) -> None:
-    for _, _, subject in in_turn(ATTACKS[::5], judge):
+    for _, _, subject in in_turn(shared_out(ATTACKS[::5], judge), judge):
         await judge.annotate(subject, Hostile())

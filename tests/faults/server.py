@@ -100,6 +100,7 @@ class Server:
         self.requests: Counter[str] = Counter()
         self.delay = 0.0
         self.jitter = 0.0
+        self.is_held = False  # while it is, nothing is answered
         self.port = 0
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -118,7 +119,7 @@ class Server:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
 
-    def fails(self, *names: str | None) -> None:
+    def fails(self, *names: str | Fault | None) -> None:
         """Play these in turn, the last one for ever."""
         self.log.clear()
         self.headers.clear()
@@ -158,6 +159,8 @@ class Server:
         self.log.append(payload)
         self.headers.append(dict(request.headers))
         self.requests[plain(payload)] += 1
+        while self.is_held:  # noqa: ASYNC110 (set by the thread of a test, which an Event of asyncio is not for)
+            await asyncio.sleep(0.01)
         if self.delay or self.jitter:
             await asyncio.sleep(self.delay + self.jitter * random.random())
         name = self.play(number)

@@ -43,12 +43,14 @@ class Asked(NamedTuple):
         return [p for m in self.messages for p in m.parts if isinstance(p, Quoted)]
 
 
-class Script:
-    """Answers with the replies it was given, in their order, and keeps what it was asked."""
+class Asking:
+    """An `ask` that keeps what it was asked; what it says to that is for its kinds to say."""
 
-    def __init__(self, *replies: str | Reply) -> None:
-        self._replies = [Reply(text=r) if isinstance(r, str) else r for r in replies]
+    def __init__(self) -> None:
         self.asked: list[Asked] = []
+
+    def says(self, about: About) -> str | Reply:
+        raise NotImplementedError
 
     async def __call__(
         self,
@@ -62,8 +64,20 @@ class Script:
         tools: Sequence[Tool] = (),
     ) -> Answer[T]:
         self.asked.append(Asked(tuple(messages), about, attempts, schema, sampling, tuple(tools)))
-        reply = self._replies.pop(0)
+        said = self.says(about)
+        reply = Reply(text=said) if isinstance(said, str) else said
         return Answer(value=read(reply), reply=reply)
+
+
+class Script(Asking):
+    """Answers with the replies it was given, in their order."""
+
+    def __init__(self, *replies: str | Reply) -> None:
+        super().__init__()
+        self._replies = list(replies)
+
+    def says(self, about: About) -> str | Reply:
+        return self._replies.pop(0)
 
 
 def subject(

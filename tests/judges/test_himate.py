@@ -3,14 +3,14 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
 from adjudge.core.annotation import Annotation
-from adjudge.core.ask import About, Answer, Message, Quoted, Reply, Sampling, TokenLogprob
+from adjudge.core.ask import About, Quoted, Reply, Sampling, TokenLogprob
 from adjudge.core.judge import PROFILES, Profile
 from adjudge.core.segment import Segment, Subject
 from adjudge.core.typology import SUBTYPES, find_weights
@@ -22,10 +22,9 @@ from adjudge.judges.himate import Himate
 from adjudge.judges.himate.agents import BY_CORE, BY_SUBTYPE
 from adjudge.judges.himate.threshold import Threshold
 from adjudge.scoring.mqm import mqm_score
-from tests.judges.asking import Asked, subject
+from tests.judges.asking import Asking, subject
 from tests.judges.malformed import ANYWHERE, Bad
 
-T = TypeVar("T")
 CLEAN = '{"errors": []}'
 CORRECTED, SAME = '{"result": "corrected"}', '{"result": "no difference"}'
 AGREE, DISAGREE = ('{"reply": "So it is.", "agrees": true}', '{"reply": "I do not see it.", "agrees": false}')
@@ -58,30 +57,17 @@ def sure(text: str, probability: float) -> Reply:
     return Reply(text=text, logprobs=(TokenLogprob(text[:5], half), TokenLogprob(text[5:], half)))
 
 
-class Roles:
+class Roles(Asking):
     """An `ask` that answers by role and by what is wanted."""
 
     def __init__(self, replies: Replies) -> None:
+        super().__init__()
         self._replies = {key: list(said) for key, said in replies.items()}
-        self.asked: list[Asked] = []
 
-    async def __call__(
-        self,
-        messages: Sequence[Message],
-        *,
-        about: About,
-        read: Callable[[Reply], T],
-        attempts: int = 2,
-        schema: Mapping[str, object] | None = None,
-        sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
-        **_: Any,
-    ) -> Answer[T]:
-        self.asked.append(Asked(tuple(messages), about, attempts, schema, sampling))
+    def says(self, about: About) -> str | Reply:
         key = (about.role, about.wants)
         assert key in self._replies or about.wants == "errors", f"nobody expected {key}"
-        said = self._replies[key].pop(0) if key in self._replies else CLEAN
-        reply = Reply(text=said) if isinstance(said, str) else said
-        return Answer(value=read(reply), reply=reply)
+        return self._replies[key].pop(0) if key in self._replies else CLEAN
 
     @property
     def left(self) -> int:

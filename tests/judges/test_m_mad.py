@@ -1,14 +1,15 @@
 """M-MAD: every way through its three stages, with a scripted cast."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from itertools import product
+from typing import Any
 
 import pytest
 
 from adjudge.core.annotation import Annotation, ErrorSpan, Match
-from adjudge.core.ask import About, Answer, Message, Reply, Sampling, Tool
+from adjudge.core.ask import About, Reply
 from adjudge.core.judge import PROFILES, Profile
 from adjudge.core.typology import Severity, find_category, find_weights
 from adjudge.errors import AnswerError, UsageError
@@ -21,10 +22,9 @@ from adjudge.judges.m_mad.debate import debate_calls
 from adjudge.judges.m_mad.final import tidy
 from adjudge.judges.m_mad.panel import ALL, DIMENSIONS
 from adjudge.scoring.mqm import mqm_score
-from tests.judges.asking import Asked, subject
+from tests.judges.asking import Asked, Asking, subject
 from tests.judges.malformed import ANYWHERE
 
-T = TypeVar("T")
 Said = str | Reply
 
 NAMES = ("accuracy", "fluency", "terminology", "style")
@@ -52,36 +52,23 @@ def holds(*errors: tuple[str, str, Severity], words: str = "For this reason.") -
 MAJOR, MINOR = holds((*SOFA, "major")), holds((*SOFA, "minor"))
 
 
-class Cast:
+class Cast(Asking):
     """An `ask` in which every role has lines of its own; an expert without lines finds nothing."""
 
     def __init__(self, **lines: Said | Sequence[Said]) -> None:
+        super().__init__()
         self._lines = {
             role.replace("_", "."): [text] if isinstance(text, str | Reply) else list(text)
             for role, text in lines.items()
         }
-        self.asked: list[Asked] = []
 
-    async def __call__(
-        self,
-        messages: Sequence[Message],
-        *,
-        about: About,
-        read: Callable[[Reply], T],
-        attempts: int = 2,
-        schema: Mapping[str, object] | None = None,
-        sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
-        tools: Sequence[Tool] = (),
-    ) -> Answer[T]:
-        self.asked.append(Asked(tuple(messages), about, attempts, schema, sampling))
+    def says(self, about: About) -> Said:
         agent = about.role.partition(".")[0]
         lines = self._lines.get(about.role, self._lines.get(agent))
         if lines is None:
             assert agent == "expert", f"nobody expected {about.role}"
-            lines = [NOTHING]
-        said = lines.pop(0) if len(lines) > 1 else lines[0]
-        reply = Reply(text=said) if isinstance(said, str) else said
-        return Answer(value=read(reply), reply=reply)
+            return NOTHING
+        return lines.pop(0) if len(lines) > 1 else lines[0]
 
     @property
     def roles(self) -> list[str]:
@@ -282,13 +269,16 @@ async def debated(strategy: Any, rounds: int = 2, **settings: Any) -> Cast:
             ["supporter", "opponent", "reviewer", "supporter", "opponent", "arbiter"],
         ),
         ("consultancy-review", [*["supporter", "reviewer"] * 2, "arbiter"]),
-        ("none", []),
     ],
 )
 async def test_each_strategy_hears_its_agents_in_turn(strategy: str, agents: list[str]) -> None:
     cast = await debated(strategy)
     assert cast.roles[4:-1] == [f"{agent}.accuracy" for agent in agents]
     assert len({asked.about.stage for asked in cast.of("reviewer")}) <= 1
+
+
+async def test_without_a_strategy_nobody_debates() -> None:
+    assert (await debated("none", rounds=3)).roles[4:] == ["final"]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES[1:])
@@ -398,8 +388,7 @@ async def test_without_partition_one_expert_marks_everything() -> None:
 
 SETTINGS: list[dict[str, Any]] = [
     {"strategy": strategy, "rounds": rounds, "partition": partition, "final_judge": final}
-    for strategy in (*STRATEGIES, "none")
-    for rounds in range(6)
+    for strategy, rounds in [*product(STRATEGIES, range(6)), ("none", 0), ("none", 3)]
     for partition in (True, False)
     for final in (True, False)
 ]

@@ -330,3 +330,12 @@ async def test_examples_are_written_in_the_look_of_quoted_texts() -> None:
     example = load_prompts("gemba_mqm", ("examples.jsonl",), None).examples()[0]
     source = f"<<source example>>\n{json.dumps(example.source, ensure_ascii=False)}\n<</source example>>"
     assert source in cast(str, asked.messages[1].parts[0])
+
+
+def test_judged_texts_are_put_into_words_that_were_filled_in_before() -> None:
+    prompts = Prompts(texts={"p.md": "$words: $a, $b, $a $$"})
+    for text in ("$b", "", "a\u2028b"):
+        a, b = Quoted("source", text), Quoted("translation", f"x{text}")
+        assert prompts.piece("p", a=a, b=b, words="In $") == ("In $: ", a, ", ", b, ", ", a, " $")
+    with pytest.raises(UsageError, match="must say where"):
+        prompts.piece("p", a="a", b="b", words="w", more=Quoted("c", "d"))

@@ -1,8 +1,9 @@
 """What the tests of runs share: a small test set, a judge that is easy to follow, and a metric."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -10,14 +11,29 @@ import pytest
 from adjudge.core.annotation import Annotation
 from adjudge.core.ask import About, Ask, Message, Quoted, Reply
 from adjudge.core.judge import Calls, Profile
+from adjudge.core.run import Run
 from adjudge.core.segment import Segment, Subject, TestSet
 from adjudge.errors import AnswerError, ServerStopError
 from adjudge.llm import rules
 from adjudge.llm.model import Request
+from tests.faults.server import Server, running
 
-__all__ = ["Lengths", "Rater", "Stopping", "small_set"]
+__all__ = ["Lengths", "Rater", "Stopping", "check_stops", "platform_set", "small_set"]
 
 RULES = rules.RulesModel()  # before any test puts another in its place
+
+
+@pytest.fixture(scope="module")
+def _server() -> Iterator[Server]:
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def server(_server: Server) -> Server:
+    """A server that behaves, until a test says what it plays."""
+    _server.fails(None)
+    return _server
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,3 +163,49 @@ class Stopping:
             raise ServerStopError("no more")
         self.asked += 1
         return await RULES.reply(request)
+
+
+def check_stops(
+    again: Callable[[Path], Run],
+    stops: Callable[[int], Sequence[int]],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Run:
+    """Stop runs and let them go on: nothing may be asked twice, and the records be those of a whole run.
+
+    Args:
+        again: runs into a folder.
+        stops: number of all questions to the numbers after which a run is stopped.
+        folder: for the runs.
+        monkeypatch: of the test.
+
+    Returns:
+        The whole run.
+    """
+    model = Stopping(-1)
+    monkeypatch.setattr(rules, "RulesModel", lambda: model)
+    whole, total = again(folder / "whole"), model.asked
+    for left in stops(total):
+        model.left, model.asked = left, 0
+        with pytest.raises(ServerStopError):
+            again(folder / f"stopped{left}")
+        model.left = -1
+        again(folder / f"stopped{left}")
+        records = (folder / name / "records.jsonl" for name in ("whole", f"stopped{left}"))
+        assert len({path.read_bytes() for path in records}) == 1, left
+        assert model.asked == total, "nothing was asked twice"
+    return whole
+
+
+def platform_set(size: int) -> TestSet:
+    """Segments in which every translation is another text, and a number is wrong in each."""
+    segments = tuple(
+        Segment(
+            segment=str(n),
+            lp="en-de",
+            source=f"Platform {n + 3}, please.",
+            translations={name: f"Wort{name}{n} Gleis {100 + n}, bitte." for name in "AB"},
+        )
+        for n in range(size)
+    )
+    return TestSet(name="small", segments=segments)

@@ -1,7 +1,7 @@
 """A forecast knows every call beforehand: what it says is what a server counts."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from adjudge.runs.forecast import Forecast, aforecast, forecast, forecast_job
 from adjudge.runs.job import prepare
 from adjudge.runs.run import run
 from tests.faults import server as faults
-from tests.faults.server import MARK, Server, envelope, running
+from tests.faults.server import MARK, Server, envelope
 from tests.runs.conftest import Lengths, small_set
 
 CASES: list[tuple[str, dict[str, str], int]] = [
@@ -41,12 +41,6 @@ CASES: list[tuple[str, dict[str, str], int]] = [
     ("gemba-da", {"samples": "3"}, 3),
     ("gemba-esa", {"samples": "2"}, 4),
 ]
-
-
-@pytest.fixture(scope="module")
-def _server() -> Iterator[Server]:
-    with running() as server:
-        yield server
 
 
 @pytest.fixture

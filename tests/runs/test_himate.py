@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +15,15 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.data.calibration import read_calibration, write_calibration
 from adjudge.data.load import load
 from adjudge.data.run_dir import read_run
-from adjudge.errors import DataError, ServerStopError, UsageError
+from adjudge.errors import DataError, UsageError
 from adjudge.judges.himate import Himate
 from adjudge.judges.himate.threshold import Threshold
-from adjudge.llm import rules
 from adjudge.runs.calibration import acalibrate, for_calibration, percentile_of
 from adjudge.runs.forecast import forecast
 from adjudge.runs.job import prepare
 from adjudge.runs.run import run, run_to_end
-from tests.faults.server import Server, running
-from tests.runs.conftest import Stopping
+from tests.faults.server import Server
+from tests.runs.conftest import check_stops, platform_set
 
 ABLATIONS: list[dict[str, str]] = [
     {"most": "1"},
@@ -36,32 +35,6 @@ ABLATIONS: list[dict[str, str]] = [
 ]
 SUBTYPE = re.compile(r"You are responsible for:\n- ([^:\n]+):")
 TEXT = re.compile(r"<<translation [0-9a-f]{16}>>\n(.*)\n<</translation")
-
-
-def small(size: int = 2) -> TestSet:
-    """Every translation is another text; a number is wrong in each."""
-    segments = tuple(
-        Segment(
-            segment=str(n),
-            lp="en-de",
-            source=f"Platform {n + 3}, please.",
-            translations={name: f"Wort{name}{n} Gleis {100 + n}, bitte." for name in "AB"},
-        )
-        for n in range(size)
-    )
-    return TestSet(name="small", segments=segments)
-
-
-@pytest.fixture(scope="module")
-def _server() -> Iterator[Server]:
-    with running() as server:
-        yield server
-
-
-@pytest.fixture
-def server(_server: Server) -> Server:
-    _server.fails(None)
-    return _server
 
 
 def model(*, finds: bool) -> Callable[[dict[str, Any]], str]:
@@ -92,9 +65,9 @@ def test_a_server_is_asked_as_often_as_was_told(
 ) -> None:
     server.answer = model(finds=finds)
     options: Any = {"settings": settings, "base_url": server.url, "model": "mock"}
-    found = forecast("himate", small(), **options)
+    found = forecast("himate", platform_set(2), **options)
     assert not server.log
-    done = run("himate", small(), out=tmp_path / "run", **options)
+    done = run("himate", platform_set(2), out=tmp_path / "run", **options)
     assert done.info.counts["judged"] == 4
     assert len(server.log) == (found.calls.max if finds else found.calls.min)
     assert found.calls.min <= found.calls.typical <= found.calls.max
@@ -104,7 +77,7 @@ def test_a_server_is_asked_as_often_as_was_told(
 def test_each_agent_may_have_a_model_of_its_own(server: Server, tmp_path: Path, role: str, own: int) -> None:
     server.answer = model(finds=True)
     options: Any = {"base_url": server.url, "model": ["mock", f"{role}=builtin/rules"]}
-    done = run("himate", small(1), out=tmp_path / "run", settings={"most": "1"}, **options)
+    done = run("himate", platform_set(1), out=tmp_path / "run", settings={"most": "1"}, **options)
     assert f"{role}=builtin/rules" in str(done.info.signature)
     assert done.info.counts["judged"] == 2
     assert len(server.log) < 2 * 133
@@ -115,11 +88,11 @@ def test_each_agent_may_have_a_model_of_its_own(server: Server, tmp_path: Path, 
 def test_a_flaky_server_changes_no_record(server: Server, tmp_path: Path) -> None:
     server.answer = model(finds=True)
     options: Any = {"base_url": server.url, "model": "mock", "concurrency": 1, "settings": {"most": "1"}}
-    undisturbed = run("himate", small(1), out=tmp_path / "undisturbed", **options)
+    undisturbed = run("himate", platform_set(1), out=tmp_path / "undisturbed", **options)
     faults = ("empty", "html", "prose", "content null")
     plan = [play for fault in faults for play in (fault, *[None] * 29)]
     server.fails(*plan, None)
-    disturbed = run("himate", small(1), out=tmp_path / "disturbed", **options)
+    disturbed = run("himate", platform_set(1), out=tmp_path / "disturbed", **options)
     assert disturbed.records == undisturbed.records
     assert len(server.log) == 2 * 133 + 4
 
@@ -133,7 +106,7 @@ def test_a_refusal_at_any_stage_is_a_failure(server: Server, tmp_path: Path, wan
         return "I'm sorry, but I can't help with that." if refuses else good(payload)
 
     server.answer = answer
-    done = run("himate", small(1), out=tmp_path / "run", base_url=server.url, model="mock")
+    done = run("himate", platform_set(1), out=tmp_path / "run", base_url=server.url, model="mock")
     assert all(isinstance(record, Failure) and record.reason == "refused" for record in done.records)
     assert len(done.records) == 2
 
@@ -162,27 +135,20 @@ def test_the_embedded_rules_play_every_role(tmp_path: Path, profile: Any, settin
 def test_a_run_that_was_stopped_ends_as_one_that_was_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counter = Stopping(-1)
-    monkeypatch.setattr(rules, "RulesModel", lambda: counter)
-    whole = run("himate", small(), out=tmp_path / "whole")
-    total = counter.asked
-    for left in (1, 40, total // 2, total - 1):
-        out = tmp_path / f"stopped{left}"
-        stopped = Stopping(left)
-        monkeypatch.setattr(rules, "RulesModel", lambda stopped=stopped: stopped)
-        with pytest.raises(ServerStopError):
-            run("himate", small(), out=out)
-        stopped.left = -1
-        assert run("himate", small(), out=out).records == whole.records
-        assert stopped.asked == total, "nothing was asked twice"
+    check_stops(
+        lambda out: run("himate", platform_set(2), out=out),
+        lambda total: (1, 40, total // 2, total - 1),
+        tmp_path,
+        monkeypatch,
+    )
 
 
 def test_a_recorded_run_gives_the_same_records_without_a_model(tmp_path: Path, server: Server) -> None:
     server.answer = model(finds=True)
     options: Any = {"settings": {"most": "1"}}
-    first = run("himate", small(1), out=tmp_path / "a", base_url=server.url, model="mock", **options)
+    first = run("himate", platform_set(1), out=tmp_path / "a", base_url=server.url, model="mock", **options)
     asked = len(server.log)
-    second = run("himate", small(1), out=tmp_path / "b", model=f"replay:{tmp_path / 'a'}", **options)
+    second = run("himate", platform_set(1), out=tmp_path / "b", model=f"replay:{tmp_path / 'a'}", **options)
     assert second.records == first.records
     assert len(server.log) == asked
     assert read_run(tmp_path / "b").records == first.records
@@ -193,16 +159,10 @@ def test_wmt23_is_judged_offline_and_the_same_after_a_stop(
     adjudge_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     test_set = load(adjudge_data / "wmt23", lp="en-de").select(limit=3)
-    whole = run("himate", test_set, out=tmp_path / "whole")
+    whole = check_stops(lambda out: run("himate", test_set, out=out), lambda _: (500,), tmp_path, monkeypatch)
     assert whole.info.counts.get("failed", 0) == 0
     told = forecast("himate", test_set)
     assert told.calls.min <= whole.info.calls["asked"] <= told.calls.max
-    stopping = Stopping(500)
-    monkeypatch.setattr(rules, "RulesModel", lambda: stopping)
-    with pytest.raises(ServerStopError):
-        run("himate", test_set, out=tmp_path / "stopped")
-    stopping.left = -1
-    assert run("himate", test_set, out=tmp_path / "stopped").records == whole.records
 
 
 # Calibration...
@@ -221,7 +181,7 @@ def test_a_calibration_takes_the_percentile_of_every_confidence_by_language_pair
     server.answer = model(finds=True)
     judge = for_calibration(Himate(most=1, threshold=Threshold(0.1)))
     assert judge == Himate(most=1, stages="se+sr")
-    job = prepare(judge, small(), tmp_path / "run", base_url=server.url, model="mock")
+    job = prepare(judge, platform_set(2), tmp_path / "run", base_url=server.url, model="mock")
     calibration, outcome = run_to_end(acalibrate(job, 60))
     assert (calibration.judge, calibration.confidence) == ("himate", "logprobs")
     assert calibration.model == "mock"
@@ -236,13 +196,13 @@ def test_a_calibration_takes_the_percentile_of_every_confidence_by_language_pair
     write_calibration(tmp_path / "himate.json", calibration)
     settings = {"threshold": str(tmp_path / "himate.json"), "most": "1"}
     options: Any = {"base_url": server.url, "model": "mock", "settings": settings}
-    done = run("himate", small(), out=tmp_path / "judged", **options)
+    done = run("himate", platform_set(2), out=tmp_path / "judged", **options)
     assert f"|threshold:p60-{calibration.digest}|" in str(done.info.signature)
     assert len(server.log) - asked == 4 * (19 + 2 * 19), (
         "nothing is below the threshold, nothing is discussed"
     )
     with pytest.raises(UsageError, match="made with model 'mock', this run has 'builtin/rules'"):
-        run("himate", small(), out=tmp_path / "other", settings=settings)
+        run("himate", platform_set(2), out=tmp_path / "other", settings=settings)
 
 
 def test_what_cannot_be_calibrated_is_said(tmp_path: Path) -> None:
@@ -263,18 +223,18 @@ def test_a_model_that_gives_no_log_probabilities_is_refused_before_it_is_paid(tm
     options: Any = {"model": "anthropic/claude-x", "dry": True}
     for settings in ({"threshold": "0.5"}, {"threshold": "0.5", "agents": "core"}):
         with pytest.raises(UsageError, match=r"claude-x gives no log-probabilities; .*--verifications 5"):
-            prepare("himate", small(), tmp_path / "run", settings=settings, **options)
+            prepare("himate", platform_set(2), tmp_path / "run", settings=settings, **options)
     for settings in ({}, {"threshold": "0.5", "verifications": "5"}):
-        prepare("himate", small(), tmp_path / "run", settings=settings, **options)
+        prepare("himate", platform_set(2), tmp_path / "run", settings=settings, **options)
     mixed: Any = {**options, "model": ["builtin/rules", "tier-1=anthropic/claude-x"]}
-    prepare("himate", small(), tmp_path / "run", settings={"threshold": "0.5"}, **mixed)
-    job = prepare(for_calibration(Himate()), small(), tmp_path / "run", **options)
+    prepare("himate", platform_set(2), tmp_path / "run", settings={"threshold": "0.5"}, **mixed)
+    job = prepare(for_calibration(Himate()), platform_set(2), tmp_path / "run", **options)
     with pytest.raises(UsageError, match="gives no log-probabilities"):
         run_to_end(acalibrate(job, 60))
 
 
 def test_samples_in_place_of_log_probabilities_are_said_in_the_file(tmp_path: Path) -> None:
-    job = prepare(for_calibration(Himate(verifications=3)), small(), tmp_path / "run")
+    job = prepare(for_calibration(Himate(verifications=3)), platform_set(2), tmp_path / "run")
     calibration, _ = run_to_end(acalibrate(job, 60))
     assert calibration.confidence == "samples:3"
     assert calibration.thresholds["en-de"].threshold == 1.0

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +10,13 @@ import pytest
 
 from adjudge import examples
 from adjudge.core.annotation import Annotation
-from adjudge.core.segment import Segment, TestSet
 from adjudge.data.load import load
 from adjudge.data.run_dir import read_run
-from adjudge.errors import ServerStopError
 from adjudge.judges.m_mad import MMad
-from adjudge.llm import rules
 from adjudge.runs.forecast import forecast
 from adjudge.runs.run import run
-from tests.faults.server import Server, running
-from tests.runs.conftest import Stopping
+from tests.faults.server import Server
+from tests.runs.conftest import check_stops, platform_set
 
 STRATEGIES = ("consensus", "deliberation", "interactive-review", "consultancy-review", "none")
 ABLATIONS: list[dict[str, str]] = [
@@ -39,32 +36,6 @@ CATEGORIES = {
     "terminology": "terminology/inconsistent use",
     "style": "style/awkward",
 }
-
-
-def small(size: int = 3) -> TestSet:
-    """Every translation is another text; a number is wrong in each."""
-    segments = tuple(
-        Segment(
-            segment=str(n),
-            lp="en-de",
-            source=f"Platform {n + 3}, please.",
-            translations={name: f"Wort{name}{n} Gleis {100 + n}, bitte." for name in "AB"},
-        )
-        for n in range(size)
-    )
-    return TestSet(name="small", segments=segments)
-
-
-@pytest.fixture(scope="module")
-def _server() -> Iterator[Server]:
-    with running() as server:
-        yield server
-
-
-@pytest.fixture
-def server(_server: Server) -> Server:
-    _server.fails(None)
-    return _server
 
 
 def model(*, finds: bool) -> Callable[[dict[str, Any]], str]:
@@ -97,9 +68,9 @@ def test_a_server_is_asked_as_often_as_was_told(
 ) -> None:
     server.answer = model(finds=finds)
     options: Any = {"settings": settings, "base_url": server.url, "model": "mock"}
-    found = forecast("m-mad", small(), **options)
+    found = forecast("m-mad", platform_set(3), **options)
     assert not server.log
-    done = run("m-mad", small(), out=tmp_path / "run", **options)
+    done = run("m-mad", platform_set(3), out=tmp_path / "run", **options)
     assert done.info.counts["judged"] == 6
     assert len(server.log) == (found.calls.max if finds else found.calls.min)
     assert found.calls.min <= found.calls.typical <= found.calls.max
@@ -108,11 +79,11 @@ def test_a_server_is_asked_as_often_as_was_told(
 def test_a_flaky_server_changes_no_record(server: Server, tmp_path: Path) -> None:
     server.answer = model(finds=True)
     options: Any = {"base_url": server.url, "model": "mock", "concurrency": 1}
-    undisturbed = run("m-mad", small(1), out=tmp_path / "undisturbed", **options)
+    undisturbed = run("m-mad", platform_set(1), out=tmp_path / "undisturbed", **options)
     plan = [name for fault in ("empty", "html", "prose", "content null") for name in (fault, *[None] * 9)]
     server.fails(*plan, None)
     server.answer = model(finds=True)
-    disturbed = run("m-mad", small(1), out=tmp_path / "disturbed", **options)
+    disturbed = run("m-mad", platform_set(1), out=tmp_path / "disturbed", **options)
     assert disturbed.records == undisturbed.records
     assert len(server.log) == 2 * 41 + 4
 
@@ -121,7 +92,7 @@ def test_a_flaky_server_changes_no_record(server: Server, tmp_path: Path) -> Non
 def test_each_agent_may_have_a_model_of_its_own(server: Server, tmp_path: Path, role: str) -> None:
     server.answer = model(finds=True)
     options: Any = {"base_url": server.url, "model": ["mock", f"{role}=builtin/rules"]}
-    done = run("m-mad", small(1), out=tmp_path / "run", **options)
+    done = run("m-mad", platform_set(1), out=tmp_path / "run", **options)
     assert f"{role}=builtin/rules" in str(done.info.signature)
     own = {"supporter": 4 * 3, "supporter.style": 3, "final": 1}[role]
     assert len(server.log) == 2 * (41 - own)
@@ -147,7 +118,7 @@ def test_the_embedded_rules_play_every_role(tmp_path: Path, profile: Any, settin
 
 
 def test_the_rules_debate_only_what_they_find_and_agree_at_once(tmp_path: Path) -> None:
-    done = run("m-mad", small(), out=tmp_path / "run")
+    done = run("m-mad", platform_set(3), out=tmp_path / "run")
     assert all(isinstance(r, Annotation) and [s.text for s in r.spans] for r in done.records)
     assert not any(record.flags for record in done.records if isinstance(record, Annotation))
 
@@ -155,26 +126,19 @@ def test_the_rules_debate_only_what_they_find_and_agree_at_once(tmp_path: Path) 
 def test_a_run_that_was_stopped_ends_as_one_that_was_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counter = Stopping(-1)
-    monkeypatch.setattr(rules, "RulesModel", lambda: counter)
-    whole = run("m-mad", small(), out=tmp_path / "whole")
-    total = counter.asked
-    for left in (1, 7, total // 2, total - 1):
-        out = tmp_path / f"stopped{left}"
-        stopped = Stopping(left)
-        monkeypatch.setattr(rules, "RulesModel", lambda stopped=stopped: stopped)
-        with pytest.raises(ServerStopError):
-            run("m-mad", small(), out=out)
-        stopped.left = -1
-        assert run("m-mad", small(), out=out).records == whole.records
-        assert stopped.asked == total, "nothing was asked twice"
+    check_stops(
+        lambda out: run("m-mad", platform_set(3), out=out),
+        lambda total: (1, 7, total // 2, total - 1),
+        tmp_path,
+        monkeypatch,
+    )
 
 
 def test_a_recorded_run_gives_the_same_records_without_a_model(tmp_path: Path, server: Server) -> None:
     server.answer = model(finds=True)
-    first = run("m-mad", small(2), out=tmp_path / "a", base_url=server.url, model="mock")
+    first = run("m-mad", platform_set(2), out=tmp_path / "a", base_url=server.url, model="mock")
     asked = len(server.log)
-    second = run("m-mad", small(2), out=tmp_path / "b", model=f"replay:{tmp_path / 'a'}")
+    second = run("m-mad", platform_set(2), out=tmp_path / "b", model=f"replay:{tmp_path / 'a'}")
     assert second.records == first.records
     assert len(server.log) == asked
     assert read_run(tmp_path / "b").records == first.records
@@ -185,18 +149,12 @@ def test_wmt23_is_judged_offline_and_the_same_after_a_stop(
     adjudge_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     test_set = load(adjudge_data / "wmt23", lp="en-de").select(limit=3)
-    whole = run("m-mad", test_set, out=tmp_path / "whole")
+    whole = check_stops(lambda out: run("m-mad", test_set, out=out), lambda _: (100,), tmp_path, monkeypatch)
     assert whole.info.counts.get("failed", 0) == 0
     told = forecast("m-mad", test_set)
     assert told.calls.min <= whole.info.calls["asked"] <= told.calls.max
-    stopping = Stopping(100)
-    monkeypatch.setattr(rules, "RulesModel", lambda: stopping)
-    with pytest.raises(ServerStopError):
-        run("m-mad", test_set, out=tmp_path / "stopped")
-    stopping.left = -1
-    assert run("m-mad", test_set, out=tmp_path / "stopped").records == whole.records
 
 
 def test_a_forecast_without_a_model_is_the_judges_bounds_times_the_units() -> None:
-    told = forecast("m-mad", small(), base_url="http://127.0.0.1:9/v1", model="mock")
+    told = forecast("m-mad", platform_set(3), base_url="http://127.0.0.1:9/v1", model="mock")
     assert told.calls == tuple(6 * bound for bound in MMad().calls)

@@ -4,7 +4,6 @@ import hashlib
 import json
 import random
 import shutil
-from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -19,13 +18,13 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.data.load import load
 from adjudge.data.run_dir import read_run
 from adjudge.data.trace import Trace
-from adjudge.errors import ServerStopError, SettingError, UsageError
-from adjudge.llm import rules, search
+from adjudge.errors import SettingError, UsageError
+from adjudge.llm import search
 from adjudge.llm.retry import Patience
 from adjudge.runs.forecast import forecast
 from adjudge.runs.run import run
-from tests.faults.server import Server, envelope, plain, running
-from tests.runs.conftest import Stopping
+from tests.faults.server import Server, envelope, plain
+from tests.runs.conftest import check_stops
 
 SYSTEMS = ("A", "B", "C", "D")
 NOTES = "# Fish\n\nA red herring leads people astray.\n\n# Plums\n\nPlum duff is a pudding.\n"
@@ -103,12 +102,6 @@ async def tooled(request: web.Request, content: str) -> web.StreamResponse:
             None, finish="tool_calls", tool_calls=[{"id": "c1", "type": "function", "function": function}]
         )
     )
-
-
-@pytest.fixture(scope="module")
-def _server() -> Iterator[Server]:
-    with running() as server:
-        yield server
 
 
 @pytest.fixture
@@ -267,20 +260,12 @@ def test_a_run_that_was_stopped_ends_as_one_that_was_not(
     tmp_path: Path, notes: str, monkeypatch: pytest.MonkeyPatch, anchors: str
 ) -> None:
     options: Any = {"settings": {"search": notes, "anchors": anchors}}
-    counter = Stopping(-1)
-    monkeypatch.setattr(rules, "RulesModel", lambda: counter)
-    run("rate", small(), out=tmp_path / "whole", **options)
-    total, whole = counter.asked, (tmp_path / "whole" / "records.jsonl").read_bytes()
-    for left in (1, 7, total // 2, total - 1):
-        out = tmp_path / f"stopped{left}"
-        stopped = Stopping(left)
-        monkeypatch.setattr(rules, "RulesModel", lambda stopped=stopped: stopped)
-        with pytest.raises(ServerStopError):
-            run("rate", small(), out=out, **options)
-        stopped.left = -1
-        run("rate", small(), out=out, **options)
-        assert (out / "records.jsonl").read_bytes() == whole
-        assert stopped.asked == total, "nothing was asked twice"
+    check_stops(
+        lambda out: run("rate", small(), out=out, **options),
+        lambda total: (1, 7, total // 2, total - 1),
+        tmp_path,
+        monkeypatch,
+    )
 
 
 def test_another_machine_repeats_a_run_without_model_engine_or_notes(
@@ -440,11 +425,7 @@ def test_real_test_sets_are_judged_offline_and_the_same_after_a_stop(
 ) -> None:
     test_set = load(adjudge_data / folder, lp=lp).select(limit=3)
     options: Any = {"settings": {"search": notes}}
-    whole = run("rate", test_set, out=tmp_path / "whole", **options)
+    whole = check_stops(
+        lambda out: run("rate", test_set, out=out, **options), lambda _: (100,), tmp_path, monkeypatch
+    )
     assert whole.info.counts["failed"] == 0
-    stopping = Stopping(100)
-    monkeypatch.setattr(rules, "RulesModel", lambda: stopping)
-    with pytest.raises(ServerStopError):
-        run("rate", test_set, out=tmp_path / "stopped", **options)
-    stopping.left = -1
-    assert run("rate", test_set, out=tmp_path / "stopped", **options).records == whole.records

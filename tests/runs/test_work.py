@@ -78,7 +78,7 @@ async def test_never_more_units_are_begun_than_there_are_workers() -> None:
 
 
 async def test_a_slow_unit_holds_back_those_far_ahead_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work_module, "_WINDOW", 5)
+    monkeypatch.setattr(work_module, "WINDOW", 5)
     release = asyncio.Event()
     begun: list[int] = []
 

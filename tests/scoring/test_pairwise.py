@@ -10,6 +10,7 @@ from adjudge.errors import DataError
 from adjudge.meta.bias.biases import bias
 from adjudge.meta.ranking.comparisons import tabulate
 from adjudge.meta.ranking.rank import rank
+from adjudge.meta.ranking.ranked import Method
 from adjudge.report.tallies import count_verdicts
 from adjudge.scoring.score import score
 from tests.scoring.records import preferred
@@ -36,8 +37,8 @@ def test_an_undecided_comparison_earns_nobody_a_point_and_is_counted() -> None:
 
 
 @pytest.mark.parametrize("method", ["mean", "copeland", "davidson"])
-def test_a_ranking_leaves_it_out_and_says_so(method: str) -> None:
-    found = rank(RECORDS, method=method, resamples=10)  # type: ignore[arg-type]
+def test_a_ranking_leaves_it_out_and_says_so(method: Method) -> None:
+    found = rank(RECORDS, method=method, resamples=10)
     assert [(s.system, s.n) for s in found.systems] == [("a", 2), ("b", 2)]
     assert any("1 comparison is undecided" in note for note in found.notes)
 

@@ -97,7 +97,10 @@ def read_whole_number(value: object, low: int, high: int, what: str) -> int:
 
 
 def _same(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found: dict[str, object] = {}
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    found.clear()
     for key, value in pairs:
         if key in found and repr(found[key]) != repr(value):
             raise AnswerError("ambiguous", f"key {shown(key)} stands twice, with different values")

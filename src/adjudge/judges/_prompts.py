@@ -50,9 +50,12 @@ class Prompts:
     def piece(self, name: str, **values: Part | Parts) -> Parts:
         """Fill in one file as part of a message."""
         file = f"{name}.md"
-        if all(isinstance(value, str) or _is_ours(value) for value in values.values()):
-            return _render_words(self.texts[file], tuple(values.items()), file)
-        return render(self.texts[file], values, where=file)
+        words = {name: value for name, value in values.items() if not isinstance(value, Quoted)}
+        if not all(isinstance(value, str) or _is_ours(value) for value in words.values()):
+            return render(self.texts[file], values, where=file)
+        quoted = tuple([name for name in values if name not in words])
+        parts = _render_words(self.texts[file], tuple(words.items()), quoted, file)
+        return tuple([values[p.name] if isinstance(p, Quoted) else p for p in parts]) if quoted else parts  # type: ignore[misc]
 
     def examples(self) -> tuple[Example, ...]:
         """Worked examples in file order."""
@@ -82,7 +85,12 @@ def find_prompts(judge: str, start: str, folder: Path | None) -> tuple[str, ...]
 
 
 def load_prompts(
-    judge: str, names: Iterable[str], folder: Path | None, *, free: str | None = None
+    judge: str,
+    names: Iterable[str],
+    folder: Path | None,
+    *,
+    free: str | None = None,
+    package: str = __package__,
 ) -> Prompts:
     """Load the files that a judge uses, from its own folder, from the shared one, or from the user's.
 
@@ -91,12 +99,13 @@ def load_prompts(
         names: files it uses under its settings.
         folder: the user's; a file in it stands in for ours of that name.
         free: how names start that the user may invent, see `find_prompts`.
+        package: whose `prompts` has the folder; it may have a shared one too, besides that of the judges.
 
     Raises:
         UsageError: no such folder, an empty one, or a file in it that the judge does not have: most likely
             misspelt.
     """
-    ours = {**_packaged(_SHARED), **_packaged(judge)}
+    ours = {**_packaged(_SHARED), **_packaged(_SHARED, package), **_packaged(judge, package)}
     theirs = {} if folder is None else _folder(folder)
     if folder is not None and not theirs:
         raise UsageError(f"{folder} holds no prompts; this judge's files are {', '.join(sorted(ours))}")
@@ -170,9 +179,14 @@ def _is_ours(value: Quoted | Parts) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _render_words(template: str, values: tuple[tuple[str, Part | Parts], ...], where: str) -> Parts:
-    """What holds no judged text is the same for every unit of work."""
-    return render(template, dict(values), where)
+def _render_words(
+    template: str, words: tuple[tuple[str, Part | Parts], ...], quoted: tuple[str, ...], where: str
+) -> Parts:
+    """What holds no judged text is the same for every unit of work.
+
+    In place of each judged text stands an empty one that is called as its variable.
+    """
+    return render(template, dict(words) | {name: Quoted(name, "") for name in quoted}, where)
 
 
 @lru_cache(maxsize=64)
@@ -196,8 +210,8 @@ def joined(parts: Iterable[Part]) -> Parts:
     return (*merged, words) if words else tuple(merged)
 
 
-def _packaged(folder: str) -> dict[str, str]:
-    found = files(__package__).joinpath("prompts", folder)
+def _packaged(folder: str, package: str = __package__) -> dict[str, str]:
+    found = files(package).joinpath("prompts", folder)
     return {file.name: file.read_text(encoding="utf-8") for file in found.iterdir() if file.is_file()}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from adjudge.core.ask import Message, Quoted
@@ -19,6 +20,7 @@ __all__ = [
     "language_names",
     "render_example",
     "render_pair",
+    "render_terms",
     "render_texts",
 ]
 
@@ -52,7 +54,7 @@ def render_texts(prompts: Prompts, subject: Subject, *, with_reference: bool = F
     if not subject.context and not subject.terms:
         return shown
     context = _render_context(prompts, subject, "context_segment", ("translation",))
-    return joined((*context, *_render_terms(prompts, subject), *shown))
+    return joined((*context, *render_terms(prompts, subject), *shown))
 
 
 def render_pair(prompts: Prompts, subject: Subject) -> Parts:
@@ -62,10 +64,11 @@ def render_pair(prompts: Prompts, subject: Subject) -> Parts:
     quoted = {key: Quoted(_PAIR_NAMES[key], text) for key, text in texts.items()}
     shown = prompts.piece("pair", **language_names(subject.lp), **quoted)
     context = _render_context(prompts, subject, "context_pair", ("first", "second"))
-    return joined((*context, *_render_terms(prompts, subject), *shown))
+    return joined((*context, *render_terms(prompts, subject), *shown))
 
 
-def language_names(lp: str) -> dict[str, str]:
+@lru_cache(maxsize=256)
+def language_names(lp: str) -> Mapping[str, str]:
     """What both languages are called, as prompts name them."""
     return {
         "source_language": language_name(source_language(lp)),
@@ -105,7 +108,8 @@ def _render_context(prompts: Prompts, subject: Subject, file: str, names: tuple[
     return (*prompts.piece("context", segments=tuple(segments[:-1])), "\n\n")
 
 
-def _render_terms(prompts: Prompts, subject: Subject) -> Parts:
+def render_terms(prompts: Prompts, subject: Subject) -> Parts:
+    """The glossary, where there is one."""
     if not subject.terms:
         return ()
     terms: list[Part] = []

@@ -19,11 +19,12 @@ from adjudge.core.ask import Usage
 from adjudge.core.judge import Calls
 from adjudge.core.segment import TestSet
 from adjudge.data.calls import CallReader
-from adjudge.llm.prices import Price
+from adjudge.llm.prices import Price, batch_name
 from adjudge.llm.tokens import Tokens
 from adjudge.runs.annotators import Annotator, is_judge
 from adjudge.runs.experience import Experience, learn
-from adjudge.runs.job import Job, Options, prepare
+from adjudge.runs.job import Job, prepare
+from adjudge.runs.options import Options
 from adjudge.runs.rehearsal import Rehearsal, Sums
 from adjudge.runs.run import run_to_end
 
@@ -48,7 +49,7 @@ class Forecast:
         price: least, typical and most; None where the price of a model is unknown.
         currency: of the price.
         price_date: the day from which the prices are known to hold; of several the earliest.
-        seconds: how long it typically takes.
+        seconds: how long it typically takes; None where the provider decides when it answers.
         looked_at: judgements that were rehearsed.
         seen: answered calls by whose tokens the estimate was corrected.
     """
@@ -61,7 +62,7 @@ class Forecast:
     price: tuple[Decimal, Decimal, Decimal] | None = (Decimal(), Decimal(), Decimal())
     currency: str = ""
     price_date: dt.date | None = None
-    seconds: float = 0.0
+    seconds: float | None = 0.0
     looked_at: int = 0
     seen: int = 0
 
@@ -142,13 +143,20 @@ def _forecast(job: Job, rehearsal: Rehearsal, count: int, experience: Experience
         stored=round(rehearsal.stored * scale),
         prompt=_whole(s.prompt for s in sums.values()),
         completion=_whole(s.completion for s in sums.values()),
-        price=_price(sums, job.prices),
+        price=_price(sums, _prices(job)),
         currency=next((price.currency for price in job.prices.values() if price is not None), ""),
         price_date=min(dates, default=None),
-        seconds=typical * experience.seconds / job.width,
+        seconds=None if job.engine == "batch" else typical * experience.seconds / job.width,
         looked_at=rehearsal.looked_at,
         seen=experience.calls,
     )
+
+
+def _prices(job: Job) -> Mapping[str, Price | None]:
+    """What calls cost in the way that they are put, by model."""
+    if job.models is None or job.engine != "batch":
+        return job.prices
+    return {name: job.prices[batch_name(name)] for name in job.models.paid}
 
 
 def _whole(parts: Iterator[Tokens]) -> Calls:

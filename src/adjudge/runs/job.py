@@ -4,89 +4,37 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Final, Literal, TypedDict, Unpack
+from typing import Final, Unpack
 
-from adjudge.core.judge import Profile, is_searching_judge
+from adjudge.core.judge import is_searching_judge
 from adjudge.core.run import RunInfo
 from adjudge.core.score import Signature
 from adjudge.core.search import NO_ENGINE
 from adjudge.core.segment import TestSet
-from adjudge.data.calls import STORE
+from adjudge.data.calls import STORE, Spent
 from adjudge.data.load import load
+from adjudge.data.pair_files import read_pairs
 from adjudge.errors import UsageError
-from adjudge.llm.budget import Budget
+from adjudge.llm.budget import Budget, Meter
 from adjudge.llm.connection import Connection
 from adjudge.llm.models import EMBEDDED, Models, open_models
-from adjudge.llm.prices import Price, find_prices
-from adjudge.meta.ranking.schedules import Schedule, ScheduleKind
+from adjudge.llm.prices import Price, find_prices, with_batches
+from adjudge.meta.ranking.schedules import Schedule
 from adjudge.runs.advice import advise, check_roles
 from adjudge.runs.annotators import Annotator, is_metric, load_annotator, settings_of, signature_of
 from adjudge.runs.judging import criteria_of, kind_of
+from adjudge.runs.options import Options
 from adjudge.runs.record import describe_test_set
+from adjudge.runs.scale.shards import Shard, part_of
 from adjudge.runs.units import Plan, plan_units, read_terms
 
-__all__ = ["Job", "Options", "prepare"]
+__all__ = ["Job", "Options", "open_again", "prepare"]
 
 _CONCURRENCY: Final = 20
-
-
-class Options(TypedDict, total=False):
-    """What `adjudge.run` takes beside judge, test set and folder; the command line has the same.
-
-    model: `provider/model`, or several, all but one as `role=provider/model`.
-    profile, prompts, settings: of a judge that is named and not given.
-    search_key_env: environment variable with the key of the search engine, for a judge that searches.
-    base_url, key_env, key_file, served_as, json_schema, timeout: how the model's server is reached.
-    effort: how much the model thinks, where it can be told.
-    reference: the one that is shown, where there are several.
-    pairs: which pairs a judge of pairs compares; see `meta.ranking.schedules`.
-    pairs_per_segment, pairs_in_all: how many of them.
-    anchors: systems that the others are compared with.
-    context: how many segments before it in its document a translation is shown with.
-    terms: glossary, a file of `source<TAB>translation`.
-    store: call store that several runs share; its place is the run directory otherwise.
-    concurrency: calls at a time.
-    seed: of sampling, where the temperature is not 0.
-    reparse: read the stored answers again and ask nothing.
-    prices: file with the user's own prices, which come before those that adjudge ships.
-    budget: what the run directory may cost over all its sessions, in the currency of the prices.
-    budget_tokens: how many tokens it may use.
-    dry: nothing will be sent, so that no key is needed.
-    progress: show it on standard error.
-    """
-
-    model: str | Sequence[str]
-    profile: Profile
-    prompts: Path | str | None
-    settings: Mapping[str, str]
-    search_key_env: str | None
-    base_url: str | None
-    key_env: str | None
-    key_file: Path | str | None
-    served_as: str | None
-    json_schema: Literal["auto", "on", "off"]
-    effort: Literal["low", "medium", "high"] | None
-    timeout: float
-    reference: str | None
-    pairs: ScheduleKind
-    pairs_per_segment: int | None
-    pairs_in_all: int | None
-    anchors: Sequence[str]
-    context: int
-    terms: Path | str | None
-    store: Path | str | None
-    concurrency: int
-    seed: int
-    reparse: bool
-    prices: Path | str | None
-    budget: Decimal | float | str | None
-    budget_tokens: int | None
-    dry: bool
-    progress: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +56,10 @@ class Job:
         budget: limits of what may be paid.
         progress: show it.
         notes: what the user must know beforehand.
+        engine: who carries it out; a name of `runs.engines.ENGINES`.
+        base: store whose answers count too, and which is not written.
+        open_meter: counts what is paid; `Meter`, or one that shares a budget with others.
+        options: that it was made with, so that it can be made elsewhere.
     """
 
     annotator: Annotator
@@ -124,6 +76,10 @@ class Job:
     budget: Budget = field(default_factory=Budget)
     progress: bool = False
     notes: tuple[str, ...] = field(default=())
+    engine: str = "local"
+    base: Path | None = None
+    open_meter: Callable[[Mapping[str, Price | None], Budget, Mapping[str, Spent]], Meter] = Meter
+    options: Options = field(default_factory=Options)
 
     def info(self) -> RunInfo:
         """What `run.json` says before the first unit is judged."""
@@ -136,7 +92,7 @@ class Job:
             low=getattr(self.annotator, "low", None),
             high=getattr(self.annotator, "high", None),
             settings=self.settings,
-            test_set=describe_test_set(self.plan.test_set, self.plan.systems),
+            test_set=describe_test_set(self.plan.whole, self.plan.systems),
             counts={"judged": 0, "failed": 0, "pending": len(self.plan)},
         )
 
@@ -169,9 +125,9 @@ def prepare(
     annotator, models = _fitted(annotator, _open_models(annotator, options), options)
     check_roles(annotator, models)
     store = Path(options.get("store") or out / STORE)
-    prices = {} if models is None else find_prices(models.paid, options.get("prices"))
+    prices = {} if models is None else with_batches(find_prices(models.paid, options.get("prices")))
     budget = _budget(prices, options)
-    return Job(
+    job = Job(
         annotator=annotator,
         plan=plan,
         out=out,
@@ -186,7 +142,20 @@ def prepare(
         budget=budget,
         progress=options.get("progress", False),
         notes=(*plan.notes, *_notes(models), *advise(annotator, models, plan)),
+        engine=options.get("engine", "local"),
+        options=options,
     )
+    shard = options.get("shard")
+    return job if shard is None else part_of(job, Shard.read(shard))
+
+
+def open_again(job: Job) -> Models | None:
+    """The models of a job, opened once more: of every part of a run that is judged beside others.
+
+    Raises:
+        ModelError: a key is missing.
+    """
+    return _fitted(job.annotator, _open_models(job.annotator, job.options), job.options)[1]
 
 
 def _schedule(annotator: Annotator, options: Options) -> Schedule:
@@ -197,7 +166,13 @@ def _schedule(annotator: Annotator, options: Options) -> Schedule:
     """
     kind, per_segment = options.get("pairs", "all"), options.get("pairs_per_segment")
     in_all, anchors = options.get("pairs_in_all"), tuple(options.get("anchors", ()))
-    said = {"--pairs": kind != "all", "--pairs-per-segment": per_segment, "--pairs-in-all": in_all}
+    file = options.get("pairs_file")
+    said = {
+        "--pairs": kind != "all",
+        "--pairs-per-segment": per_segment,
+        "--pairs-in-all": in_all,
+        "--pairs-file": file is not None,
+    }
     chosen = [name for name, value in (said | {"--anchors": anchors}).items() if value]
     if chosen and kind_of(annotator) != "pair":
         raise UsageError(f"{chosen[0]}: {annotator.name} does not compare pairs")
@@ -205,8 +180,22 @@ def _schedule(annotator: Annotator, options: Options) -> Schedule:
         raise UsageError(
             f"--pairs adaptive is for judges; {annotator.name} is a metric and judges all at once"
         )
-    seed = options.get("seed", 0)
-    return Schedule(kind=kind, per_segment=per_segment, in_all=in_all, anchors=anchors, seed=seed)
+    return Schedule(
+        kind="listed" if file is not None and kind == "all" else kind,
+        per_segment=per_segment,
+        in_all=in_all,
+        anchors=anchors,
+        seed=options.get("seed", 0),
+        listed={} if file is None else _listed(Path(file)),
+    )
+
+
+def _listed(file: Path) -> dict[tuple[str, str], list[tuple[str, str]]]:
+    """The pairs of a file by language pair and segment."""
+    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for pair in read_pairs(file):
+        found.setdefault((pair.lp, pair.segment), []).append(pair.systems)
+    return found
 
 
 def _load(name: str, options: Options) -> Annotator:

@@ -65,6 +65,13 @@ class Progress:
             left = self._left(done)
             sys.stderr.write(f"{done}/{self._total} {self._words(failed, tally, more)}{left}\n")
 
+    def say(self, line: str) -> None:
+        """Say something that happened, where anything is shown."""
+        if self._bar is not None:
+            self._bar.console.print(line, markup=False, highlight=False)
+        elif self._shown:
+            sys.stderr.write(f"{line}\n")
+
     def _words(self, failed: int, tally: Tally, more: str) -> str:
         if not (answered := tally.asked + tally.from_store):  # a metric asks nobody
             return ", ".join(part for part in (f"{failed} failed", more) if part)

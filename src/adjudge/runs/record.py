@@ -14,10 +14,10 @@ from typing import Final
 from adjudge.core.run import RunInfo
 from adjudge.core.segment import TestSet
 from adjudge.data.jsonl import write_test_set
-from adjudge.data.run_dir import INFO, TEST_SET, read_run_info, write_run_info
+from adjudge.data.run_dir import INFO, SHARDS, TEST_SET, read_run_info, write_run_info
 from adjudge.errors import StoreError, UsageError
 
-__all__ = ["RunDirectory", "describe_test_set", "now"]
+__all__ = ["RunDirectory", "describe_test_set", "differences", "now", "refuse_foreign"]
 
 _LOCK: Final = ".lock"
 _SHOWN: Final = 60  # characters of a setting
@@ -34,6 +34,7 @@ _FREE: Final = frozenset(
         "budget",
         "budget_tokens",
         "price_date",
+        "shard",
     }
 )
 """Settings that no record depends on: they may differ when a run is resumed."""
@@ -50,7 +51,7 @@ class RunDirectory:
             StoreError: another process writes it.
         """
         self.path = path
-        _refuse_foreign(path)
+        refuse_foreign(path)
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -69,8 +70,8 @@ class RunDirectory:
             write_run_info(self.path, info)
             return info
         before = read_run_info(self.path)
-        if differences := list(_differences(before, info)):
-            what = "; ".join(differences)
+        if found := differences(before, info):
+            what = "; ".join(found)
             raise UsageError(
                 f"{self.path} holds another run: {what}. Choose another --out, or the same settings"
             )
@@ -85,12 +86,18 @@ class RunDirectory:
         self._lock.close()  # the file stays: who removed it could remove the lock of the next process
 
 
-def _refuse_foreign(path: Path) -> None:
+def refuse_foreign(path: Path) -> None:
+    """Refuse what is no run directory and holds something else.
+
+    Raises:
+        UsageError: as said.
+        StoreError: it cannot be read.
+    """
     if path.is_file():
         raise UsageError(f"--out must name a folder, {path} is a file")
     if path.is_dir() and not (path / INFO).is_file():
         try:
-            others = {entry.name for entry in path.iterdir()} - {_LOCK, TEST_SET}
+            others = {entry.name for entry in path.iterdir()} - {_LOCK, TEST_SET, SHARDS}
         except OSError as error:
             raise StoreError(f"cannot read the run directory {path}: {error.strerror}") from error
         if others:
@@ -113,7 +120,7 @@ def _lock(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _differences(before: RunInfo, after: RunInfo) -> list[str]:
+def differences(before: RunInfo, after: RunInfo) -> list[str]:
     """What two runs differ in, as `name: before, now after`."""
     old, new = _said(before), _said(after)
     changed = [key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key)]

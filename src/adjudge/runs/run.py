@@ -18,8 +18,9 @@ from adjudge.core.run import Run
 from adjudge.core.segment import TestSet
 from adjudge.data.run_dir import read_run
 from adjudge.runs.annotators import Annotator
-from adjudge.runs.job import Options, prepare
-from adjudge.runs.session import execute
+from adjudge.runs.engines import carry_out
+from adjudge.runs.job import prepare
+from adjudge.runs.options import Options
 
 __all__ = ["arun", "run", "run_to_end"]
 
@@ -52,8 +53,9 @@ async def arun(
     judge: Annotator | str, test_set: TestSet | Path | str, *, out: Path | str, **options: Unpack[Options]
 ) -> Run:
     """Judge a test set, in an event loop of yours; see `run`."""
-    await execute(prepare(judge, test_set, out, **options))
-    return read_run(out)
+    job = prepare(judge, test_set, out, **options)
+    await carry_out(job)
+    return read_run(job.out, like=job.plan.test_set)
 
 
 def run_to_end(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from adjudge.core.annotation import Failure, Preference, Record
 from adjudge.core.judge import Judge, Metric, Stoppable, failure_of
 from adjudge.core.run import RunInfo
 from adjudge.core.segment import Subject
+from adjudge.data.call_layers import open_store
 from adjudge.data.call_rows import run_name
 from adjudge.data.calls import CallStore, CallTotals
 from adjudge.data.run_dir import RECORDS
 from adjudge.errors import AnswerError, DataError, FailureReason, UsageError
-from adjudge.llm.ask import Asker, Tally
+from adjudge.llm.ask import Asker, UnitAsk
+from adjudge.llm.batch.ledger import refuse_open_batches
 from adjudge.llm.budget import Meter
 from adjudge.llm.limits import Load
 from adjudge.llm.models import Models
+from adjudge.llm.tally import Tally
 from adjudge.meta.ranking.schedules import Standings
 from adjudge.runs.advice import roles_of, serves
 from adjudge.runs.annotators import is_judge, is_metric
@@ -31,11 +34,12 @@ from adjudge.runs.judging import Outcome as Judged
 from adjudge.runs.judging import judge_subject
 from adjudge.runs.progress import Progress
 from adjudge.runs.record import RunDirectory, now
+from adjudge.runs.scale.merge import take_in
 from adjudge.runs.suspicion import with_suspicion
 from adjudge.runs.units import Slot, Unit
-from adjudge.runs.work import Sink, work
+from adjudge.runs.work import Judging, Sink, work
 
-__all__ = ["Outcome", "execute"]
+__all__ = ["JudgeSession", "Outcome", "execute"]
 
 _GRACE: Final = 5.0  # seconds for calls in flight when a run is stopped: they are paid
 _INFO_SECONDS: Final = 10.0
@@ -66,16 +70,22 @@ class Outcome:
     inconsistent: int = 0
 
 
-async def execute(job: Job) -> Outcome:
+async def execute(job: Job, session: type[JudgeSession] | None = None) -> Outcome:
     """Run a job to its end.
+
+    Args:
+        job: ready to go.
+        session: of a judge, where it is not the usual one.
 
     Raises:
         AdjudgeError: something stopped it; what was answered is stored, the same job goes on from there.
     """
     with rare_collections(), closing(RunDirectory(job.out)) as directory, closing(Sink(job.out)) as sink:
         info = directory.open(job.info(), job.plan.test_set)
+        take_in(job.out, job.store, run_name(info.secret))
         if is_judge(job.annotator) and job.models is not None:
-            return await _JudgeSession(job, directory, info, sink).run(job.annotator, job.models)
+            asking = (session or JudgeSession)(job, directory, info, sink)
+            return await asking.run(job.annotator, job.models)
         if is_metric(job.annotator):
             return await _MetricSession(job, directory, info, sink).run(job.annotator)
         raise UsageError(f"{job.annotator.name} is a judge and has no model to ask")
@@ -127,8 +137,8 @@ class _Session:
         return time.monotonic() - self.began
 
 
-class _JudgeSession(_Session):
-    """Asks."""
+class JudgeSession(_Session):
+    """Asks one question after the other; `runs/batch.py` has the session that asks in batches."""
 
     meter = Meter({})
 
@@ -138,7 +148,8 @@ class _JudgeSession(_Session):
 
     async def run(self, judge: Judge, models: Models) -> Outcome:
         """Judge every unit."""
-        store = CallStore(self.job.store, run_name(self.start.secret))
+        models = self.open(models)
+        store = open_store(self.job.store, run_name(self.start.secret), self.job.base)
         asker = Asker(
             models,
             store,
@@ -147,8 +158,8 @@ class _JudgeSession(_Session):
             offline=self.job.offline,
         )
         self.tally = asker.tally
-        before = {name: spent for name, spent in store.totals().spent.items() if name in models.paid}
-        self.meter = Meter(self.job.prices, self.job.budget, before)
+        before = {name: spent for name, spent in store.totals().spent.items() if name in self.job.prices}
+        self.meter = self.job.open_meter(self.job.prices, self.job.budget, before)
         models.charge(self.meter)
         try:
             await self._work(judge, asker, store)
@@ -172,6 +183,32 @@ class _JudgeSession(_Session):
             inconsistent=self.sink.inconsistent,
         )
 
+    def open(self, models: Models) -> Models:
+        """The models, as they are asked.
+
+        Raises:
+            UsageError: some calls may be in a batch, and would be paid twice.
+        """
+        refuse_open_batches(self.directory.path)
+        return models
+
+    async def work_through(self, units: Iterator[Unit], judging: Judging, store: CallStore) -> None:
+        """Judge some units to their end."""
+        await work(self.at_hand(store, units), judging, self.sink, width=self.job.width)
+
+    async def outcomes_of(
+        self,
+        judging: Coroutine[Any, Any, Sequence[Judged]],
+        ask: UnitAsk,  # noqa: ARG002 (a session that asks in batches needs it)
+    ) -> Sequence[Judged]:
+        """What a judge gives for one unit, whose questions `ask` puts."""
+        return await judging
+
+    @property
+    def words(self) -> str:
+        """What more there is to say of how far it is."""
+        return ""
+
     async def _work(self, judge: Judge, asker: Asker, store: CallStore) -> None:
         async def judged(unit: Unit) -> Sequence[Record]:
             return await self._judge(judge, asker, unit)
@@ -180,13 +217,13 @@ class _JudgeSession(_Session):
         try:
             with self.progress:
                 for units in self.job.plan.rounds(self.standings):
-                    await work(self._at_hand(store, units), judged, self.sink, width=self.job.width)
+                    await self.work_through(units, judged, store)
                 self._show()
         finally:
             ticking.cancel()
             await asyncio.gather(ticking, return_exceptions=True)
 
-    def _at_hand(self, store: CallStore, units: Iterator[Unit]) -> Iterator[Unit]:
+    def at_hand(self, store: CallStore, units: Iterator[Unit]) -> Iterator[Unit]:
         """Every unit, with what it used in an earlier session at hand."""
         while block := list(islice(units, _AHEAD)):
             store.read_ahead([unit.name for unit in block])
@@ -212,7 +249,7 @@ class _JudgeSession(_Session):
     async def _outcomes(self, judge: Judge, asker: Asker, unit: Unit) -> Sequence[Judged]:
         ask = asker.for_unit(unit.subject)
         try:
-            return await judge_subject(judge, unit.subject, ask, ask.engine)
+            return await self.outcomes_of(judge_subject(judge, unit.subject, ask, ask.engine), ask)
         except AnswerError as error:
             failed = error
         except DataError as error:  # a value of the model's that no record accepts
@@ -239,7 +276,7 @@ class _JudgeSession(_Session):
         done = self.sink.judged + self.sink.failed
         price = self.meter.words if self.job.prices else ""
         load = str(self._load) if self._load.concurrency else ""
-        more = ", ".join(part for part in (price, load) if part)
+        more = ", ".join(part for part in (price, load, self.words) if part)
         self.progress.show(done=done, failed=self.sink.failed, tally=self.tally, more=more)
 
     @property

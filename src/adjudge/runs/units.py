@@ -96,9 +96,18 @@ class Plan:
         """Make one unit after the other; an adaptive schedule as if nothing became known on the way."""
         return chain.from_iterable(self.rounds(Standings()))
 
+    @property
+    def whole(self) -> TestSet:
+        """The test set that the run is of; a part of a run has only some of its segments."""
+        return self.test_set
+
+    def segments(self) -> Iterator[tuple[Segment, tuple[Segment, ...]]]:
+        """Each segment with those before it in its document that it is shown with."""
+        return with_context(self.test_set, self.context)
+
     def rounds(self, standings: Standings) -> Iterator[Iterator[Unit]]:
         """Make the units in rounds, mostly one; each is chosen by what is known when it is asked for."""
-        segments = with_context(self.test_set, self.context)
+        segments = self.segments()
         index = count()
         if self.kind != "pair":
             yield (
@@ -120,7 +129,7 @@ class Plan:
 
     def of_system(self, lp: str, system: str) -> Iterator[Subject]:
         """What there is to judge of one system in one lp."""
-        for segment, before in with_context(self.test_set, self.context):
+        for segment, before in self.segments():
             if segment.lp == lp:
                 subject = self._subject(segment, (system,), before)
                 if not self._missing(subject, (system,)):
@@ -208,6 +217,7 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
         (name,) = dict.fromkeys(name for names in systems.values() for name in names)
         raise UsageError(f"a comparison needs two systems, and {test_set.name!r} has {name!r} alone")
     _check_anchors(schedule, systems)
+    notes += _absent_pairs(schedule, test_set, systems)
     return Plan(
         test_set=test_set,
         systems=systems,
@@ -230,6 +240,23 @@ def _check_anchors(schedule: Schedule, systems: Mapping[str, tuple[str, ...]]) -
     for lp, names in systems.items():
         if unknown := [name for name in schedule.anchors if name not in names]:
             raise UsageError(f"--anchors: {lp} has no system {unknown[0]!r}; it has {', '.join(names)}")
+
+
+def _absent_pairs(
+    schedule: Schedule, test_set: TestSet, systems: Mapping[str, tuple[str, ...]]
+) -> Iterator[str]:
+    """Say how many of the listed pairs are of other segments or systems.
+
+    Raises:
+        UsageError: all of them are.
+    """
+    there = {(s.lp, s.segment) for s in test_set}
+    listed = [(key, pair) for key, pairs in schedule.listed.items() for pair in pairs]
+    absent = sum(key not in there or not {*pair} <= {*systems[key[0]]} for key, pair in listed)
+    if listed and absent == len(listed):
+        raise UsageError(f"--pairs-file: {test_set.name!r} has none of its pairs")
+    if absent:
+        yield f"--pairs-file: {absent} of {len(listed)} pairs are of segments or systems that are not judged"
 
 
 def _choose(test_set: TestSet, lp: str, wanted: str | None) -> str:

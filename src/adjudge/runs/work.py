@@ -6,7 +6,7 @@ import asyncio
 import tempfile
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -16,9 +16,9 @@ from adjudge.data.records import record_to_line
 from adjudge.errors import StoreError
 from adjudge.runs.units import Unit
 
-__all__ = ["Sink", "work"]
+__all__ = ["WINDOW", "Judging", "Sink", "work"]
 
-_WINDOW: Final = 65_536  # units that may wait for a slow one before them; about 30 MB of records
+WINDOW: Final = 65_536  # units that may wait for a slow one before them; about 30 MB of records
 _CHUNK: Final = 1 << 20
 _BREATH: Final = 8  # units between two turns of the event loop
 
@@ -50,7 +50,7 @@ class Sink:
 
     async def wait_for_room(self, index: int) -> None:
         """Wait while a unit is too far ahead of the slowest one."""
-        while index >= self._next + _WINDOW:
+        while index >= self._next + WINDOW:
             self._moved.clear()
             await self._moved.wait()
 
@@ -75,8 +75,10 @@ class Sink:
         self._moved.set()
 
     def _keep(self, lines: bytes) -> None:
-        with _room():
+        try:  # a context would take longer than the writing
             self._spool.write(lines)
+        except OSError as error:
+            raise _no_room(error) from error
 
     def write(self, path: Path) -> None:
         """Write the file of records; whole or not at all.
@@ -85,8 +87,10 @@ class Sink:
             StoreError: there is no room for the last of them.
             DataError: the file cannot be written.
         """
-        with _room():
+        try:
             self._spool.seek(0)
+        except OSError as error:
+            raise _no_room(error) from error
         write_bytes(path, iter(lambda: self._spool.read(_CHUNK), b""))
 
     def close(self) -> None:
@@ -95,16 +99,13 @@ class Sink:
             self._spool.close()
 
 
-@contextmanager
-def _room() -> Iterator[None]:
-    """Say what to do where a disk is full."""
-    try:
-        yield
-    except OSError as error:
-        raise StoreError(f"cannot keep the records: {error.strerror}; make room and run it again") from error
+def _no_room(error: OSError) -> StoreError:
+    """What to do where a disk is full."""
+    return StoreError(f"cannot keep the records: {error.strerror}; make room and run it again")
 
 
-Judging = Callable[[Unit], Awaitable[Sequence[Record]]]
+Judging = Callable[[Unit], Awaitable[Sequence[Record] | None]]
+"""The records of a unit; None where it can get no further before answers come."""
 
 
 async def work(units: Iterator[Unit], judge: Judging, sink: Sink, *, width: int) -> None:
@@ -120,7 +121,9 @@ async def work(units: Iterator[Unit], judge: Judging, sink: Sink, *, width: int)
     async def worker() -> None:
         for unit in units:
             await sink.wait_for_room(unit.index)
-            sink.add(unit.index, await judge(unit))
+            records = await judge(unit)
+            if records is not None:
+                sink.add(unit.index, records)
             if (
                 unit.index % _BREATH == 0
             ):  # what is answered from the store must not starve progress and signals

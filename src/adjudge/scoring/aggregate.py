@@ -45,11 +45,12 @@ def segment_scores(judgements: Iterable[Judgement], *, is_weighted: bool) -> lis
     """
     documents: dict[tuple[str, str], str] = {}
     numbers: dict[tuple[str, str, str], list[float]] = {}
-    for j in judgements:
-        documents[j.lp, j.segment] = documents.get((j.lp, j.segment)) or j.document
-        found = numbers.setdefault((j.lp, j.segment, j.system), [])
-        if j.number is not None:
-            found.append(j.number)
+    for lp, document, segment, system, _, value, _ in judgements:
+        if not documents.get((lp, segment)):
+            documents[lp, segment] = document
+        found = numbers.setdefault((lp, segment, system), [])
+        if value is not None:
+            found.append(value)
     return [
         SegmentScore(
             lp=lp,

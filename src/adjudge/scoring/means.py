@@ -20,4 +20,6 @@ def total(values: Iterable[float]) -> float:
 
 def mean(values: Sequence[float]) -> float | None:
     """Arithmetic mean; None of no values."""
+    if len(values) == 1:
+        return 0.0 + values[0]
     return total(values) / len(values) if values else None

@@ -171,7 +171,7 @@ def _weights(protocol: str, wanted: str | Weights | None, info: RunInfo | None) 
 def _scores(judged: Sequence[Judgement], method: _Method, corpus: Mapping[str, float]) -> Scores:
     """Score judgements; corpus scores, where there are some, are the scores of the systems."""
     segments = _segment_scores(judged, method)
-    systems = _system_scores(judged, method)
+    systems = _system_scores(judged, method, segments)
     suspects = find_suspects(judged, partial(_system_scores, method=method), method.share)
     if corpus:
         systems = [replace(s, score=corpus.get(s.system)) for s in systems]
@@ -193,12 +193,15 @@ def _segment_scores(judged: Sequence[Judgement], method: _Method) -> list[Segmen
     return segment_scores(judged, is_weighted=method.criterion is not None)
 
 
-def _system_scores(judged: Sequence[Judgement], method: _Method) -> list[SystemScore]:
-    """A system's score is the mean over its comparisons, or over its segments."""
+def _system_scores(
+    judged: Sequence[Judgement], method: _Method, segments: Sequence[SegmentScore] | None = None
+) -> list[SystemScore]:
+    """A system's score is the mean over its comparisons, or over its segments, where given."""
     if method.criterion is not None:
         numbers = [(j.system, j.number) for j in judged]
     else:
-        numbers = [(s.system, s.score) for s in _segment_scores(judged, method)]
+        segments = _segment_scores(judged, method) if segments is None else segments
+        numbers = [(s.system, s.score) for s in segments]
     return system_scores(numbers, failed_by_system(judged))
 
 

@@ -7,14 +7,15 @@ translations they flag.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from adjudge.checks.attacks.characters import find_hidden
-from adjudge.checks.attacks.disguises import find_disguises, find_encoded
-from adjudge.checks.attacks.forms import find_forms
-from adjudge.checks.attacks.phrases import find_orders
+from adjudge.checks.attacks.disguises import ROTATED, WITHIN_WORDS, find_disguises, find_encoded
+from adjudge.checks.attacks.forms import find_forms, find_padding, form_needles
+from adjudge.checks.attacks.needles import Needles
+from adjudge.checks.attacks.phrases import find_orders, order_needles
 from adjudge.core.annotation import SUSPECT
 
 __all__ = ["DETECTORS", "Suspicion", "attack_flags", "find_attacks"]
@@ -41,9 +42,6 @@ DETECTORS: Final[Mapping[str, str]] = {
 """Detector to what it finds; measured false flags are in docs/benchmarks.md."""
 
 
-_NONE: Final[frozenset[str]] = frozenset()
-
-
 class Suspicion(NamedTuple):
     """Something that a detector found.
 
@@ -63,10 +61,11 @@ def find_attacks(text: str) -> tuple[Suspicion, ...]:
     """Everything suspicious in one text, in the order of the text. The same text gives the same."""
     lowered = text.lower()
     words = set(lowered.split())
-    plain = list(_find_plain(text, lowered, words))
+    possible = _needles().possible(words)
+    plain = _find_plain(text, lowered, possible)
     found = {*plain, *find_hidden(text), *find_encoded(text, words)}
     if not plain:
-        found.update(find_disguises(text, words, _is_plain_attack))
+        found.update(find_disguises(text, possible, _is_plain_attack))
     if not found:
         return ()
     return tuple(Suspicion(*one) for one in sorted(found, key=lambda one: (one[1], one[2], one[0])))
@@ -86,9 +85,7 @@ def attack_flags(source: str, translations: Iterable[str], around: Iterable[str]
     Returns:
         Flags in the order of `DETECTORS`; none for texts without suspicion.
     """
-    in_source = _names(source)
-    in_translations = {name for text in translations for name in _names(text)}
-    in_context = {name for text in around for name in _names(text)}
+    in_source, in_translations, in_context = _names((source,)), _names(translations), _names(around)
     if not (in_source or in_translations or in_context):
         return ()
     flags = [SUSPECT]
@@ -101,16 +98,22 @@ def attack_flags(source: str, translations: Iterable[str], around: Iterable[str]
     return tuple(flags)
 
 
-def _names(text: str) -> frozenset[str]:
-    found = find_attacks(text)
-    return frozenset(one.detector for one in found) if found else _NONE
+def _names(texts: Iterable[str]) -> set[str]:
+    return {one.detector for text in texts for one in find_attacks(text)}
 
 
-def _find_plain(text: str, lowered: str, words: set[str]) -> Iterator[tuple[str, int, int]]:
-    yield from find_forms(text, lowered, words)
-    yield from (("instruction", start, end) for start, end in find_orders(text, lowered, words))
+@lru_cache(maxsize=1)
+def _needles() -> Needles:
+    """All that any detector looks for: a text is looked at once, and most texts hold none of it."""
+    return Needles((*form_needles(), *order_needles(), *ROTATED), WITHIN_WORDS)
+
+
+def _find_plain(text: str, lowered: str, possible: set[str]) -> list[tuple[str, int, int]]:
+    found = [*find_forms(text, lowered, possible), *find_orders(text, lowered, possible)] if possible else []
+    found += find_padding(text)
+    return found
 
 
 def _is_plain_attack(text: str) -> bool:
     lowered = text.lower()
-    return next(_find_plain(text, lowered, set(lowered.split())), None) is not None
+    return bool(_find_plain(text, lowered, _needles().possible(set(lowered.split()))))

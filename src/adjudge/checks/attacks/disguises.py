@@ -9,9 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from adjudge.checks.attacks.needles import Needles
-
-__all__ = ["find_disguises", "find_encoded"]
+__all__ = ["ROTATED", "WITHIN_WORDS", "find_disguises", "find_encoded"]
 
 _SHORTEST: Final = 16
 _BASE64: Final = re.compile(rf"(?<![\w+/=%-])[A-Za-z0-9+/_-]{{{_SHORTEST},}}={{0,2}}(?![\w+/%-])")
@@ -26,7 +24,10 @@ _SOME_DIGITS: Final = re.compile(r"[0-9A-Fa-fx ,:]{8}")
 _SMALL: Final = "abcdefghijklmnopqrstuvwxyz"
 _TURNED: Final = _SMALL[13:] + _SMALL[:13]
 _ROT13: Final = str.maketrans(_SMALL + _SMALL.upper(), _TURNED + _TURNED.upper())
-_ROTATED: Final = ("vtaber", "qvfertneq", "sbetrg", "vafgehpgvba", "genafyngvba", "cresrpg", "reebef")
+ROTATED: Final = frozenset(
+    {"vtaber", "qvfertneq", "sbetrg", "vafgehpgvba", "genafyngvba", "cresrpg", "reebef"}
+)
+"""Strings without any of which no rotated text is looked at."""
 _LEET: Final = re.compile(r"(?<=[A-Za-z])[013457@$][A-Za-z]")
 _LETTERS: Final = str.maketrans("013457@$", "oieastas")
 _SPACED: Final = re.compile(r"(?<!\S)(?:[A-Za-z][ ._-]){9,}[A-Za-z](?!\S)")
@@ -46,22 +47,22 @@ _STRANGE: Final = re.compile(
     "[\u0370-\u052f\u24b6-\u24e9\uff01-\uff5e\U0001d400-\U0001d7ff\U0001f130-\U0001f189]"
 )
 
-_WITHIN_WORDS: Final = Needles(_ROTATED, {"leet": _LEET})
+WITHIN_WORDS: Final = {"leet": _LEET}
+"""What stands within one word, by name."""
 
 Find = Callable[[str], bool]
 
 
-def find_disguises(text: str, words: set[str], is_plain_attack: Find) -> Iterator[tuple[str, int, int]]:
+def find_disguises(text: str, possible: set[str], is_plain_attack: Find) -> Iterator[tuple[str, int, int]]:
     """Detector and place of what is an attack once it is written plainly.
 
     Args:
         text: that is looked at.
-        words: of it in small letters, parted at white space.
+        possible: of `ROTATED` and `WITHIN_WORDS`, and perhaps others, all that it holds.
         is_plain_attack: whether a text in plain writing would be one.
     """
-    held = _WITHIN_WORDS.possible(words)
-    if ((held - {"leet"}) and is_plain_attack(text.translate(_ROT13))) or (
-        "leet" in held and _LEET.search(text) and is_plain_attack(text.translate(_LETTERS))
+    if (not possible.isdisjoint(ROTATED) and is_plain_attack(text.translate(_ROT13))) or (
+        "leet" in possible and _LEET.search(text) and is_plain_attack(text.translate(_LETTERS))
     ):
         yield "disguise", 0, len(text)
     elif _SOME_SPACED.search(text) and (spaced := _SPACED.search(text)):

@@ -9,9 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from adjudge.checks.attacks.needles import Needles
-
-__all__ = ["find_forms"]
+__all__ = ["find_forms", "find_padding", "form_needles"]
 
 
 class _Form(NamedTuple):
@@ -38,19 +36,19 @@ _FEWEST: Final = 0.1
 """Share of different threes of characters below which a block says the same again and again."""
 
 
-def find_forms(text: str, lowered: str, words: set[str]) -> Iterator[tuple[str, int, int]]:
+def find_forms(text: str, lowered: str, possible: set[str]) -> Iterator[tuple[str, int, int]]:
     """Detector and place of all that is written so.
 
     Args:
         text: that is looked at.
         lowered: the same in small letters.
-        words: of `lowered`, parted at white space.
+        possible: of `form_needles`, and perhaps others, all that the text holds.
     """
-    if possible := _needles().possible(words):
-        for detector, needles, pattern in _forms():
-            if any(needle in possible and needle in lowered for needle in needles):
-                yield from ((detector, *found.span()) for found in pattern.finditer(text))
-    yield from (("padding", *place) for place in _find_padding(text))
+    if possible.isdisjoint(form_needles()):
+        return
+    for detector, needles, pattern in _forms():
+        if any(needle in possible and needle in lowered for needle in needles):
+            yield from ((detector, *found.span()) for found in pattern.finditer(text))
 
 
 @lru_cache(maxsize=1)
@@ -64,16 +62,18 @@ def _forms() -> tuple[_Form, ...]:
 
 
 @lru_cache(maxsize=1)
-def _needles() -> Needles:
-    return Needles(needle for form in _forms() for needle in form.needles)
+def form_needles() -> frozenset[str]:
+    """Strings in small letters without any of which no text is written in one of the forms."""
+    return frozenset(needle for form in _forms() for needle in form.needles)
 
 
-def _find_padding(text: str) -> Iterator[tuple[int, int]]:
+def find_padding(text: str) -> Iterator[tuple[str, int, int]]:
+    """Detector and place of what says the same again and again, or nothing."""
     for i in range(0, len(text) - _SAMPLE + 1, _STEP):
         if text[i] == text[i + 1] and text[i : i + _SAMPLE] == text[i] * _SAMPLE:
-            yield from (found.span() for found in _SAME.finditer(text))
+            yield from (("padding", *found.span()) for found in _SAME.finditer(text))
             break
     for start in range(0, len(text) - _BLOCK + 1, _BLOCK):
         block = text[start : start + _BLOCK]
         if len({block[i : i + 3] for i in range(_BLOCK - 2)}) < _FEWEST * _BLOCK:
-            yield start, start + _BLOCK
+            yield "padding", start, start + _BLOCK

@@ -62,6 +62,7 @@ from adjudge.judges.m_mad.panel import ALL, DIMENSIONS, Dimension, Panel, Viewpo
 
 __all__ = ["MMad"]
 
+ROUNDS: Final = 3
 MOST_ROUNDS: Final = 5
 
 
@@ -91,7 +92,7 @@ class MMad:
     profile: Profile = "recommended"
     strategy: Strategy = "consensus"
     topic: Topic = "severity"
-    rounds: int = 3
+    rounds: int = ROUNDS
     partition: bool = True
     final_judge: bool = True
     capped: bool = False
@@ -110,6 +111,10 @@ class MMad:
             raise UsageError(f"rounds must be 0 to {MOST_ROUNDS}, got {self.rounds}")
         if self.topic != "severity" and debate_calls(self.strategy, self.rounds) == (0, 0):
             raise UsageError(f"topic {self.topic} says what is debated, and nothing is; drop it")
+        if self.strategy == "none" and self.rounds not in {0, ROUNDS}:
+            raise UsageError(
+                f"rounds {self.rounds} says how long a debate is, and strategy none has none; drop it"
+            )
         if self.capped and self.profile == "code":
             raise UsageError("profile code scores as the published files, which have no cap; drop capped")
 

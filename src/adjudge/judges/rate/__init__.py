@@ -86,11 +86,15 @@ class Rate:
     prompts: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse fewer than two turns, and an engine that is not used."""
+        """Refuse fewer than two turns, and settings that do nothing beside others."""
         if self.turns < 2:
             raise UsageError(f"turns must be 2 or more, got {self.turns}: to evaluate and to finish")
         if self.search != NO_ENGINE and self.without in {"search", "both"}:
             raise UsageError(f"--search {self.search} and --without {self.without} contradict each other")
+        if self._order == "given" and (self.order_seed or self.order == "random"):
+            raise UsageError("order given or anchors frozen, and a drawn order, contradict each other")
+        if self.moves is not None and not self._team.has_compare:
+            raise UsageError(f"--moves {self.moves} and --without {self.without} contradict each other")
 
     async def annotate_all(
         self, subject: Subject, ask: Ask, engine: SearchEngine | None = None
@@ -177,9 +181,8 @@ class Rate:
 
     @property
     def _form(self) -> Form:
-        if self.tools in {None, "auto"}:
-            return "native" if self.profile == "recommended" or self.tools == "auto" else "xml"
-        return "xml" if self.tools == "xml" else "native"
+        wanted = self.tools or ("native" if self.profile == "recommended" else "xml")
+        return "xml" if wanted == "xml" else "native"
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -203,8 +206,7 @@ class Rate:
 
     def calls_for(self, systems: int) -> Calls:
         """For a source with so many translations; queries to the engine are no calls."""
-        searches = self._team.has_search
-        compares = self._team.has_compare
+        searches, compares = self._team.has_search, self._team.has_compare
         if self.anchors == "growing":
             each = self._calls(searches=searches, compares=compares)
             return Calls(*(systems * count for count in each))

@@ -1,0 +1,43 @@
+"""An engine is found by its name, and imported when it is called for."""
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+from adjudge.errors import UsageError
+from adjudge.runs import engines, session
+from adjudge.runs.job import Job
+from adjudge.runs.run import run
+from adjudge.runs.session import Outcome, execute
+from tests.runs.conftest import Rater, Scripted, small_set
+
+
+@pytest.mark.parametrize("name", engines.ENGINES)
+def test_every_engine_is_where_the_table_says(name: str) -> None:
+    module, _, function = engines.ENGINES[name].partition(":")
+    assert callable(getattr(importlib.import_module(module), function))
+
+
+def test_an_unknown_engine_is_refused_before_anything_is_written(tmp_path: Path, model: Scripted) -> None:
+    with pytest.raises(UsageError, match=r"--engine must be one of local.*got 'steam'"):
+        run(Rater(), small_set(), out=tmp_path / "run", engine="steam")
+    assert not (tmp_path / "run").exists()
+    assert model.requests == []
+
+
+def test_the_engine_that_is_named_carries_a_run_out(
+    tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    carried: list[Job] = []
+
+    async def noting(job: Job) -> Outcome:
+        carried.append(job)
+        return await execute(job)
+
+    monkeypatch.setattr(session, "noting", noting, raising=False)
+    monkeypatch.setattr(engines, "ENGINES", {"noting": "adjudge.runs.session:noting"})
+    found = run(Rater(), small_set(), out=tmp_path / "run", engine="noting")
+    assert [job.engine for job in carried] == ["noting"]
+    assert found.info.counts["judged"] == 12
+    assert "noting" not in (tmp_path / "run" / "run.json").read_text(), "no record depends on the engine"
