@@ -10,6 +10,7 @@ from scipy import stats
 from adjudge.meta import paired
 from adjudge.meta.paired import (
     Alternative,
+    enlarged,
     is_exact,
     rank_sum_p_value,
     sign_flip_p_values,
@@ -179,6 +180,20 @@ def test_rounding_noise_breaks_no_tie() -> None:
     clean = np.array([0.0, -0.3, 0.3] * 20)
     assert signed_rank_p_value(noisy) == signed_rank_p_value(clean)
     assert rank_sum_p_value(noisy, clean) == rank_sum_p_value(clean, clean)
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-11, 0.1, 1.0])
+def test_scores_of_any_small_unit_are_enlarged_until_rounding_cannot_tie_them(unit: float) -> None:
+    scores = np.array([1.0, 2.0, math.nan, -4.0])
+    found = enlarged(unit * scores)
+    assert np.nanmax(np.abs(found)) >= 1e-8
+    assert found / found[0] == pytest.approx(scores, nan_ok=True)
+    assert rank_sum_p_value(unit * np.arange(9.0), unit * np.arange(9.0, 18.0)) < 0.001
+
+
+@pytest.mark.parametrize("scores", [[], [0.0, 0.0], [math.nan], [3.0, 0.2]])
+def test_scores_that_need_it_not_stay_as_they_are(scores: list[float]) -> None:
+    assert enlarged(np.array(scores)) == pytest.approx(scores, nan_ok=True, abs=0)
 
 
 # Where there is nothing to tell apart...

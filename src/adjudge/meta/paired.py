@@ -6,6 +6,7 @@ None of them corrects for the number of pairs tested; WMT's clusters do not eith
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Literal
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 __all__ = [
     "ROUNDING",
     "Alternative",
+    "enlarged",
     "is_exact",
     "rank_sum_p_value",
     "share_of_hits",
@@ -34,6 +36,16 @@ ROUNDING = 1e-10
 """Sums that differ by less, relative to the sum of all sizes, are equal."""
 
 _EXACT_RANKS = 50
+
+
+def enlarged(scores: Floats) -> Floats:
+    """Scores times the power of ten that brings the largest to 1 or more; larger ones stay as they are.
+
+    No p-value depends on the unit of scores, but the ten decimals that differences are rounded to do: scores
+    below them would all be tied. Tests of differences are given those of scores that were enlarged together.
+    """
+    size = float(np.nanmax(np.abs(scores), initial=0.0))
+    return scores * 10.0 ** min(300, math.ceil(-math.log10(size))) if 0 < size < 1 else scores
 
 
 def _rounded(scores: Floats) -> Floats:
@@ -131,10 +143,11 @@ def rank_sum_p_value(first: Floats, second: Floats, alternative: Alternative = "
 
     Mann and Whitney 1947; `scipy.stats.mannwhitneyu` with its defaults: tied scores share their mean
     rank, exact for few scores without ties, else the normal approximation with continuity correction.
-    What WMT's clusters are made with. Scores are rounded to ten decimals first. NaN (not judged): left
-    out. All scores equal, or none of one system: p = 1.
+    What WMT's clusters are made with. Scores are `enlarged` and rounded to ten decimals first. NaN (not
+    judged): left out. All scores equal, or none of one system: p = 1.
     """
-    a, b = (_rounded(x[~np.isnan(x)]) for x in (first, second))
+    both = _rounded(enlarged(np.concatenate([first, second])))
+    a, b = (x[~np.isnan(x)] for x in (both[: len(first)], both[len(first) :]))
     if not len(a) or not len(b) or np.ptp(np.concatenate([a, b])) == 0:
         return 1.0
     from scipy.stats import mannwhitneyu

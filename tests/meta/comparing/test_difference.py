@@ -7,13 +7,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from adjudge.meta.comparing.difference import PAIRED_TESTS, difference, effect
+from adjudge.meta.comparing.difference import PAIRED_TESTS, PairedTest, difference, effect
 from adjudge.meta.matrix import Totals
 
 
 def totals(first: list[float], second: list[float]) -> Totals:
     sums = np.array([first, second], dtype=float).T
     return Totals(sums=sums, sizes=np.ones_like(sums))
+
+
+@pytest.mark.parametrize("test", PAIRED_TESTS)
+def test_the_unit_of_scores_moves_neither_p_nor_effect(test: PairedTest) -> None:
+    sums = np.random.default_rng(3).integers(-9, 12, size=(40, 2)).astype(float)
+    whole, tiny = (
+        difference(Totals(sums=unit * sums, sizes=np.ones_like(sums)), test=test, resamples=200)
+        for unit in (1.0, 1e-14)
+    )
+    assert tiny.p == whole.p < 1
+    assert (tiny.effect.wins, tiny.effect.ties) == (whole.effect.wins, whole.effect.ties)
+    assert tiny.effect.cliff == whole.effect.cliff
 
 
 def test_a_difference_is_the_first_mean_less_the_second() -> None:

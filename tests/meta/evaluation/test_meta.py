@@ -9,7 +9,7 @@ import pytest
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.evaluation.meta import meta
 from adjudge.meta.evaluation.options import Options, Settings
-from adjudge.meta.evaluation.results import MetaEvaluation, MetricResults
+from adjudge.meta.evaluation.results import MetaEvaluation, MetricResults, named_gold
 from adjudge.meta.measures.correlation import pearson
 from tests.meta.folders import GOLD, METRIC, QE, write_folder, write_own, write_ratings, write_scores
 
@@ -43,6 +43,31 @@ def test_references_are_no_systems_and_the_notes_say_so(tmp_path: Path) -> None:
     assert said(found, "3 systems are compared; left out: refA (reference that metrics were shown).")
     assert said(found, "Gold mqm judged 3 of 4 segments")
     assert [metric.meta for metric in found.metrics] == [None, None]
+
+
+def test_one_system_alone_is_called_one(tmp_path: Path) -> None:
+    found = meta(write_folder(tmp_path / "set"), exclude=["A", "B"])
+    assert said(found, "One system is compared; left out: ")
+    assert said(found, "One system only: measures that compare systems")
+    assert not said(found, "1 systems")
+
+
+def test_gold_that_ties_all_is_explained(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    write_scores(folder / "human-scores/en-de.mqm.seg.score", {s: [-1] * 4 for s in ("A", "B", "C", "refA")})
+    found = meta(folder, measures=["spa", "seg_acc_eq"])
+    assert said(found, "Gold mqm gives every translation -1: there is no order to agree with.")
+    assert one(found, "QE-src").results["seg_acc_eq"].value == 1
+    write_scores(folder / "human-scores/en-de.mqm.seg.score", GOLD)
+    assert not said(meta(folder), "no order to agree with")
+
+
+@pytest.mark.parametrize(
+    ("name", "called"),
+    [("mqm", "gold mqm"), ("gold.mqm", "gold.mqm"), ("Gold", "Gold"), ("esa-gold", "gold esa-gold")],
+)
+def test_gold_is_called_gold_once(name: str, called: str) -> None:
+    assert named_gold(name) == called
 
 
 def test_measures_are_over_what_gold_judged_of_the_systems_compared(tmp_path: Path) -> None:

@@ -127,3 +127,11 @@ def test_neither_offset_nor_size_of_the_scores_moves_the_value(offset: float, sc
     plain = soft_pairwise_accuracy(gold, metric).value
     for changed in ((gold, (metric + offset) * scale), ((gold + offset) * scale, metric)):
         assert soft_pairwise_accuracy(*changed).value == pytest.approx(plain, abs=1e-3)
+
+
+def test_the_unit_of_scores_moves_no_value_without_the_published_rounding() -> None:
+    gold, metric = np.random.default_rng(1).integers(0, 9, size=(2, 4, 30)).astype(float)
+    assert (
+        soft_pairwise_accuracy(gold, 1e-13 * metric, compat=None).value
+        == soft_pairwise_accuracy(gold, metric, compat=None).value
+    )

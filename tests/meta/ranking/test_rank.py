@@ -8,14 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adjudge import examples
 from adjudge.core.annotation import Annotation, Record
 from adjudge.core.run import Run, RunInfo
 from adjudge.core.score import Interval, Scores, Signature
 from adjudge.core.segment import TestSet
+from adjudge.data.records import read_records
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.intervals import with_intervals
 from adjudge.meta.ranking.pairs import TESTS, Test
 from adjudge.meta.ranking.rank import RankedSystem, Ranking, rank
+from adjudge.meta.ranking.ranked import METHODS, Method
 from adjudge.scoring.score import score
 from tests.scoring.records import failed, preferred, rated
 
@@ -109,6 +112,13 @@ def test_constant_scores_share_a_cluster_and_have_intervals_of_a_point(test: Tes
     assert order(ranking) == [("a", 1), ("b", 1)]
     assert {s.interval for s in ranking.systems} == ({Interval(0.1, 0.1)} if n > 1 else {None})
     assert any("no intervals: one of the segments" in note for note in ranking.notes) == (n == 1)
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("unit", [1e-13, 1e-3])
+def test_the_unit_of_scores_moves_no_cluster(test: Test, unit: float) -> None:
+    ranking = rank(table(low=[unit * x for x in WORSE], high=[unit * x for x in BETTER]), test=test)
+    assert order(ranking) == [("high", 1), ("low", 2)]
 
 
 def test_one_system_is_a_ranking_of_one() -> None:
@@ -217,6 +227,16 @@ def test_language_pairs_are_ranked_apart_and_together() -> None:
     assert ranking.lps["zh-en"] == rank(scores.lps["zh-en"])
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_pooled_is_said(method: Method) -> None:
+    several = [rated(s, str(i), 50 + i, annotator=who) for s in "ab" for i in range(4) for who in ("x", "y")]
+    ranking = rank(score([*several, *records({"a": [1, 2], "b": [2, 1]}, "zh-en")]), method=method)
+    assert ranking.method.endswith("; en-de, zh-en pooled")
+    assert not ranking.lps["en-de"].method.endswith("pooled")
+    assert ("pairs of means over 2 annotators" in ranking.lps["en-de"].method) == (method != "mean")
+    assert "annotators" not in ranking.lps["zh-en"].method
+
+
 def test_language_pairs_with_other_systems_are_ranked_apart_only() -> None:
     scores = score(records({"a": [1, 2], "b": [3, None]}) + records({"a": [5], "c": [6]}, "zh-en"))
     ranking = rank(scores)
@@ -242,6 +262,30 @@ def test_a_setting_out_of_its_range_is_refused(setting: dict[str, float], messag
         rank(table(a=[1]), **setting)  # type: ignore[arg-type]
 
 
+# What is chosen of records...
+
+
+def test_a_language_pair_and_weights_are_chosen_of_records_as_the_command_does() -> None:
+    gold = examples.path("gold.mqm.jsonl")
+    found = rank(gold, lp="en→de", weights="gemba", resamples=20)
+    assert order(found) == order(rank(score(read_records(gold), lp="en-de", weights="gemba"), resamples=20))
+    assert found.signature.fields["weights"] == "gemba"
+
+
+def test_marked_errors_are_ranked_on_a_criterion() -> None:
+    found = rank(
+        examples.path("gold.mqm.jsonl"), lp="en-de", criterion="style", method="copeland", resamples=20
+    )
+    assert found.signature.fields["criterion"] == "style"
+    assert "Preferences on style are made of errors, each annotator's on their own." in found.notes
+
+
+@pytest.mark.parametrize("choice", ["weights", "lp", "criterion"])
+def test_nothing_can_be_chosen_of_scores_that_are_made(choice: str) -> None:
+    with pytest.raises(UsageError, match=rf"scores already: .* score\({choice}=\.\.\.\)"):
+        rank(table(a=[1]), **{choice: "en-de"})  # type: ignore[arg-type]
+
+
 # Intervals beside scores...
 
 
@@ -251,6 +295,13 @@ def test_scores_get_intervals_over_what_each_system_was_judged_on() -> None:
     assert a.interval == Interval(1, 3)
     assert (b.score, b.interval) == (5, Interval(5, 5))
     assert (c.score, c.interval) == (None, None)
+
+
+def test_one_segment_has_no_interval_and_a_note_says_so() -> None:
+    alone, two = (with_intervals(table(a=list(range(n)))) for n in (1, 2))
+    assert alone.systems[0].interval is None
+    assert any("no intervals: one of the segments alone" in note for note in alone.notes)
+    assert not any("no intervals" in note for note in two.notes)
 
 
 def test_every_language_pair_gets_its_own_intervals() -> None:

@@ -53,6 +53,15 @@ def test_only_what_both_judged_is_compared_and_failures_are_counted_beside() -> 
     )
 
 
+def test_one_segment_has_no_intervals_and_a_note_says_so() -> None:
+    alone, two = (spans(run_of(PRED[:n]), GOLD, resamples=20) for n in (1, 2))
+    assert (
+        "There are no intervals: one of the segments alone says nothing of how others would differ."
+        in alone.notes
+    )
+    assert not any("no intervals" in note for note in (*two.notes, *spans(run_of(PRED[:1]), GOLD).notes))
+
+
 def test_a_failure_is_no_silence() -> None:
     """Were it an empty list of marks, recall would fall."""
     gold: list[Record] = [marked("a", "1", span("old")), marked("a", "2", span("old"))]

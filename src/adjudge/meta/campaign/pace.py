@@ -10,9 +10,18 @@ import numpy as np
 from adjudge.errors import UsageError
 from adjudge.meta.measures.result import Floats
 
-__all__ = ["SpeedUp", "learned_speed_up", "median_seconds", "progress_curve", "seconds_between_starts"]
+__all__ = [
+    "BREAK",
+    "SpeedUp",
+    "learned_speed_up",
+    "median_seconds",
+    "progress_curve",
+    "seconds_between_starts",
+]
 
-_BREAK: Final = 300.0  # seconds; longer is a break and no work
+BREAK: Final = 300.0
+"""Seconds; what is longer is a break and no work."""
+
 _WINDOW: Final = 15  # segments that are averaged
 _BINS: Final = 100
 _EDGE: Final = slice(5, 10)  # bins at the start, without the first which hold the tutorial's habits
@@ -74,7 +83,7 @@ def progress_curve(people: Sequence[Floats], *, bins: int = _BINS, window: int =
     for seconds in people:
         if len(seconds) < window:
             continue
-        steady = np.where(seconds > _BREAK, np.median(seconds), seconds)
+        steady = np.where(seconds > BREAK, np.median(seconds), seconds)
         smooth = np.convolve(steady, np.full(window, 1 / window), mode="valid")
         for place, value in enumerate(smooth.tolist()):
             found[place * bins // len(smooth)].append(value)

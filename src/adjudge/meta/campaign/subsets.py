@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import combinations_with_replacement
+from typing import Final
+
 import numpy as np
 
+from adjudge.core.score import Interval
 from adjudge.errors import UsageError
+from adjudge.meta.agreement.estimate import Draws, estimate
 from adjudge.meta.measures.correlation import pearson
 from adjudge.meta.measures.result import Floats
 
-__all__ = ["best_major_weight", "major_weight_curve", "subset_agreement"]
+__all__ = ["best_major_weight", "drawn_major_weights", "major_weight_curve", "subset_agreement"]
+
+_NOTHING: Final = 1e-12  # a variance below is rounding noise
 
 
 def subset_agreement(
@@ -77,3 +84,29 @@ def best_major_weight(ratings: Floats, minor: Floats, major: Floats, weights: Fl
     if np.isnan(curve).all():
         raise UsageError("no weight of a major error fits ratings or errors that are all the same")
     return float(weights[np.nanargmax(curve)])
+
+
+def drawn_major_weights(
+    ratings: Floats, minor: Floats, major: Floats, weights: Floats, draws: Draws
+) -> Interval | None:
+    """95 % interval of `best_major_weight`: of each draw, the weight with the highest correlation.
+
+    The correlation of a sum is one of its parts' moments, so that no draw goes through the translations once
+    for every weight.
+    """
+    parts = [values - values.mean() for values in (ratings, minor, major)]
+    pairs = list(combinations_with_replacement(range(3), 2))
+    moments = np.stack([*parts, *(parts[i] * parts[j] for i, j in pairs)], axis=1)
+
+    def statistic(counts: Floats) -> Floats:
+        means = counts @ moments / counts.sum(axis=1)[:, None]
+        cov = {(i, j): means[:, 3 + k] - means[:, i] * means[:, j] for k, (i, j) in enumerate(pairs)}
+        above = -(cov[0, 1][:, None] + weights * cov[0, 2][:, None])
+        below = cov[1, 1][:, None] + 2 * weights * cov[1, 2][:, None] + weights**2 * cov[2, 2][:, None]
+        found = np.full(below.shape, -np.inf)
+        np.divide(above, np.sqrt(np.clip(below, 0, None)), out=found, where=below > _NOTHING)
+        best = weights[found.argmax(axis=1)]
+        return np.where(np.isinf(found).all(axis=1), np.nan, best)
+
+    every = np.ones(len(ratings), dtype=np.bool_)
+    return estimate(statistic, every, draws, "").interval

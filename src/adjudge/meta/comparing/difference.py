@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from adjudge.core.score import Interval
 from adjudge.meta.bootstrap import bootstrap_means, percentile_intervals
 from adjudge.meta.matrix import Totals
-from adjudge.meta.paired import is_exact, sign_flip_p_values, signed_rank_p_value
+from adjudge.meta.paired import enlarged, is_exact, sign_flip_p_values, signed_rank_p_value
 
 __all__ = [
     "PAIRED_TESTS",
@@ -114,10 +114,12 @@ def difference(
 
 def _p_value(totals: Totals, drawn: Floats, test: PairedTest, resamples: int, seed: int) -> float:
     if test == "permutation":
-        gaps = totals.shares[:, [0]] - totals.shares[:, [1]]
+        shares = enlarged(totals.shares)
+        gaps = shares[:, [0]] - shares[:, [1]]
         return float(sign_flip_p_values(gaps, resamples=resamples, seed=seed)[0])
     if test == "wilcoxon":
-        return signed_rank_p_value(totals.means[:, 0] - totals.means[:, 1])
+        means = enlarged(totals.means)
+        return signed_rank_p_value(means[:, 0] - means[:, 1])
     known = drawn[~np.isnan(drawn)]
     below, above = np.count_nonzero(known <= 0), np.count_nonzero(known >= 0)
     return float(min(1.0, 2 * (min(below, above) + 1) / (len(known) + 1)))
@@ -127,12 +129,12 @@ def effect(scores: Floats) -> Effect:
     """Size of the difference of two systems.
 
     d_z: Cohen 1988, on paired differences. Superiority: Grissom 1994. Delta: Cliff 1993. Scores are
-    rounded to ten decimals first, so that noise breaks no tie.
+    `enlarged` and rounded to ten decimals first, so that noise breaks no tie.
 
     Args:
         scores: units by two.
     """
-    first, second = np.round(scores, 10).T
+    first, second = np.round(enlarged(scores), 10).T
     gaps = np.round(first - second, 10)
     wins, losses = int((gaps > 0).sum()), int((gaps < 0).sum())
     spread = float(gaps.std(ddof=1)) if len(gaps) > 1 else 0.0

@@ -69,9 +69,9 @@ class Plan:
 
         D = (z(1 - alpha / 2) + z(power)) sd(n, m)
         """
-        from scipy.stats import norm
+        from scipy.special import ndtri  # scipy.stats takes seconds to import
 
-        return float(norm.isf(self.alpha / 2) + norm.ppf(self.power)) * self.spread / math.sqrt(self.segments)
+        return float(ndtri(self.power) - ndtri(self.alpha / 2)) * self.spread / math.sqrt(self.segments)
 
     def power_for(self, difference: float) -> float:
         """Chance to find a true difference, in whichever direction."""

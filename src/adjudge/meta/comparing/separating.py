@@ -15,7 +15,7 @@ from adjudge.errors import UsageError
 from adjudge.meta.comparing.power import Plan, units_needed, variance_parts
 from adjudge.meta.comparing.two_systems import side_by_side
 from adjudge.meta.matrix import score_matrix
-from adjudge.meta.paired import sign_flip_p_values
+from adjudge.meta.paired import enlarged, sign_flip_p_values
 
 __all__ = ["Separation", "SeparationSettings", "separations"]
 
@@ -112,6 +112,10 @@ def separations(
     return tuple(_separation(scores, pair, settings, by_annotator or {}) for pair in pairwise(systems))
 
 
+def _gaps(shares: Floats) -> Floats:
+    return shares[:, 0] - shares[:, 1]
+
+
 def _separation(
     scores: Scores,
     pair: tuple[str, str],
@@ -121,7 +125,7 @@ def _separation(
     _, matrix, _ = side_by_side(scores, scores, [pair])
     totals = matrix.totals(by_document=settings.by_document)
     n, units = len(matrix.scores), len(totals.sums)
-    gaps = totals.shares[:, 0] - totals.shares[:, 1]
+    gaps = _gaps(totals.shares)
     difference = float(gaps.mean())
     parts = variance_parts(_by_annotator(pair, by_annotator))
     plan = _plan(gaps, n, settings, parts)
@@ -136,7 +140,8 @@ def _separation(
         needed = None if drawn is None else math.ceil(drawn * n / units)
     else:
         needed = plan.needed_for(difference)
-    flips = sign_flip_p_values(gaps[:, None], resamples=settings.resamples, seed=settings.seed)
+    tested = _gaps(enlarged(totals.shares))[:, None]
+    flips = sign_flip_p_values(tested, resamples=settings.resamples, seed=settings.seed)
     return Separation(
         first=pair[0],
         second=pair[1],

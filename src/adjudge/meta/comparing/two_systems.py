@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,37 @@ from adjudge.meta.paired import is_exact, smallest_p_value
 from adjudge.meta.significance.corrections import holm
 from adjudge.scoring.coverage import coverage_note
 
-__all__ = ["Comparison", "ComparisonSettings", "Place", "Side", "Stratum", "compare_scores", "side_by_side"]
+__all__ = [
+    "LEAST",
+    "Comparison",
+    "ComparisonSettings",
+    "Part",
+    "Place",
+    "Side",
+    "Stratum",
+    "compare_scores",
+    "notes_of",
+    "pairs_of",
+    "parts_of",
+    "side_by_side",
+    "side_of",
+]
 
 Place = tuple[str, str]
 """A segment: language pair and id."""
 
-_LEAST: Final = 10  # segments of a stratum; of fewer, no difference is said
+
+class Part(NamedTuple):
+    """Some of the segments: name, kind of that name, and which rows they are."""
+
+    name: str
+    kind: str
+    rows: NDArray[np.bool_]
+
+
+LEAST: Final = 10
+"""Segments of a stratum; of fewer, no difference is said."""
+
 _ALPHA: Final = 0.05
 
 
@@ -141,7 +166,7 @@ def compare_scores(
         UsageError: no such system, none in common, or no documents where they are wanted.
     """
     settings = settings or ComparisonSettings()
-    pairs = _pairs(first, second, systems)
+    pairs = pairs_of(first, second, systems)
     places, matrix, asked = side_by_side(first, second, pairs)
     strata, small = _strata(places, matrix, domains or {}, settings)
     if settings.correct:
@@ -150,7 +175,7 @@ def compare_scores(
     whole = _stratum("all", "all", matrix, settings)
     names = pairs[0] if len(pairs) == 1 else ("first", "second")
     sides = [
-        _side(name, scores, {pair[index] for pair in pairs})
+        side_of(name, scores, {pair[index] for pair in pairs})
         for index, (name, scores) in enumerate(zip(names, (first, second), strict=True))
     ]
     units = whole.difference.units
@@ -162,8 +187,7 @@ def compare_scores(
         strata=tuple(strata),
         method=method_of(settings.test, units, of, settings.resamples, settings.seed),
         notes=(
-            *_score_notes(first, second),
-            *_signature_notes(first, second),
+            *notes_of(first, second),
             *_coverage_notes(asked - len(places), asked, len(pairs)),
             *_power_notes(units, settings),
             *small,
@@ -172,7 +196,7 @@ def compare_scores(
     )
 
 
-def _pairs(first: Scores, second: Scores, systems: Sequence[str] | None) -> list[tuple[str, str]]:
+def pairs_of(first: Scores, second: Scores, systems: Sequence[str] | None) -> list[tuple[str, str]]:
     """Systems to compare, first and second."""
     here, there = (list(dict.fromkeys(s.system for s in scores.segments)) for scores in (first, second))
     if systems is not None:
@@ -241,20 +265,28 @@ def _strata(
     settings: ComparisonSettings,
 ) -> tuple[list[Stratum], list[str]]:
     """Language pairs and domains, where there are several of a kind; and what is said of too small ones."""
+    parts, small = parts_of(places, domains)
+    found = [_stratum(p.name, p.kind, matrix.select(p.rows, (0, 1)), settings) for p in parts]
+    return found, small
+
+
+def parts_of(places: Sequence[Place], domains: Mapping[Place, str]) -> tuple[list[Part], list[str]]:
+    """Language pairs and domains, where there are several of a kind; and what is said of too small ones."""
     kinds = {"lp": [lp for lp, _ in places], "domain": [domains.get(place, "") for place in places]}
     found, small = [], []
     for kind, labels in kinds.items():
         names = [name for name in dict.fromkeys(labels) if name]
         for name in names if len(names) > 1 else []:
             rows: NDArray[np.bool_] = np.array([label == name for label in labels])
-            if rows.sum() >= _LEAST:
-                found.append(_stratum(name, kind, matrix.select(rows, (0, 1)), settings))
+            if rows.sum() >= LEAST:
+                found.append(Part(name, kind, rows))
             else:
-                small.append(f"{name} is not compared alone: it has fewer than {_LEAST} common segments.")
+                small.append(f"{name} is not compared alone: it has fewer than {LEAST} common segments.")
     return found, small
 
 
-def _side(name: str, scores: Scores, systems: set[str]) -> Side:
+def side_of(name: str, scores: Scores, systems: set[str]) -> Side:
+    """What is said of one side: how many of its translations were judged, and how many could not be."""
     parts = scores.lps.values() or [scores]
     rows = [system for part in parts for system in part.systems if system.system in systems]
     return Side(
@@ -266,6 +298,12 @@ def _side(name: str, scores: Scores, systems: set[str]) -> Side:
 
 
 # What a reader must know...
+
+
+def notes_of(first: Scores, second: Scores) -> Iterator[str]:
+    """What the scores say of themselves, and whether they can be compared."""
+    yield from _score_notes(first, second)
+    yield from _signature_notes(first, second)
 
 
 def _signature_notes(first: Scores, second: Scores) -> Iterator[str]:

@@ -55,7 +55,7 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
     path: Path | str,
     lp: str | None = None,
     *,
-    gold: Sequence[str] = (),
+    gold: Sequence[str] | None = (),
     scores: Mapping[str, Path] | None = None,
     metrics: Sequence[str] = (),
     preferred: str | None = None,
@@ -66,7 +66,7 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
     Args:
         path: an MTME or MENT folder, whose metrics are read too, or any test set.
         lp: may be left out where there is one.
-        gold: names of the folder's own, or files, also as `NAME=FILE`; empty for the only one.
+        gold: names of the folder's own, or files, also as `NAME=FILE`; empty for the only one, None for none.
         scores: further metrics, name to run or file.
         metrics: of the folder's own only these, by name, and no file of another; empty for all.
         preferred: gold to take where none is named and there are several.
@@ -80,7 +80,7 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
     form = detect(path)
     source = _folder(path, form, lp) if form in _FOLDERS else _own(path, form, lp)
     read = partial(read_score_source, frame=source.frame, texts=source.texts, weights=weights)
-    names = gold or source.default_gold(preferred)
+    names = () if gold is None else gold or source.default_gold(preferred)
     golds = {}
     for each in names:
         name, found = source.read_gold(each) or _read_file(each, source, read)

@@ -11,21 +11,20 @@ import numpy as np
 
 from adjudge.core.language import canonical_lp
 from adjudge.errors import DataError, UsageError
-from adjudge.meta.bootstrap import lone_unit_note
-from adjudge.meta.evaluation.choosing import Choice, choose
+from adjudge.meta.evaluation.choosing import choose
 from adjudge.meta.evaluation.eval_set import EvalSet, ScoreSet
 from adjudge.meta.evaluation.eval_sets import find_set_lps, known_name, read_eval_set
-from adjudge.meta.evaluation.means import mean_of_part, means_of_parts, pooled_accuracy, task_statistics
+from adjudge.meta.evaluation.means import mean_of_part, task_statistics
 from adjudge.meta.evaluation.measuring import annotated_only, measure, within
+from adjudge.meta.evaluation.notes import averages_notes, metric_notes, notes_of
 from adjudge.meta.evaluation.options import Options, Settings, names
 from adjudge.meta.evaluation.reach import out_of_reach
-from adjudge.meta.evaluation.results import MetaEvaluation, MetricResults, Stratum
+from adjudge.meta.evaluation.results import MetaEvaluation, MetricResults, Stratum, named_gold
 from adjudge.meta.evaluation.strata import strata
 from adjudge.meta.evaluation.sureness import Compared, with_clusters, with_intervals
-from adjudge.meta.evaluation.suspicious import suspicious
 from adjudge.meta.evaluation.tasks import Task, task_of
-from adjudge.meta.measures import MEASURES
-from adjudge.meta.measures.result import Floats, Result
+from adjudge.meta.evaluation.together import put_together
+from adjudge.meta.measures.result import Floats
 
 __all__ = ["evaluate", "meta"]
 
@@ -50,7 +49,7 @@ def meta(
     parts: list[MetaEvaluation] = []
     for each in _lps(test_set, lp, settings.task):
         parts += _each_gold(test_set, each, golds, options, settings)
-    return parts[0] if len(parts) == 1 else _together(parts, settings)
+    return parts[0] if len(parts) == 1 else put_together(parts, settings)
 
 
 def _lps(test_set: Path | str, lp: str | Sequence[str] | None, task: Task | None) -> list[str | None]:
@@ -105,7 +104,7 @@ def evaluate(eval_set: EvalSet, gold: str, settings: Settings) -> MetaEvaluation
     chosen = eval_set.select(choice.systems)
     truth = chosen.golds[gold]
     if np.isnan(truth.segments).all() and np.isnan(truth.systems).all():
-        raise DataError(f"gold {gold} judges nothing of {eval_set.name} {eval_set.lp}")
+        raise DataError(f"{named_gold(gold)} judges nothing of {eval_set.name} {eval_set.lp}")
     metrics = {name: chosen.metrics[name] for name in choice.metrics}
     if not metrics:
         raise UsageError(f"{eval_set.name} {eval_set.lp} has no metric to judge: add --scores NAME=RUN|FILE")
@@ -124,10 +123,10 @@ def evaluate(eval_set: EvalSet, gold: str, settings: Settings) -> MetaEvaluation
         metrics=tuple(rows),
         task="" if task is None else task.name,
         notes=(
-            *_notes(eval_set, choice, truth, settings),
-            *_other_averages(task, settings),
+            *notes_of(eval_set, choice, truth, settings),
+            *averages_notes(task, settings),
             *(out_of_reach(rows, truth, settings) if settings.clusters and len(rows) > 1 else ()),
-            *_suspicions(choice, truth, metrics),
+            *metric_notes(choice, truth, metrics),
         ),
         strata=tuple(_strata(chosen, truth, metrics, settings)),
         p_values=tables,
@@ -212,138 +211,3 @@ def _stratum(
     parts = {key: within(metric, cells) for key, metric in metrics.items()}
     found = _marked([_metric(part, each, settings, None) for each in parts.values()], part, parts)
     return Stratum(kind=kind, name=name, n_segments=n_segments, n=n, metrics=tuple(found))
-
-
-# Notes...
-
-
-def _notes(eval_set: EvalSet, choice: Choice, gold: ScoreSet, settings: Settings) -> Iterator[str]:
-    """Which systems, which segments, which reference: what a number that differs may be due to."""
-    yield from eval_set.notes
-    if choice.excluded:
-        told = ", ".join(f"{system} ({reason})" for system, reason in choice.excluded.items())
-        yield f"{len(choice.systems)} systems are compared; left out: {told}."
-    else:
-        yield f"All {len(choice.systems)} systems are compared."
-    if len(choice.systems) == 1:
-        yield "One system only: measures that compare systems, and averages by segment, have no value."
-    yield from choice.notes
-    if choice.reference:
-        yield f"Metrics with a reference were shown {choice.reference}."
-    yield from _coverage(eval_set, gold, settings)
-    if settings.average is not None:
-        yield f"Measures of segments are averaged by: {settings.average}."
-    yield from _sureness(settings)
-    if settings.intervals:
-        yield from lone_unit_note(int((~np.isnan(gold.segments)).any(axis=0).sum()), "segments")
-
-
-def _coverage(eval_set: EvalSet, gold: ScoreSet, settings: Settings) -> Iterator[str]:
-    judged, total = ~np.isnan(gold.segments), len(eval_set.segments)
-    n = int(judged.any(axis=0).sum())
-    holes = int(judged.any(axis=0).sum() * len(judged) - judged.sum())
-    if n < total:
-        over = "their files give, over all segments" if settings.segments == "all" else "the judged ones give"
-        yield (
-            f"Gold {gold.name} judged {n:,} of {total:,} segments, and measures of segments are over these; "
-            f"scores of systems are what {over}."
-        )
-    if holes:
-        yield f"Gold {gold.name} lacks {holes:,} translations of the segments that it judged otherwise."
-    if failed := sum(gold.failed.values()):
-        yield f"Gold {gold.name} has {failed:,} failed judgements, which have no score."
-
-
-def _sureness(settings: Settings) -> Iterator[str]:
-    """How intervals and clusters are made."""
-    if settings.intervals:
-        units = "documents" if settings.by_document else "segments"
-        yield (
-            f"Intervals: 95 %, bootstrap over {units}, {settings.resamples:,} draws; scores of systems are "
-            "drawn as means over segments, whatever their files say."
-        )
-    if settings.clusters:
-        corrected = ", corrected by Holm" if settings.holm else ""
-        test = "bootstrap over documents" if settings.by_document else "each measure's own test of metrics"
-        yield (f"Clusters: {test}, {settings.resamples:,} draws, p <= {settings.alpha:g}{corrected}.")
-
-
-def _other_averages(task: Task | None, settings: Settings) -> Iterator[str]:
-    """Where the mean takes another average of a measure than its column shows."""
-    for statistic in () if task is None else task.statistics:
-        own = MEASURES[statistic.measure].average
-        shown, wanted = settings.average or own, statistic.average or own
-        if statistic.measure in settings.measures and shown != wanted:
-            yield f"meta takes {statistic.measure} with average {wanted}; its column has average {shown}."
-
-
-def _suspicions(choice: Choice, gold: ScoreSet, metrics: Mapping[str, ScoreSet]) -> Iterator[str]:
-    for name, metric in metrics.items():
-        if failed := sum(metric.failed.values()):
-            yield f"{name} has {failed:,} failed judgements, which have no score."
-        yield from suspicious(name, metric, gold, choice.systems)
-
-
-# Several language pairs or golds...
-
-
-def _together(parts: Sequence[MetaEvaluation], settings: Settings) -> MetaEvaluation:
-    """Put language pairs together: pooled accuracy, and the task's mean over all of them."""
-    names = [m.name for m in parts[0].metrics if all(m.name in {o.name for o in p.metrics} for p in parts)]
-    task = _task_of_all(parts, settings)
-    rows = [_row_of_all(parts, name, task) for name in names]
-    measures = tuple(rows[0].results) if rows else ()
-    return MetaEvaluation(
-        test_set=parts[0].test_set,
-        lp=",".join(dict.fromkeys(part.lp for part in parts)),
-        gold=",".join(dict.fromkeys(part.gold for part in parts)),
-        systems=(),
-        excluded={},
-        n_segments=sum(part.n_segments for part in parts),
-        n_all=sum(part.n_all for part in parts),
-        reference="",
-        measures=measures,
-        metrics=tuple(rows) if measures or task is not None else (),
-        task="" if task is None else task.name,
-        notes=tuple(_notes_together(parts, names, settings)),
-        parts=tuple(parts),
-        settings=settings.unusual,
-    )
-
-
-def _task_of_all(parts: Sequence[MetaEvaluation], settings: Settings) -> Task | None:
-    """The one task of all language pairs; None where they have several, or a language pair has two golds."""
-    tasks = {part.task for part in parts}
-    if len(tasks) > 1 or tasks == {""} or _has_several_golds(parts):
-        return None
-    return settings.task or task_of(parts[0].test_set, parts[0].lp)
-
-
-def _has_several_golds(parts: Sequence[MetaEvaluation]) -> bool:
-    return len({part.lp for part in parts}) < len(parts)
-
-
-def _row_of_all(parts: Sequence[MetaEvaluation], name: str, task: Task | None) -> MetricResults:
-    each = [metric for part in parts for metric in part.metrics if metric.name == name]
-    results: dict[str, Result] = {}
-    if "sys_accuracy" in each[0].results and not _has_several_golds(parts):
-        results["sys_accuracy"] = pooled_accuracy([metric.results["sys_accuracy"] for metric in each])
-    return MetricResults(
-        name=name,
-        results=results,
-        meta=None if task is None else means_of_parts(task, parts, name),
-        n=sum(metric.n for metric in each),
-        failed=sum(metric.failed for metric in each),
-        partial=any(metric.partial for metric in each),
-    )
-
-
-def _notes_together(
-    parts: Sequence[MetaEvaluation], names: Sequence[str], settings: Settings
-) -> Iterator[str]:
-    lost = {m.name for part in parts for m in part.metrics} - set(names)
-    if lost:
-        yield f"Not in every part, and so not in the whole: {', '.join(sorted(lost))}."
-    wanted = {"intervals": settings.intervals, "clusters": settings.clusters}
-    if any(wanted.values()):
-        yield f"{' and '.join(w for w, asked in wanted.items() if asked).capitalize()} are of each part only."

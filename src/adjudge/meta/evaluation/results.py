@@ -10,7 +10,7 @@ from adjudge.core.version import VERSION
 from adjudge.meta.evaluation.eval_set import EvalSet
 from adjudge.meta.measures.result import Floats, Result
 
-__all__ = ["MetaEvaluation", "MetricResults", "Stratum"]
+__all__ = ["MetaEvaluation", "MetricResults", "Stratum", "named_gold"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,3 +125,13 @@ class MetaEvaluation:
             "version": VERSION,
         }
         return Signature("meta", {key: value for key, value in fields.items() if value})
+
+
+def named_gold(name: str, word: str = "gold") -> str:
+    """Call gold by its name, after a word that says what it is where the name does not: gold mqm, gold.mqm.
+
+    Args:
+        name: of the gold.
+        word: `Gold` where a sentence begins.
+    """
+    return name if name.casefold().startswith("gold") else f"{word} {name}"

@@ -13,6 +13,7 @@ from adjudge.errors import UsageError
 from adjudge.meta.evaluation.eval_set import EvalSet, ScoreSet
 from adjudge.meta.evaluation.frame import UNSPACED
 from adjudge.meta.evaluation.options import StratumKind
+from adjudge.meta.evaluation.results import named_gold
 from adjudge.meta.measures.result import Floats
 
 __all__ = ["strata"]
@@ -61,7 +62,7 @@ def _by_severity(gold: ScoreSet) -> Iterator[tuple[str, Floats]]:
     """Translations by the worst error that gold marks in them, clean ones first."""
     if gold.worst is None:
         raise UsageError(
-            f"gold {gold.name} has no marked errors; give records, MQM TSV or .seg.rating that have"
+            f"{named_gold(gold.name)} has no marked errors; give records, MQM TSV or .seg.rating that have"
         )
     for name, place in (("clean", _CLEAN), *((s, i) for i, s in enumerate(SEVERITIES))):
         cells = gold.worst == place

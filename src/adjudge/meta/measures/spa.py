@@ -12,7 +12,7 @@ from adjudge.errors import UsageError
 from adjudge.meta.measures.acc_eq import Compat
 from adjudge.meta.measures.judged import Judged, judged
 from adjudge.meta.measures.result import Floats, Result
-from adjudge.meta.paired import sign_flip_p_values
+from adjudge.meta.paired import enlarged, sign_flip_p_values
 
 __all__ = ["better_p_values", "random_signs", "soft_pairwise_accuracy"]
 
@@ -87,7 +87,7 @@ def soft_pairwise_accuracy(
     else:
         p, q = (
             sign_flip_p_values((x[i] - x[j]).T, alternative="greater", resamples=resamples, seed=seed)
-            for x in scores
+            for x in map(enlarged, scores)
         )
     equal = int((shared & ~(np.abs(gaps) > 0).any(axis=1)).sum())
     notes = {_ONE_SEGMENT: segments == 1, _UNEVEN: not even, _EQUAL.format(equal): equal > 0}

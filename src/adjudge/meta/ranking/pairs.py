@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.meta.matrix import Totals
-from adjudge.meta.paired import rank_sum_p_value, sign_flip_p_values, signed_rank_p_value
+from adjudge.meta.paired import enlarged, rank_sum_p_value, sign_flip_p_values, signed_rank_p_value
 
 __all__ = ["TESTS", "TITLES", "Test", "better_p_values"]
 
@@ -47,10 +47,11 @@ def better_p_values(ordered: Totals, test: Test, *, resamples: int, seed: int) -
 
 def _better(ordered: Totals, first: Ints, second: Ints, test: Test, drawing: tuple[int, int]) -> Floats:
     if test == "permutation":
-        shares, (resamples, seed) = ordered.shares, drawing
+        shares, (resamples, seed) = enlarged(ordered.shares), drawing
         differences = shares[:, first] - shares[:, second]
         return sign_flip_p_values(differences, alternative="greater", resamples=resamples, seed=seed)
-    a, b = ordered.means[:, first], ordered.means[:, second]
+    means = enlarged(ordered.means)
+    a, b = means[:, first], means[:, second]
     if test == "wilcoxon":
         return np.array([signed_rank_p_value(d, "greater") for d in (a - b).T])
     return np.array([rank_sum_p_value(x, y, "greater") for x, y in zip(a.T, b.T, strict=True)])

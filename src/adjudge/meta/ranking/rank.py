@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -10,14 +10,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.core.annotation import Record
 from adjudge.core.run import Run
 from adjudge.core.score import Scores, Signature
+from adjudge.data.run_dir import read_judged
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals
 from adjudge.meta.matrix import ScoreMatrix, Totals, score_matrix
 from adjudge.meta.paired import is_exact, smallest_p_value
 from adjudge.meta.ranking.clusters import significance_clusters
 from adjudge.meta.ranking.comparisons import tabulate
+from adjudge.meta.ranking.criterion_ranking import score_for_ranking
 from adjudge.meta.ranking.pairs import TITLES, Test, better_p_values
 from adjudge.meta.ranking.pairwise_ranking import rank_comparisons
 from adjudge.meta.ranking.preferences import OVERALL, preferences_from_scores
@@ -30,7 +33,6 @@ from adjudge.meta.ranking.ranked import (
     too_few_note,
     unjudged,
 )
-from adjudge.meta.scoring import score
 from adjudge.scoring.coverage import coverage_note
 from adjudge.scoring.means import total
 
@@ -41,8 +43,11 @@ _NOTHING: Final = "nothing was judged"
 
 
 def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its default)
-    scores: Scores | Run | Path | str,
+    scores: Scores | Run | Iterable[Record] | Path | str,
     *,
+    weights: str | None = None,
+    lp: str | None = None,
+    criterion: str | None = None,
     method: Method = "mean",
     seed: int = 0,
     resamples: int = 1000,
@@ -64,7 +69,11 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
     Several language pairs are ranked each on its own.
 
     Args:
-        scores: of one signature; a run, or the path of a run or of records, is scored as it says.
+        scores: of one signature; a run, records, or the path of either, are scored first.
+        weights: name of the points of marked errors; None for those of the run, else `mqm-google`.
+        lp: language pair to keep.
+        criterion: of preferences, or those that marked MQM errors of one category make; None for the only one
+            of preferences, else `overall`.
         method: what a system's score is.
         seed: of bootstrap and permutation.
         resamples: draws of the bootstrap, and random sign flips of the permutation test.
@@ -77,8 +86,8 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
     Raises:
         DataError: no segment is judged for every system; no comparison connects systems whose strengths are
             wanted.
-        UsageError: a setting out of its range, documents wanted where there are none, or an epsilon for
-            preferences.
+        UsageError: a setting out of its range, documents wanted where there are none, an epsilon for
+            preferences, or a choice among what was scored already.
     """
     settings = RankSettings(
         method=method,
@@ -89,8 +98,7 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
         by_document=by_document,
         epsilon=epsilon,
     )
-    if not isinstance(scores, Scores):
-        scores = score(scores)
+    scores = _scored(scores, {"weights": weights, "lp": lp, "criterion": criterion})
     if not scores.lps:
         return _noted(scores, _rank(scores, settings))
     parts = {lp: _rank(part, settings) for lp, part in scores.lps.items()}
@@ -98,10 +106,31 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
     whole = Ranking(signature=scores.signature, method=_EACH, systems=(), notes=notes)
     if scores.systems:
         whole = _rank(scores, settings)
+        whole = replace(whole, method=f"{whole.method}; {', '.join(parts)} pooled")
         if method != "mean":  # what comparisons leave open in one language pair, others may settle
             whole = replace(whole, notes=(*whole.notes, *notes))
     lps = {lp: _noted(scores.lps[lp], part) for lp, part in parts.items()}
     return replace(_noted(scores, whole), lps=lps)
+
+
+def _scored(
+    source: Scores | Run | Iterable[Record] | Path | str, choices: Mapping[str, str | None]
+) -> Scores:
+    """Score what was judged.
+
+    Raises:
+        UsageError: these are scores already, and can only be chosen among where they are made.
+    """
+    if isinstance(source, Scores):
+        given = ", ".join(f"{name}=..." for name, value in choices.items() if value is not None)
+        if given:
+            raise UsageError(f"these are scores already: choose where they are made, score({given})")
+        return source
+    if isinstance(source, Run):
+        return score_for_ranking(source.info.annotator, source, **choices)
+    if isinstance(source, (Path, str)):
+        return score_for_ranking(str(source), read_judged(source), **choices)
+    return score_for_ranking("records", source, **choices)
 
 
 def _noted(scores: Scores, ranking: Ranking) -> Ranking:
@@ -130,7 +159,9 @@ def _rank_pairs(scores: Scores, settings: RankSettings) -> Ranking:
     pairs = preferences_from_scores(scores.segments, epsilon=settings.epsilon)
     ranking = rank_comparisons(tabulate(pairs, OVERALL), _signature(scores), failed, settings)
     ties = f"within {settings.epsilon:g}" if settings.epsilon else "of equal scores"
-    return replace(ranking, method=f"{ranking.method}; pairs of segment scores, ties {ties}")
+    annotators = scores.signature.fields.get("annotators")
+    of = f"means over {annotators} annotators" if annotators else "segment scores"
+    return replace(ranking, method=f"{ranking.method}; pairs of {of}, ties {ties}")
 
 
 def _rank_means(scores: Scores, settings: RankSettings) -> Ranking:

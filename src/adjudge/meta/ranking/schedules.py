@@ -5,11 +5,12 @@ Pure, so that judging (`runs`) and the building of benchmarks (`curation`) draw 
 
 from __future__ import annotations
 
+import hashlib
 import math
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -23,8 +24,9 @@ from adjudge.scoring.pairwise import points
 
 __all__ = ["ROUND", "Pair", "Place", "Schedule", "ScheduleKind", "Standings"]
 
-ScheduleKind = Literal["all", "sampled", "anchored", "adaptive"]
-"""Every pair; some at random; every system with some others; the pairs whose order is least certain."""
+ScheduleKind = Literal["all", "sampled", "anchored", "adaptive", "listed"]
+"""Every pair; some at random; every system with some others; the pairs whose order is least certain; those of
+a list."""
 Pair = tuple[str, str]
 
 ROUND: Final = 8
@@ -58,6 +60,7 @@ class Schedule:
         in_all: of a sample, pairs of all segments together, in place of `per_segment`.
         anchors: systems that the others are compared with.
         seed: of the sample, and of pairs that are equally uncertain.
+        listed: pairs by language pair and segment, in whichever order of the two.
 
     Raises:
         UsageError: a number or anchors where the kind has no use for them, or none where it needs them.
@@ -68,6 +71,7 @@ class Schedule:
     in_all: int | None = None
     anchors: tuple[str, ...] = ()
     seed: int = 0
+    listed: Mapping[tuple[str, str], Collection[Pair]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse what contradicts."""
@@ -77,6 +81,7 @@ class Schedule:
             "--pairs-per-segment": (self.per_segment, self.kind in {"sampled", "adaptive"}),
             "--pairs-in-all": (self.in_all, self.kind == "sampled"),
             "--anchors": (self.anchors or None, self.kind == "anchored"),
+            "--pairs-file": (self.listed or None, self.kind == "listed"),
         }
         for name, (value, is_used) in used.items():
             if value is not None and not is_used:
@@ -87,11 +92,15 @@ class Schedule:
             raise UsageError("--pairs sampled needs --pairs-per-segment or --pairs-in-all, and not both")
         if self.kind == "anchored" and not self.anchors:
             raise UsageError("--pairs anchored needs --anchors")
+        if self.kind == "listed" and not self.listed:
+            raise UsageError("--pairs listed needs a --pairs-file with pairs in it")
 
     def __str__(self) -> str:
         """As a signature says it."""
         if self.kind == "anchored":
             return f"anchored,{','.join(self.anchors)}"
+        if self.kind == "listed":
+            return f"listed,{self._digest}"
         if self.in_all is not None:
             return f"sampled,{self.in_all} in all"
         return self.kind if self.per_segment is None else f"{self.kind},{self.per_segment} a segment"
@@ -117,8 +126,8 @@ class Schedule:
 
     def _count(self, place: Place) -> int:
         every = len(place.systems) * (len(place.systems) - 1) // 2
-        if self.kind == "anchored":
-            return len(self._anchored(place))
+        if self.kind in {"anchored", "listed"}:
+            return len(self._named(place))
         if self.kind == "adaptive" and self.per_segment is None:
             return min(every, max(1, len(place.systems) // 2))
         return every if self.per_segment is None else min(every, self.per_segment)
@@ -128,17 +137,26 @@ class Schedule:
             yield from self._sampled(places, self.in_all)
             return
         for place in places:
-            if self.kind == "anchored":
-                yield self._anchored(place)
+            if self.kind in {"anchored", "listed"}:
+                yield self._named(place)
             elif self.per_segment is None:
                 yield place.pairs
             else:
                 drawn = random.Random(f"{self.seed}/{place.lp}/{place.segment}")
                 yield _in_order(drawn.sample(place.pairs, self._count(place)), place)
 
-    def _anchored(self, place: Place) -> list[Pair]:
-        """Pairs of an anchor and another system, and of two anchors."""
+    def _named(self, place: Place) -> list[Pair]:
+        """Pairs of an anchor and another system, and of two anchors; or those of the list."""
+        if self.kind == "listed":
+            wanted = {frozenset(pair) for pair in self.listed.get((place.lp, place.segment), ())}
+            return [pair for pair in place.pairs if frozenset(pair) in wanted]
         return [pair for pair in place.pairs if not set(self.anchors).isdisjoint(pair)]
+
+    @property
+    def _digest(self) -> str:
+        """Six hexadecimal digits over the list."""
+        lines = sorted(repr((*key, *sorted(pair))) for key, pairs in self.listed.items() for pair in pairs)
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:6]
 
     def _sampled(self, places: Sequence[Place], wanted: int) -> Iterator[list[Pair]]:
         """Each pair of each place is as likely as any other."""

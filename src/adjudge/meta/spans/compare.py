@@ -12,6 +12,7 @@ from adjudge.core.protocol import find_protocol
 from adjudge.core.run import Run
 from adjudge.core.score import Interval, Signature
 from adjudge.errors import DataError, UsageError
+from adjudge.meta.bootstrap import lone_unit_note
 from adjudge.meta.spans.credit import Average, Credit, macro, micro
 from adjudge.meta.spans.intervals import quality_intervals
 from adjudge.meta.spans.marks import Unit
@@ -195,6 +196,8 @@ def _notes(paired: Paired, settings: Settings, scores: Sequence[SpanScore]) -> I
         yield from _mark_notes(name, [span for a in side for span in a.spans], settings)
     if any(s.n_gold == 0 or s.n_pred == 0 for s in scores):
         yield "0 of 0 counts as 1: precision where nothing is predicted, recall where gold marks nothing."
+    if settings.resamples:
+        yield from lone_unit_note(len({(both.key.lp, both.key.segment) for both in paired.both}), "segments")
     n = len(paired.both)
     for rule, kept in dict.fromkeys((s.rule, s.n_segments) for s in scores if not s.group):
         if kept < n:

@@ -8,8 +8,10 @@ from typing import Final
 import numpy as np
 
 from adjudge.data.appraise import AppraiseRow
+from adjudge.meta.campaign.agreeing import count_errors
 from adjudge.meta.campaign.cuts import cluster_cuts
 from adjudge.meta.campaign.pace import learned_speed_up, median_seconds, seconds_between_starts
+from adjudge.meta.campaign.profile import bins_of, token_counts
 from adjudge.meta.campaign.subsets import best_major_weight, major_weight_curve, subset_agreement
 from adjudge.meta.matrix import Totals
 from adjudge.meta.measures.correlation import spearman
@@ -18,7 +20,7 @@ from adjudge.meta.measures.system import pairwise_accuracy
 from adjudge.meta.ranking.clusters import significance_clusters
 from adjudge.meta.ranking.pairs import Test, better_p_values
 from adjudge.meta.reproduce.esa.study import Study
-from adjudge.meta.reproduce.esa.tables import Numbers, count_errors, known, token_counts
+from adjudge.meta.reproduce.esa.tables import Numbers, known
 
 __all__ = [
     "distributions",
@@ -39,8 +41,8 @@ _WEIGHTS: Final = np.arange(101) / 10
 
 def distributions(study: Study) -> Numbers:
     """Figure 3: the slider in ten bins, and how much of the points is cut off or exactly 0."""
-    bins, _ = np.histogram(study.scores("ESA_1", study.shared), bins=10, range=(0, 100))
-    found = {(f"{10 * place} to {10 * place + 10}", "ESA_1"): float(n) for place, n in enumerate(bins)}
+    tenths = bins_of(study.scores("ESA_1", study.shared), 0, 100)
+    found = {(words, "ESA_1"): float(n) for words, n in tenths}
     for name in ("ESA_1_spans", "MQM", "MQM_WMT"):
         points = study.scores(name, study.shared)
         found["% below -15", name] = 100 * float((points < _CLIPPED).mean())
@@ -178,10 +180,10 @@ def wmt_systems(study: Study, name: str) -> Numbers:
 def major_weights(study: Study) -> Numbers:
     """Figure 8: which weight of a major error fits the slider best."""
     ratings, errors = study.scores("ESA_1", study.annotated), study.severities("ESA_1", study.annotated)
-    minor, major = (count_errors(errors, kind) for kind in ("minor", "major"))
+    minor, major = (count_errors(errors, (kind,)) for kind in ("minor", "major"))
     tokens = token_counts([study.shown[key].translation for key in study.annotated])
     shared = study.severities("ESA_1", study.shared)
-    few_minor, few_major = (count_errors(shared, kind) for kind in ("minor", "major"))
+    few_minor, few_major = (count_errors(shared, (kind,)) for kind in ("minor", "major"))
     few_ratings = study.scores("ESA_1", study.shared)
     curve = major_weight_curve(ratings, minor, major, _WEIGHTS)
     return {

@@ -25,7 +25,7 @@ from adjudge.meta.reproduce.esa.tables import (
     coverage,
     protocols,
     repeated_errors,
-    score_agreement,
+    score_with_gold,
     segment_agreement,
 )
 from adjudge.meta.reproduce.inputs import Inputs, MissingInputError
@@ -38,7 +38,7 @@ _WMT: Final = ("en-de.mqm", "en-de.da-sqm", "zh-en.mqm", "zh-en.da-sqm")
 CAMPAIGN_MEASURES: Final[Mapping[str, Callable[[Study], Numbers]]] = {
     "campaign_counts": counts,
     "campaign_protocols": protocols,
-    "campaign_tau_c": score_agreement,
+    "campaign_tau_c": score_with_gold,
     "campaign_coverage": coverage,
     "campaign_agreement": segment_agreement,
     "campaign_repeated_errors": repeated_errors,

@@ -9,7 +9,7 @@ import numpy as np
 
 from adjudge.data.appraise import AppraiseRow
 from adjudge.errors import DataError
-from adjudge.meta.agreement.two import error_recall
+from adjudge.meta.campaign.agreeing import error_agreement, meets, score_agreement
 from adjudge.meta.campaign.attention import Check, attention, damaged_range
 from adjudge.meta.campaign.marks import (
     SAME,
@@ -18,9 +18,8 @@ from adjudge.meta.campaign.marks import (
     pooled_share,
     repeated_share,
     starts_or_ends_within,
-    touches,
 )
-from adjudge.meta.measures.correlation import kendall_c, pearson
+from adjudge.meta.campaign.profile import error_profile, features_of_ratings, token_counts
 from adjudge.meta.measures.result import Floats, Result
 from adjudge.meta.reproduce.esa.study import (
     Key,
@@ -35,21 +34,29 @@ __all__ = [
     "Numbers",
     "attention_checks",
     "correlations_of_features",
-    "count_errors",
     "counts",
     "coverage",
     "known",
     "protocols",
     "repeated_errors",
-    "score_agreement",
+    "score_with_gold",
     "segment_agreement",
-    "token_counts",
 ]
 
 Numbers = dict[tuple[str, str], float]
 """Row and column to number."""
 
 _MQM_WMT: Final = "MQM_WMT"
+_CHECKED: Final = {
+    "score of original": ("score of the original", 1),
+    "score of copy": ("score of the copy", 1),
+    "% lower": ("share with a lower score", 100),
+    "errors in original": ("marks in the original", 1),
+    "errors in copy": ("marks in the copy", 1),
+    "% more errors": ("share with more marks", 100),
+    "% damage marked": ("share with the damage marked", 100),
+}
+"""Row of table 6 to what `attention` calls it, and the scale that the table prints it on."""
 
 
 def known(result: Result) -> float:
@@ -106,13 +113,10 @@ def protocols(study: Study) -> Numbers:
     """Table 1: errors, severities and scores by protocol, over the shared translations."""
     found: Numbers = {}
     for name in ("ESA_1", "ESA_2", "MQM", _MQM_WMT):
-        severities = study.severities(name, study.shared)
-        marked = [severity for errors in severities for severity in errors]
-        minor = marked.count("minor")
-        major = sum(severity in {"major", "critical"} for severity in marked)
-        found[name, "errors"] = len(marked) / len(severities)
-        found[name, "% minor"] = 100 * minor / (minor + major)
-        found[name, "% major"] = 100 * major / (minor + major)
+        profile = error_profile(study.severities(name, study.shared))
+        found[name, "errors"] = known(profile["errors a translation"])
+        found[name, "% minor"] = 100 * known(profile["share of minor errors"])
+        found[name, "% major"] = 100 * known(profile["share of major errors"])
         if name.startswith("ESA"):
             found[name, "score"] = float(study.scores(name, study.shared).mean())
         points = name if name == _MQM_WMT else f"{name}_spans"
@@ -120,11 +124,12 @@ def protocols(study: Study) -> Numbers:
     return found
 
 
-def score_agreement(study: Study) -> Numbers:
+def score_with_gold(study: Study) -> Numbers:
     """Table 2: tau-c of each protocol with WMT23's MQM, over all shared translations together."""
     gold = study.scores(_MQM_WMT, study.shared)
     names = ("ESA_1", "ESA_1_spans", "ESA_2", "ESA_2_spans", "MQM", "DA_WMT")
-    return {(name, "tau-c"): known(kendall_c(gold, study.scores(name, study.shared))) for name in names}
+    found = {name: score_agreement(gold, study.scores(name, study.shared)) for name in names}
+    return {(name, "tau-c"): known(results["Kendall tau-c"]) for name, results in found.items()}
 
 
 # Errors that overlap...
@@ -160,7 +165,7 @@ def _all_marks(study: Study, *, exact: bool) -> Mapping[str, list[tuple[Mark, ..
 def repeated_errors(study: Study) -> Numbers:
     """Table 5: errors of the MQM campaign that are marked again; as the paper counts, and mended."""
     found: Numbers = {}
-    for ending, exact, meets in (("", False, starts_or_ends_within), (", mended", True, _meets)):
+    for ending, exact, is_met in (("", False, starts_or_ends_within), (", mended", True, meets)):
         first, later = (
             [marks_of_appraise(study.last(name)[key].spans, exact=exact) for key in study.again]
             for name in ("MQM", "MQM_again")
@@ -170,14 +175,9 @@ def repeated_errors(study: Study) -> Numbers:
             for key in study.again
         ]
         for same in SAME:
-            found[same, f"intra{ending}"] = 100 * repeated_share(first, later, same, meets)
-            found[same, f"inter{ending}"] = 100 * repeated_share(first, wmt, same, meets)
+            found[same, f"intra{ending}"] = 100 * repeated_share(first, later, same, is_met)
+            found[same, f"inter{ending}"] = 100 * repeated_share(first, wmt, same, is_met)
     return found
-
-
-def _meets(one: Mark, other: Mark) -> bool:
-    """Symmetric, with marks without a place meeting each other."""
-    return touches(one, other) or (one.first is None and other.first is None)
 
 
 # The same translations twice...
@@ -195,19 +195,15 @@ def segment_agreement(study: Study) -> Numbers:
     }
     found: Numbers = {}
     for column, (one, other, keys) in pairs.items():
-        scores = study.scores(one, keys), study.scores(other, keys)
         found["translations", column] = len(keys)
-        found["tau-c", column] = known(kendall_c(*scores))
-        found["Pearson", column] = known(pearson(*scores))
-        for row, kinds in (("any", None), ("minor", "minor"), ("major", "major")):
-            first, second = (count_errors(study.severities(name, keys), kinds) for name in (one, other))
-            found[row, column] = 100 * known(error_recall(first, second))
+        alike = score_agreement(study.scores(one, keys), study.scores(other, keys))
+        found["tau-c", column] = known(alike["Kendall tau-c"])
+        found["Pearson", column] = known(alike["Pearson"])
+        errors = error_agreement(study.severities(one, keys), study.severities(other, keys))
+        for measure, definition, result in errors:
+            if definition == "paper":
+                found[measure.removeprefix("error recall, "), column] = 100 * known(result)
     return found
-
-
-def count_errors(severities: Sequence[Sequence[str]], kind: str | None) -> Floats:
-    """How many errors of a severity, or of any, each translation has."""
-    return np.array([float(len(e) if kind is None else e.count(kind)) for e in map(list, severities)])
 
 
 # Attention...
@@ -221,14 +217,9 @@ def attention_checks(study: Study) -> Numbers:
         checks = _checks(study, {"ESA": "ESA_1", "MQM": "MQM"}[name], has_rating=has_rating)
         for ending, chosen in (("", [checks[key] for key in kept]), (", all", list(checks.values()))):
             seen = attention(chosen)
-            found["checks", f"{name}{ending}"] = seen.n
-            found["score of original", f"{name}{ending}"] = seen.original
-            found["score of copy", f"{name}{ending}"] = seen.damaged
-            found["% lower", f"{name}{ending}"] = 100 * seen.lower
-            found["errors in original", f"{name}{ending}"] = seen.original_marks
-            found["errors in copy", f"{name}{ending}"] = seen.damaged_marks
-            found["% more errors", f"{name}{ending}"] = 100 * seen.more_marks
-            found["% damage marked", f"{name}{ending}"] = 100 * seen.found
+            found["checks", f"{name}{ending}"] = len(chosen)
+            for row, (measure, scale) in _CHECKED.items():
+                found[row, f"{name}{ending}"] = scale * known(seen[measure])
     return found
 
 
@@ -291,26 +282,13 @@ def _with_neighbours(study: Study) -> list[_Place]:
 def correlations_of_features(study: Study) -> Numbers:
     """Table 7: Pearson of the slider with lengths and errors, plain and for each token of the translation."""
     keys = study.annotated
-    ratings = study.scores("ESA_1", keys)
+    lengths = {
+        "source": token_counts([study.shown[key].source for key in keys]),
+        "target": token_counts([study.shown[key].translation for key in keys]),
+    }
     severities = study.severities("ESA_1", keys)
-    target = token_counts([study.shown[key].translation for key in keys])
-    errors = {
-        "minor": count_errors(severities, "minor"),
-        "major": count_errors(severities, "major"),
-        "missing": _missing(study, keys),
-    }
-    features = {
-        "source tokens": token_counts([study.shown[key].source for key in keys]),
-        "target tokens": target,
-    }
-    features |= {f"{name} errors": count for name, count in errors.items()}
-    features |= {f"{name} errors a token": count / target for name, count in errors.items()}
-    return {(name, "Pearson"): known(pearson(ratings, values)) for name, values in features.items()}
-
-
-def token_counts(texts: Sequence[str]) -> Floats:
-    """Words of each text, split at white space."""
-    return np.array([float(len(text.split())) for text in texts])
+    found = features_of_ratings(study.scores("ESA_1", keys), lengths, severities, _missing(study, keys))
+    return {(name, "Pearson"): known(result) for name, result in found.items()}
 
 
 def _missing(study: Study, keys: Sequence[Key]) -> Floats:

@@ -1,0 +1,348 @@
+"""A whole campaign, analysed as the ESA paper analyses its own; a half-done one gives what it can.
+
+Pure: submissions in, numbers out. Where a definition of the paper has a flaw, both stand there, `paper` and
+`mended` (specified where they are computed).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from adjudge.core.annotation import Annotation, Record
+from adjudge.core.protocol import find_protocol
+from adjudge.data.submissions import CampaignFile, Submission
+from adjudge.errors import AdjudgeError
+from adjudge.meta.agreement.estimate import Draws, mean_of
+from adjudge.meta.campaign.agreement import (
+    Twice,
+    agreement_section,
+    gold_section,
+    overlap_section,
+    twice_judged,
+)
+from adjudge.meta.campaign.assistance import assistance_section
+from adjudge.meta.campaign.checks import check_section
+from adjudge.meta.campaign.comparing import comparison_sections, draft_section, preferences_of
+from adjudge.meta.campaign.numbers import Number, Section
+from adjudge.meta.campaign.pace import progress_curve
+from adjudge.meta.campaign.pieces import Key, Piece, final_pieces, left_out, pieces_of
+from adjudge.meta.campaign.profile import bins_of, error_profile, features_of_ratings, token_counts
+from adjudge.meta.campaign.speed import drift_section, pace_section, seconds_by_person
+from adjudge.meta.campaign.subsets import best_major_weight, drawn_major_weights, major_weight_curve
+from adjudge.meta.campaign.systems import (
+    Beside,
+    SubsetCurves,
+    ranked,
+    subset_section,
+    system_section,
+    systems_beside,
+)
+from adjudge.meta.measures.result import Floats, Result
+from adjudge.meta.ranking.comparisons import numbered
+from adjudge.meta.ranking.rank import rank
+from adjudge.meta.ranking.ranked import Ranking
+from adjudge.scoring.score import score
+
+__all__ = ["WEIGHTS", "Analysis", "Curves", "analyse"]
+
+WEIGHTS = np.arange(101) / 10
+"""Of a major error, where a minor one is 1: those that are tried."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curves:
+    """What figures are drawn from.
+
+    Args:
+        scores: system to the scores of its translations.
+        top: the best score there is.
+        what: what scores are.
+        twice: who judged twice, with both scores.
+        beside: systems beside gold; None without gold.
+        pace: seconds of a segment by how much of the work is done, in as many steps as there are.
+        weights: correlation with ratings of each of `WEIGHTS`; empty where there is none.
+        subsets: definition to sizes and shares.
+    """
+
+    scores: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    top: float = 0.0
+    what: str = "score"
+    twice: Sequence[Twice] = ()
+    beside: Beside | None = None
+    pace: Floats = field(default_factory=lambda: np.zeros(0))
+    weights: Floats = field(default_factory=lambda: np.zeros(0))
+    subsets: SubsetCurves = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Analysis:
+    """All of it.
+
+    Args:
+        name: of the campaign.
+        protocol: of the campaign.
+        sections: in the order in which they are read.
+        rankings: by `rating`, by `points`, by criterion; the only one has the name `""`.
+        curves: what figures are drawn from.
+        notes: what was left out of everything.
+    """
+
+    name: str
+    protocol: str
+    sections: tuple[Section, ...]
+    rankings: Mapping[str, Ranking]
+    curves: Curves
+    notes: tuple[str, ...] = ()
+
+    def section(self, name: str) -> Section:
+        """One section by its name."""
+        return next(section for section in self.sections if section.name == name)
+
+
+def analyse(
+    campaign: CampaignFile,
+    *,
+    gold: Sequence[Record] = (),
+    beside: CampaignFile | None = None,
+    weights: str | None = None,
+    draws: Draws | None = None,
+) -> Analysis:
+    """Analyse a campaign.
+
+    Args:
+        campaign: its submissions, all of them.
+        gold: judgements of the same translations that people's are compared with.
+        beside: another campaign of the same translations, such as the same people's two months later.
+        weights: of marked errors; None for `esa-spans` with ESA, `mqm-google` with MQM.
+        draws: of the intervals; 1,000 unless told otherwise. Segments are drawn whole.
+
+    Raises:
+        UsageError: no such weights.
+    """
+    draws = draws or Draws(resamples=1000)
+    notes = tuple(left_out(campaign.submissions))
+    pieces = pieces_of(campaign.submissions, weights)
+    counts = _counts(campaign.submissions, pieces)
+    if not pieces:
+        return _of_others(campaign, counts, notes, draws)
+    other = pieces_of(beside.submissions, weights) if beside else ()
+    twice = twice_judged(pieces, other, beside.name if beside else "")
+    known = [r for r in gold if isinstance(r, Annotation)]
+    marks, scores = {_key(r): r for r in known}, _gold_scores(known, weights)
+    against = systems_beside(pieces, scores)
+    rankings, no_ranking = ranked(pieces, draws)
+    subsets, curves = subset_section(pieces, draws)
+    final = final_pieces(pieces)
+    scan, correlations = _weight_section(final, draws)
+    sections = [
+        counts,
+        _profile(final, draws),
+        *_where(system_section(pieces, against), is_wanted=bool(final)),
+        *_where(gold_section(pieces, scores, draws), is_wanted=bool(known)),
+        agreement_section(pieces, twice, draws),
+        *_where(overlap_section(pieces, twice, marks), is_wanted=_has_marks(final)),
+        check_section(pieces, draws),
+        *_where(assistance_section(pieces, draws), is_wanted=campaign.protocol == "esa-ai"),
+        pace_section(campaign.submissions),
+        drift_section(pieces),
+        *_where(_features(final), is_wanted=_has_both(final)),
+        *_where(scan, is_wanted=_has_both(final)),
+        subsets,
+    ]
+    return Analysis(
+        name=campaign.name,
+        protocol=campaign.protocol,
+        sections=tuple(sections),
+        rankings=rankings,
+        notes=(*notes, *no_ranking),
+        curves=replace(
+            _curves(final),
+            twice=twice,
+            beside=against,
+            pace=_pace(campaign.submissions),
+            weights=correlations,
+            subsets=curves,
+        ),
+    )
+
+
+def _where(section: Section, *, is_wanted: bool) -> tuple[Section, ...]:
+    return (section,) if is_wanted else ()
+
+
+def _has_marks(pieces: Sequence[Piece]) -> bool:
+    return any(piece.has_marks for piece in pieces)
+
+
+def _has_both(pieces: Sequence[Piece]) -> bool:
+    return _has_marks(pieces) and any(piece.rating is not None for piece in pieces)
+
+
+def _key(record: Annotation) -> Key:
+    return record.lp, record.segment, record.system
+
+
+def _gold_scores(gold: Sequence[Annotation], weights: str | None) -> dict[Key, float]:
+    """Gold's scores: ratings, or points where it is MQM."""
+    if not gold:
+        return {}
+    found = score(gold, weights=weights if gold[0].protocol == "mqm" else None).segments
+    return {(s.lp, s.segment, s.system): s.score for s in found if s.score is not None}
+
+
+def _of_others(campaign: CampaignFile, counts: Section, notes: Sequence[str], draws: Draws) -> Analysis:
+    """Analyse comparisons, and texts that people wrote."""
+    judged = preferences_of(campaign.submissions)
+    rankings: dict[str, Ranking] = {}
+    told = list(notes)
+    records = {(p.lp, p.segment, frozenset(p.systems), p.annotator, p.criterion): p for _, p in judged}
+    for criterion in dict.fromkeys(p.criterion for _, p in judged):
+        try:
+            scores = score(records.values(), criterion=criterion)
+            rankings[criterion] = rank(
+                scores, method="copeland", resamples=max(1, draws.resamples), seed=draws.seed
+            )
+        except AdjudgeError as error:
+            told.append(f"No ranking by {criterion}: {error}.")
+    wrote = any(s.chosen is not None for s in campaign.submissions)
+    sections = [
+        counts,
+        *(comparison_sections(campaign.submissions, draws) if judged else ()),
+        *_where(draft_section(campaign.submissions), is_wanted=wrote),
+        pace_section(campaign.submissions),
+    ]
+    return Analysis(
+        name=campaign.name,
+        protocol=campaign.protocol,
+        sections=tuple(sections),
+        rankings=rankings,
+        notes=tuple(told),
+        curves=Curves(pace=_pace(campaign.submissions)),
+    )
+
+
+# What there is...
+
+
+def _counts(submissions: Sequence[Submission], pieces: Sequence[Piece]) -> Section:
+    kept = [s for s in submissions if s.is_last]
+    final = final_pieces(pieces)
+    times = Counter(piece.key for piece in final)
+    amounts = {
+        "submissions": len(submissions),
+        "people": len({s.person for s in kept}),
+        **{f"items of kind {kind}": n for kind, n in sorted(Counter(s.kind for s in kept).items())},
+        "documents": len({(s.lp, s.document) for s in kept if s.kind != "tutorial"}),
+        "segments": len({(s.lp, s.segment) for s in kept if s.kind != "tutorial"}),
+    }
+    if final:
+        amounts |= {
+            "systems": len({piece.annotation.system for piece in final}),
+            "translations": len(times),
+            "translations judged by several people": sum(n > 1 for n in times.values()),
+        }
+    numbers = [
+        Number(of="all", measure=name, result=Result(value=float(n), n=n)) for name, n in amounts.items()
+    ]
+    return Section(name="counts", title="What is there?", numbers=tuple(numbers))
+
+
+def _profile(final: Sequence[Piece], draws: Draws) -> Section:
+    """Ratings, points and errors, of all and of each system. The ESA paper, table 1 and figure 3."""
+    numbers: list[Number] = []
+    systems = sorted({piece.annotation.system for piece in final})
+    for who in ("all", *systems):
+        own = [piece for piece in final if who in {"all", piece.annotation.system}]
+        drawing = replace(draws, groups=numbered([piece.key[:2] for piece in own]))
+        numbers += [Number(of=who, measure=m, result=r) for m, r in _means(own, drawing).items()]
+    numbers += _bins(final)
+    notes = () if final else ("Nothing is judged yet.",)
+    return Section(name="profile", title="What do people mark and rate?", numbers=tuple(numbers), notes=notes)
+
+
+def _means(own: Sequence[Piece], draws: Draws) -> dict[str, Result]:
+    found: dict[str, Result] = {}
+    if own and own[0].rating is not None:
+        found["rating"] = mean_of(np.array([p.score for p in own]), draws, "nothing was judged")
+    if _has_marks(own):
+        found["points"] = mean_of(np.array([p.points for p in own]), draws, "nothing was judged")
+        found |= error_profile([p.severities for p in own], draws)
+    return found
+
+
+def _bins(final: Sequence[Piece]) -> Iterator[Number]:
+    protocol = find_protocol(final[0].annotation.protocol) if final else None
+    if protocol is not None and protocol.low is not None and protocol.high is not None:
+        ratings = np.array([piece.score for piece in final])
+        for words, amount in bins_of(ratings, protocol.low, protocol.high):
+            result = Result(value=amount / len(final), n=len(final))
+            yield Number(of="all", measure=f"share rated {words}", result=result)
+
+
+# What goes along with ratings...
+
+
+def _features(final: Sequence[Piece]) -> Section:
+    lengths = {
+        "source": token_counts([piece.submission.source for piece in final]),
+        "target": token_counts([piece.text for piece in final]),
+    }
+    ratings = np.array([piece.score for piece in final])
+    missing = [float(sum(s.start is None for s in piece.errors)) for piece in final]
+    found = features_of_ratings(ratings, lengths, [p.severities for p in final], np.array(missing))
+    numbers = [Number(of=name, measure="Pearson with the rating", result=r) for name, r in found.items()]
+    notes = ("Tokens are split at white space, which Chinese, Japanese and Thai do not have.",)
+    return Section(
+        name="features", title="What goes along with the rating?", numbers=tuple(numbers), notes=notes
+    )
+
+
+def _weight_section(final: Sequence[Piece], draws: Draws) -> tuple[Section, Floats]:
+    """Which weight of a major error fits the ratings best. The ESA paper, figure 8."""
+    title = "Which weight of a major error fits the ratings?"
+    ratings = np.array([piece.score for piece in final])
+    minor, major = (
+        np.array([float(sum(s in kinds for s in piece.severities)) for piece in final])
+        for kinds in (("minor",), ("major", "critical"))
+    )
+    try:
+        best = best_major_weight(ratings, minor, major, WEIGHTS)
+    except AdjudgeError as error:
+        return Section(name="weights", title=title, notes=(f"{error}.",)), np.zeros(0)
+    curve = major_weight_curve(ratings, minor, major, WEIGHTS)
+    interval = drawn_major_weights(ratings, minor, major, WEIGHTS, replace(draws, groups=_groups(final)))
+    n = len(final)
+    numbers = [
+        Number(of="all", measure="best weight", result=Result(value=best, n=n, interval=interval)),
+        Number(
+            of="all", measure="Pearson at the best weight", result=Result(value=float(np.nanmax(curve)), n=n)
+        ),
+        Number(of="all", measure="Pearson at weight 5", result=Result(value=float(curve[50]), n=n)),
+    ]
+    return Section(name="weights", title=title, numbers=tuple(numbers)), curve
+
+
+def _groups(final: Sequence[Piece]) -> list[int]:
+    return numbered([piece.key[:2] for piece in final])
+
+
+# Curves...
+
+
+def _curves(final: Sequence[Piece]) -> Curves:
+    if not final:
+        return Curves()
+    scores: dict[str, list[float]] = {}
+    for piece in final:
+        scores.setdefault(piece.annotation.system, []).append(piece.score)
+    ordered = dict(sorted(scores.items(), key=lambda item: -float(np.mean(item[1]))))
+    top = find_protocol(final[0].annotation.protocol).high
+    return Curves(scores=ordered, top=0.0 if top is None else top, what="points" if top is None else "rating")
+
+
+def _pace(submissions: Sequence[Submission]) -> Floats:
+    return progress_curve([own for _, own in seconds_by_person(submissions, "mended").values()])

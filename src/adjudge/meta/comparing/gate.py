@@ -1,0 +1,343 @@
+"""May the candidate replace the baseline? Ship, do not ship, or not enough data. Pure; reads no files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+import numpy as np
+
+from adjudge.core.annotation import Annotation, Record
+from adjudge.core.protocol import find_protocol
+from adjudge.core.score import Scores
+from adjudge.errors import UsageError
+from adjudge.meta.comparing.noninferiority import NonInferiority, more_segments, non_inferiority
+from adjudge.meta.comparing.two_systems import (
+    LEAST,
+    Place,
+    Side,
+    notes_of,
+    pairs_of,
+    parts_of,
+    side_by_side,
+    side_of,
+)
+from adjudge.meta.matrix import ScoreMatrix
+from adjudge.meta.significance.corrections import holm
+
+__all__ = ["Critical", "Gate", "GateRow", "GateSettings", "Verdict", "gate_scores"]
+
+Verdict = Literal["ship", "do not ship", "not enough data"]
+
+_SHOWN: Final = 5  # segments that are named
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateSettings:
+    """What is asked of a candidate.
+
+    Args:
+        margin: so much lower a mean is still as good; in the units of the scores, 0 or more.
+        domain_margin: the same for each language pair and domain; None for `margin`.
+        alpha: chance, at most, to ship what is worse by the margin, and not to ship what is not.
+        power: chance to decide that the number of further segments is for.
+        by_document: documents vary as wholes.
+        more_critical: in so many more segments than the baseline the candidate may have critical errors.
+        max_failed: share of segments that may lack a score on either side.
+        any_signature: whether the two may have been judged by different judges or settings.
+
+    Raises:
+        UsageError: a setting out of its range.
+    """
+
+    margin: float
+    domain_margin: float | None = None
+    alpha: float = 0.05
+    power: float = 0.8
+    by_document: bool = False
+    more_critical: int = 0
+    max_failed: float = 0.01
+    any_signature: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        for name, margin in (("margin", self.margin), ("domain margin", self.part_margin)):
+            if not 0 <= margin < math.inf:
+                raise UsageError(f"a {name} is 0 or more, in the units of the scores; got {margin:g}")
+        if not (0 < self.alpha < 0.5 and 0 < self.power < 1):
+            raise UsageError(
+                f"alpha lies between 0 and 0.5, power between 0 and 1; got {self.alpha:g}, {self.power:g}"
+            )
+        if self.more_critical < 0 or not 0 <= self.max_failed <= 1:
+            raise UsageError(
+                f"further critical errors are 0 or more, a share of failures lies in 0 to 1; "
+                f"got {self.more_critical} and {self.max_failed:g}"
+            )
+
+    @property
+    def part_margin(self) -> float:
+        """Of a language pair or a domain."""
+        return self.margin if self.domain_margin is None else self.domain_margin
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateRow:
+    """What all segments, those of a language pair, or those of a domain say.
+
+    Args:
+        name: `all`, a language pair or a domain.
+        kind: what the name is.
+        n: segments judged on both sides.
+        margin: that holds here.
+        found: difference, bounds and both tests.
+        verdict: of these segments alone.
+        more: segments that would most likely decide it; None where it is decided or out of reach.
+    """
+
+    name: str
+    kind: str
+    n: int
+    margin: float
+    found: NonInferiority
+    verdict: Verdict
+    more: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Critical:
+    """Segments with critical errors.
+
+    Args:
+        baseline: how many of its translations have one.
+        candidate: of its.
+        allowed: for the candidate.
+        new: segments in which the candidate alone has one, as LP/SEGMENT.
+    """
+
+    baseline: int
+    candidate: int
+    allowed: int
+    new: tuple[str, ...]
+
+    @property
+    def is_vetoed(self) -> bool:
+        """Whether there are too many."""
+        return self.candidate > self.allowed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """The answer, and what it rests on.
+
+    Args:
+        verdict: ship, do not ship, or not enough data.
+        reasons: why, the weightiest first.
+        rows: all segments, then language pairs and domains where there are several.
+        critical: errors that veto; None where nobody could have marked one.
+        candidate: the system that would replace the other.
+        baseline: the system that is to be replaced.
+        missing: segments without a score on one side.
+        asked: segments there are.
+        settings: what was asked.
+        notes: what a reader must know.
+    """
+
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    rows: tuple[GateRow, ...]
+    critical: Critical | None
+    candidate: Side
+    baseline: Side
+    missing: int
+    asked: int
+    settings: GateSettings
+    notes: tuple[str, ...] = ()
+
+
+def gate_scores(
+    candidate: Scores,
+    baseline: Scores,
+    records: tuple[Iterable[Record], Iterable[Record]],
+    systems: Sequence[str] | None = None,
+    *,
+    settings: GateSettings,
+    domains: Mapping[Place, str] | None = None,
+) -> Gate:
+    """Decide on the segments that both are judged on.
+
+    Ship: on all segments, and in every language pair and domain of ten segments or more, it is shown that the
+    candidate is not worse by the margin; each at alpha, for all must hold. Do not ship: too many segments
+    with critical errors, or it is shown somewhere that the candidate is worse by more than the margin; tests
+    of language pairs and domains are corrected for their number (Holm). Else, or where too many judgements
+    are missing, there is not enough data.
+
+    Args:
+        candidate: scores that hold the candidate.
+        baseline: scores that hold the baseline.
+        records: of both, in which critical errors are counted.
+        systems: name of the candidate and of the baseline; as in `compare_scores`.
+        settings: what is asked.
+        domains: of segments.
+
+    Raises:
+        DataError: nothing is judged in both.
+        UsageError: scores of different signatures, no such system, none in common, or fewer than ten segments
+            or two documents.
+    """
+    if not settings.any_signature and not candidate.signature.is_comparable_with(baseline.signature):
+        raise UsageError(
+            "candidate and baseline were not judged alike, so that their difference may be the judges': "
+            f"{candidate.signature}; {baseline.signature}. Judge both alike, or say --any-signature"
+        )
+    pairs = pairs_of(candidate, baseline, systems)
+    places, matrix, asked = side_by_side(candidate, baseline, pairs)
+    rows, small = _rows(places, matrix, domains or {}, settings)
+    critical, unmarked = _critical(records, pairs, set(places), settings)
+    missing = asked - len(places)
+    verdict, reasons = _verdict(rows, critical, missing, asked, settings)
+    names = pairs[0] if len(pairs) == 1 else ("candidate", "baseline")
+    sides = [
+        side_of(name, scores, {pair[index] for pair in pairs})
+        for index, (name, scores) in enumerate(zip(names, (candidate, baseline), strict=True))
+    ]
+    return Gate(
+        verdict=verdict,
+        reasons=tuple(reasons),
+        rows=tuple(rows),
+        critical=critical,
+        candidate=sides[0],
+        baseline=sides[1],
+        missing=missing,
+        asked=asked,
+        settings=settings,
+        notes=(*notes_of(candidate, baseline), *small, *_domain_notes(places, domains or {}), *unmarked),
+    )
+
+
+def _domain_notes(places: Sequence[Place], domains: Mapping[Place, str]) -> Iterator[str]:
+    if not any(domains.get(place) for place in places):
+        yield "No domains are known, and none is tested: give the test set that says them."
+
+
+# The rows...
+
+
+def _rows(
+    places: Sequence[Place], matrix: ScoreMatrix, domains: Mapping[Place, str], settings: GateSettings
+) -> tuple[list[GateRow], list[str]]:
+    if len(places) < LEAST:
+        raise UsageError(f"a gate needs {LEAST} segments that are judged on both sides, got {len(places)}")
+    parts, small = parts_of(places, domains)
+    found = [_row("all", "all", matrix, settings, settings.margin)]
+    for part in parts:
+        rows = matrix.select(part.rows, (0, 1))
+        found.append(_row(part.name, part.kind, rows, settings, settings.part_margin))
+    worse = holm(np.array([row.found.p_worse for row in found[1:]])).tolist()
+    p_worse = [found[0].found.p_worse, *worse]
+    rows_found = [_decided(row, p, settings) for row, p in zip(found, p_worse, strict=True)]
+    return rows_found, [note.replace("compared", "tested") for note in small]
+
+
+def _row(name: str, kind: str, matrix: ScoreMatrix, settings: GateSettings, margin: float) -> GateRow:
+    totals = matrix.totals(by_document=settings.by_document)
+    if len(totals.sums) < 2:
+        raise UsageError(f"{name}: one document alone says nothing of how others would differ")
+    found = non_inferiority(totals, margin, alpha=settings.alpha)
+    n = len(matrix.scores)
+    return GateRow(
+        name=name, kind=kind, n=n, margin=margin, found=found, verdict="not enough data", more=None
+    )
+
+
+def _decided(row: GateRow, p_worse: float, settings: GateSettings) -> GateRow:
+    if row.found.p_as_good <= settings.alpha:
+        return replace(row, verdict="ship")
+    if p_worse <= settings.alpha:
+        return replace(row, verdict="do not ship")
+    more = more_segments(row.found, row.n, row.margin, alpha=settings.alpha, power=settings.power)
+    return replace(row, more=more)
+
+
+# Critical errors...
+
+
+def _critical(
+    records: tuple[Iterable[Record], Iterable[Record]],
+    pairs: Sequence[tuple[str, str]],
+    places: set[Place],
+    settings: GateSettings,
+) -> tuple[Critical | None, list[str]]:
+    """Segments with critical errors on both sides; None, and a note, where nobody could mark one."""
+    sides = []
+    for index, side in enumerate(records):
+        systems = {pair[index] for pair in pairs}
+        judged = [r for r in side if isinstance(r, Annotation) and r.system in systems]
+        if not any("critical" in find_protocol(r.protocol).severities for r in judged):
+            of = ", ".join(sorted({r.protocol for r in judged})) or "preferences"
+            return None, [f"Critical errors veto nothing here: {of} does not mark them."]
+        sides.append({(r.lp, r.segment) for r in judged if _is_critical(r)} & places)
+    allowed = len(sides[1]) + settings.more_critical
+    new = tuple("/".join(place) for place in sorted(sides[0] - sides[1]))
+    return Critical(baseline=len(sides[1]), candidate=len(sides[0]), allowed=allowed, new=new), []
+
+
+def _is_critical(record: Annotation) -> bool:
+    return any(s.severity == "critical" for s in record.spans) or record.counts.get("critical", 0) > 0
+
+
+# The verdict...
+
+
+def _verdict(
+    rows: Sequence[GateRow], critical: Critical | None, missing: int, asked: int, settings: GateSettings
+) -> tuple[Verdict, list[str]]:
+    against = [*_vetoes(critical), *_of(rows, "do not ship")]
+    if against:
+        return "do not ship", against
+    if missing > settings.max_failed * asked:
+        reason = (
+            f"{missing} of {asked} segments lack a score on one side, more than {settings.max_failed:.0%}"
+        )
+        return "not enough data", [f"{reason}: judge them, or allow more with --max-failed."]
+    open_rows = list(_of(rows, "not enough data"))
+    if open_rows:
+        return "not enough data", open_rows
+    kinds = {"lp": " and in each language pair", "domain": " and in each domain"}
+    everywhere = "".join(told for kind, told in kinds.items() if any(row.kind == kind for row in rows))
+    return "ship", [f"The candidate is shown not to be worse by the margin, on all segments{everywhere}."]
+
+
+def _vetoes(critical: Critical | None) -> Iterator[str]:
+    if critical is None or not critical.is_vetoed:
+        return
+    shown = ", ".join(critical.new[:_SHOWN]) + (", ..." if len(critical.new) > _SHOWN else "")
+    yield (
+        f"Segments with critical errors: candidate {critical.candidate}, baseline {critical.baseline}, "
+        f"allowed {critical.allowed}; new: {shown}."
+    )
+
+
+def _of(rows: Sequence[GateRow], verdict: Verdict) -> Iterator[str]:
+    for row in rows:
+        if row.verdict == verdict:
+            yield _worse(row) if verdict == "do not ship" else _open(row)
+
+
+def _worse(row: GateRow) -> str:
+    found = row.found
+    seen = f"{found.difference:+.4g}, {found.high:+.4g} at most"
+    return f"{_place(row)}: worse by more than the margin of {row.margin:g}: {seen}."
+
+
+def _open(row: GateRow) -> str:
+    found = row.found
+    seen = f"{_place(row)}: {found.difference:+.4g}, from {found.low:+.4g} to {found.high:+.4g}"
+    if row.more is None:
+        return f"{seen}: as close to the margin of {row.margin:g} as this, no number of segments would tell."
+    return f"{seen}: the margin of {row.margin:g} lies in between; {row.more:,} more segments would tell."
+
+
+def _place(row: GateRow) -> str:
+    return "All segments" if row.kind == "all" else row.name

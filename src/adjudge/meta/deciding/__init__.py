@@ -1,0 +1,1 @@
+"""From scores to decisions: which translations may go out unseen, and what few labels say of many scores."""

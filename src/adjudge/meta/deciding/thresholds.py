@@ -1,0 +1,308 @@
+"""Publish, post-edit or reject: cut-offs of an annotator's score, with a stated risk. Reads no files."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+
+from adjudge.core.annotation import Annotation, Record
+from adjudge.core.score import Interval, Scores
+from adjudge.core.typology import SEVERITIES, Severity
+from adjudge.errors import DataError, UsageError
+from adjudge.meta.comparing.two_systems import Place
+from adjudge.meta.deciding.risk import Labelled, conformal_bound, shown_bound, sources_needed
+
+__all__ = [
+    "Band",
+    "Cut",
+    "Decision",
+    "Guarantee",
+    "Key",
+    "ThresholdSettings",
+    "Thresholds",
+    "bad_by_score",
+    "bad_by_severity",
+    "decide",
+    "thresholds",
+]
+
+Key = tuple[str, str, str]
+"""A translation: language pair, segment, system."""
+
+Guarantee = Literal["tested", "average"]
+Decision = Literal["publish", "post-edit", "reject"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdSettings:
+    """What is asked.
+
+    Args:
+        publish_risk: share of bad ones among those published (`tested`), or of all translations that are
+            published and bad (`average`).
+        reject_risk: share of good ones among those rejected, or of all that are rejected and good.
+        delta: chance that a tested guarantee does not hold.
+        guarantee: `tested`: with chance 1 - delta over the labelled translations. `average`: on average.
+
+    Raises:
+        UsageError: a setting out of its range.
+    """
+
+    publish_risk: float = 0.05
+    reject_risk: float = 0.1
+    delta: float = 0.05
+    guarantee: Guarantee = "tested"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        for name in ("publish_risk", "reject_risk", "delta"):
+            if not 0 < getattr(self, name) < 1:
+                what = name.replace("_", " ")
+                raise UsageError(f"{what} lies between 0 and 1, got {getattr(self, name):g}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cut:
+    """One cut-off, and what it does among the labelled translations.
+
+    Args:
+        bound: translations on or above it are published; on or below it, rejected. None: none can be given.
+        n: labelled translations on its side.
+        wrong: of them, those that are bad (publish) or good (reject).
+        interval: of the share of wrong ones, 95 %, exact (Clopper and Pearson 1934); None where n is 0.
+    """
+
+    bound: float | None
+    n: int
+    wrong: int
+    interval: Interval | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Band:
+    """The cut-offs of all translations, of a language pair, or of a domain.
+
+    Args:
+        name: `all`, a language pair or a domain.
+        kind: what the name is.
+        n: labelled translations.
+        sources: segments that they translate.
+        bad: of them, the bad ones.
+        publish: from which score on a translation may go out.
+        reject: up to which score it is not worth editing.
+        shares: of all that the annotator scored here: published, post-edited, rejected.
+    """
+
+    name: str
+    kind: str
+    n: int
+    sources: int
+    bad: int
+    publish: Cut
+    reject: Cut
+    shares: Mapping[Decision, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thresholds:
+    """Cut-offs, and what they promise.
+
+    Args:
+        bands: all translations, then language pairs and domains where there are several.
+        settings: what was asked.
+        bad: what makes a translation bad, in words.
+        signature: of the scores that are cut.
+        notes: what a reader must know.
+    """
+
+    bands: tuple[Band, ...]
+    settings: ThresholdSettings
+    bad: str
+    signature: str
+    notes: tuple[str, ...]
+
+
+class _Row(NamedTuple):
+    key: Key
+    score: float
+    bad: bool | None
+
+
+def bad_by_severity(records: Iterable[Record], severity: Severity) -> dict[Key, bool]:
+    """Translations in which half of their annotators, or more, marked an error so grave or graver."""
+    graver = SEVERITIES[SEVERITIES.index(severity) :]
+    marked: defaultdict[Key, list[bool]] = defaultdict(list)
+    for record in records:
+        if isinstance(record, Annotation):
+            found = any(span.severity in graver for span in record.spans)
+            found |= any(record.counts.get(each, 0) for each in graver)
+            marked[record.lp, record.segment, record.system].append(found)
+    return {key: 2 * sum(each) >= len(each) for key, each in marked.items()}
+
+
+def bad_by_score(gold: Scores, below: float) -> dict[Key, bool]:
+    """Translations whose gold score is lower than a number."""
+    return {(s.lp, s.segment, s.system): s.score < below for s in gold.segments if s.score is not None}
+
+
+def thresholds(
+    scores: Scores,
+    bad: Mapping[Key, bool],
+    told: str,
+    *,
+    settings: ThresholdSettings,
+    domains: Mapping[Place, str] | None = None,
+) -> Thresholds:
+    """Find the cut-offs of an annotator's score.
+
+    Each of the two, of each band, has its own guarantee, and they are not corrected for their number. The
+    guarantee is for translations like the labelled ones: of these systems, language pairs and domains.
+
+    Args:
+        scores: that will be cut; of translations with and without a label.
+        bad: whether a labelled translation is bad.
+        told: what makes it bad, in words.
+        settings: what is asked.
+        domains: of segments.
+
+    Raises:
+        DataError: no labelled translation has a score.
+    """
+    rows = [
+        _Row(key := (s.lp, s.segment, s.system), s.score, bad.get(key))
+        for s in scores.segments
+        if s.score is not None
+    ]
+    if not any(row.bad is not None for row in rows):
+        raise DataError("no translation has both a score and a label: are both of one test set?")
+    bands = [
+        _band(name, kind, part, settings)
+        for name, kind, part in _parts(rows, domains or {})
+        if any(row.bad is not None for row in part)
+    ]
+    unscored = sum((s.lp, s.segment, s.system) in bad for s in scores.segments if s.score is None)
+    notes = [*_notes(bands, settings)]
+    if unscored:
+        notes.append(f"{unscored} labelled translations have no score, for their judgement failed; left out.")
+    return Thresholds(
+        bands=tuple(bands),
+        settings=settings,
+        bad=told,
+        signature=str(scores.signature),
+        notes=tuple(notes),
+    )
+
+
+def _parts(rows: Sequence[_Row], domains: Mapping[Place, str]) -> list[tuple[str, str, list[_Row]]]:
+    """All rows; then those of each language pair and each domain, where there are several."""
+    found = [("all", "all", list(rows))]
+    kinds = {
+        "lp": [row.key[0] for row in rows],
+        "domain": [domains.get((row.key[0], row.key[1]), "") for row in rows],
+    }
+    for kind, labels in kinds.items():
+        names = [name for name in dict.fromkeys(labels) if name]
+        for name in names if len(names) > 1 else []:
+            part = [row for row, label in zip(rows, labels, strict=True) if label == name]
+            found.append((name, kind, part))
+    return found
+
+
+def _band(name: str, kind: str, rows: Sequence[_Row], settings: ThresholdSettings) -> Band:
+    labelled = _labelled(rows)
+    publish = _cut(labelled, settings.publish_risk, settings)
+    reject = _flipped(_cut(labelled.flipped, settings.reject_risk, settings))
+    if publish.bound is not None and reject.bound is not None and reject.bound >= publish.bound:
+        below = math.nextafter(publish.bound, -math.inf)  # what may go out is not rejected
+        reject = _flipped(_side(labelled.flipped, -below))
+    decisions = [decide(row.score, publish.bound, reject.bound) for row in rows]
+    shares: dict[Decision, float] = {
+        each: decisions.count(each) / len(rows) for each in ("publish", "post-edit", "reject")
+    }
+    return Band(
+        name=name,
+        kind=kind,
+        n=len(labelled.scores),
+        sources=len(np.unique(labelled.groups)),
+        bad=int(labelled.bad.sum()),
+        publish=publish,
+        reject=reject,
+        shares=shares,
+    )
+
+
+def _labelled(rows: Sequence[_Row]) -> Labelled:
+    known = [row for row in rows if row.bad is not None]
+    sources = {place: number for number, place in enumerate(dict.fromkeys(row.key[:2] for row in known))}
+    return Labelled(
+        scores=np.array([row.score for row in known]),
+        bad=np.array([bool(row.bad) for row in known]),
+        groups=np.array([sources[row.key[:2]] for row in known]),
+    )
+
+
+def _cut(labelled: Labelled, risk: float, settings: ThresholdSettings) -> Cut:
+    if settings.guarantee == "tested":
+        return _side(labelled, shown_bound(labelled, risk, settings.delta))
+    bound = conformal_bound(labelled, risk)
+    return _side(labelled, None if bound is None or math.isinf(bound) else bound)
+
+
+def _side(labelled: Labelled, bound: float | None) -> Cut:
+    """What lies on or above a bound."""
+    above = np.zeros(len(labelled.scores), bool) if bound is None else labelled.scores >= bound
+    n, wrong = int(above.sum()), int(labelled.bad[above].sum())
+    return Cut(bound=bound, n=n, wrong=wrong, interval=_exact(wrong, n) if n else None)
+
+
+def _flipped(cut: Cut) -> Cut:
+    """The same in the scores' own direction."""
+    return cut if cut.bound is None else replace(cut, bound=-cut.bound)
+
+
+def _exact(wrong: int, n: int) -> Interval:
+    from scipy.stats import binomtest
+
+    found = binomtest(wrong, n).proportion_ci(0.95, method="exact")
+    return Interval(float(found.low), float(found.high))
+
+
+def decide(score: float, publish: float | None, reject: float | None) -> Decision:
+    """What happens to a translation of that score."""
+    if publish is not None and score >= publish:
+        return "publish"
+    return "reject" if reject is not None and score <= reject else "post-edit"
+
+
+_ALL: Final = "all"
+
+
+def _notes(bands: Sequence[Band], settings: ThresholdSettings) -> list[str]:
+    found = []
+    for band in bands:
+        what = "All" if band.kind == _ALL else band.name
+        for name, cut, risk in (
+            ("publish", band.publish, settings.publish_risk),
+            ("reject", band.reject, settings.reject_risk),
+        ):
+            if cut.bound is None:
+                found.append(f"{what}: no score from which one may {name}; {_why(band, risk, settings)}.")
+    if any(band.sources < band.n for band in bands):
+        found.append(
+            "Translations of one source are not independent: a tested risk is each source's share, averaged."
+        )
+    return found
+
+
+def _why(band: Band, risk: float, settings: ThresholdSettings) -> str:
+    least = (
+        sources_needed(risk, settings.delta) if settings.guarantee == "tested" else math.ceil(1 / risk - 1)
+    )
+    if band.sources < least:
+        return f"that takes {least} labelled sources at least, and there are {band.sources}"
+    return "the score does not tell them apart well enough, or there are too few labels"

@@ -1,0 +1,85 @@
+"""Campaigns small enough to count by hand."""
+
+from adjudge.core.annotation import Annotation, ErrorSpan, Preference, Verdict
+from adjudge.core.typology import Severity
+from adjudge.data.submissions import CampaignFile, Kind, Submission
+
+TEXT = "Das blaue Sofa steht im Garten."
+DAMAGED = "Das schnelle Sofa steht im Garten."
+
+
+def span(start: int, end: int, severity: Severity = "minor") -> ErrorSpan:
+    return ErrorSpan(start=start, end=end, severity=severity, text=TEXT[start:end])
+
+
+def missing(severity: Severity = "minor") -> ErrorSpan:
+    return ErrorSpan(severity=severity, category="accuracy/omission", match="unplaced")
+
+
+def work(
+    person: str,
+    system: str,
+    segment: str,
+    rating: float,
+    spans: tuple[ErrorSpan, ...] = (),
+    *,
+    kind: Kind = "original",
+    at: float = 0.0,
+    active: float | None = None,
+    given: tuple[ErrorSpan, ...] | None = None,
+    is_last: bool = True,
+) -> Submission:
+    """One person's rating of one translation; `at` is when it began, and 10 seconds later it is done."""
+    record = Annotation(
+        lp="en-de",
+        segment=segment,
+        system=system,
+        annotator=person,
+        protocol="esa",
+        document="d",
+        rating=rating,
+        spans=spans,
+    )
+    return Submission(
+        person=person,
+        protocol="esa",
+        kind=kind,
+        lp="en-de",
+        segment=segment,
+        document="d",
+        records=(record,),
+        texts={system: DAMAGED if kind == "check" else TEXT},
+        originals={system: TEXT} if kind == "check" else {},
+        source="The blue sofa stands in the garden.",
+        started=at,
+        ended=at + 10,
+        active=active,
+        given={} if given is None else {system: given},
+        is_last=is_last,
+    )
+
+
+def compare(person: str, segment: str, verdict: Verdict, first: str = "A") -> Submission:
+    """One person's choice between the systems A and B; `first` stood first on the page."""
+    record = Preference(
+        lp="en-de",
+        segment=segment,
+        systems=("A", "B"),
+        annotator=person,
+        criterion="overall",
+        verdict=verdict,
+    )
+    other = "B" if first == "A" else "A"
+    return Submission(
+        person=person,
+        protocol="pairwise",
+        kind="original",
+        lp="en-de",
+        segment=segment,
+        records=(record,),
+        texts={first: "eins", other: "zwei"},
+    )
+
+
+def campaign(*submissions: Submission, protocol: str = "esa", name: str = "small") -> CampaignFile:
+    return CampaignFile(name=name, protocol=protocol, submissions=submissions)

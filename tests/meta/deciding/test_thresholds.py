@@ -1,0 +1,141 @@
+import numpy as np
+import pytest
+
+from adjudge.core.annotation import Record
+from adjudge.errors import DataError, UsageError
+from adjudge.meta.deciding.thresholds import (
+    Thresholds,
+    ThresholdSettings,
+    bad_by_score,
+    bad_by_severity,
+    decide,
+    thresholds,
+)
+from adjudge.scoring.score import score
+from tests.scoring.records import error, failed, mqm, rated
+
+RNG = np.random.default_rng(0)
+SCORES = RNG.permutation(400) / 4.0  # 0 to 99.75
+CHANCE = np.where(SCORES > 60, 0.005, np.where(SCORES > 30, 0.5, 0.99))
+BAD = RNG.random(400) < CHANCE
+
+
+def judged(count: int = 400, lp: str = "en-de") -> list[Record]:
+    return [rated("x", str(n), float(SCORES[n]), lp=lp) for n in range(count)]
+
+
+def labels(count: int = 400, lp: str = "en-de") -> dict[tuple[str, str, str], bool]:
+    return {(lp, str(n), "x"): bool(BAD[n]) for n in range(count)}
+
+
+def found(bad: dict[tuple[str, str, str], bool], records: list[Record], **settings: object) -> Thresholds:
+    domains = settings.pop("domains", None)
+    made = ThresholdSettings(**settings)  # type: ignore[arg-type]
+    return thresholds(score(records), bad, "bad", settings=made, domains=domains)  # type: ignore[arg-type]
+
+
+def test_what_is_published_and_rejected_keeps_within_the_risks() -> None:
+    (band,) = found(labels(), judged(), publish_risk=0.05, reject_risk=0.1).bands
+    assert band.publish.bound is not None
+    assert band.reject.bound is not None
+    assert 20 < band.reject.bound < band.publish.bound < 65
+    above = band.publish.bound <= SCORES
+    assert (band.publish.n, band.publish.wrong) == (above.sum(), BAD[above].sum())
+    assert band.publish.interval is not None
+    assert band.publish.interval.low <= band.publish.wrong / band.publish.n <= band.publish.interval.high
+    assert sum(band.shares.values()) == pytest.approx(1)
+    assert band.shares["publish"] == pytest.approx(above.mean())
+
+
+def test_the_risk_of_unlabelled_translations_is_kept_too() -> None:
+    (band,) = found(labels(200), judged(), publish_risk=0.1, delta=0.01).bands
+    assert band.n == 200
+    assert band.publish.bound is not None
+    unseen = (band.publish.bound <= SCORES) & (np.arange(400) >= 200)
+    assert CHANCE[unseen].mean() <= 0.1
+
+
+def test_where_few_labels_show_nothing_it_says_how_many_would() -> None:
+    done = found(labels(30), judged(), publish_risk=0.05)
+    assert done.bands[0].publish.bound is None
+    assert done.bands[0].shares["publish"] == 0
+    note = (
+        "All: no score from which one may publish; that takes 80 labelled sources at least, and there are 30."
+    )
+    assert note in done.notes
+
+
+def test_language_pairs_and_domains_have_bounds_of_their_own() -> None:
+    bad = labels() | labels(300, "zh-en")
+    domains = {("en-de", str(n)): "law" if n % 2 else "chat" for n in range(400)}
+    done = found(bad, judged() + judged(300, "zh-en"), domains=domains)
+    assert [(b.kind, b.name, b.n) for b in done.bands] == [
+        ("all", "all", 700),
+        ("lp", "en-de", 400),
+        ("lp", "zh-en", 300),
+        ("domain", "chat", 200),
+        ("domain", "law", 200),
+    ]
+
+
+def test_a_translation_that_may_go_out_is_never_rejected() -> None:
+    clean = dict.fromkeys(labels(), False)
+    (band,) = found(clean, judged(), reject_risk=0.999).bands
+    assert band.publish.bound == SCORES.min()
+    assert band.publish.bound is not None
+    assert band.reject.bound is None or band.reject.bound < band.publish.bound
+
+
+def test_on_average_needs_fewer_labels_and_promises_something_else() -> None:
+    done = found(labels(40), judged(), guarantee="average", publish_risk=0.1)
+    assert done.bands[0].publish.bound is not None
+
+
+@pytest.mark.parametrize(
+    ("value", "decision"), [(80.0, "publish"), (60.0, "publish"), (59.9, "post-edit"), (30.0, "reject")]
+)
+def test_bounds_belong_to_their_side(value: float, decision: str) -> None:
+    assert decide(value, 60.0, 30.0) == decision
+
+
+def test_without_bounds_everything_is_edited() -> None:
+    assert decide(99.0, None, None) == "post-edit"
+
+
+def test_bad_is_what_half_of_the_annotators_marked_so() -> None:
+    records = [
+        mqm("x", "1", error("major"), annotator="a"),
+        mqm("x", "1", annotator="b"),
+        mqm("x", "2", error("minor"), annotator="a"),
+        mqm("x", "3", error("critical"), annotator="a"),
+        mqm("x", "3", annotator="b"),
+        mqm("x", "3", annotator="c"),
+    ]
+    assert bad_by_severity(records, "major") == {
+        ("en-de", "1", "x"): True,
+        ("en-de", "2", "x"): False,
+        ("en-de", "3", "x"): False,
+    }
+
+
+def test_a_failed_judgement_of_gold_is_no_label() -> None:
+    gold = score([rated("x", "1", 40.0), rated("x", "2", 80.0), failed("x", segment="3")])
+    assert bad_by_score(gold, 66) == {("en-de", "1", "x"): True, ("en-de", "2", "x"): False}
+
+
+def test_a_labelled_translation_whose_judgement_failed_is_counted() -> None:
+    records = [*judged(399), failed("x", segment="399")]
+    assert any(
+        note.startswith("1 labelled translations have no score") for note in found(labels(), records).notes
+    )
+
+
+def test_labels_of_another_test_set_are_refused() -> None:
+    with pytest.raises(DataError, match="are both of one test set"):
+        found({("en-de", "a", "y"): True}, judged())
+
+
+@pytest.mark.parametrize("name", ["publish_risk", "reject_risk", "delta"])
+def test_a_risk_is_a_share(name: str) -> None:
+    with pytest.raises(UsageError, match="lies between 0 and 1, got 1"):
+        ThresholdSettings(**{name: 1.0})  # type: ignore[arg-type]

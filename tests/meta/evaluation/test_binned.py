@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+
+from adjudge.errors import UsageError
+from adjudge.meta.bootstrap import bootstrap_means, percentile_intervals
+from adjudge.meta.evaluation.binned import binned_means, clustered_mean
+
+X = np.nan
+RNG = np.random.default_rng(2)
+
+
+def test_bins_go_from_the_lowest_to_the_highest_score() -> None:
+    scores = np.arange(100.0).reshape(2, 50)
+    found = binned_means(2 * scores, scores)
+    assert [b.n for b in found] == [9, *[10] * 8, 11]
+    assert [b.gold for b in found] == pytest.approx([2 * b.score for b in found])
+    assert found[0].score < found[-1].score
+
+
+def test_equal_scores_stand_in_one_bin_and_what_one_lacks_in_none() -> None:
+    gold = np.array([[-5.0, -1, 0, X], [-5, -3, X, 0]])
+    scores = np.array([[0.0, 1, 1, 1], [0, 1, 1, X]])
+    low, high = binned_means(gold, scores, bins=2)
+    assert (low.score, low.gold, low.n, low.interval) == (0, -5, 2, None)
+    assert (high.score, high.n) == (1, 3)
+    assert high.gold == pytest.approx(-4 / 3)
+    assert binned_means(np.full((1, 2), X), np.zeros((1, 2))) == []
+    with pytest.raises(UsageError, match="the same shape"):
+        binned_means(gold, scores[:1])
+
+
+def test_the_interval_is_that_of_a_bootstrap_over_segments() -> None:
+    scores = RNG.normal(size=(4, 600)) + 3 * RNG.normal(size=600)  # systems share what is hard in a source
+    inside = RNG.random((4, 600)) < 0.5
+    mean, interval = clustered_mean(scores, inside)
+    sums, sizes = np.where(inside, scores, 0).sum(axis=0)[:, None], inside.sum(axis=0)[:, None].astype(float)
+    (drawn,) = percentile_intervals(bootstrap_means(sums, sizes, resamples=2000))
+    assert interval is not None
+    assert drawn is not None
+    assert mean == pytest.approx(scores[inside].mean())
+    assert interval == pytest.approx(drawn, abs=0.1 * (drawn.high - drawn.low))
+
+
+def test_one_segment_has_no_interval() -> None:
+    assert clustered_mean(np.ones((2, 3)), np.array([[True, False, False]] * 2)) == (1.0, None)
