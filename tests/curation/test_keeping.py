@@ -1,0 +1,110 @@
+"""The hardest sources are kept, of each domain its share, and what failed is never among them."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge.core.segment import TestSet
+from adjudge.curation.asking import Key
+from adjudge.curation.difficulty import PLACE, Difficulty
+from adjudge.curation.keeping import Keeping, keep_hardest, quotas
+from adjudge.errors import UsageError
+from tests.curation.conftest import sources
+
+
+def rated(test_set: TestSet, scores: list[int | None], **said: bool) -> dict[Key, Difficulty]:
+    flags = {"personal": False, "offensive": False} | said
+    return {
+        Key(segment.lp, segment.segment, PLACE): Difficulty(score=score, reasons="so", **flags)
+        for segment, score in zip(test_set, scores, strict=True)
+        if score is not None
+    }
+
+
+def kept(scores: list[int | None], domains: str = "", **keeping: object) -> list[str]:
+    test_set = sources(*(f"text {n}" for n in range(len(scores))), domains=domains)
+    settings: Keeping = Keeping(**keeping)  # type: ignore[arg-type]
+    return [s.segment for s in keep_hardest(test_set, rated(test_set, scores), settings).test_set]
+
+
+@pytest.mark.parametrize(
+    ("scores", "domains", "keeping", "wanted"),
+    [
+        ([1, 9, 3, 8], "", {"top": 2}, ["2", "4"]),
+        ([1, 9, 3, 8], "", {}, ["1", "2", "3", "4"]),
+        ([1, None, 3, None], "", {"top": 4}, ["1", "3"]),
+        ([1, 9, 3, 8], "", {"share": 0.25}, ["2"]),
+        ([1, 9, 3, 8], "", {"top": 4, "least": 3}, ["2", "3", "4"]),
+        ([9, 8, 7, 1], "aabb", {"top": 2}, ["1", "3"]),
+        ([9, 8, 7, 1], "aabb", {"top": 2, "by_domain": False}, ["1", "2"]),
+        ([9, 8, 7, 1], "aaab", {"top": 3, "least": 5}, ["1", "2", "3"]),
+    ],
+)
+def test_the_hardest_are_kept(
+    scores: list[int | None], domains: str, keeping: dict[str, object], wanted: list[str]
+) -> None:
+    assert kept(scores, domains, **keeping) == wanted
+
+
+def test_which_of_equally_hard_sources_are_kept_is_drawn_and_repeatable() -> None:
+    drawn = Counter(name for seed in range(200) for name in kept([5, 5, 5, 5], top=1, seed=seed))
+    assert set(drawn) == {"1", "2", "3", "4"}
+    assert min(drawn.values()) > 20
+    assert kept([5, 5, 5, 5], top=1, seed=7) == kept([5, 5, 5, 5], top=1, seed=7)
+
+
+def test_personal_and_offensive_sources_are_marked_or_dropped_and_counted() -> None:
+    test_set = sources("mail a@b.org", "plain", "rude")
+    found = rated(test_set, [5, 5, 5])
+    key = Key("en-de", "3", PLACE)
+    found[key] = Difficulty(score=9, reasons="so", personal=False, offensive=True)
+    marked = keep_hardest(test_set, found, Keeping())
+    assert [s.meta["difficulty"] for s in marked.test_set] == [
+        {"score": 5, "reasons": "so", "personal": True, "private": ["e-mail"]},
+        {"score": 5, "reasons": "so"},
+        {"score": 9, "reasons": "so", "offensive": True},
+    ]
+    dropped = keep_hardest(test_set, found, Keeping(flagged="drop"))
+    assert [s.segment for s in dropped.test_set] == ["2"]
+    for result in (marked, dropped):
+        (domain,) = result.domains
+        assert (domain.sources, domain.personal, domain.offensive) == (3, 1, 1)
+
+
+def test_failed_sources_are_counted_and_lower_no_mean() -> None:
+    test_set = sources("one", "two", "three")
+    (domain,) = keep_hardest(test_set, rated(test_set, [8, None, 4]), Keeping(top=1)).domains
+    assert (domain.rated, domain.failed, domain.kept, domain.mean, domain.easiest) == (2, 1, 1, 6.0, 8)
+
+
+def test_nothing_left_is_said() -> None:
+    with pytest.raises(UsageError, match="no source is kept"):
+        kept([None, None], top=1)
+
+
+@pytest.mark.parametrize("wrong", [{"top": 1, "share": 0.5}, {"top": 0}, {"share": 0.0}, {"share": 1.5}])
+def test_bounds_that_contradict_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(UsageError):
+        Keeping(**wrong)  # type: ignore[arg-type]
+
+
+groups = st.dictionaries(
+    st.sampled_from("abcdef"), st.tuples(st.integers(1, 50), st.integers(0, 50)), min_size=1
+)
+
+
+@given(groups, st.integers(0, 200))
+def test_quotas_give_what_is_wanted_or_all_there_is(of: dict[str, tuple[int, int]], wanted: int) -> None:
+    there = {name: min(size, fit) for name, (size, fit) in of.items()}
+    found = quotas({name: size for name, (size, _) in of.items()}, there, wanted)
+    assert sum(found.values()) == min(wanted, sum(there.values()))
+    assert all(found[name] <= there[name] for name in found)
+
+
+@given(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 50), min_size=1), st.data())
+def test_quotas_are_proportional_to_less_than_one(sizes: dict[str, int], data: st.DataObject) -> None:
+    wanted = data.draw(st.integers(0, sum(sizes.values())))
+    found = quotas(sizes, sizes, wanted)
+    assert all(abs(found[n] - wanted * sizes[n] / sum(sizes.values())) < 1 for n in sizes)

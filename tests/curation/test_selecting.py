@@ -1,0 +1,186 @@
+"""Segments are chosen by what is known before anybody annotates; their worth is told beside chance."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge.curation.selecting import WAYS, Way, choose, priorities, read_budget
+from adjudge.curation.simulation import simulate
+from adjudge.errors import DataError, UsageError
+from adjudge.meta.evaluation.eval_set import EvalSet, ScoreSet
+from adjudge.meta.evaluation.eval_sets import read_eval_set
+from adjudge.meta.measures.result import Floats
+
+NAN = float("nan")
+
+
+def scored(name: str, segments: list[list[float]]) -> ScoreSet:
+    scores = np.array(segments)
+    return ScoreSet(name=name, segments=scores, systems=np.nanmean(scores, axis=1))
+
+
+def eval_set(
+    metrics: list[list[list[float]]], gold: list[list[float]] | None = None, references: tuple[str, ...] = ()
+) -> EvalSet:
+    size = len((gold or metrics[0])[0])
+    return EvalSet(
+        name="made",
+        lp="en-de",
+        systems=tuple("ABCD"[: len(gold or metrics[0])]),
+        segments=tuple(map(str, range(size))),
+        documents=("",) * size,
+        domains=("",) * size,
+        lengths=tuple(range(1, size + 1)),
+        golds={} if gold is None else {"gold": scored("gold", gold)},
+        metrics={f"m{n}": scored(f"m{n}", scores) for n, scores in enumerate(metrics)},
+        references=references,
+    )
+
+
+def ranked(values: Floats) -> list[int]:
+    return [int(place) for place in np.argsort(-values, kind="stable")]
+
+
+def test_variance_wants_the_segment_where_systems_differ_most() -> None:
+    found = eval_set([[[0, 5, 1], [0, -5, 2]]])
+    assert ranked(priorities(found, ["a", "b", "c"], "variance")) == [1, 2, 0]
+
+
+def test_disagreement_wants_the_segment_that_metrics_score_differently() -> None:
+    found = eval_set([[[1, 2, 3], [1, 2, 3]], [[1, 2, -3], [1, 2, -3]]])
+    assert ranked(priorities(found, ["a", "b", "c"], "disagreement"))[0] == 2
+
+
+def test_the_scale_of_a_metric_does_not_matter() -> None:
+    small = [[0.1, 0.9, 0.4], [0.2, 0.1, 0.3]]
+    large = [[1000 * value - 7 for value in row] for row in small]
+    other = [[3.0, 1.0, 2.0], [1.0, 1.0, 5.0]]
+    ways: tuple[Way, ...] = ("variance", "disagreement")
+    for way in ways:
+        one = priorities(eval_set([small, other]), ["a", "b", "c"], way)
+        two = priorities(eval_set([large, other]), ["a", "b", "c"], way)
+        assert one == pytest.approx(two)
+
+
+def test_references_are_no_systems() -> None:
+    found = eval_set([[[0, 1, 0], [0, 0, 0], [99, 0, -99]]], references=("C",))
+    assert ranked(priorities(found, ["a", "b", "c"], "variance"))[0] == 1
+
+
+def test_diversity_takes_the_source_with_most_new_n_grams_next() -> None:
+    sources = ["a b c d", "a b c", "x y", "a b c d", ""]
+    assert ranked(priorities(eval_set([[[0] * 5]]), sources, "diversity")) == [0, 2, 1, 3, 4]
+
+
+def greedy(grams: list[set[str]]) -> list[int]:
+    """The plain way, quadratic."""
+    left, order = list(range(len(grams))), []
+    seen: set[str] = set()
+    while left:
+        best = max(left, key=lambda place: (len(grams[place] - seen), -place))
+        left.remove(best)
+        order.append(best)
+        seen |= grams[best]
+    return order
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), min_size=1, max_size=12))
+def test_diversity_is_the_plain_greedy_choice(words: list[list[str]]) -> None:
+    sources = [" ".join(each) for each in words]
+    grams = [{*each, *(f"{a} {b}" for a, b in pairwise(each))} for each in words]
+    assert ranked(priorities(eval_set([[[0] * len(words)]]), sources, "diversity")) == greedy(grams)
+
+
+def test_what_no_metric_scored_comes_last() -> None:
+    found = eval_set([[[NAN, 1, 1], [NAN, 1, 2]]])
+    values = priorities(found, ["a", "b", "c"], "variance")
+    assert choose(values, 3, np.ones(3)) == [0, 1, 2]
+    assert choose(values, 2, np.ones(3)) == [1, 2]
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9)), min_size=1), st.integers(0, 60))
+def test_a_choice_never_costs_more_than_the_budget_and_leaves_nothing_that_it_could_pay(
+    units: list[tuple[int, int]], budget: int
+) -> None:
+    wanted, costs = (np.array(column, dtype=np.float64) for column in zip(*units, strict=True))
+    chosen = choose(wanted, budget, costs)
+    left = budget - costs[chosen].sum()
+    assert left >= 0
+    assert all(costs[place] > left for place in set(range(len(units))) - set(chosen))
+
+
+@pytest.mark.parametrize(("text", "number"), [("5", 5), ("50%", 10), ("100%", 20), ("20", 20)])
+def test_a_budget_is_a_number_or_a_share(text: str, number: int) -> None:
+    assert read_budget(text, 20) == number
+
+
+@pytest.mark.parametrize("text", ["", "0", "21", "-1", "1.5", "110%", "nan%", "inf%", "x", "0%"])
+def test_other_budgets_are_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="--budget must be"):
+        read_budget(text, 20)
+
+
+@pytest.mark.parametrize(("way", "metrics"), [("variance", 0), ("disagreement", 1)])
+def test_a_way_without_its_metrics_says_what_it_needs(way: Way, metrics: int) -> None:
+    found = eval_set([[[0, 1], [1, 0]]] * metrics, [[0, 1], [1, 0]])
+    with pytest.raises(UsageError, match="metric"):
+        priorities(found, ["a", "b"], way)
+
+
+GOLD: list[list[float]] = [[3, 0, 3, 3], [2, 9, 2, 2]]
+
+
+def test_worth_by_hand() -> None:
+    # metrics differ most in segment 1, which alone puts B first; over all B has 3.75 and A 2.25
+    found = eval_set([[[0, 5, 0, 0], [0, -5, 0, 0]]], GOLD)
+    random, variance = simulate(found, ["a"] * 4, ["1"], ways=["variance"], draws=4000)
+    assert variance.accuracy == 1.0
+    assert variance.mean_error == pytest.approx((2.25 + 5.25) / 2)
+    assert variance.gap_error == pytest.approx(7.5)
+    assert variance.length == pytest.approx(2 / 10)
+    assert random.accuracy == pytest.approx(0.25, abs=0.03)
+    assert variance.beaten == pytest.approx(0.75 + 0.25 / 2, abs=0.03)
+    assert variance.nearer == 0.0
+
+
+def test_all_segments_are_worth_all() -> None:
+    found = eval_set([[[0, 5, 0, 0], [0, -5, 0, 0]]], GOLD)
+    for worth in simulate(found, ["a"] * 4, ["100%"], ways=["variance", "diversity"], draws=10):
+        assert (worth.accuracy, worth.mean_error, worth.gap_error, worth.length) == (1, 0, 0, 1)
+
+
+def test_a_budget_of_tokens_pays_for_tokens() -> None:
+    found = eval_set([[[0, 5, 0, 4], [0, -5, 0, -4]]], GOLD)
+    random, variance = simulate(found, ["a"] * 4, ["4"], ways=["variance"], by_length=True, draws=500)
+    assert variance.segments == 2
+    assert variance.length == pytest.approx(3 / 10)
+    assert random.length <= 4 / 10
+
+
+def test_gold_without_two_systems_on_common_segments_is_refused() -> None:
+    with pytest.raises(DataError, match="two of each are needed"):
+        simulate(eval_set([], [[1, NAN], [NAN, 2]]), ["a", "b"], ["1"], ways=[])
+
+
+def test_a_seed_decides_the_random_choices() -> None:
+    found = eval_set([], GOLD)
+    one, again, other = (simulate(found, ["a"] * 4, ["2"], ways=[], draws=50, seed=s) for s in (1, 1, 2))
+    assert one == again
+    assert one != other
+
+
+@pytest.mark.realdata
+def test_on_wmt23_what_is_chosen_for_its_difficulty_estimates_means_worse_than_chance(
+    adjudge_data: Path,
+) -> None:
+    names = ["chrF-refA", "COMET-refA", "MetricX-23-QE-src"]
+    found = read_eval_set(adjudge_data / "wmt23", "en-de", gold=["mqm"], metrics=names)
+    sources = (adjudge_data / "wmt23" / "sources" / "en-de.txt").read_text(encoding="utf-8").split("\n")[:-1]
+    random, *others = simulate(found, sources, ["20%"], draws=200)
+    assert len(others) == len(WAYS) - 1
+    assert all(worth.gap_error > random.gap_error for worth in others)
+    assert 0.9 < random.accuracy < 1
