@@ -1,0 +1,1 @@
+"""Human annotation without the web: protocols, tasks, assignment, checks, and the store of every change."""

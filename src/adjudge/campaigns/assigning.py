@@ -1,0 +1,360 @@
+"""Who works on what: a task is given to a person for a while, and finished, or given back.
+
+Everything that changes who has what happens in one transaction that locks the person first, so that two pages
+of theirs wait for each other, and then the task, so that nobody else is given the same place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, insert, select, update
+
+from adjudge.campaigns.audit import write_audit
+from adjudge.campaigns.choosing import choose, tutorial_before
+from adjudge.campaigns.dynamic import Ranked, rank_systems
+from adjudge.campaigns.feedback import feedback
+from adjudge.campaigns.items import ITEMS_AND_ANSWERS, AnyRow, ItemShown, read_item
+from adjudge.campaigns.leases import close_if_full, expire_overdue, give_back, renew, take_up_again
+from adjudge.campaigns.schema import assignment, task
+from adjudge.campaigns.schema import person as people
+from adjudge.campaigns.state import lacks, read_state
+from adjudge.errors import NotYoursError, UnfinishedError, UsageError
+
+if TYPE_CHECKING:
+    from adjudge.campaigns.campaign import Campaign
+    from adjudge.campaigns.people import Person
+
+__all__ = [
+    "Assignment",
+    "Finished",
+    "assign_next",
+    "assignments",
+    "current",
+    "drop",
+    "expire",
+    "finish",
+    "lock_person",
+    "read_assignment",
+    "release",
+]
+
+_WORKERS: Final = {"annotator", "adjudicator"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assignment:
+    """A task given to a person.
+
+    Args:
+        id: in the store.
+        task: in the store.
+        number: of the task.
+        kind: why it is shown.
+        lp: language pair.
+        document: id.
+        state: leased, done, expired (given back, its answers count) or dropped (given back, they do not).
+        place: the person's how manieth, from 0.
+        seed: of the order in which sides are shown.
+        leased_until: seconds since 1970.
+        started_at: seconds since 1970.
+        done_at: seconds since 1970, or None.
+    """
+
+    id: int
+    task: int
+    number: int
+    kind: str
+    lp: str
+    document: str
+    state: str
+    place: int
+    seed: int
+    leased_until: float
+    started_at: float
+    done_at: float | None
+
+    def is_editable(self, *, is_loud: bool) -> bool:
+        """Whether work on it may go on; a loud check was told of when it was done."""
+        return self.state != "dropped" and not (is_loud and self.kind == "check" and self.state == "done")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """A task that was finished; `notes`: item to what a person who did not pass a loud check is told."""
+
+    assignment: int
+    notes: dict[int, tuple[str, ...]]
+
+
+_SELECTED: Final = select(
+    assignment, task.c.number, task.c.kind, task.c.lp, task.c.document, task.c.redundancy
+).join_from(assignment, task)
+_IS_THEIRS: Final = and_(
+    assignment.c.person_id == bindparam("person"), task.c.campaign_id == bindparam("campaign")
+)
+_ONE: Final = _SELECTED.where(assignment.c.id == bindparam("assignment"), _IS_THEIRS)
+_ONE_LOCKED: Final = _ONE.with_for_update(of=assignment.c.id, key_share=True)
+_FOUND: Final = _SELECTED.where(assignment.c.id == bindparam("assignment"))
+_HELD: Final = (
+    _SELECTED.where(assignment.c.state == "leased", _IS_THEIRS).order_by(assignment.c.place).limit(1)
+)
+_EXPIRED: Final = (
+    select(assignment.c.id, assignment.c.task_id)
+    .join_from(assignment, task)
+    .where(assignment.c.state == "expired", _IS_THEIRS, task.c.is_closed.is_(False))
+    .order_by(assignment.c.place)
+    .with_for_update(of=assignment.c.id, key_share=True)
+)
+_PLACES: Final = select(func.max(assignment.c.place)).where(assignment.c.person_id == bindparam("person"))
+_PERSON: Final = (
+    select(people)
+    .where(people.c.id == bindparam("person"), people.c.campaign_id == bindparam("campaign"))
+    .with_for_update(key_share=True)
+)
+
+
+def _read(row: AnyRow) -> Assignment:
+    names = ("id", "number", "kind", "lp", "document", "state", "place", "seed")
+    times = ("leased_until", "started_at", "done_at")
+    return Assignment(task=row.task_id, **{name: getattr(row, name) for name in (*names, *times)})
+
+
+def assignments(campaign: Campaign, person: Person) -> tuple[Assignment, ...]:
+    """Everything that a person has or had, in the order in which it was given."""
+    query = _SELECTED.where(assignment.c.person_id == person.id, task.c.campaign_id == campaign.id)
+    with campaign.database.reading() as connection:
+        return tuple(_read(row) for row in connection.execute(query.order_by(assignment.c.place)))
+
+
+def read_assignment(
+    connection: Connection, campaign: Campaign, person: int, number: int, *, locks: bool = False
+) -> Assignment:
+    """Read what was given to a person.
+
+    Args:
+        connection: that reads, or writes.
+        campaign: theirs.
+        person: to whom it was given.
+        number: id of the assignment.
+        locks: whether others have to wait for this transaction to change it.
+
+    Raises:
+        NotYoursError: it is another person's, or was taken back for good.
+    """
+    asked = {"assignment": number, "person": person, "campaign": campaign.id}
+    found = connection.execute(_ONE_LOCKED if locks else _ONE, asked).first()
+    if found is None:
+        raise NotYoursError(f"task {number} is not yours")
+    if found.state == "dropped":
+        raise NotYoursError(f"the organiser took task {found.number} back; what you saved of it is kept")
+    return _read(found)
+
+
+def lock_person(connection: Connection, campaign: Campaign, number: int) -> AnyRow:
+    """Read a person's row; their other transactions wait for this one.
+
+    Raises:
+        NotYoursError: the person was revoked, or is none of the campaign's.
+    """
+    found = connection.execute(_PERSON, {"person": number, "campaign": campaign.id}).first()
+    if found is None or found.revoked_at is not None:
+        raise NotYoursError("you have no access to this campaign any more; ask the organiser")
+    return found
+
+
+def current(campaign: Campaign, person: Person, now: float) -> Assignment | None:  # noqa: ARG001 (see below)
+    """What a person has to work on; though its time may be up at `now`, nobody else was given it yet."""
+    with campaign.database.reading() as connection:
+        return _current(connection, campaign, person.id)
+
+
+def _current(connection: Connection, campaign: Campaign, person: int) -> Assignment | None:
+    found = connection.execute(_HELD, {"person": person, "campaign": campaign.id}).first()
+    return None if found is None else _read(found)
+
+
+def assign_next(campaign: Campaign, person: Person, now: float) -> Assignment | None:
+    """Give a person what they have to work on: what they have, what they had, or another task.
+
+    A person has one task at a time and never gets one twice. With a tutorial to be passed, that comes first;
+    a check comes after its original, and to the same person.
+
+    Args:
+        campaign: theirs.
+        person: annotator or adjudicator; an organiser is given nothing.
+        now: seconds since 1970.
+
+    Returns:
+        None where nothing is left for them.
+
+    Raises:
+        NotYoursError: the person was revoked.
+    """
+    if person.role not in _WORKERS:
+        return None
+    settings = campaign.settings
+    ranked = rank_systems(campaign, now) if settings.assignment == "dynamic" else Ranked()
+    with campaign.database.writing() as connection:
+        known = lock_person(connection, campaign, person.id)
+        until = now + settings.lease_minutes * 60
+        if (held := _current(connection, campaign, person.id)) is not None:
+            renew(connection, held.id, until)
+            return _find(connection, held.id)
+        expire_overdue(connection, now)
+        if (again := _taken_up(connection, campaign, person.id, until)) is not None:
+            return _find(connection, again)
+        place = _places(connection, person.id)
+        chosen = choose(connection, campaign, known, place, ranked)
+        if chosen is None:
+            return None
+        chosen = tutorial_before(connection, campaign, known, chosen)
+        return _give(connection, campaign, known, chosen, place, now)
+
+
+def _places(connection: Connection, person: int) -> int:
+    highest = connection.execute(_PLACES, {"person": person}).scalar()
+    return 0 if highest is None else int(highest) + 1
+
+
+def _taken_up(connection: Connection, campaign: Campaign, person: int, until: float) -> int | None:
+    """What was taken from the person for want of time, where a place is still free."""
+    asked = {"person": person, "campaign": campaign.id}
+    for number, task_number in connection.execute(_EXPIRED, asked).all():
+        if take_up_again(connection, task_number, number, until):
+            return int(number)
+    return None
+
+
+def _give(
+    connection: Connection,
+    campaign: Campaign,
+    person: AnyRow,
+    chosen: int,
+    place: int,
+    now: float,
+) -> Assignment:
+    seed = hashlib.sha256(f"{campaign.settings.seed}/{chosen}/{person.id}".encode()).digest()
+    values = {
+        "task_id": chosen,
+        "person_id": person.id,
+        "state": "leased",
+        "place": place,
+        "seed": int.from_bytes(seed[:4]) >> 1,
+        "leased_until": now + campaign.settings.lease_minutes * 60,
+        "started_at": now,
+    }
+    added = connection.execute(insert(assignment), values).inserted_primary_key
+    close_if_full(connection, chosen)
+    return _find(connection, (added or (0,))[0])
+
+
+def _find(connection: Connection, number: int) -> Assignment:
+    return _read(connection.execute(_FOUND, {"assignment": number}).one())
+
+
+# Finishing, and giving back...
+
+
+def finish(campaign: Campaign, person: Person, assignment_id: int, now: float) -> Finished:
+    """Finish a task; what was finished before stays finished when it is changed and finished again.
+
+    Args:
+        campaign: theirs.
+        person: who worked.
+        assignment_id: the task given to them.
+        now: seconds since 1970.
+
+    Raises:
+        NotYoursError: the assignment is another person's, or not theirs any more.
+        UnfinishedError: something is still to do; or, in a tutorial, to be done otherwise.
+    """
+    with campaign.database.writing() as connection:
+        known = lock_person(connection, campaign, person.id)
+        given = read_assignment(connection, campaign, person.id, assignment_id, locks=True)
+        if given.state == "expired":
+            raise NotYoursError(f"task {given.number} is not yours any more; go on with the next one")
+        notes = _check_finished(connection, campaign, given)
+        done = {"state": "done", "done_at": given.done_at or now}
+        connection.execute(update(assignment).where(assignment.c.id == assignment_id).values(**done))
+        if given.kind == "tutorial" and tutorial_before(connection, campaign, known, -1, lp=given.lp) == -1:
+            connection.execute(update(people).where(people.c.id == person.id).values(tutorial_at=now))
+        return Finished(assignment=assignment_id, notes=notes if campaign.settings.is_loud else {})
+
+
+def _check_finished(
+    connection: Connection, campaign: Campaign, given: Assignment
+) -> dict[int, tuple[str, ...]]:
+    """Refuse what is not finished; say what a check or a tutorial expected otherwise."""
+    rows = connection.execute(ITEMS_AND_ANSWERS, {"assignment": given.id, "task": given.task}).all()
+    shown = [(read_item(campaign, row, given.seed), row) for row in rows]
+    todo = {one.id: _todo(one, row) for one, row in shown if not row.is_complete}
+    if todo:
+        raise UnfinishedError("this task is not finished", todo)
+    notes = {
+        one.id: tuple(f"segment {one.place + 1}: {why}" for why in found)
+        for one, row in shown
+        if one.check is not None and (found := feedback(read_state(row.state), one.check))
+    }
+    if given.kind == "tutorial" and notes:
+        raise UnfinishedError("not quite yet", notes)
+    return notes
+
+
+def _todo(one: ItemShown, row: AnyRow) -> list[str]:
+    """What is to do, each with the item's place for people, who count from 1."""
+    if row.state is None:
+        return [f"segment {one.place + 1} was not looked at"]
+    reasons = lacks(read_state(row.state), one.asked, is_declared=False)
+    return [f"segment {one.place + 1}: {why}" for why in reasons]
+
+
+def expire(campaign: Campaign, now: float) -> int:
+    """Give back what was leased for longer than it was kept for; its answers so far stay and count.
+
+    Returns:
+        How many tasks.
+    """
+    with campaign.database.writing() as connection:
+        return expire_overdue(connection, now)
+
+
+def release(campaign: Campaign, number: int, now: float, *, actor: str) -> int:
+    """Take a task back from everybody who has not finished it; their answers so far stay and count.
+
+    Returns:
+        From how many.
+
+    Raises:
+        UsageError: there is no task of that number.
+    """
+    return _take_back(campaign, number, assignment.c.state == "leased", "expired", now, actor)
+
+
+def drop(campaign: Campaign, number: int, person: int, now: float, *, actor: str) -> int:
+    """Take a task from a person and count none of it, done or not; somebody else gets it.
+
+    Returns:
+        1, or 0 where the person does not have it.
+
+    Raises:
+        UsageError: there is no task of that number.
+    """
+    is_theirs = (assignment.c.person_id == person) & assignment.c.state.in_(("leased", "done", "expired"))
+    return _take_back(campaign, number, is_theirs, "dropped", now, actor)
+
+
+def _take_back(
+    campaign: Campaign, number: int, chosen: ColumnElement[bool], state: str, now: float, actor: str
+) -> int:
+    with campaign.database.writing() as connection:
+        query = select(task.c.id).where(task.c.campaign_id == campaign.id, task.c.number == number)
+        found = connection.execute(query).scalar()
+        if found is None:
+            raise UsageError(f"campaign {campaign.name!r} has no task {number}")
+        count = give_back(connection, (assignment.c.task_id == found) & chosen, state)
+        detail = f"task {number}: {count} given back as {state}"
+        write_audit(connection, campaign.id, now, actor=actor, action="release", detail=detail)
+        return count

@@ -1,0 +1,261 @@
+"""From the store to submissions: what people said, under the names of the systems, whenever it is asked for.
+
+What is finished is exported, of tasks under way too; what was dropped, and items without all that the
+protocol asks for, are not. Texts stand in the order in which they were shown, records in the systems' order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import Connection, select, tuple_
+
+from adjudge.campaigns.feedback import feedback
+from adjudge.campaigns.items import ITEM_COLUMNS, TURNED, AnyRow, ItemShown, read_item
+from adjudge.campaigns.schema import answer, assignment, item, person, task
+from adjudge.campaigns.schema import verdict as decisions
+from adjudge.campaigns.shown import SpanShown
+from adjudge.campaigns.state import OMISSION, MarkedSpan, Missing, State, read_state
+from adjudge.campaigns.typology import canonical_category
+from adjudge.core.annotation import Annotation, ErrorSpan, Preference
+from adjudge.core.typology import find_severity
+from adjudge.data.submissions import CampaignFile, Submission
+
+if TYPE_CHECKING:
+    from adjudge.campaigns.campaign import Campaign
+
+__all__ = ["NON_TRANSLATION", "campaign_header", "dropped_segments", "export_campaign", "stream_submissions"]
+
+NON_TRANSLATION: Final = "non-translation"
+"""Category of the mark over a whole translation that is none of its source."""
+_COUNTS: Final = (assignment.c.state != "dropped") & answer.c.is_complete.is_(True)
+_AT_ONCE: Final = 300  # answers read at a time
+
+
+def export_campaign(campaign: Campaign) -> CampaignFile:
+    """Everything that is finished, in memory; `stream_submissions` is for what should not be held there."""
+    return replace(campaign_header(campaign), submissions=tuple(stream_submissions(campaign)))
+
+
+def campaign_header(campaign: Campaign) -> CampaignFile:
+    """An export without its submissions, to be written before them."""
+    return CampaignFile(
+        name=campaign.name,
+        protocol=campaign.settings.protocol,
+        submissions=(),
+        settings={key: _plain(value) for key, value in asdict(campaign.settings).items()},
+    )
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def stream_submissions(campaign: Campaign) -> Iterator[Submission]:
+    """Submissions in the order in which they were finished, some hundreds in memory at a time."""
+    finished: Counter[int] = Counter()
+    with campaign.database.reading() as connection:
+        keys = _keys(connection, campaign)
+        dropped = dropped_segments(connection, campaign)
+        for start in range(0, len(keys), _AT_ONCE):
+            chunk = keys[start : start + _AT_ONCE]
+            rows = _rows(connection, chunk)
+            for key in chunk:
+                if (row := rows.get(key)) is None:
+                    continue  # taken back since, on a server that shows each query the newest state
+                yield _submission(campaign, row, finished[row.person_id], dropped)
+                finished[row.person_id] += 1
+
+
+def _keys(connection: Connection, campaign: Campaign) -> list[tuple[int, int]]:
+    query = (
+        select(answer.c.assignment_id, answer.c.item_id)
+        .join_from(answer, assignment)
+        .join(task, task.c.id == assignment.c.task_id)
+        .where(task.c.campaign_id == campaign.id, _COUNTS)
+        .order_by(answer.c.last_at, answer.c.assignment_id, answer.c.item_id)
+    )
+    return [(number, item_number) for number, item_number in connection.execute(query)]
+
+
+def dropped_segments(connection: Connection, campaign: Campaign) -> frozenset[tuple[str, str]]:
+    """Language pair and id of the segments that the agreement gate dropped."""
+    is_dropped = (decisions.c.campaign_id == campaign.id) & (decisions.c.decision == "dropped")
+    rows = connection.execute(select(decisions.c.lp, decisions.c.segment).where(is_dropped))
+    return frozenset((lp, segment) for lp, segment in rows)
+
+
+def _rows(connection: Connection, keys: Sequence[tuple[int, int]]) -> dict[tuple[int, int], AnyRow]:
+    answered = (
+        answer.c.revision,
+        answer.c.state,
+        answer.c.active,
+        answer.c.idle,
+        answer.c.first_at,
+        answer.c.last_at,
+    )
+    query = (
+        select(
+            *ITEM_COLUMNS,
+            *answered,
+            assignment.c.id.label("assignment_id"),
+            assignment.c.seed,
+            assignment.c.person_id,
+            person.c.name,
+            task.c.kind,
+            task.c.lp,
+            task.c.document,
+            task.c.number,
+            task.c.batch,
+        )
+        .join_from(answer, item)
+        .join(assignment, assignment.c.id == answer.c.assignment_id)
+        .join(task, task.c.id == assignment.c.task_id)
+        .join(person, person.c.id == assignment.c.person_id)
+        .where(tuple_(answer.c.assignment_id, answer.c.item_id).in_(keys), _COUNTS)
+    )
+    return {(row.assignment_id, row.item_id): row for row in connection.execute(query)}
+
+
+def _submission(
+    campaign: Campaign, row: AnyRow, place: int, dropped: Collection[tuple[str, str]]
+) -> Submission:
+    shown = read_item(campaign, row, row.seed)
+    state = read_state(row.state)
+    chosen = None if state.chosen is None else shown.translations[state.chosen]["system"]
+    return Submission(
+        person=row.name,
+        protocol=campaign.settings.protocol,
+        kind=row.kind,
+        lp=row.lp,
+        document=row.document,
+        segment=row.segment,
+        task=row.number,
+        item=row.item_place,
+        place=place,
+        batch=row.batch,
+        records=_records(campaign, row, shown, state),
+        texts={one["system"]: one["text"] for one in shown.translations},
+        source=row.source,
+        originals={
+            one["system"]: one["original"] for one in shown.translations if one["original"] is not None
+        },
+        given=_given(shown),
+        chosen=chosen,
+        edited=state.edited,
+        started=row.first_at,
+        ended=row.last_at,
+        active=row.active,
+        idle=row.idle,
+        revision=row.revision,
+        more=_more(row.kind, shown, state)
+        | ({"gate": "dropped"} if (row.lp, row.segment) in dropped else {}),
+    )
+
+
+def _records(
+    campaign: Campaign, row: AnyRow, shown: ItemShown, state: State
+) -> tuple[Annotation | Preference, ...]:
+    protocol = campaign.protocol
+    said: dict[str, Any] = {
+        "lp": row.lp,
+        "segment": row.segment,
+        "annotator": row.name,
+        "document": row.document,
+        "rationale": state.comment or None,
+    }
+    if protocol.criteria:
+        return tuple(_preferences(shown, state, said))
+    if not protocol.record:
+        return ()
+    places = sorted(range(len(shown.order)), key=shown.order.__getitem__)
+    return tuple(_annotation(shown, state, place, {**said, "protocol": protocol.record}) for place in places)
+
+
+def _preferences(shown: ItemShown, state: State, said: Mapping[str, Any]) -> Iterator[Preference]:
+    """Verdicts of the pair in the order of its systems, whichever was shown first."""
+    first, second = (one["system"] for one in shown.translations)
+    is_turned = shown.order == (1, 0)
+    systems = (second, first) if is_turned else (first, second)
+    for criterion, verdict in state.verdicts.items():
+        ours = TURNED[verdict] if is_turned else verdict
+        yield Preference(**said, systems=systems, criterion=criterion, verdict=ours)
+
+
+def _annotation(shown: ItemShown, state: State, place: int, said: Mapping[str, Any]) -> Annotation:
+    one, part = shown.translations[place], state.translations[place]
+    spans = [_span(span) for span in part.spans]
+    if part.missing is not None:
+        spans.append(_missing(part.missing))
+    if place < len(state.is_non_translation) and state.is_non_translation[place]:
+        spans.append(_non_translation(one["text"]))
+    return Annotation(**said, system=one["system"], rating=part.rating, spans=tuple(spans))
+
+
+def _span(span: MarkedSpan) -> ErrorSpan:
+    return ErrorSpan(
+        severity=span.severity,
+        start=span.start,
+        end=span.end,
+        text=span.text,
+        side=span.side,
+        note=span.note,
+        **_categories(span.category),
+    )
+
+
+def _categories(category: str | None) -> dict[str, Any]:
+    """A category that is none of ours counts as the nearest one, and keeps its name."""
+    if category is None:
+        return {"category": None}
+    canonical = canonical_category(category)
+    return {"category": canonical, "label": None if canonical == category else category}
+
+
+def _missing(missing: Missing) -> ErrorSpan:
+    return ErrorSpan(severity=missing.severity, match="unplaced", **_categories(missing.category or OMISSION))
+
+
+def _non_translation(text: str) -> ErrorSpan:
+    return ErrorSpan(severity="major", start=0, end=len(text), text=text, category=NON_TRANSLATION)
+
+
+def _given(shown: ItemShown) -> dict[str, tuple[ErrorSpan, ...]]:
+    return {
+        one["system"]: tuple(_given_span(span) for span in one["given"])
+        for one in shown.translations
+        if one["given"] is not None
+    }
+
+
+def _given_span(span: SpanShown) -> ErrorSpan:
+    return ErrorSpan(
+        severity=find_severity(span["severity"]) or "neutral",
+        match="exact" if span["text"] else "unplaced",  # the mark that something is missing
+        start=span["start"],
+        end=span["end"],
+        text=span["text"],
+        side="source" if span["side"] == "source" else "translation",
+        note=span["note"],
+        **_categories(span["category"]),
+    )
+
+
+def _more(kind: str, shown: ItemShown, state: State) -> dict[str, Any]:
+    """What no record holds: reasons of a preference, and whether a check was passed."""
+    found: dict[str, Any] = {}
+    if state.comment and shown.asked.protocol.shows == "candidates":
+        found["comment"] = state.comment
+    if shown.asked.protocol.shows == "pair":
+        reasons = {
+            one["system"]: [span.model_dump(mode="json", exclude={"id", "given"}) for span in part.spans]
+            for one, part in zip(shown.translations, state.translations, strict=True)
+            if part.spans
+        }
+        found |= {"reasons": reasons} if reasons else {}
+    if shown.check is not None and kind in {"check", "tutorial"}:
+        found["is_passed"] = not feedback(state, shown.check)
+    return found

@@ -1,0 +1,50 @@
+"""Which formats hold what people say under a protocol; others would lose it, or say something else."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from adjudge.campaigns.protocols import CampaignProtocol
+from adjudge.errors import UsageError
+
+__all__ = ["check_form", "fitting_forms"]
+
+_ALWAYS: Final = ("campaign", "jsonl", "spreadsheet")
+_MARKS: Final = frozenset({"mqm-tsv", "mtme-ratings"})
+_HUNDRED: Final = frozenset({"appraise", "pearmut"})
+_BEST: Final = 100
+_FORMS: Final = (*_ALWAYS, "records", "appraise", "pearmut", *sorted(_MARKS), "mtme-scores")
+
+
+def fitting_forms(protocol: CampaignProtocol) -> tuple[str, ...]:
+    """Names of the formats that a campaign of a protocol can be exported to."""
+    return tuple(form for form in _FORMS if not _misfit(protocol, form))
+
+
+def check_form(protocol: CampaignProtocol, form: str) -> None:
+    """Refuse to export a campaign to a format that does not hold it.
+
+    Raises:
+        UsageError: it does not; says why, and names those that do.
+    """
+    if why := _misfit(protocol, form):
+        fitting = ", ".join(fitting_forms(protocol))
+        raise UsageError(f"{form} {why}; a campaign of {protocol.name} is exported as {fitting}")
+
+
+def _misfit(protocol: CampaignProtocol, form: str) -> str:
+    """Why a format does not hold what is said; empty where it does."""
+    scale, why = protocol.scale, ""
+    if form in _ALWAYS or (form == "records" and protocol.record):
+        return why
+    if not protocol.record:
+        why = "holds judgements, and people write references here"
+    elif protocol.criteria:
+        why = "holds no comparisons"
+    elif form in _MARKS and not protocol.severities:
+        why = "holds marked errors, and would call all that was rated free of them"
+    elif form in _HUNDRED and scale is not None and scale.high != _BEST:
+        why = f"rates from 0 to {_BEST}, and people rate from 0 to {scale.high:g} here"
+    elif form == "mtme-scores" and scale is None:
+        why = "holds ratings, and people mark errors alone; `adjudge score` turns marks into numbers"
+    return why

@@ -1,0 +1,255 @@
+"""What people said elsewhere, into a campaign's store: work that was begun in another tool goes on here.
+
+Each translation finds the item that shows it; the person gets its task, done where all of it was judged, and
+else free to be gone on with. What has no place here (checks and tutorials of the other tool, what was
+submitted again later, marks that this protocol does not have) is counted and left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import Connection, insert, select
+
+from adjudge.campaigns.audit import write_audit
+from adjudge.campaigns.exporting import NON_TRANSLATION
+from adjudge.campaigns.items import ITEM_COLUMNS, TURNED, ItemShown, read_item
+from adjudge.campaigns.leases import close_if_full
+from adjudge.campaigns.people import people
+from adjudge.campaigns.schema import answer, assignment, event, item, task
+from adjudge.campaigns.state import MarkedSpan, Missing, State, TranslationState, faults, lacks
+from adjudge.core.annotation import Annotation, ErrorSpan
+from adjudge.data.submissions import FIRST, Submission
+from adjudge.errors import UsageError
+
+if TYPE_CHECKING:
+    from adjudge.campaigns.campaign import Campaign
+
+__all__ = ["import_submissions"]
+
+
+_SPOKEN: Final = {
+    "check": "answers to attention checks, which belong to the campaign that made them",
+    "tutorial": "answers in a tutorial, which belongs to the campaign that had it",
+}
+"""What is left out by what it was shown for, for people."""
+
+_Place = tuple[str, str, frozenset[str]]
+"""Language pair, segment, and the systems that stand side by side."""
+
+
+def import_submissions(campaign: Campaign, submissions: Iterable[Submission], now: float) -> Counter[str]:
+    """Put submissions into a campaign that nobody has worked on yet.
+
+    Args:
+        campaign: of the same texts; its people are called like those of the submissions.
+        submissions: of any campaign.
+        now: seconds since 1970.
+
+    Returns:
+        What was left out, and how often.
+
+    Raises:
+        UsageError: somebody has worked on it, or a person is not in it.
+    """
+    numbers = {person.name: person.id for person in people(campaign)}
+    with campaign.database.writing() as connection:
+        importing = _Importing(campaign, connection, now)
+        importing.read()
+        for submission in submissions:
+            if submission.person not in numbers:
+                raise UsageError(f"campaign {campaign.name!r} has nobody called {submission.person!r}")
+            importing.take(submission, numbers[submission.person])
+        importing.write()
+        detail = f"{len(importing.rows)} tasks"
+        write_audit(connection, campaign.id, now, actor="command", action="import", detail=detail)
+    return +importing.left_out
+
+
+@dataclass
+class _Answer:
+    shown: ItemShown
+    state: State
+    submission: Submission
+
+
+@dataclass
+class _Importing:
+    campaign: Campaign
+    connection: Connection
+    now: float
+    items: dict[_Place, tuple[int, Any]] = field(default_factory=dict)
+    sizes: Counter[int] = field(default_factory=Counter)
+    rows: defaultdict[tuple[int, int], dict[int, _Answer]] = field(default_factory=lambda: defaultdict(dict))
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def read(self) -> None:
+        """Learn which task shows what."""
+        of_campaign = task.c.campaign_id == self.campaign.id
+        begun = select(assignment.c.id).join_from(assignment, task).where(of_campaign).limit(1)
+        if self.connection.execute(begun).first() is not None:
+            raise UsageError(f"people have worked on {self.campaign.name!r} already: import into a new one")
+        query = select(task.c.id.label("task"), task.c.lp, task.c.kind, *ITEM_COLUMNS).join_from(item, task)
+        for row in self.connection.execute(query.where(of_campaign, task.c.kind.in_(FIRST))):
+            systems = frozenset(shown["system"] for shown in json.loads(row.translations))
+            self.items[row.lp, row.segment, systems] = row.task, row
+            self.sizes[row.task] += 1
+
+    def take(self, submission: Submission, person: int) -> None:
+        """Turn one submission into an answer, where there is an item for it."""
+        if submission.kind not in FIRST or not submission.is_last:
+            what = _SPOKEN.get(submission.kind, f"submissions of kind {submission.kind}")
+            self.left_out[what if submission.is_last else "submissions that were submitted again"] += 1
+            return
+        place = (submission.lp, submission.segment, frozenset(submission.texts))
+        if place not in self.items:
+            self.left_out["submissions of translations that the campaign does not have"] += 1
+            return
+        number, row = self.items[place]
+        shown = read_item(self.campaign, row, number)
+        if any(submission.texts[one["system"]] != one["text"] for one in shown.translations):
+            self.left_out["submissions of another text than the campaign's"] += 1
+            return
+        state = self._state(submission, shown)
+        if wrong := faults(state, shown.asked):
+            self.left_out[f"submissions that the protocol does not allow ({wrong[0]})"] += 1
+            return
+        self.left_out["submissions of a translation by one who judged it twice"] += (
+            shown.id in self.rows[person, number]
+        )
+        self.rows[person, number][shown.id] = _Answer(shown, state, submission)
+
+    def _state(self, submission: Submission, shown: ItemShown) -> State:
+        names = [one["system"] for one in shown.translations]
+        said = {r.system: r for r in submission.records if isinstance(r, Annotation)}
+        comments = dict.fromkeys(r.rationale for r in submission.records if r.rationale)
+        is_none = [any(map(self._is_non_translation, said[n].spans)) if n in said else False for n in names]
+        return State(
+            is_non_translation=is_none if any(is_none) else [],
+            translations=[
+                self._translation(said.get(name), place, shown) for place, name in enumerate(names)
+            ],
+            verdicts=_verdicts(submission, names),
+            chosen=None if submission.chosen is None else names.index(submission.chosen),
+            edited=submission.edited,
+            comment="\n".join(comments),
+        )
+
+    def _translation(self, said: Annotation | None, place: int, shown: ItemShown) -> TranslationState:
+        given = shown.asked.given_of(place)
+        if said is None:
+            return TranslationState(removed=[*range(len(given))])
+        left = {_key(span): index for index, span in reversed([*enumerate(given)])}
+        spans: list[MarkedSpan] = []
+        missing: Missing | None = None
+        for number, span in enumerate(said.spans, start=1):
+            if self._is_non_translation(span):
+                continue  # said of the whole translation
+            if span.severity not in self.campaign.protocol.severities:
+                self.left_out[f"marks of severity {span.severity}"] += 1
+            elif span.start is None or span.end is None:
+                self.left_out["marks that something is missing, after the first one"] += missing is not None
+                missing = missing or self._missing(span)
+            else:
+                kept = left.pop((span.side, span.start, span.end), None)
+                spans.append(self._span(span, f"i{number}", kept))
+        return TranslationState(
+            rating=said.rating, spans=spans, missing=missing, removed=sorted(left.values())
+        )
+
+    def _is_non_translation(self, span: ErrorSpan) -> bool:
+        is_asked = self.campaign.protocol.record == "mqm" and NON_TRANSLATION not in self.campaign.categories
+        return is_asked and span.category == NON_TRANSLATION
+
+    def _category(self, span: ErrorSpan) -> str | None:
+        return span.category if self.campaign.protocol.has_categories else None
+
+    def _missing(self, span: ErrorSpan) -> Missing:
+        return Missing(severity=span.severity, category=self._category(span))
+
+    def _span(self, span: ErrorSpan, name: str, given: int | None) -> MarkedSpan:
+        return MarkedSpan(
+            id=name,
+            start=span.start or 0,
+            end=span.end or 0,
+            text=span.text,
+            severity=span.severity,
+            side=span.side,
+            category=self._category(span),
+            note=span.note,
+            given=given,
+        )
+
+    def write(self) -> None:
+        """Give the tasks to their people, with their answers."""
+        places: Counter[int] = Counter()
+        ordered = sorted(self.rows.items(), key=lambda entry: _first(entry[1].values()).started)
+        for (person, number), answers in ordered:
+            given = self._assign(person, number, places[person], answers)
+            places[person] += 1
+            rows = [self._answer(given, one) for one in answers.values()]
+            self.connection.execute(insert(answer), rows)
+            self.connection.execute(insert(event), [self._event(row, person) for row in rows])
+        for number in sorted({number for _, number in self.rows}):
+            close_if_full(self.connection, number)
+
+    def _assign(self, person: int, number: int, place: int, answers: Mapping[int, _Answer]) -> int:
+        submissions = [one.submission for one in answers.values()]
+        is_done = len(answers) == self.sizes[number] and all(map(_is_complete, answers.values()))
+        ended = max(one.ended for one in submissions)
+        values = {
+            "task_id": number,
+            "person_id": person,
+            "state": "done" if is_done else "expired",
+            "place": place,
+            "seed": number,
+            "leased_until": self.now,
+            "started_at": min(one.started for one in submissions),
+            "done_at": ended if is_done else None,
+        }
+        added = self.connection.execute(insert(assignment).values(**values)).inserted_primary_key
+        return int(added[0]) if added else 0
+
+    def _answer(self, given: int, one: _Answer) -> dict[str, Any]:
+        return {
+            "assignment_id": given,
+            "item_id": one.shown.id,
+            "revision": 1,
+            "state": one.state.model_dump_json(),
+            "is_complete": _is_complete(one),
+            "active": one.submission.active or 0.0,
+            "idle": one.submission.idle,
+            "first_at": one.submission.started,
+            "last_at": one.submission.ended,
+        }
+
+    def _event(self, row: Mapping[str, Any], person: int) -> dict[str, Any]:
+        same = {key: row[key] for key in ("assignment_id", "item_id", "revision", "state")}
+        name = f"import-{row['assignment_id']}-{row['item_id']}"
+        times = {"client_at": row["last_at"], "at": self.now}
+        return {**same, **times, "person_id": person, "client_id": name, "page": "import", "kind": "complete"}
+
+
+def _verdicts(submission: Submission, names: Sequence[str]) -> dict[str, Any]:
+    """Verdicts by the order shown: A is the first one."""
+    return {
+        record.criterion: record.verdict if list(record.systems) == list(names) else TURNED[record.verdict]
+        for record in submission.records
+        if not isinstance(record, Annotation)
+    }
+
+
+def _key(span: Mapping[str, Any]) -> tuple[str, int, int]:
+    return str(span.get("side", "translation")), int(span["start"]), int(span["end"])
+
+
+def _is_complete(one: _Answer) -> bool:
+    return not lacks(one.state, one.shown.asked, is_declared=True)
+
+
+def _first(answers: Iterable[_Answer]) -> Submission:
+    return min((one.submission for one in answers), key=lambda s: s.started)

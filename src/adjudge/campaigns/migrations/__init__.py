@@ -1,0 +1,59 @@
+"""Steps that carry an older store to today's tables, in `versions/`; each is applied once, in order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection
+
+from adjudge.errors import StoreError
+
+__all__ = ["is_current", "is_store", "upgrade"]
+
+_HERE: Final = Path(__file__).parent
+
+
+def is_store(connection: Connection) -> bool:
+    """Whether there are campaigns' tables of any version: not in an empty store, nor in another program's."""
+    return MigrationContext.configure(connection).get_current_revision() is not None
+
+
+def is_current(connection: Connection) -> bool:
+    """Whether a store has all tables of this version.
+
+    Raises:
+        StoreError: the store has a step that this version does not know.
+    """
+    steps = ScriptDirectory.from_config(_config(connection))
+    found = MigrationContext.configure(connection).get_current_revision()
+    if found is not None and found not in {step.revision for step in steps.walk_revisions()}:
+        message = f"this campaign's store is of a newer adjudge (its tables are at {found!r},"
+        raise StoreError(
+            f"{message} this version knows {steps.get_current_head()!r}); update adjudge to open it"
+        )
+    return found == steps.get_current_head()
+
+
+def upgrade(connection: Connection, revision: str = "head") -> None:
+    """Apply what a store lacks.
+
+    Args:
+        connection: within a transaction that writes.
+        revision: how far.
+
+    Raises:
+        StoreError: the store has a step that this version does not know.
+    """
+    if not is_current(connection):
+        command.upgrade(_config(connection), revision)
+
+
+def _config(connection: Connection) -> Config:
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", str(_HERE).replace("%", "%%"))
+    return config

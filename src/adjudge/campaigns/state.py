@@ -1,0 +1,319 @@
+"""State of an item: everything a person has marked, rated, chosen and written of it, in the order shown.
+
+The page sends the whole state with every change. `faults` says what cannot be true of the texts shown, and is
+refused; `lacks` says what is still to do before the item counts as finished, so that half-done work is kept.
+Offsets are half-open and count Unicode code points.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from adjudge.campaigns.protocols import CampaignProtocol
+from adjudge.core.annotation import Side, Verdict
+from adjudge.core.typology import CATEGORIES, Severity
+from adjudge.errors import DataError
+
+__all__ = [
+    "OMISSION",
+    "Asked",
+    "MarkedSpan",
+    "Missing",
+    "State",
+    "TranslationState",
+    "faults",
+    "first_state",
+    "lacks",
+    "read_state",
+    "shown_order",
+    "text_hash",
+]
+
+OMISSION: Final = "accuracy/omission"
+"""What [missing] means where the protocol asks for no category."""
+_MOST_SPANS: Final = 200
+_MOST_NOTE: Final = 2_000
+_MOST_COMMENT: Final = 20_000  # bytes in UTF-8, as is the next
+_MOST_EDITED: Final = 100_000
+
+
+def _encodable(text: str) -> str:
+    text.encode()
+    return text
+
+
+_Text = Annotated[str, AfterValidator(_encodable)]
+"""Half of a surrogate pair, which JSON can hold, is no text: UnicodeEncodeError is a ValueError."""
+_Name = Annotated[_Text, Field(min_length=1, max_length=64)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class MarkedSpan(_Part):
+    """A mark; `given` is the index of the span marked beforehand that it was at first."""
+
+    id: _Name
+    start: int
+    end: int
+    text: _Text
+    severity: Severity
+    side: Side = "translation"
+    category: _Text | None = None
+    note: _Text = Field(default="", max_length=_MOST_NOTE)
+    given: int | None = None
+
+
+class Missing(_Part):
+    """The mark that something is missing; it has no place."""
+
+    severity: Severity
+    category: _Text | None = None
+
+
+class TranslationState(_Part):
+    """What was said of one translation; `removed` are indices of spans marked beforehand and deleted."""
+
+    rating: float | None = None
+    spans: list[MarkedSpan] = Field(default_factory=list)
+    missing: Missing | None = None
+    removed: list[int] = Field(default_factory=list)
+
+
+class State(_Part):
+    """A full snapshot of an item; A is the first translation shown."""
+
+    translations: list[TranslationState]
+    verdicts: dict[_Text, Verdict] = Field(default_factory=dict)
+    chosen: int | None = None
+    edited: _Text | None = None
+    comment: _Text = ""
+    is_non_translation: list[bool] = Field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What an item shows and asks for.
+
+    Args:
+        protocol: of the campaign, with the severities and the steps that it has there.
+        source: text shown, or the address of its media file.
+        texts: translations in the order shown.
+        given: of each translation, the spans marked beforehand.
+        categories: that a mark may have.
+    """
+
+    protocol: CampaignProtocol
+    source: str
+    texts: Sequence[str]
+    given: Sequence[Sequence[Mapping[str, Any]]] = ()
+    categories: Collection[str] = field(default_factory=lambda: CATEGORIES)
+
+    @property
+    def hashes(self) -> list[str]:
+        """Of every text shown, the source first."""
+        return [text_hash(text) for text in (self.source, *self.texts)]
+
+    def given_of(self, index: int) -> Sequence[Mapping[str, Any]]:
+        """Spans of one translation that were marked beforehand."""
+        return self.given[index] if index < len(self.given) else ()
+
+
+def text_hash(text: str) -> str:
+    """First 16 hexadecimal digits of the SHA-256 of the text in UTF-8."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def shown_order(seed: int, item: int, count: int) -> tuple[int, ...]:
+    """Indices of the translations in the order shown: the same for the same seed and item, for ever."""
+
+    def key(index: int) -> bytes:
+        return hashlib.sha256(f"{seed}/{item}/{index}".encode()).digest()
+
+    return tuple(sorted(range(count), key=key))
+
+
+def first_state(asked: Asked) -> State:
+    """Nothing said yet: the spans marked beforehand stand, and nothing is rated."""
+    return State(translations=[_given_part(asked.given_of(index)) for index in range(len(asked.texts))])
+
+
+def _given_part(given: Sequence[Mapping[str, Any]]) -> TranslationState:
+    """Marks that were there beforehand; the one without a place says that something is missing."""
+    spans = [_given_span(index, span) for index, span in enumerate(given) if span["start"] is not None]
+    nowhere = [span for span in given if span["start"] is None]
+    missing = Missing(severity=nowhere[0]["severity"], category=nowhere[0]["category"]) if nowhere else None
+    return TranslationState(spans=spans, missing=missing)
+
+
+def _given_span(index: int, fields: Mapping[str, Any]) -> MarkedSpan:
+    kept = {name: fields[name] for name in ("start", "end", "text", "severity")}
+    side, category = fields.get("side", "translation"), fields.get("category")
+    note = (fields.get("note") or "")[:_MOST_NOTE]
+    return MarkedSpan(id=f"g{index}", given=index, side=side, category=category, note=note, **kept)
+
+
+def read_state(fields: object) -> State:
+    """Read a state as the page or the store has it: JSON text, or what it parsed to.
+
+    Raises:
+        DataError: it is none; says which part, and why.
+    """
+    try:
+        if isinstance(fields, str | bytes):
+            return State.model_validate_json(fields)
+        return State.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the whole"
+        raise DataError(f"this is no state of an item: {place}: {first['msg']}") from None
+
+
+def faults(state: State, asked: Asked) -> list[str]:
+    """Why the state cannot be one of these texts under this protocol; empty where it can."""
+    if len(state.translations) != len(asked.texts):
+        shown = len(asked.texts)
+        return [f"the state has {len(state.translations)} translations, and {shown} are shown"]
+    found = [why for i, part in enumerate(state.translations) for why in _Checked(asked, i, part).faults()]
+    return [*found, *_choice_faults(state, asked), *_size_faults(state)]
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """One translation's part of a state beside what was shown."""
+
+    asked: Asked
+    index: int
+    part: TranslationState
+
+    def faults(self) -> Iterator[str]:
+        yield from self.rating_faults()
+        for span in self.part.spans:
+            yield from self.span_faults(span)
+        yield from self.missing_faults()
+        yield from self.given_faults()
+        ids = [span.id for span in self.part.spans]
+        if len(set(ids)) < len(ids):
+            yield "two marks have the same id"
+        if len(ids) > _MOST_SPANS:
+            yield f"a text may have {_MOST_SPANS} marks, this one has {len(ids)}"
+
+    def rating_faults(self) -> Iterator[str]:
+        rating, scale = self.part.rating, self.asked.protocol.scale
+        if rating is None:
+            return
+        if scale is None:
+            yield f"{self.asked.protocol.name} has no rating, got {rating:g}"
+        elif not scale.low <= rating <= scale.high:
+            yield f"a rating lies in {scale.low:g} to {scale.high:g}, got {rating:g}"
+        elif (rating - scale.low) % scale.step:
+            yield f"ratings have steps of {scale.step:g}, got {rating:g}"
+
+    def span_faults(self, span: MarkedSpan) -> Iterator[str]:
+        if not self.asked.protocol.severities:
+            yield f"{self.asked.protocol.name} marks nothing"
+            return
+        if span.side == "source" and not self.asked.protocol.marks_source:
+            yield f"{self.asked.protocol.name} marks nothing in the source"
+            return
+        text = self.asked.source if span.side == "source" else self.asked.texts[self.index]
+        if not 0 <= span.start < span.end <= len(text):
+            yield f"a mark from {span.start} to {span.end} does not lie in a text of {len(text)} characters"
+        elif span.text != text[span.start : span.end]:
+            there = text[span.start : span.end]
+            yield f"from {span.start} to {span.end} the text reads {there!r}, the mark says {span.text!r}"
+        yield from self.kind_faults(span)
+
+    def kind_faults(self, mark: MarkedSpan | Missing) -> Iterator[str]:
+        severities = self.asked.protocol.severities
+        if mark.severity not in severities:
+            yield f"severity is one of {', '.join(severities)}; got {mark.severity}"
+        if mark.category is None:
+            return
+        allowed = self.asked.categories if self.asked.protocol.has_categories else _PLAIN
+        if mark.category not in allowed and not _is_given(mark, self.asked.given_of(self.index)):
+            yield f"there is no category {mark.category!r} here"
+
+    def missing_faults(self) -> Iterator[str]:
+        if self.part.missing is None:
+            return
+        if not self.asked.protocol.marks_missing:
+            yield f"{self.asked.protocol.name} has no mark for what is missing"
+            return
+        yield from self.kind_faults(self.part.missing)
+
+    def given_faults(self) -> Iterator[str]:
+        kept = [span.given for span in self.part.spans if span.given is not None]
+        named, count = [*kept, *self.part.removed], len(self.asked.given_of(self.index))
+        if len(set(named)) < len(named):
+            yield "a mark that was there beforehand can be kept once or removed once"
+        if any(not 0 <= index < count for index in named):
+            yield f"{count} marks were there beforehand, and the state names one that was not"
+
+
+_PLAIN: Final = frozenset({OMISSION})
+
+
+def _is_given(mark: MarkedSpan | Missing, given: Sequence[Mapping[str, Any]]) -> bool:
+    """A span marked beforehand may bring a category into a protocol that asks for none."""
+    index = mark.given if isinstance(mark, MarkedSpan) else None
+    return index is not None and 0 <= index < len(given) and given[index].get("category") == mark.category
+
+
+def _choice_faults(state: State, asked: Asked) -> Iterator[str]:
+    protocol = asked.protocol
+    unknown = sorted(state.verdicts.keys() - set(protocol.criteria))
+    if unknown:
+        yield f"{protocol.name} does not ask for {', '.join(unknown)}"
+    if protocol.shows != "candidates" and (state.chosen is not None or state.edited is not None):
+        yield f"in {protocol.name} no draft is chosen or edited"
+    if state.chosen is not None and not 0 <= state.chosen < len(asked.texts):
+        yield f"{len(asked.texts)} drafts are shown, and number {state.chosen} was chosen"
+    if len(state.is_non_translation) not in {0, len(asked.texts)}:
+        yield f"{len(asked.texts)} translations are shown, {len(state.is_non_translation)} are said to be one"
+    if any(state.is_non_translation) and protocol.record != "mqm":
+        yield f"{protocol.name} does not know non-translations"
+
+
+def _size_faults(state: State) -> Iterator[str]:
+    for what, text, most in (("comment", state.comment, _MOST_COMMENT), ("text", state.edited, _MOST_EDITED)):
+        size = len((text or "").encode())
+        if size > most:
+            yield f"a {what} may have {most:,} bytes, this one has {size:,}"
+
+
+def lacks(state: State, asked: Asked, *, is_declared: bool) -> list[str]:
+    """What is still to do before the item is finished; empty where nothing is.
+
+    Args:
+        state: without faults.
+        asked: what the item asks for.
+        is_declared: whether the person said that all is marked; asked where nothing else would show it.
+    """
+    protocol = asked.protocol
+    found = [
+        f"{criterion} is not decided" for criterion in protocol.criteria if criterion not in state.verdicts
+    ]
+    for part in state.translations:
+        found += _missing_of(part, protocol)
+    if protocol.shows == "candidates":
+        found += ["no draft is chosen"] * (state.chosen is None)
+        found += ["the reference is empty"] * (not (state.edited or "").strip())
+    if protocol.record == "mqm" and not is_declared:
+        found.append("it is not said that all errors are marked")
+    return found
+
+
+def _missing_of(part: TranslationState, protocol: CampaignProtocol) -> Iterator[str]:
+    if protocol.scale is not None and part.rating is None:
+        yield "a rating is missing"
+    if protocol.has_categories:
+        yield from (f"{span.text!r} has no category" for span in part.spans if span.category is None)
+        if part.missing is not None and part.missing.category is None:
+            yield "what is missing has no category"

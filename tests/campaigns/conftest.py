@@ -1,0 +1,136 @@
+"""A small test set in several scripts, and campaigns over it in every kind of store that is at hand."""
+
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from adjudge.campaigns.campaign import Campaign, Extras, new_campaign
+from adjudge.campaigns.people import Link
+from adjudge.campaigns.settings import Settings
+from adjudge.core.segment import Segment, TestSet
+
+NOW = 1_760_000_000.0
+Made = tuple[Campaign, tuple[Link, ...]]
+MakeCampaign = Callable[..., Made]
+
+TEXTS = {  # lp: documents of (source, translations)
+    "en-de": [
+        [
+            ("The tram stops here.", "Die Straßenbahn hält hier.", "Hier hält die Tram."),
+            (
+                "No one got off before seven o'clock.",
+                "Vor sieben Uhr stieg niemand aus.",
+                "Niemand stieg aus.",
+            ),
+        ],
+        [("Tea or coffee?", "Tee oder Kaffee?", "Möchten Sie lieber Tee oder doch Kaffee?")],
+        [
+            (
+                "Her cat sleeps all day long.",
+                "Ihre Katze schläft den ganzen Tag.",
+                "Die Katze schläft am Tag.",
+            ),
+            ("It is called Möhre.", "Sie heißt Möhre.", "Sie wird Mo\u0308hre genannt. 🥕"),
+            ("Yes.", "Ja.", "Jawohl."),
+        ],
+    ],
+    "en-zh": [
+        [("The shop opens at nine in the morning.", "商店早上九点开门，中午休息。", "这家店九点开始营业。")]
+    ],
+    "en-ar": [[("He read 12 books this summer.", "قرأ 12 كتابًا هذا الصيف.", "قرأ اثني عشر كتابا في الصيف.")]],
+    "en-hi": [[("The dog ran home at once.", "कुत्ता तुरंत घर भाग गया।", "कुत्ता भागकर घर गया।")]],
+    "en-th": [[("The family went to the sea.", "ครอบครัวไปเที่ยวทะเล", "ครอบครัวไปทะเลกัน 👨‍👩‍👧‍👦")]],
+    "en-ja": [[("A quiet night.", "静かな夜でした。", "静かな夜。")]],
+}
+SYSTEMS = ("Alder", "Birch")
+
+
+def make_test_set(*lps: str) -> TestSet:
+    """The texts above of some language pairs; en-de alone has several documents."""
+    segments = [
+        Segment(
+            segment=f"{place}.{line}",
+            lp=lp,
+            document=f"doc-{place}",
+            source=source,
+            translations=dict(zip(SYSTEMS, translations, strict=True)),
+        )
+        for lp in lps
+        for place, document in enumerate(TEXTS[lp], start=1)
+        for line, (source, *translations) in enumerate(document, start=1)
+    ]
+    return TestSet(name="small", segments=tuple(segments))
+
+
+@pytest.fixture
+def small() -> TestSet:
+    """Six segments in three documents, English to German."""
+    return make_test_set("en-de")
+
+
+@pytest.fixture
+def scripts() -> TestSet:
+    """Six language pairs in as many scripts."""
+    return make_test_set(*TEXTS)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest) -> Iterator[str | None]:
+    """What `database` of a new campaign is: None for a file, or a schema of the test's own on a server."""
+    if request.param == "sqlite":
+        yield None
+        return
+    if not (url := os.environ.get("ADJUDGE_TEST_DATABASE")):
+        pytest.skip("ADJUDGE_TEST_DATABASE is not set: it names an empty database of a PostgreSQL server")
+    name = f"test_{uuid.uuid4().hex}"
+    server = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    with server.begin() as connection:
+        connection.execute(text(f"CREATE SCHEMA {name}"))
+    yield f"{url}?options=-csearch_path%3D{name}"
+    with server.begin() as connection:
+        connection.execute(text(f"DROP SCHEMA {name} CASCADE"))
+    server.dispose()
+
+
+def opener(folder: Path, test_set: TestSet, store: str | None) -> Iterator[MakeCampaign]:
+    """Make campaigns, and close their stores afterwards."""
+    made: list[Campaign] = []
+
+    def make(protocol: str = "esa", annotators: Any = 3, **more: Any) -> Made:
+        chosen = more.pop("test_set", test_set)
+        named = {key: key for key in Extras.__dataclass_fields__} | {"tutorial": "extras_tutorial"}
+        extras = Extras(**{key: more.pop(name) for key, name in named.items() if name in more})
+        now, name = more.pop("now", NOW), more.pop("name", f"campaign-{len(made)}")
+        settings = Settings(protocol=protocol, **more)
+        found = new_campaign(
+            folder / name, chosen, settings, annotators, now=now, database=store, extras=extras
+        )
+        made.append(found[0])
+        return found
+
+    yield make
+    for campaign in made:
+        campaign.database.close()
+
+
+@pytest.fixture
+def make_campaign(tmp_path: Path, small: TestSet) -> Iterator[MakeCampaign]:
+    """Make campaigns in SQLite: protocol, annotators, any setting, `test_set`, `given`, `now`, `name`, ..."""
+    yield from opener(tmp_path, small, None)
+
+
+@pytest.fixture
+def make_campaign_anywhere(tmp_path: Path, small: TestSet, store: str | None) -> Iterator[MakeCampaign]:
+    """The same in every kind of store that is at hand."""
+    yield from opener(tmp_path, small, store)
+
+
+@pytest.fixture
+def campaign(make_campaign: MakeCampaign) -> Campaign:
+    """An ESA campaign of three people in SQLite, without checks and tutorial."""
+    return make_campaign()[0]

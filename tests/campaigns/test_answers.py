@@ -1,0 +1,361 @@
+"""Saving: once whatever is sent twice, never over what another page wrote, a reason where refused."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import event as events_of
+from sqlalchemy import func, select, update
+
+from adjudge.campaigns.answers import Saved, save
+from adjudge.campaigns.assigning import Assignment, assign_next, drop, expire, finish
+from adjudge.campaigns.campaign import Campaign
+from adjudge.campaigns.items import ItemShown
+from adjudge.campaigns.people import Person, revoke
+from adjudge.campaigns.schema import answer, event
+from adjudge.errors import DataError, NotYoursError
+from tests.campaigns.conftest import NOW, MakeCampaign
+from tests.campaigns.work import answer_all, change, fields, items, person
+
+Start = tuple[Campaign, Person, Assignment, ItemShown]
+
+
+def start(campaign: Campaign) -> Start:
+    who = person(campaign)
+    given = assign_next(campaign, who, NOW)
+    assert given is not None
+    return campaign, who, given, items(campaign, given)[0]
+
+
+@pytest.fixture
+def begun(campaign: Campaign) -> Start:
+    return start(campaign)
+
+
+def stored(campaign: Campaign, shown: ItemShown) -> dict[str, Any]:
+    with campaign.database.reading() as connection:
+        row = connection.execute(select(answer).where(answer.c.item_id == shown.id)).one()
+    return {**row._mapping, "state": json.loads(row.state)}
+
+
+def count_events(campaign: Campaign) -> int:
+    with campaign.database.reading() as connection:
+        return connection.execute(select(func.count()).select_from(event)).scalar_one()
+
+
+def fates(saved: Saved) -> tuple[int, int, int]:
+    return len(saved.saved), len(saved.stale), len(saved.refused)
+
+
+def test_every_change_gets_a_revision_and_the_newest_is_the_answer(begun: Start) -> None:
+    campaign, who, given, shown = begun
+    changes = [change(shown, base, rating=base) for base in range(4)]
+    saved = save(campaign, who, given.id, "p", changes, NOW)
+    assert [one.revision for one in saved.saved] == [1, 2, 3, 4]
+    assert [one.complete for one in saved.saved] == [True] * 4
+    found = stored(campaign, shown)
+    assert (found["revision"], found["state"]["translations"][0]["rating"]) == (4, 3.0)
+    assert count_events(campaign) == 4
+
+
+def test_half_done_work_is_kept_and_is_not_complete(begun: Start) -> None:
+    campaign, who, given, shown = begun
+    mark = {"id": "m", "start": 0, "end": 2, "text": shown.asked.texts[0][:2], "severity": "major"}
+    (one,) = save(campaign, who, given.id, "p", [change(shown, kind="mark", spans=[mark])], NOW).saved
+    assert not one.complete
+    assert stored(campaign, shown)["state"]["translations"][0]["spans"][0]["text"] == mark["text"]
+
+
+def test_a_change_sent_twice_counts_once_and_is_answered_the_same(begun: Start) -> None:
+    campaign, who, given, shown = begun
+    one = change(shown, rating=5)
+    first = save(campaign, who, given.id, "p", [one], NOW)
+    assert save(campaign, who, given.id, "p", [one, one], NOW + 9).saved == first.saved * 2
+    assert save(campaign, who, given.id, "another-page", [one], NOW + 9) == first
+    assert (count_events(campaign), stored(campaign, shown)["last_at"]) == (1, NOW)
+
+
+def test_a_change_sent_twice_in_one_request_counts_once(begun: Start) -> None:
+    campaign, who, given, shown = begun
+    one = change(shown, rating=5)
+    assert {done.revision for done in save(campaign, who, given.id, "p", [one, one], NOW).saved} == {1}
+    assert count_events(campaign) == 1
+
+
+def test_another_change_under_a_known_id_is_refused(begun: Start) -> None:
+    campaign, who, given, shown = begun
+    one = change(shown, rating=5)
+    save(campaign, who, given.id, "p", [one], NOW)
+    (refused,) = save(campaign, who, given.id, "p", [change(shown, 1, name=one.id, rating=6)], NOW).refused
+    assert "was saved before, and it was another one" in refused.why
+    assert stored(campaign, shown)["state"]["translations"][0]["rating"] == 5
+
+
+def test_a_page_that_did_not_see_the_newest_change_gets_it_and_writes_nothing(begun: Start) -> None:
+    campaign, who, given, shown = begun
+    save(campaign, who, given.id, "first", [change(shown, rating=5)], NOW)
+    saved = save(
+        campaign, who, given.id, "second", [change(shown, 0, rating=9), change(shown, 1, rating=8)], NOW
+    )
+    assert fates(saved) == (0, 1, 0)
+    assert (saved.stale[0].item, saved.stale[0].revision) == (shown.id, 1)
+    assert saved.stale[0].state["translations"][0]["rating"] == 5
+    assert count_events(campaign) == 1
+    kept = save(campaign, who, given.id, "second", [change(shown, 1, kind="restore", rating=9)], NOW)
+    assert (kept.saved[0].revision, stored(campaign, shown)["state"]["translations"][0]["rating"]) == (2, 9)
+
+
+def test_a_page_need_not_know_the_revisions_of_its_own_changes(begun: Start) -> None:
+    campaign, who, given, shown = begun
+    for rating in range(3):
+        assert save(campaign, who, given.id, "p", [change(shown, 0, rating=rating)], NOW).saved
+    assert stored(campaign, shown)["revision"] == 3
+
+
+def test_a_queue_that_outlived_its_page_is_replayed_in_whole(begun: Start) -> None:
+    """The acknowledgement of the first change was lost, and then the page was loaded again."""
+    campaign, who, given, shown = begun
+    first, second = change(shown, 0, rating=1), change(shown, 0, rating=2)
+    save(campaign, who, given.id, "before", [first], NOW)
+    saved = save(campaign, who, given.id, "after", [first, second], NOW)
+    assert [one.revision for one in saved.saved] == [1, 2]
+
+
+def test_an_old_change_repeated_does_not_hide_what_another_page_wrote(begun: Start) -> None:
+    campaign, who, given, shown = begun
+    first = change(shown, 0, rating=1)
+    save(campaign, who, given.id, "one", [first], NOW)
+    save(campaign, who, given.id, "two", [change(shown, 1, rating=7)], NOW)
+    saved = save(campaign, who, given.id, "one", [first, change(shown, 0, rating=2)], NOW)
+    assert fates(saved) == (1, 1, 0)
+    assert stored(campaign, shown)["state"]["translations"][0]["rating"] == 7
+
+
+def test_seconds_add_up_and_never_clash(begun: Start) -> None:
+    campaign, who, given, shown = begun
+    save(campaign, who, given.id, "one", [change(shown, rating=5, active=3, idle=1)], NOW)
+    late = change(shown, 0, kind="time", rating=99, active=2.5)
+    assert fates(save(campaign, who, given.id, "two", [late], NOW)) == (1, 0, 0)
+    assert fates(save(campaign, who, given.id, "two", [late], NOW)) == (1, 0, 0)
+    found = stored(campaign, shown)
+    assert (found["active"], found["idle"], found["state"]["translations"][0]["rating"]) == (5.5, 1.0, 5.0)
+
+
+@pytest.mark.parametrize(("at", "wanted"), [(20.0, 20.0), (-5.0, 60.0), (1e6, 60.0)])
+def test_a_clock_that_cannot_be_right_is_not_believed(begun: Start, at: float, wanted: float) -> None:
+    campaign, who, given, shown = begun
+    save(campaign, who, given.id, "p", [change(shown, rating=5, at=NOW + at)], NOW + 60)
+    found = stored(campaign, shown)
+    assert (found["first_at"], found["last_at"]) == (NOW + wanted, NOW + wanted)
+
+
+def test_one_item_refused_does_not_touch_the_next(begun: Start) -> None:
+    campaign, who, given, _ = begun
+    all_items = items(campaign, given)
+    good = [change(shown, rating=5) for shown in all_items]
+    bad = change(all_items[0], 1, rating=101)
+    saved = save(campaign, who, given.id, "p", [bad, *good], NOW)
+    assert fates(saved) == (len(all_items), 0, 1)
+    assert saved.refused[0].why == "a rating lies in 0 to 100, got 101"
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"hashes": ["0" * 16, "1" * 16]}, "the page shows other texts than this item has"),
+        ({"hashes": []}, "the page shows other texts than this item has"),
+        ({"state": {"translations": [{"rating": "5"}]}}, "no state of an item: translations.0.rating"),
+        ({"item": 10**9}, "has no item 1000000000"),
+        ({"id": "a b"}, "a change has an id of 1 to 64 letters"),
+        ({"id": ""}, "a change has an id of 1 to 64 letters"),
+        ({"kind": "DROP TABLE"}, "a kind of change is a short word"),
+        ({"at": float("nan")}, "a time is a finite number"),
+        ({"active": float("inf")}, "active lies in 0 to 86400 seconds"),
+        ({"idle": -1.0}, "idle lies in 0 to 86400 seconds"),
+    ],
+)
+def test_what_cannot_be_saved_is_refused_with_a_reason(
+    begun: Start, changes: dict[str, Any], why: str
+) -> None:
+    campaign, who, given, shown = begun
+    saved = save(campaign, who, given.id, "p", [replace(change(shown, rating=5), **changes)], NOW)
+    assert fates(saved) == (0, 0, 1)
+    assert why in saved.refused[0].why
+    assert count_events(campaign) == 0
+
+
+def test_a_request_of_too_many_events_or_without_a_page_is_refused(begun: Start) -> None:
+    campaign, who, given, shown = begun
+    one = change(shown, rating=5)
+    with pytest.raises(DataError, match="may have 500 events, this one has 501"):
+        save(campaign, who, given.id, "p", [one] * 501, NOW)
+    with pytest.raises(DataError, match="a page has an id"):
+        save(campaign, who, given.id, "", [one], NOW)
+
+
+def test_an_mqm_item_is_complete_when_the_person_says_so_and_until_they_take_it_back(
+    make_campaign: MakeCampaign,
+) -> None:
+    campaign, who, given, shown = start(make_campaign("mqm")[0])
+    mark = {"id": "m", "start": 0, "end": 2, "text": shown.asked.texts[0][:2], "severity": "major"}
+    named = {**mark, "category": "fluency/grammar"}
+    steps = [
+        ("mark", [named], False),
+        ("complete", [named], True),
+        ("comment", [named], True),
+        ("mark", [mark], False),  # a mark without a category is not finished ...
+        ("category", [named], False),  # ... and what was said before it counts no more
+        ("complete", [named], True),
+        ("reset", [], False),
+    ]
+    changes = [change(shown, base, kind=kind, spans=spans) for base, (kind, spans, _) in enumerate(steps)]
+    saved = save(campaign, who, given.id, "p", changes, NOW)
+    assert [one.complete for one in saved.saved] == [wanted for _, _, wanted in steps]
+
+
+# Whose it is...
+
+
+def test_nobody_saves_in_the_task_of_another(begun: Start) -> None:
+    campaign, _, given, shown = begun
+    with pytest.raises(NotYoursError, match="is not yours"):
+        save(campaign, person(campaign, 1), given.id, "p", [change(shown, rating=5)], NOW)
+
+
+def test_nobody_saves_in_a_task_of_another_campaign(make_campaign: MakeCampaign) -> None:
+    here, who, given, shown = start(make_campaign()[0])
+    there, _ = make_campaign()
+    with pytest.raises(NotYoursError):
+        save(replace(here, id=here.id + 1), who, given.id, "p", [change(shown, rating=5)], NOW)
+    with pytest.raises(NotYoursError):
+        save(there, person(there), given.id, "p", [change(shown, rating=5)], NOW)
+
+
+def test_an_item_of_another_task_is_refused(make_campaign: MakeCampaign) -> None:
+    campaign, who, given, shown = start(make_campaign()[0])
+    answer_all(campaign, who, given, NOW)
+    finish(campaign, who, given.id, NOW)
+    following = assign_next(campaign, who, NOW)
+    assert following is not None
+    (refused,) = save(campaign, who, following.id, "p", [change(shown, rating=5)], NOW).refused
+    assert "has no item" in refused.why
+
+
+def test_who_was_revoked_saves_nothing_more(begun: Start) -> None:
+    campaign, who, given, shown = begun
+    revoke(campaign, who.id, NOW, actor="test")
+    with pytest.raises(NotYoursError, match="no access"):
+        save(campaign, who, given.id, "p", [change(shown, rating=5)], NOW)
+
+
+def test_a_task_taken_back_for_good_takes_no_more_answers(begun: Start) -> None:
+    campaign, who, given, shown = begun
+    drop(campaign, given.number, who.id, NOW, actor="test")
+    with pytest.raises(NotYoursError, match="the organiser took task"):
+        save(campaign, who, given.id, "p", [change(shown, rating=5)], NOW)
+
+
+def test_a_finished_task_can_be_worked_on_again(begun: Start) -> None:
+    campaign, who, given, shown = begun
+    answer_all(campaign, who, given, NOW)
+    finish(campaign, who, given.id, NOW)
+    assert save(campaign, who, given.id, "page", [change(shown, 1, rating=1)], NOW).saved
+
+
+def test_a_check_whose_result_was_told_is_not_mended_afterwards(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("esa", 1, checks=0.4, is_loud=True)
+    who = person(campaign)
+    while (given := assign_next(campaign, who, NOW)) is not None:
+        answer_all(campaign, who, given, NOW)
+        notes = finish(campaign, who, given.id, NOW).notes
+        assert bool(notes) <= (given.kind == "check")
+        if notes:
+            break
+    assert given is not None
+    with pytest.raises(NotYoursError, match="result you were told"):
+        save(campaign, who, given.id, "p", [change(items(campaign, given)[0], 1, rating=1)], NOW)
+
+
+def test_work_after_a_long_pause_takes_the_task_up_again_unless_others_have_it(
+    make_campaign_anywhere: MakeCampaign,
+) -> None:
+    campaign, who, given, shown = start(
+        make_campaign_anywhere("esa", 3, assignment="pool", lease_minutes=1, balance="systems")[0]
+    )
+    later = NOW + 3600
+    assert expire(campaign, later) == 1
+    assert save(campaign, who, given.id, "p", [change(shown, rating=5)], later).saved
+    assert expire(campaign, later + 59) == 0, "work keeps the task"
+    assert expire(campaign, later + 61) == 1
+    other = assign_next(campaign, person(campaign, 1), later + 61)
+    assert other is not None
+    assert other.task == given.task
+    with pytest.raises(NotYoursError, match="what you saved of it is kept"):
+        save(campaign, who, given.id, "p", [change(shown, 1, rating=6)], later + 62)
+    assert stored(campaign, shown)["revision"] == 1
+
+
+# Many at once...
+
+
+def test_a_hundred_threads_with_one_change_make_one_row(make_campaign_anywhere: MakeCampaign) -> None:
+    campaign, who, given, shown = start(make_campaign_anywhere()[0])
+    one = change(shown, rating=5)
+    with ThreadPoolExecutor(100) as pool:
+        work = [pool.submit(save, campaign, who, given.id, f"p{n}", [one], NOW) for n in range(100)]
+        assert {done.result().saved[0].revision for done in work} == {1}
+    assert (count_events(campaign), stored(campaign, shown)["revision"]) == (1, 1)
+
+
+def test_of_fifty_pages_with_changes_of_their_own_one_is_saved_and_the_others_are_told(
+    make_campaign_anywhere: MakeCampaign,
+) -> None:
+    campaign, who, given, shown = start(make_campaign_anywhere()[0])
+    with ThreadPoolExecutor(50) as pool:
+        work = [
+            pool.submit(save, campaign, who, given.id, f"p{n}", [change(shown, 0, rating=n)], NOW)
+            for n in range(50)
+        ]
+        found = [fates(done.result()) for done in work]
+    assert sorted(found) == [(0, 1, 0)] * 49 + [(1, 0, 0)]
+    assert count_events(campaign) == 1
+
+
+def test_a_save_costs_few_statements(begun: Start) -> None:
+    campaign, who, given, shown = begun
+    statements: list[str] = []
+    engine = campaign.database._engine
+    events_of.listen(engine, "before_cursor_execute", lambda *said: statements.append(said[2]))
+    for base in range(3):
+        statements.clear()
+        save(campaign, who, given.id, "p", [change(shown, base, rating=base)], NOW)
+        verbs = [statement.split()[0] for statement in statements if "BEGIN" not in statement]
+        assert verbs == ["SELECT", "SELECT", "SELECT", "SELECT", "INSERT", "UPDATE" if base else "INSERT"]
+
+
+def test_events_are_never_changed(begun: Start) -> None:
+    campaign, who, given, shown = begun
+    save(campaign, who, given.id, "p", [change(shown, 0, rating=1)], NOW)
+    with campaign.database.reading() as connection:
+        before = connection.execute(select(event)).all()
+    save(campaign, who, given.id, "p", [change(shown, 1, rating=2)], NOW)
+    with campaign.database.reading() as connection:
+        after = connection.execute(select(event).order_by(event.c.id)).all()
+    assert after[:1] == before
+    assert [row.revision for row in after] == [1, 2]
+
+
+def test_a_state_in_the_store_that_is_damaged_is_said_to_be(begun: Start) -> None:
+    campaign, who, given, shown = begun
+    save(campaign, who, given.id, "p", [change(shown, 0, rating=1)], NOW)
+    with campaign.database.writing() as connection:
+        connection.execute(update(answer).values(state="{}"))
+    with pytest.raises(DataError, match="no state of an item"):
+        save(campaign, who, given.id, "p", [change(shown, 1, rating=2)], NOW)
+
+
+def test_the_first_state_that_a_page_sends_back_unchanged_is_accepted(begun: Start) -> None:
+    campaign, who, given, shown = begun
+    assert save(campaign, who, given.id, "p", [change(shown, state=fields(shown))], NOW).saved

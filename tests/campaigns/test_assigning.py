@@ -1,0 +1,423 @@
+"""Who is given what: whole documents, never twice, never to more people than a task needs."""
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, update
+from sqlalchemy.event import listen
+
+from adjudge.campaigns.answers import save
+from adjudge.campaigns.assigning import (
+    Assignment,
+    assign_next,
+    assignments,
+    current,
+    drop,
+    expire,
+    finish,
+    release,
+)
+from adjudge.campaigns.campaign import Campaign
+from adjudge.campaigns.items import ItemShown
+from adjudge.campaigns.people import Person, revoke
+from adjudge.campaigns.schema import task
+from adjudge.campaigns.view import task_view
+from adjudge.core.segment import Segment, TestSet
+from adjudge.errors import NotYoursError, UnfinishedError, UsageError
+from tests.campaigns.conftest import NOW, MakeCampaign
+from tests.campaigns.work import answer_all, change, items, person, work_off
+
+
+@pytest.mark.parametrize("how", ["static", "pool", "dynamic"])
+@pytest.mark.parametrize(
+    "protocol", ["esa", "mqm", "da-sqm", "sqm", "contrastive-esa", "pairwise", "post-edit"]
+)
+def test_everybody_together_do_everything_as_often_as_asked(
+    make_campaign: MakeCampaign, how: str, protocol: str
+) -> None:
+    campaign, _ = make_campaign(protocol, 4, assignment=how, redundancy=2)
+    done = [given.task for number in range(4) for given in work_off(campaign, person(campaign, number), NOW)]
+    assert len(done) == 2 * len(set(done)) == (12 if campaign.protocol.shows == "one" else 6)
+
+
+def test_a_person_has_one_task_at_a_time_and_never_one_twice(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("esa", 1, assignment="pool")
+    who = person(campaign)
+    assert current(campaign, who, NOW) is None
+    first = assign_next(campaign, who, NOW)
+    assert first is not None
+    again = assign_next(campaign, who, NOW + 60)
+    assert again == replace(first, leased_until=first.leased_until + 60)
+    assert current(campaign, who, NOW) == again
+    done = work_off(campaign, who, NOW)
+    assert len({given.task for given in done}) == len(done) == 6
+    assert [given.place for given in assignments(campaign, who)] == list(range(6))
+    assert current(campaign, who, NOW) is None
+
+
+def test_an_organiser_is_given_nothing(campaign: Campaign) -> None:
+    assert assign_next(campaign, person(campaign, -1), NOW) is None
+
+
+def test_documents_stay_whole(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("esa", 1)
+    who = person(campaign)
+    for given in work_off(campaign, who, NOW):
+        assert {shown.segment.split(".")[0] for shown in items(campaign, given)} == {given.document[-1]}
+
+
+# Leases...
+
+
+def test_a_task_that_nobody_works_on_goes_to_somebody_else_and_its_answers_stay(
+    make_campaign_anywhere: MakeCampaign,
+) -> None:
+    campaign, _ = make_campaign_anywhere("esa", 2, assignment="pool", lease_minutes=10)
+    one, other = person(campaign, 0), person(campaign, 1)
+    given = assign_next(campaign, one, NOW)
+    assert given is not None
+    shown = items(campaign, given)[0]
+    save(campaign, one, given.id, "p", [change(shown, rating=3)], NOW)
+    taken = assign_next(campaign, other, NOW + 599)
+    assert taken is not None
+    assert taken.task != given.task
+    answer_all(campaign, other, taken, NOW + 600)
+    finish(campaign, other, taken.id, NOW + 600)
+    inherited = assign_next(campaign, other, NOW + 601)
+    assert inherited is not None
+    assert inherited.task == given.task
+    with pytest.raises(NotYoursError, match="not yours any more"):
+        finish(campaign, one, given.id, NOW + 602)
+    view = task_view(campaign, one, given.id)
+    assert view.items[0].state.translations[0].rating == 3
+
+
+def test_a_person_takes_up_again_what_is_still_free(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("esa", 2, assignment="pool", lease_minutes=10)
+    who = person(campaign)
+    given = assign_next(campaign, who, NOW)
+    assert given is not None
+    assert expire(campaign, NOW + 601) == 1
+    again = assign_next(campaign, who, NOW + 700)
+    assert again == replace(given, leased_until=NOW + 1300)
+    assert expire(campaign, NOW + 1200) == 0
+
+
+def test_revoking_a_person_frees_their_task_and_ends_their_work(make_campaign_anywhere: MakeCampaign) -> None:
+    campaign, _ = make_campaign_anywhere("esa", 2, assignment="pool")
+    one, other = person(campaign, 0), person(campaign, 1)
+    given = assign_next(campaign, one, NOW)
+    assert given is not None
+    revoke(campaign, one.id, NOW, actor="test")
+    with pytest.raises(NotYoursError, match="no access"):
+        assign_next(campaign, one, NOW)
+    with pytest.raises(NotYoursError, match="no access"):
+        finish(campaign, one, given.id, NOW)
+    assert given.task in {task.task for task in work_off(campaign, other, NOW)}
+
+
+def test_an_organiser_releases_a_task_or_drops_what_was_done(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("esa", 2, assignment="pool")
+    one, other = person(campaign, 0), person(campaign, 1)
+    done = work_off(campaign, one, NOW)[0]
+    assert release(campaign, done.number, NOW, actor="boss") == 0, "done work is not released"
+    assert assign_next(campaign, other, NOW) is None
+    assert drop(campaign, done.number, one.id, NOW, actor="boss") == 1
+    assert drop(campaign, done.number, other.id, NOW, actor="boss") == 0
+    given = assign_next(campaign, other, NOW)
+    assert given is not None
+    assert given.task == done.task
+    assert release(campaign, done.number, NOW, actor="boss") == 1
+    assert assign_next(campaign, one, NOW) is None, "nobody gets back what was dropped"
+    with pytest.raises(UsageError, match="has no task 999"):
+        release(campaign, 999, NOW, actor="boss")
+
+
+def test_a_task_for_one_person_comes_first_and_to_nobody_else(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("esa", 2, assignment="pool")
+    one, other = person(campaign, 0), person(campaign, 1)
+    with campaign.database.writing() as connection:
+        chosen = connection.execute(select(func.max(task.c.id))).scalar_one()
+        connection.execute(update(task).where(task.c.id == chosen).values(only_for=other.id))
+    assert chosen not in {given.task for given in work_off(campaign, one, NOW)}
+    given = assign_next(campaign, other, NOW)
+    assert given is not None
+    assert given.task == chosen
+
+
+# Finishing...
+
+
+def test_a_task_is_finished_when_every_item_is(campaign: Campaign) -> None:
+    who = person(campaign)
+    given = assign_next(campaign, who, NOW)
+    assert given is not None
+    with pytest.raises(UnfinishedError, match="segment 1 was not looked at") as refused:
+        finish(campaign, who, given.id, NOW)
+    assert list(refused.value.todo) == [shown.id for shown in items(campaign, given)]
+    answer_all(campaign, who, given, NOW, comment="half done")
+    with pytest.raises(UnfinishedError, match="segment 1: a rating is missing"):
+        finish(campaign, who, given.id, NOW)
+    save(campaign, who, given.id, "page", [change(s, 1, rating=1) for s in items(campaign, given)], NOW)
+    assert finish(campaign, who, given.id, NOW).notes == {}
+    assert finish(campaign, who, given.id, NOW + 5).assignment == given.id, "twice is once"
+    assert assignments(campaign, who)[0].done_at == NOW
+
+
+def test_nobody_finishes_the_task_of_another(campaign: Campaign) -> None:
+    given = assign_next(campaign, person(campaign, 0), NOW)
+    assert given is not None
+    with pytest.raises(NotYoursError, match="is not yours"):
+        finish(campaign, person(campaign, 1), given.id, NOW)
+
+
+@pytest.mark.parametrize("how", ["static", "pool"])
+def test_a_check_comes_after_its_original_and_to_the_same_person(
+    make_campaign: MakeCampaign, how: str
+) -> None:
+    campaign, _ = make_campaign("esa", 2, assignment=how, checks=0.3, redundancy=2)
+    with campaign.database.reading() as connection:
+        copies = dict(
+            connection.execute(select(task.c.id, task.c.copy_of).where(task.c.kind == "check")).all()
+        )
+    assert copies
+    for number in (0, 1):
+        done = [given.task for given in work_off(campaign, person(campaign, number), NOW)]
+        assert set(copies) <= set(done)
+        for copy, original in copies.items():
+            assert done.index(original) < done.index(copy)
+
+
+def test_a_check_of_a_document_that_somebody_else_did_is_never_given(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("esa", 2, assignment="pool", checks=0.4)
+    work_off(campaign, person(campaign, 0), NOW)
+    assert work_off(campaign, person(campaign, 1), NOW) == []
+
+
+def test_a_person_is_told_of_a_loud_check_that_was_missed(make_campaign: MakeCampaign) -> None:
+    for is_loud in (True, False):
+        campaign, _ = make_campaign("esa", 1, checks=0.4, is_loud=is_loud)
+        who, told = person(campaign), []
+        while (given := assign_next(campaign, who, NOW)) is not None:
+            answer_all(campaign, who, given, NOW)
+            told += [note for notes in finish(campaign, who, given.id, NOW).notes.values() for note in notes]
+        assert any("words were exchanged" in note for note in told) == is_loud
+
+
+# The tutorial...
+
+
+def expected_marks(shown: ItemShown) -> dict[str, Any]:
+    """What passes a tutorial's item."""
+    check = shown.check or {}
+    low, high = check.get("rating", [0, 100])
+    spans = [
+        {
+            "id": f"t{at}",
+            "severity": wanted["severity"] or "minor",
+            **{k: wanted[k] for k in ("start", "end")},
+        }
+        for at, wanted in enumerate(check.get("spans", ()))
+    ]
+    text = shown.asked.texts[check.get("translation", 0)]
+    marked = [{**span, "text": text[span["start"] : span["end"]]} for span in spans]
+    missing = {"severity": "minor", "category": None} if check.get("missing") else None
+    return {"rating": (low + high) // 2, "spans": marked, "missing": missing}
+
+
+def test_the_tutorial_comes_first_and_must_be_passed(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("esa", 2, tutorial=True, assignment="pool")
+    who = person(campaign)
+    kinds = []
+    while (given := assign_next(campaign, who, NOW)) is not None:
+        kinds.append(given.kind)
+        if given.kind == "tutorial":
+            answer_all(campaign, who, given, NOW, rating=37)
+            with pytest.raises(UnfinishedError, match="not quite yet: segment"):
+                finish(campaign, who, given.id, NOW)
+            assert person(campaign).tutorial_at is None
+            events = [change(shown, 1, **expected_marks(shown)) for shown in items(campaign, given)]
+            assert not save(campaign, who, given.id, "page", events, NOW).refused
+        else:
+            answer_all(campaign, who, given, NOW)
+        finish(campaign, who, given.id, NOW)
+    count = kinds.count("tutorial")
+    assert kinds == ["tutorial"] * count + ["original"] * 6
+    assert count
+    assert person(campaign).tutorial_at == NOW
+    other = assign_next(campaign, person(campaign, 1), NOW)
+    assert other is None or other.kind == "tutorial"
+
+
+# Dynamic...
+
+
+def grow(segments: int, *systems: str) -> TestSet:
+    """Every segment a document."""
+    return TestSet(
+        name="many",
+        segments=tuple(
+            Segment(segment=str(n), lp="en-de", source=f"s{n}", translations={x: f"{x} {n}" for x in systems})
+            for n in range(segments)
+        ),
+    )
+
+
+def given_systems(campaign: Campaign, given: Assignment) -> str:
+    return items(campaign, given)[0].translations[0]["system"]
+
+
+@pytest.mark.parametrize("by", ["ties", "information"])
+def test_a_dynamic_assignment_asks_for_the_systems_that_it_knows_least_of(
+    make_campaign: MakeCampaign, by: str
+) -> None:
+    """One system is far below; two are close and, for `information`, one of them varies most."""
+    campaign, _ = make_campaign(
+        "esa", 1, assignment="dynamic", dynamic_by=by, test_set=grow(40, "clear", "close", "varied")
+    )
+    who, count = person(campaign), Counter[str]()
+    for _ in range(60):
+        given = assign_next(campaign, who, NOW + sum(count.values()))
+        assert given is not None
+        system = given_systems(campaign, given)
+        ratings = {"clear": [1, 2], "close": [70, 72], "varied": [50, 93]}[system]
+        answer_all(campaign, who, given, NOW, rating=ratings[count[system] % 2])
+        finish(campaign, who, given.id, NOW + sum(count.values()))
+        count[system] += 1
+    assert count["clear"] <= 5
+    assert count["varied"] == 40 if by == "information" else count["close"] >= 15
+
+
+def test_a_dynamic_assignment_counts_marks_of_categories_of_ones_own(
+    make_campaign: MakeCampaign, tmp_path: Path
+) -> None:
+    """`Tone` is no category that weights know."""
+    (tmp_path / "own.toml").write_text('[categories]\n"Tone" = "not ours"\n')
+    campaign, _ = make_campaign("mqm", 1, assignment="dynamic", typology=tmp_path / "own.toml")
+    who = person(campaign)
+    given = assign_next(campaign, who, NOW)
+    assert given is not None
+    for shown in items(campaign, given):
+        text = shown.asked.texts[0][:1]
+        span = {"id": "1", "start": 0, "end": 1, "text": text, "severity": "minor", "category": "Tone"}
+        save(campaign, who, given.id, "page", [change(shown, kind="complete", spans=[span])], NOW)
+    finish(campaign, who, given.id, NOW)
+    assert assign_next(campaign, who, NOW) is not None
+
+
+def test_where_metrics_disagree_most_comes_first(make_campaign: MakeCampaign) -> None:
+    test_set = grow(10, "A", "B")
+    campaign, _ = make_campaign(
+        "esa",
+        1,
+        assignment="dynamic",
+        dynamic_by="disagreement",
+        test_set=test_set,
+        priorities={("en-de", str(n), "B"): float(n) for n in range(10)},
+    )
+    done = work_off(campaign, person(campaign), NOW)
+    seen = [(given_systems(campaign, given), items(campaign, given)[0].segment) for given in done]
+    assert seen[:9] == [("B", str(n)) for n in range(9, 0, -1)]
+
+
+def test_many_at_once_spread_over_systems_that_are_known_as_little(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("esa", 6, assignment="dynamic", test_set=grow(9, "A", "B", "C"))
+    given = [assign_next(campaign, person(campaign, number), NOW) for number in range(6)]
+    assert Counter(given_systems(campaign, one) for one in given if one is not None) == {
+        "A": 2,
+        "B": 2,
+        "C": 2,
+    }
+
+
+# Many at once...
+
+
+@pytest.mark.parametrize("how", ["pool", "dynamic"])
+@pytest.mark.parametrize("redundancy", [1, 3])
+def test_many_threads_give_no_place_twice_and_lose_no_task(
+    make_campaign_anywhere: MakeCampaign, how: str, redundancy: int
+) -> None:
+    campaign, _ = make_campaign_anywhere(
+        "sqm", 16, assignment=how, redundancy=redundancy, test_set=grow(12, "A", "B")
+    )
+    ready = Barrier(16)
+
+    def work(who: Person) -> list[int]:
+        ready.wait()
+        return [given.task for given in work_off(campaign, who, NOW)]
+
+    with ThreadPoolExecutor(16) as pool:
+        done = list(pool.map(work, [person(campaign, number) for number in range(16)]))
+    assert all(len(own) == len(set(own)) for own in done)
+    counts = Counter(number for own in done for number in own)
+    assert set(counts.values()) == {redundancy}
+    assert len(counts) == 24
+
+
+def test_one_person_in_many_tabs_has_one_task(make_campaign_anywhere: MakeCampaign) -> None:
+    campaign, _ = make_campaign_anywhere("esa", 2, assignment="pool")
+    with ThreadPoolExecutor(20) as pool:
+        found = list(pool.map(lambda _: assign_next(campaign, person(campaign), NOW), range(20)))
+    assert len({given.id for given in found if given is not None}) == 1
+    assert None not in found
+
+
+# Quick however large the campaign...
+
+
+def steps_of(campaign: Campaign, work: Callable[[], object]) -> int:
+    """Steps of SQLite's machine that some work takes, in hundreds."""
+    steps = [0]
+
+    def count() -> int:
+        steps[0] += 1
+        return 0
+
+    with campaign.database._engine.connect() as connection:
+        raw: Any = connection.connection.dbapi_connection
+    raw.set_progress_handler(count, 100)
+    work()
+    raw.set_progress_handler(None, 0)
+    return steps[0]
+
+
+@pytest.mark.parametrize("how", ["static", "pool", "dynamic"])
+def test_giving_a_task_costs_the_same_in_a_small_campaign_and_in_a_large_one(
+    make_campaign: MakeCampaign, how: str
+) -> None:
+    costs = []
+    for size in (20, 2000):
+        campaign, _ = make_campaign("esa", 2, assignment=how, checks=0.1, test_set=grow(size, "A", "B"))
+        who = person(campaign)
+        first = assign_next(campaign, who, NOW)
+        assert first is not None
+        answer_all(campaign, who, first, NOW)
+        finish(campaign, who, first.id, NOW)
+        costs.append(steps_of(campaign, lambda c=campaign, w=who: assign_next(c, w, NOW)))  # type: ignore[misc]
+    assert costs[1] <= costs[0] * 2 + 5, costs
+
+
+def test_no_step_of_giving_a_task_reads_a_whole_table(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("esa", 2, assignment="pool", checks=0.1, test_set=grow(50, "A", "B"))
+    asked: list[tuple[str, Any]] = []
+    engine = campaign.database._engine
+    listen(engine, "before_cursor_execute", lambda *said: asked.append((said[2], said[3])))
+    work_off(campaign, person(campaign), NOW)
+    plans = set()
+    with engine.connect() as connection:
+        for statement in {
+            text: values for text, values in asked if text.startswith(("SELECT", "UPDATE"))
+        }.items():
+            rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement[0]}", statement[1])
+            plans |= {row[3] for row in rows}
+    assert plans
+    assert not {plan for plan in plans if plan.startswith("SCAN") and "CONSTANT" not in plan}
+    assert any("ix_task_open" in plan for plan in plans)
+    assert not {plan for plan in plans if "TEMP B-TREE FOR ORDER BY" in plan and "task" in plan}

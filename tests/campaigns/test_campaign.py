@@ -1,0 +1,248 @@
+"""Campaigns are made whole or not at all, and opened again."""
+
+import json
+import stat
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from adjudge.campaigns import campaign as campaign_module
+from adjudge.campaigns import schema
+from adjudge.campaigns.campaign import Campaign, open_campaign
+from adjudge.campaigns.folder import read_links
+from adjudge.campaigns.protocols import NAMES
+from adjudge.campaigns.storing import insert_tasks
+from adjudge.campaigns.tasks import make_tasks
+from adjudge.core.annotation import Annotation
+from adjudge.core.segment import Segment, TestSet
+from adjudge.errors import AdjudgeError, DataError, UsageError
+from tests.campaigns.conftest import NOW, MakeCampaign, make_test_set
+
+
+def rows(campaign: Campaign, table: str) -> list[Any]:
+    chosen = getattr(schema, table)
+    with campaign.database.reading() as connection:
+        return list(connection.execute(select(chosen).order_by(chosen.c.id)))
+
+
+def test_a_campaign_that_was_made_can_be_opened_again(make_campaign_anywhere: MakeCampaign) -> None:
+    made, _ = make_campaign_anywhere("esa", 4, redundancy=2, checks=0.2, seed=7)
+    opened = open_campaign(made.folder)
+    assert (opened.id, opened.name, opened.settings) == (made.id, made.name, made.settings)
+    assert opened.settings.digest == make_test_set("en-de").digest
+    opened.database.close()
+
+
+@pytest.mark.parametrize("protocol", NAMES)
+def test_every_protocol_makes_a_campaign(make_campaign: MakeCampaign, protocol: str) -> None:
+    clean = [
+        Annotation(lp="en-de", segment=s.segment, system=name, annotator="x", protocol="mqm")
+        for s in make_test_set("en-de")
+        for name in s.translations
+    ]
+    given = {"given": clean} if protocol == "esa-ai" else {}
+    campaign, links = make_campaign(protocol, 2, checks=0.2, tutorial=True, seed=1, **given)
+    assert [link.role for link in links] == ["annotator", "annotator", "organiser"]
+    assert {task.kind for task in rows(campaign, "task")} == {"tutorial", "original", "check"}
+    for item in rows(campaign, "item"):
+        assert json.loads(item.translations)
+    checked = [json.loads(item.check) for item in rows(campaign, "item") if item.check is not None]
+    assert {check["what"] for check in checked} == {"tutorial", "damaged"}
+
+
+def test_copies_know_their_originals(make_campaign_anywhere: MakeCampaign) -> None:
+    campaign, _ = make_campaign_anywhere(checks=0.3, tutorial=True)
+    tasks = {task.id: task for task in rows(campaign, "task")}
+    copies = [task for task in tasks.values() if task.kind == "check"]
+    assert copies
+    for copy in copies:
+        original = tasks[copy.copy_of]
+        assert (original.kind, original.document, original.systems, original.batch) == (
+            "original",
+            copy.document,
+            copy.systems,
+            copy.batch,
+        )
+        assert original.number < copy.number
+    assert [task.copy_of for task in tasks.values() if task.kind != "check"] == [None] * (
+        len(tasks) - len(copies)
+    )
+
+
+def test_texts_are_stored_as_they_are(make_campaign_anywhere: MakeCampaign) -> None:
+    texts = ["", " a\r\nb ", "e\u0301\u2028\u202e", "👩‍👩‍👧", "<b>&amp;</b>", "\ufeff"]
+    segments = [
+        Segment(segment=str(n), lp="en-de", source=text, translations={"A": text}, document=f"d{n}")
+        for n, text in enumerate(texts)
+    ]
+    campaign, _ = make_campaign_anywhere(test_set=TestSet(name="odd", segments=tuple(segments)))
+    found = {item.segment: item for item in rows(campaign, "item")}
+    assert [found[str(n)].source for n in range(len(texts))] == texts
+    assert [json.loads(found[str(n)].translations)[0]["text"] for n in range(len(texts))] == texts
+
+
+def test_two_campaigns_of_one_server_are_two(make_campaign_anywhere: MakeCampaign) -> None:
+    (one, _), (other, _) = make_campaign_anywhere(), make_campaign_anywhere("sqm")
+    assert (one.protocol.name, other.protocol.name) == ("esa", "sqm")
+    assert one.id != other.id or one.database.is_sqlite
+
+
+def test_a_name_that_the_server_knows_is_refused(make_campaign_anywhere: MakeCampaign) -> None:
+    made, _ = make_campaign_anywhere(name="first")
+    if made.database.is_sqlite:
+        pytest.skip("a file has one campaign")
+    made.folder.rename(made.folder.with_name("moved"))
+    with pytest.raises(UsageError, match="has a campaign 'first' already"):
+        make_campaign_anywhere(name="first")
+    assert len(rows(made, "campaign")) == 1
+
+
+# What cannot be made...
+
+
+def test_an_existing_folder_is_refused(make_campaign: MakeCampaign, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(UsageError, match="exists"):
+        make_campaign(name="mine")
+
+
+@pytest.mark.parametrize(
+    ("changes", "wrong"),
+    [
+        ({"annotators": 0}, "one annotator or more, got 0"),
+        ({"annotators": ["Ann", "Ann"]}, "somebody called 'Ann' already"),
+        ({"annotators": ["organiser"]}, "somebody called 'organiser' already"),
+        ({"annotators": []}, "needs one annotator"),
+        ({"redundancy": 4}, "redundancy of 4 needs as many annotators, got 3"),
+        ({"test_set": TestSet(name="none", segments=())}, "'none' has nothing to judge"),
+        ({"test_set": make_test_set("en-de", "en-zh"), "assignment": "pool"}, "2 language pairs"),
+        ({"checks": 0.1, "check_kinds": ("missing",), "protocol": "sqm"}, "checks of kind 'missing'"),
+        ({"checks": 0.1, "check_kinds": ("score",), "protocol": "mqm"}, "checks of kind 'score'"),
+        ({"name": ".hidden"}, "cannot be the name of a file"),
+    ],
+)
+def test_what_cannot_be_a_campaign_leaves_nothing_behind(
+    make_campaign: MakeCampaign, tmp_path: Path, changes: dict[str, Any], wrong: str
+) -> None:
+    with pytest.raises(AdjudgeError, match=wrong):
+        make_campaign(**changes)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_after_a_stop_nothing_of_a_campaign_is_left(
+    make_campaign_anywhere: MakeCampaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, _ = make_campaign_anywhere(name="kept")
+    before = [len(rows(kept, table)) for table in ("campaign", "task", "item", "person", "audit")]
+
+    def stop(*args: Any) -> None:
+        insert_tasks(*args)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(campaign_module, "insert_tasks", stop)
+    with pytest.raises(KeyboardInterrupt):
+        make_campaign_anywhere(name="stopped", checks=0.2)
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+    assert [len(rows(kept, table)) for table in ("campaign", "task", "item", "person", "audit")] == before
+
+
+# The folder...
+
+
+def test_only_the_owner_reads_links(make_campaign: MakeCampaign) -> None:
+    campaign, links = make_campaign()
+    file = campaign.folder / "links.csv"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(campaign.folder.stat().st_mode) == 0o700
+    assert read_links(campaign.folder) == links
+    assert [line.rpartition(",")[2] for line in file.read_text().split()[1:]] == [link.path for link in links]
+
+
+def test_campaign_json_is_for_people(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign()
+    said = json.loads((campaign.folder / "campaign.json").read_text())
+    assert said == {"name": "campaign-0", "protocol": "esa", "database": "campaign.sqlite", "version": 1}
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 2}', '{"version": 1}', "\xff"])
+def test_a_damaged_campaign_json_is_said(make_campaign: MakeCampaign, text: str) -> None:
+    campaign, _ = make_campaign()
+    (campaign.folder / "campaign.json").write_bytes(text.encode("latin-1"))
+    with pytest.raises(DataError, match=r"campaign\.json"):
+        open_campaign(campaign.folder)
+
+
+def test_a_folder_without_a_campaign_is_said(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="adjudge campaign new"):
+        open_campaign(tmp_path)
+
+
+def test_a_missing_store_is_said_and_not_made(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign()
+    campaign.database.close()
+    for file in campaign.folder.glob("campaign.sqlite*"):
+        file.unlink()
+    with pytest.raises(DataError, match="store of the campaign is missing"):
+        open_campaign(campaign.folder)
+    assert not (campaign.folder / "campaign.sqlite").exists()
+
+
+def test_a_store_that_is_none_is_said(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign()
+    campaign.database.close()
+    for file in campaign.folder.glob("campaign.sqlite-*"):
+        file.unlink()
+    (campaign.folder / "campaign.sqlite").write_text("no database " * 1000)
+    with pytest.raises(AdjudgeError, match="not a database"):
+        open_campaign(campaign.folder)
+
+
+# Many tasks...
+
+
+def test_tasks_are_appended_in_short_transactions_and_numbered_on(
+    make_campaign_anywhere: MakeCampaign,
+) -> None:
+    campaign, _ = make_campaign_anywhere()
+    segments = [
+        Segment(segment=str(n), lp="en-de", source="s", translations={"A": "a"}, document=f"d{n // 7}")
+        for n in range(1500)
+    ]
+    tasks = make_tasks(TestSet(name="more", segments=tuple(segments)), "one")
+    before = len(rows(campaign, "task"))
+    assert insert_tasks(campaign.database, campaign.id, tasks) == before + 1
+    stored = rows(campaign, "task")
+    assert [task.number for task in stored] == list(range(1, before + len(tasks) + 1))
+    with campaign.database.reading() as connection:
+        counted = select(schema.item.c.task_id, func.count()).group_by(schema.item.c.task_id)
+        counts = {row[0]: row[1] for row in connection.execute(counted)}
+    assert [counts[task.id] for task in stored[before:]] == [len(task.items) for task in tasks]
+
+
+def test_people_write_between_the_transactions_of_an_import(
+    make_campaign: MakeCampaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign, _ = make_campaign()
+    items: list[int] = []
+    pauses: list[float] = []
+    monkeypatch.setattr("adjudge.campaigns.storing.sleep", pauses.append)
+    writing = campaign.database.writing
+
+    def watched() -> Any:
+        items.append(len(rows(campaign, "item")))
+        return writing()
+
+    monkeypatch.setattr(campaign.database, "writing", watched)
+    tasks = make_tasks(make_test_set("en-de"), "one")
+    insert_tasks(campaign.database, campaign.id, tasks * 200)
+    assert max(later - earlier for earlier, later in pairwise(items)) <= 210
+    assert len(items) >= 2400 // 210
+    assert len(pauses) == len(items) - 1  # in which another process gets the store
+
+
+def test_times_are_those_that_were_passed(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign(now=NOW + 5)
+    assert {row.created_at for table in ("campaign", "person") for row in rows(campaign, table)} == {NOW + 5}

@@ -1,0 +1,283 @@
+"""The store: transactions, turns of writers, migrations, backups."""
+
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import func, insert, inspect, select, text
+from sqlalchemy.exc import IntegrityError
+
+from adjudge.campaigns.campaign import open_campaign
+from adjudge.campaigns.database import Database
+from adjudge.campaigns.migrations import upgrade
+from adjudge.campaigns.schema import METADATA, audit, campaign
+from adjudge.campaigns.turns import Turns
+from adjudge.errors import StoreError, UsageError
+from tests.campaigns.conftest import NOW, MakeCampaign
+
+ROW = {"protocol": "esa", "settings": "{}", "created_at": NOW}
+
+
+@pytest.fixture
+def url(store: str | None, tmp_path: Path) -> str:
+    return store or f"sqlite:///{tmp_path / 'store.sqlite'}"
+
+
+def count(database: Database) -> int:
+    with database.reading() as connection:
+        return int(connection.execute(select(func.count()).select_from(campaign)).scalar_one())
+
+
+def test_an_empty_store_gets_all_tables(url: str) -> None:
+    database = Database(url)
+    database.migrate()
+    with database.writing() as connection:
+        assert set(METADATA.tables) <= set(inspect(connection).get_table_names())
+        differences = compare_metadata(MigrationContext.configure(connection), METADATA)
+        names = {index.name for table in METADATA.tables.values() for index in table.indexes}
+        found = {
+            index["name"] for table in METADATA.tables for index in inspect(connection).get_indexes(table)
+        }
+    assert [found for found in differences if "index" not in found[0]] == []  # SQLite tells no expressions
+    assert names <= found
+    database.close()
+
+
+def test_an_older_store_is_carried_to_today(url: str) -> None:
+    database = Database(url)
+    with database.writing() as connection:
+        upgrade(connection, "m001")
+        assert inspect(connection).get_table_names() == ["alembic_version"]
+    for _ in range(2):  # the second time nothing is left to do
+        database.migrate()
+    assert count(database) == 0
+    database.close()
+
+
+def test_a_newer_store_is_refused_and_left_as_it_is(url: str) -> None:
+    database = Database(url)
+    database.migrate()
+    with database.writing() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = 'm999'"))
+    with pytest.raises(StoreError, match=r"newer adjudge.*'m999'.*update adjudge"):
+        database.migrate()
+    with database.reading() as connection:
+        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "m999"
+    database.close()
+
+
+def test_a_store_of_today_is_opened_while_somebody_writes(url: str) -> None:
+    database, other = Database(url), Database(url)
+    database.migrate()
+    with database.writing() as connection:
+        connection.execute(insert(campaign).values(name="x", **ROW))
+        other.migrate()
+    assert count(other) == 1
+    for one in (database, other):
+        one.close()
+
+
+def test_processes_that_start_together_migrate_once(url: str) -> None:
+    databases = [Database(url) for _ in range(4)]
+    threads = [threading.Thread(target=database.migrate) for database in databases]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [count(database) for database in databases] == [0] * 4
+    for database in databases:
+        database.close()
+
+
+def test_after_an_error_nothing_of_a_transaction_is_left(url: str) -> None:
+    database = Database(url)
+    database.migrate()
+
+    def write_and_fail() -> None:
+        with database.writing() as connection:
+            connection.execute(insert(campaign).values(name="x", **ROW))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write_and_fail()
+    assert count(database) == 0
+    database.close()
+
+
+def test_a_row_that_may_not_be_is_the_callers_business(url: str) -> None:
+    database = Database(url)
+    database.migrate()
+    with pytest.raises(IntegrityError), database.writing() as connection:
+        connection.execute(insert(campaign), [{"name": "x", **ROW}] * 2)
+    row = {"campaign_id": 99, "at": NOW, "actor": "", "action": "", "detail": ""}
+    with pytest.raises(IntegrityError), database.writing() as connection:  # foreign keys hold
+        connection.execute(insert(audit).values(**row))
+    database.close()
+
+
+def test_a_reader_sees_one_state_whatever_is_written(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'store.sqlite'}")
+    database.migrate()
+    with database.reading() as connection:
+        before = connection.execute(select(func.count()).select_from(campaign)).scalar_one()
+        with database.writing() as other:
+            other.execute(insert(campaign).values(name="x", **ROW))
+        after = connection.execute(select(func.count()).select_from(campaign)).scalar_one()
+    assert (before, after, count(database)) == (0, 0, 1)
+    database.close()
+
+
+def test_many_writers_at_once_all_get_their_turn(url: str) -> None:
+    database = Database(url)
+    database.migrate()
+
+    def write(name: str) -> None:
+        for number in range(10):
+            with database.writing() as connection:
+                found = connection.execute(select(func.count()).select_from(campaign)).scalar_one()
+                connection.execute(insert(campaign).values(name=f"{name}-{number}-{found}", **ROW))
+
+    threads = [threading.Thread(target=write, args=(str(number),)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert count(database) == 80
+    database.close()
+
+
+def test_a_writer_of_another_process_is_waited_for_but_not_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database, path = Database(f"sqlite:///{tmp_path / 'store.sqlite'}"), tmp_path / "store.sqlite"
+    database.migrate()
+    looks: list[float] = []
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+
+        def look(seconds: float) -> None:
+            looks.append(seconds)
+            if len(looks) == 3:
+                other.execute("COMMIT")
+
+        monkeypatch.setattr("adjudge.campaigns.database.time.sleep", look)
+        with database.writing() as connection:
+            connection.execute(insert(campaign).values(name="x", **ROW))
+            assert connection.execute(text("PRAGMA busy_timeout")).scalar() == 30_000
+        assert len(looks) == 3
+        other.execute("BEGIN IMMEDIATE")
+        monkeypatch.setattr("adjudge.campaigns.database._BUSY", 0.0)
+        with pytest.raises(StoreError, match="database is locked"), database.writing():
+            pass
+    assert count(database) == 1
+    database.close()
+
+
+def test_a_commit_is_on_the_disk_before_it_is_acknowledged(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'store.sqlite'}")
+    with database.reading() as connection:
+        pragmas = [
+            connection.execute(text(f"PRAGMA {name}")).scalar_one()
+            for name in ("journal_mode", "synchronous", "foreign_keys")
+        ]
+    assert pragmas == ["wal", 2, 1]
+    database.close()
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "store.sqlite", "mysql://host/x", "sqlite://", "sqlite+pysqlcipher:///x", "postgresql+pg8000://x"],
+)
+def test_other_stores_are_refused(url: str) -> None:
+    with pytest.raises(UsageError, match="sqlite:///PATH or postgresql://"):
+        Database(url)
+
+
+def test_an_address_never_shows_its_password() -> None:
+    database = Database("postgresql://ann:hidden@localhost:1/none?connect_timeout=1")
+    assert "hidden" not in database.url
+    with pytest.raises(StoreError, match="ann:\\*\\*\\*@localhost") as caught, database.reading():
+        pass
+    assert "hidden" not in str(caught.value)
+
+
+def test_a_path_may_hold_any_character(make_campaign: MakeCampaign) -> None:
+    made, _ = make_campaign(name="50% Größe? #1 & mehr")
+    opened = open_campaign(made.folder)
+    assert opened.name == "50% Größe? #1 & mehr"
+    opened.database.close()
+
+
+# Backups...
+
+
+def test_a_backup_holds_everything_that_was_acknowledged_before(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'store.sqlite'}")
+    database.migrate()
+    acknowledged, is_done = [0], threading.Event()
+
+    def write() -> None:
+        while not is_done.is_set():
+            with database.writing() as connection:
+                connection.execute(insert(campaign).values(name=str(acknowledged[0]), **ROW))
+            acknowledged[0] += 1
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for number in range(3):
+            before = acknowledged[0]
+            database.backup(tmp_path / f"{number}.sqlite")
+            with closing(sqlite3.connect(tmp_path / f"{number}.sqlite")) as copy:
+                assert copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+                assert copy.execute("SELECT count(*) FROM campaign").fetchone()[0] >= before
+    finally:
+        is_done.set()
+        writer.join()
+    database.close()
+
+
+def test_a_backup_writes_over_nothing_and_leaves_nothing_unfinished(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'store.sqlite'}")
+    database.migrate()
+    (tmp_path / "there").write_text("mine")
+    with pytest.raises(UsageError, match="exists"):
+        database.backup(tmp_path / "there")
+    with pytest.raises(StoreError):
+        database.backup(tmp_path / "no" / "folder")
+    database.close()
+    assert (tmp_path / "there").read_text() == "mine"
+    assert not list(tmp_path.glob(".*"))
+
+
+# Turns...
+
+
+def test_who_waits_longest_goes_first() -> None:
+    turns, order, threads = Turns(), [], []
+
+    def wait(number: int) -> None:
+        with turns:
+            order.append(number)
+
+    with turns:
+        for number in range(20):
+            threads.append(threading.Thread(target=wait, args=(number,)))
+            threads[-1].start()
+            while len(turns._waiting) <= number:
+                threading.Event().wait(0.001)
+    for thread in threads:
+        thread.join()
+    assert order == list(range(20))
+
+
+def test_an_error_within_a_turn_lets_the_next_one_in() -> None:
+    turns = Turns()
+    with pytest.raises(ZeroDivisionError), turns:
+        raise ZeroDivisionError
+    with turns:
+        pass

@@ -1,0 +1,276 @@
+"""What people said comes out under the names of the systems, whatever order they saw."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from adjudge.campaigns.answers import save
+from adjudge.campaigns.assigning import Assignment, assign_next, drop, expire, finish
+from adjudge.campaigns.campaign import Campaign
+from adjudge.campaigns.exporting import export_campaign, stream_submissions
+from adjudge.campaigns.items import ItemShown
+from adjudge.core.annotation import Annotation, ErrorSpan, Preference
+from adjudge.core.segment import TestSet
+from adjudge.data.submission_lines import submission_from_json, submission_to_json
+from adjudge.data.submissions import Submission
+from tests.campaigns.conftest import NOW, SYSTEMS, MakeCampaign
+from tests.campaigns.work import answer_all, change, finished, items, person, work_off
+
+ALL = ["esa", "esa-ai", "mqm", "da-sqm", "sqm", "contrastive-esa", "pairwise", "post-edit"]
+
+
+def given_marks(test_set: TestSet) -> list[Annotation]:
+    """The first word of every translation, marked beforehand."""
+    return [
+        Annotation(
+            lp=one.lp,
+            segment=one.segment,
+            system=system,
+            annotator="judge",
+            protocol="mqm",
+            spans=(ErrorSpan(severity="major", start=0, end=2, text=text[:2], category="fluency/grammar"),),
+        )
+        for one in test_set
+        for system, text in one.translations.items()
+    ]
+
+
+@pytest.fixture
+def make(make_campaign: MakeCampaign, small: TestSet) -> Any:
+    def make(protocol: str, **more: Any) -> Campaign:
+        if protocol == "esa-ai":
+            more["given"] = given_marks(small)
+        return make_campaign(protocol, 1, **more)[0]
+
+    return make
+
+
+def all_items(campaign: Campaign) -> Iterator[tuple[Assignment, ItemShown]]:
+    """Every item, given to the first annotator; tasks are finished in between."""
+    who = person(campaign)
+    while (given := assign_next(campaign, who, NOW)) is not None:
+        yield from ((given, shown) for shown in items(campaign, given))
+        finish(campaign, who, given.id, NOW)
+
+
+def system_mark(text: str) -> dict[str, Any]:
+    return {"id": "m", "start": 1, "end": 3, "text": text[1:3], "severity": "minor", "note": text}
+
+
+@pytest.mark.parametrize("protocol", ALL)
+def test_every_protocol_exports_what_was_shown_and_said(make: Any, small: TestSet, protocol: str) -> None:
+    campaign = make(protocol)
+    work_off(campaign, person(campaign), NOW)
+    file = export_campaign(campaign)
+    assert (file.name, file.protocol) == (campaign.name, protocol)
+    assert file.settings["protocol"] == protocol
+    sources = {one.segment: one for one in small}
+    for found in file.submissions:
+        segment = sources[found.segment]
+        assert found.source == segment.source
+        assert found.document == segment.document
+        assert found.texts.items() <= segment.translations.items()
+        assert {record.annotator for record in found.records} <= {found.person}
+    count = len(small) * (2 if campaign.protocol.shows == "one" else 1)
+    assert sorted(found.place for found in file.submissions) == list(range(count))
+
+
+@pytest.mark.parametrize("protocol", ALL)
+def test_what_is_exported_comes_back_from_its_lines(make: Any, protocol: str) -> None:
+    campaign = make(protocol)
+    work_off(campaign, person(campaign), NOW)
+    found = list(stream_submissions(campaign))
+    assert [submission_from_json(submission_to_json(one)) for one in found] == found
+
+
+def test_ratings_and_marks_go_to_the_system_that_was_shown_there(make: Any) -> None:
+    campaign = make("contrastive-esa")
+    who = person(campaign)
+    for given, shown in all_items(campaign):
+        parts = [
+            {"rating": len(text), "spans": [system_mark(text)] if len(text) > 3 else []}
+            for text in shown.asked.texts
+        ]
+        saved = save(campaign, who, given.id, "p", [change(shown, state={"translations": parts})], NOW)
+        assert not saved.refused
+    orders = set()
+    for found in stream_submissions(campaign):
+        records = [record for record in found.records if isinstance(record, Annotation)]
+        assert tuple(record.system for record in records) == SYSTEMS
+        for record in records:
+            assert record.rating == len(found.texts[record.system])
+            assert [span.note for span in record.spans] in ([], [found.texts[record.system]])
+        orders.add(tuple(found.texts))
+    assert len(orders) == 2, "texts stand in the order shown, and both orders occur"
+
+
+def test_verdicts_are_mapped_back_from_the_sides_shown(make: Any) -> None:
+    campaign = make("pairwise")
+    who = person(campaign)
+    for given, shown in all_items(campaign):
+        longer = "A" if len(shown.asked.texts[0]) > len(shown.asked.texts[1]) else "B"
+        verdicts = {**dict.fromkeys(("faithfulness", "fluency"), longer), "style": "E", "overall": longer}
+        save(campaign, who, given.id, "p", [change(shown, verdicts=verdicts)], NOW)
+    assert len({tuple(found.texts) for found in stream_submissions(campaign)}) == 2
+    for found in stream_submissions(campaign):
+        a, b = (found.texts[system] for system in SYSTEMS)
+        wanted = {"faithfulness": "A" if len(a) > len(b) else "B", "style": "E"}
+        said = {one.criterion: one.verdict for one in found.records if isinstance(one, Preference)}
+        assert {one.systems for one in found.records if isinstance(one, Preference)} == {SYSTEMS}
+        assert said == {**wanted, "fluency": wanted["faithfulness"], "overall": wanted["faithfulness"]}
+
+
+def test_reasons_of_a_preference_are_kept_by_system(make: Any) -> None:
+    campaign = make("pairwise")
+    who = person(campaign)
+    given = assign_next(campaign, who, NOW)
+    assert given is not None
+    shown = items(campaign, given)[0]
+    text = shown.asked.texts[1]
+    parts = [{}, {"spans": [system_mark(text)]}]
+    state = {"translations": parts, **finished(campaign)}
+    assert not save(campaign, who, given.id, "p", [change(shown, state=state)], NOW).refused
+    (found,) = stream_submissions(campaign)
+    (system,) = found.more["reasons"]
+    assert found.texts[system] == text
+    assert found.more["reasons"][system][0]["text"] == text[1:3]
+
+
+@pytest.mark.parametrize("protocol", ["esa", "mqm"])
+def test_what_is_missing_becomes_an_omission_without_a_place(make: Any, protocol: str) -> None:
+    campaign = make(protocol)
+    category = "accuracy/omission" if protocol == "mqm" else None
+    missing = {"severity": "major", "category": category}
+    work_off(campaign, person(campaign), NOW, **finished(campaign), missing=missing)
+    for found in stream_submissions(campaign):
+        (record,) = found.records
+        assert isinstance(record, Annotation)
+        assert record.spans == (ErrorSpan(severity="major", category="accuracy/omission", match="unplaced"),)
+
+
+def test_a_non_translation_is_an_error_of_the_whole(make: Any) -> None:
+    campaign = make("mqm")
+    work_off(campaign, person(campaign), NOW, is_non_translation=[True])
+    for found in stream_submissions(campaign):
+        (record,) = found.records
+        assert isinstance(record, Annotation)
+        (text,) = found.texts.values()
+        (span,) = record.spans
+        assert (span.category, span.start, span.end) == ("non-translation", 0, len(text))
+
+
+def test_a_mark_of_the_source_counts_there(make: Any) -> None:
+    campaign = make("mqm")
+    who = person(campaign)
+    given = assign_next(campaign, who, NOW)
+    assert given is not None
+    shown = items(campaign, given)[0]
+    mark = {"id": "s", "side": "source", "start": 0, "end": 2, "severity": "minor"}
+    mark |= {"text": shown.asked.source[:2], "category": "accuracy/omission"}
+    save(campaign, who, given.id, "p", [change(shown, kind="complete", spans=[mark])], NOW)
+    (found,) = stream_submissions(campaign)
+    (record,) = found.records
+    assert isinstance(record, Annotation)
+    assert (record.spans[0].side, record.spans[0].text) == ("source", found.source[:2])
+
+
+def test_what_stood_there_beforehand_is_exported_beside_what_became_of_it(make: Any) -> None:
+    campaign = make("esa-ai")
+    work_off(campaign, person(campaign), NOW, rating=50, spans=[], removed=[0])
+    for found in stream_submissions(campaign):
+        ((system, (span,)),) = found.given.items()
+        assert (span.text, span.category) == (found.texts[system][:2], "fluency/grammar")
+        (record,) = found.records
+        assert isinstance(record, Annotation)
+        assert record.spans == ()
+
+
+def test_a_control_has_nothing_given(make: Any) -> None:
+    campaign = make("esa-ai", control=1.0)
+    work_off(campaign, person(campaign), NOW)
+    assert {(one.kind, len(one.given)) for one in stream_submissions(campaign)} == {("control", 0)}
+
+
+def test_a_reference_is_exported_with_the_draft_it_was_made_of(make: Any) -> None:
+    campaign = make("post-edit")
+    who = person(campaign)
+    for given, shown in all_items(campaign):
+        shorter = min((0, 1), key=lambda place: len(shown.asked.texts[place]))
+        event = change(shown, chosen=shorter, edited="Ein Satz.\r\n")
+        save(campaign, who, given.id, "p", [event], NOW)
+    for found in stream_submissions(campaign):
+        assert found.chosen == min(found.texts, key=lambda system: len(found.texts[system]))
+        assert (found.edited, found.records) == ("Ein Satz.\r\n", ())
+
+
+def test_a_check_has_the_text_before_it_was_damaged_and_says_whether_it_was_passed(make: Any) -> None:
+    campaign = make("esa", checks=0.3)
+    work_off(campaign, person(campaign), NOW)
+    checks = [found for found in stream_submissions(campaign) if found.kind == "check"]
+    assert checks
+    for found in checks:
+        for system, text in found.originals.items():
+            assert found.texts[system] != text
+            assert found.more["is_passed"] is False
+        assert bool(found.originals) == ("is_passed" in found.more)
+
+
+def test_times_are_those_of_the_work(make: Any) -> None:
+    campaign = make("esa")
+    who = person(campaign)
+    given = assign_next(campaign, who, NOW)
+    assert given is not None
+    shown = items(campaign, given)[0]
+    first = change(shown, kind="mark", at=NOW + 10, active=4.0)
+    last = change(shown, 1, rating=3, at=NOW + 25, active=6.5, idle=60)
+    save(campaign, who, given.id, "p", [first, last], NOW + 30)
+    (found,) = stream_submissions(campaign)
+    assert (found.started, found.ended) == (NOW + 10, NOW + 25)
+    assert (found.active, found.idle, found.revision) == (10.5, 60.0, 2)
+
+
+def test_half_done_work_is_exported_item_by_item_and_dropped_work_never(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("esa", 1, assignment="pool", lease_minutes=1)
+    who = person(campaign)
+    given = assign_next(campaign, who, NOW)
+    assert given is not None
+    shown = items(campaign, given)[0]
+    save(campaign, who, given.id, "p", [change(shown, rating=1)], NOW)
+    assert count(campaign) == 1
+    expire(campaign, NOW + 3600)
+    assert count(campaign) == 1, "a lease that ran out loses nothing"
+    drop(campaign, given.number, who.id, NOW, actor="test")
+    assert count(campaign) == 0
+
+
+def count(campaign: Campaign) -> int:
+    return len(list(stream_submissions(campaign)))
+
+
+def test_many_answers_come_in_order_from_many_reads(
+    make_campaign: MakeCampaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign, _ = make_campaign("esa", 2, assignment="pool", redundancy=2)
+    work_off(campaign, person(campaign, 0), NOW)
+    work_off(campaign, person(campaign, 1), NOW + 30)
+    whole = list(stream_submissions(campaign))
+    monkeypatch.setattr("adjudge.campaigns.exporting._AT_ONCE", 5)
+    assert list(stream_submissions(campaign)) == whole
+    assert len(whole) == 24
+    assert [one.ended for one in whole] == sorted(one.ended for one in whole)
+    for who in {one.person for one in whole}:
+        assert [one.place for one in whole if one.person == who] == list(range(12))
+
+
+def test_an_export_is_the_same_from_every_store(make_campaign_anywhere: MakeCampaign) -> None:
+    campaign, _ = make_campaign_anywhere("esa", 1, name="one")
+    given = assign_next(campaign, person(campaign), NOW)
+    assert given is not None
+    answer_all(campaign, person(campaign), given, NOW, rating=7, comment="a\0b 🐕 \u2028")
+    for found in stream_submissions(campaign):
+        (record,) = found.records
+        assert isinstance(record, Annotation)
+        assert (record.rating, record.rationale) == (7, "a\0b 🐕 \u2028")
+        assert isinstance(replace(found, place=0), Submission)

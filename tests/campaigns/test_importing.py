@@ -1,0 +1,134 @@
+"""Importing: what people said elsewhere is answers here, and what they did not finish is to do."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from adjudge.campaigns.assigning import assign_next
+from adjudge.campaigns.campaign import Campaign
+from adjudge.campaigns.exporting import export_campaign
+from adjudge.campaigns.importing import import_submissions
+from adjudge.campaigns.progress import find_progress
+from adjudge.core.annotation import Annotation, ErrorSpan
+from adjudge.data.submissions import Submission
+from adjudge.errors import UsageError
+from tests.campaigns.conftest import NOW, MakeCampaign
+from tests.campaigns.work import finished, person, work_off
+
+PEOPLE = ["ann", "ben"]
+
+
+def said(campaign: Campaign) -> list[tuple[Any, ...]]:
+    """What counts of an export, without what is the store's own."""
+    return sorted(
+        (s.person, s.segment, *sorted(s.texts), s.records, s.chosen or "", s.edited or "", s.active, s.ended)
+        for s in export_campaign(campaign).submissions
+    )
+
+
+@pytest.mark.parametrize(
+    "protocol", ["esa", "mqm", "da-sqm", "sqm", "contrastive-esa", "pairwise", "post-edit"]
+)
+def test_an_export_goes_into_another_campaign_and_comes_out_equal(
+    protocol: str, make_campaign_anywhere: MakeCampaign
+) -> None:
+    first, _ = make_campaign_anywhere(protocol, PEOPLE, redundancy=2, name="first")
+    for number in range(2):
+        work_off(first, person(first, number), NOW, **finished(first))
+    second, _ = make_campaign_anywhere(protocol, PEOPLE, redundancy=2, name="second", assignment="pool")
+    assert not import_submissions(second, export_campaign(first).submissions, NOW + 1e6)
+    assert said(second) == said(first)
+    found = find_progress(second, NOW + 1e6)
+    assert (found.items_left, found.tasks_done) == (0, found.tasks)
+
+
+def marked(campaign: Campaign, *spans: ErrorSpan, **changes: Any) -> list[Submission]:
+    """One submission of the first segment of the first system, with these marks."""
+    work_off(campaign, person(campaign), NOW, rating=70)
+    first = min(export_campaign(campaign).submissions, key=lambda s: (s.segment, *s.texts))
+    (record,) = first.records
+    assert isinstance(record, Annotation)
+    return [replace(first, records=(replace(record, spans=spans),), **changes)]
+
+
+def test_marks_keep_their_places_and_something_missing_its_own(make_campaign: MakeCampaign) -> None:
+    first, _ = make_campaign(annotators=PEOPLE)
+    spans = (
+        ErrorSpan(severity="minor", start=1, end=2, text="i"),
+        ErrorSpan(severity="major", category="accuracy/omission", match="unplaced"),
+    )
+    second, _ = make_campaign(annotators=PEOPLE, assignment="pool")
+    assert not import_submissions(second, marked(first, *spans), NOW)
+    (found,) = export_campaign(second).submissions
+    (record,) = found.records
+    assert isinstance(record, Annotation)
+    assert record.spans == spans
+
+
+def test_what_is_no_translation_at_all_stays_that(make_campaign: MakeCampaign) -> None:
+    first, _ = make_campaign("mqm", PEOPLE)
+    work_off(first, person(first), NOW, is_non_translation=[True])
+    second, _ = make_campaign("mqm", PEOPLE, assignment="pool")
+    assert not import_submissions(second, export_campaign(first).submissions, NOW)
+    assert said(second) == said(first)
+    spans = {span.category for one in export_campaign(second).submissions for span in one.records[0].spans}  # type: ignore[union-attr]
+    assert spans == {"non-translation"}
+
+
+@pytest.mark.parametrize(
+    ("change", "counted"),
+    [
+        ({"kind": "check"}, "answers to attention checks, which belong to the campaign that made them"),
+        ({"kind": "tutorial"}, "answers in a tutorial, which belongs to the campaign that had it"),
+        ({"is_last": False}, "submissions that were submitted again"),
+        ({"segment": "elsewhere"}, "submissions of translations that the campaign does not have"),
+        ({"texts": {"Alder": "Another text."}}, "submissions of another text than the campaign's"),
+    ],
+)
+def test_what_has_no_place_is_counted(
+    change: dict[str, Any], counted: str, make_campaign: MakeCampaign
+) -> None:
+    first, _ = make_campaign(annotators=PEOPLE)
+    second, _ = make_campaign(annotators=PEOPLE, assignment="pool")
+    assert import_submissions(second, marked(first, **change), NOW) == {counted: 1}
+    assert not export_campaign(second).submissions
+
+
+def test_a_mark_that_is_none_of_the_text_is_counted(make_campaign: MakeCampaign) -> None:
+    first, _ = make_campaign(annotators=PEOPLE)
+    second, _ = make_campaign(annotators=PEOPLE, assignment="pool")
+    odd = ErrorSpan(severity="minor", start=0, end=3, text="xyz")
+    (what,) = import_submissions(second, marked(first, odd), NOW)
+    assert what.startswith("submissions that the protocol does not allow (")
+    neutral = ErrorSpan(severity="neutral", start=0, end=3, text="Die")
+    assert import_submissions(second, marked(first, neutral), NOW) == {"marks of severity neutral": 1}
+
+
+def test_who_was_not_finished_goes_on_where_they_stopped(make_campaign: MakeCampaign) -> None:
+    first, _ = make_campaign(annotators=PEOPLE)
+    second, _ = make_campaign(annotators=PEOPLE, assignment="pool")
+    work_off(first, person(first), NOW)
+    everything = export_campaign(first).submissions
+    documents: dict[int, list[Submission]] = {}
+    for one in everything:
+        documents.setdefault(one.task, []).append(one)
+    half = next(parts for parts in documents.values() if len(parts) > 1)[:1]
+    import_submissions(second, half, NOW)
+    assert find_progress(second, NOW).tasks_done == 0
+    given = assign_next(second, person(second), NOW)
+    assert given is not None
+    assert given.document == half[0].document
+    assert len(export_campaign(second).submissions) == 1
+
+
+def test_only_a_campaign_that_nobody_worked_on_takes_them_and_only_of_its_people(
+    make_campaign: MakeCampaign,
+) -> None:
+    first, _ = make_campaign(annotators=PEOPLE)
+    second, _ = make_campaign(annotators=["eve"], assignment="pool")
+    found = marked(first)
+    with pytest.raises(UsageError, match="has nobody called 'ann'"):
+        import_submissions(second, found, NOW)
+    with pytest.raises(UsageError, match=r"people have worked on .* already: import into a new one"):
+        import_submissions(first, found, NOW)

@@ -1,0 +1,123 @@
+"""Tutorials: ours can be passed as they say, and others are read strictly."""
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from adjudge.campaigns import schema
+from adjudge.campaigns.feedback import feedback
+from adjudge.campaigns.protocols import NAMES, find_campaign_protocol
+from adjudge.campaigns.state import MarkedSpan, Missing, State, TranslationState
+from adjudge.campaigns.tasks import Item
+from adjudge.campaigns.tutorial import DOCUMENT, make_tutorial, read_tutorial
+from adjudge.errors import DataError, UsageError
+from tests.campaigns.conftest import MakeCampaign, make_test_set
+
+ITEM = """
+[[items]]
+source = "A cat."
+translations = ["Ein Hund."]
+says = "Mark the animal."
+expects = { spans = [{ text = "Hund", severity = "major" }], rating = [0, 50] }
+"""
+
+
+def answer(item: Item) -> State:
+    """What a person says who does as they are told."""
+    expected = item.check or {}
+    spans = [MarkedSpan(id=str(n), **span) for n, span in enumerate(expected.get("spans", []))]
+    missing = Missing(severity="major") if expected.get("missing") else None
+    rating = sum(expected["rating"]) / 2 if "rating" in expected else None
+    parts = [
+        TranslationState(spans=spans, missing=missing, rating=rating)
+        if place == expected.get("translation", 0)
+        else TranslationState()
+        for place in range(len(item.translations))
+    ]
+    said = {"verdicts": expected.get("verdicts", {}), "chosen": expected.get("chosen")}
+    return State.model_validate({"translations": parts, **said})
+
+
+@pytest.mark.parametrize("lp", ["en-de", "de-hsb"])
+@pytest.mark.parametrize("protocol", NAMES)
+def test_ours_can_be_passed_and_not_by_doing_nothing(protocol: str, lp: str) -> None:
+    task = make_tutorial(find_campaign_protocol(protocol), lp)
+    assert (task.kind, task.document, task.redundancy, task.lp) == ("tutorial", DOCUMENT, 0, lp)
+    nothing = [State(translations=[TranslationState() for _ in item.translations]) for item in task.items]
+    assert [feedback(answer(item), item.check or {}) for item in task.items] == [[]] * len(task.items)
+    assert any(feedback(state, item.check or {}) for state, item in zip(nothing, task.items, strict=True))
+    assert all((item.check or {}).get("says") for item in task.items)
+
+
+def test_a_language_pair_may_have_a_tutorial_of_its_own() -> None:
+    esa = find_campaign_protocol("esa")
+    german, general = make_tutorial(esa, "en-de").items[0], make_tutorial(esa, "en-fr").items[0]
+    assert german.translations[0]["text"] == "Der Hund schläft auf dem warmen Dach."
+    assert general.translations[0]["text"] == "The dog sleeps on the warm roof."
+
+
+def test_spans_are_found_by_their_text(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(ITEM)
+    (item,) = read_tutorial(tmp_path / "own.toml", find_campaign_protocol("esa"))
+    assert item.check == {
+        "what": "tutorial",
+        "translation": 0,
+        "says": "Mark the animal.",
+        "spans": [{"start": 4, "end": 8, "text": "Hund", "severity": "major"}],
+        "rating": [0, 50],
+    }
+
+
+@pytest.mark.parametrize(
+    ("protocol", "change", "wrong"),
+    [
+        ("esa", ("[[items]]", "[items"), "no TOML"),
+        ("esa", (ITEM, ""), "items: Field required"),
+        ("esa", ('says = "Mark the animal."', ""), "says: Field required"),
+        ("esa", ("says", "sez"), "says: Field required"),
+        ("esa", ('"Hund"', '"Katze"'), "it stands 0 times"),
+        ("esa", ("Ein Hund.", "Hund, Hund"), "it stands 2 times"),
+        ("esa", ('"major"', '"huge"'), "severity"),
+        ("esa", ('"major"', '"critical"'), "item 1: esa does not have severity critical"),
+        ("esa", ('["Ein Hund."]', '["Ein Hund.", "Eine Katze."]'), "esa shows one, got 2"),
+        ("esa", ("expects = { ", "expects = { translation = 1, "), "no translation 1 of 1"),
+        ("esa", ("expects = { ", "expects = { chosen = 0, "), "a choice of drafts"),
+        ("esa", ("says", "given = [[]]\nsays"), "spans marked beforehand"),
+        ("esa-ai", ("says", "given = []\nsays"), "wanted a list for each of 1"),
+        ("mqm", ("Mark", "Do mark"), "mqm does not have a rating"),
+        ("da-sqm", ("Mark", "Do mark"), "da-sqm does not have severity major"),
+        ("pairwise", ('["Ein Hund."]', '["Ein Hund.", "x", "y"]'), "pairwise shows pair, got 3"),
+        ("esa", ("expects = { ", 'expects = { verdicts = { style = "A" }, '), "such criteria"),
+    ],
+)
+def test_what_is_no_tutorial_is_refused_with_the_reason(
+    tmp_path: Path, protocol: str, change: tuple[str, str], wrong: str
+) -> None:
+    (tmp_path / "own.toml").write_text(ITEM.replace(*change))
+    with pytest.raises(DataError, match=wrong) as caught:
+        read_tutorial(tmp_path / "own.toml", find_campaign_protocol(protocol))
+    assert "own.toml" in str(caught.value)
+
+
+def test_a_campaign_has_one_for_each_language_pair_before_all_else(make_campaign: MakeCampaign) -> None:
+    chosen = make_test_set("en-de", "en-zh")
+    campaign, _ = make_campaign("esa", 4, tutorial=True, checks=0.2, test_set=chosen)
+    columns = (schema.task.c.kind, schema.task.c.lp, schema.task.c.redundancy, schema.task.c.batch)
+    with campaign.database.reading() as connection:
+        first, second, *rest = connection.execute(select(*columns).order_by(schema.task.c.number)).all()
+    assert [tuple(first), tuple(second)] == [("tutorial", "en-de", 0, None), ("tutorial", "en-zh", 0, None)]
+    assert {row.kind for row in rest} == {"original", "check"}
+
+
+def test_a_tutorial_of_ones_own_needs_a_campaign_with_a_tutorial(
+    make_campaign: MakeCampaign, tmp_path: Path
+) -> None:
+    (tmp_path / "own.toml").write_text(ITEM)
+    make_campaign(tutorial=True)
+    campaign, _ = make_campaign(tutorial=True, extras_tutorial=tmp_path / "own.toml")
+    with campaign.database.reading() as connection:
+        sources = connection.execute(select(schema.item.c.source).order_by(schema.item.c.id)).scalars().all()
+    assert sources[0] == "A cat."
+    with pytest.raises(UsageError, match="settings do not ask for one"):
+        make_campaign(extras_tutorial=tmp_path / "own.toml")

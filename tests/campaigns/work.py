@@ -1,0 +1,73 @@
+"""A person at work, for tests: takes tasks, marks, rates, finishes."""
+
+import uuid
+from typing import Any
+
+from sqlalchemy import select
+
+from adjudge.campaigns.answers import Event, Saved, save
+from adjudge.campaigns.assigning import Assignment, assign_next, finish
+from adjudge.campaigns.campaign import Campaign
+from adjudge.campaigns.items import ITEM_COLUMNS, ItemShown, read_item
+from adjudge.campaigns.people import Person, people
+from adjudge.campaigns.schema import item
+from adjudge.campaigns.state import first_state
+
+
+def person(campaign: Campaign, number: int = 0) -> Person:
+    """The annotators in order; -1 is the organiser."""
+    return people(campaign)[number]
+
+
+def items(campaign: Campaign, given: Assignment) -> list[ItemShown]:
+    """Items of an assignment, in order."""
+    query = select(*ITEM_COLUMNS).where(item.c.task_id == given.task).order_by(item.c.place)
+    with campaign.database.reading() as connection:
+        return [read_item(campaign, row, given.seed) for row in connection.execute(query)]
+
+
+def fields(shown: ItemShown, **changes: Any) -> dict[str, Any]:
+    """The first state, with changes of the whole or, where it has such a part, of its translations."""
+    state = first_state(shown.asked).model_dump(mode="json")
+    for name, value in changes.items():
+        for part in [state] if name in state else state["translations"]:
+            part[name] = value
+    return state
+
+
+def change(shown: ItemShown, base: int = 0, *, name: str = "", **more: Any) -> Event:
+    """An event of an item; `state` in full, or changes of the first one."""
+    own = {key: more.pop(key) for key in ("kind", "at", "active", "idle", "hashes") if key in more}
+    state = more.pop("state", None)
+    defaults = {"kind": "rate", "at": 0.0, "hashes": shown.asked.hashes, **own}
+    said = fields(shown, **more) if state is None else state
+    return Event(id=name or uuid.uuid4().hex, item=shown.id, base=base, state=said, **defaults)
+
+
+def answer_all(campaign: Campaign, who: Person, given: Assignment, now: float, **changes: Any) -> Saved:
+    """Say the same of every item, and that it is complete."""
+    changes = changes or finished(campaign)
+    events = [change(shown, kind="complete", at=now, **changes) for shown in items(campaign, given)]
+    return save(campaign, who, given.id, "page", events, now)
+
+
+def finished(campaign: Campaign) -> dict[str, Any]:
+    """What each protocol needs."""
+    protocol = campaign.protocol
+    if protocol.scale is not None:
+        return {"rating": protocol.scale.high}
+    if protocol.criteria:
+        return {"verdicts": dict.fromkeys(protocol.criteria, "A")}
+    return {"chosen": 0, "edited": "Text."} if protocol.shows == "candidates" else {}
+
+
+def work_off(campaign: Campaign, who: Person, now: float, **changes: Any) -> list[Assignment]:
+    """Do all that there is for a person."""
+    done: list[Assignment] = []
+    while (given := assign_next(campaign, who, now)) is not None:
+        assert len(done) < 1000
+        answer_all(campaign, who, given, now, **changes)
+        finish(campaign, who, given.id, now)
+        done.append(given)
+        now += 60
+    return done
