@@ -1,1 +1,1 @@
-"""Routes and pages. Today only the stylesheet that reports carry with them: `static/adjudge.css`."""
+"""Routes and pages of a campaign's server. Reports carry its stylesheet `static/adjudge.css`, too."""

@@ -1,0 +1,266 @@
+"""What every request and every response passes, whatever its route: host, origin, size, headers.
+
+It knows no campaign. A request that does not pass gets a message and never reaches a route.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from adjudge.errors import UsageError
+
+__all__ = ["Guard", "Refusal", "Site", "read_site", "refusal_of", "security_headers"]
+
+_LOG: Final = logging.getLogger("adjudge.web")
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_HOST: Final = re.compile(r"(?P<name>[a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
+_DEFAULT_PORT: Final = {"http": ":80", "https": ":443"}
+
+_LARGEST: Final = 64 * 1024
+_LARGEST_BY_PATH: Final[Mapping[str, int]] = {"/api/events": 4 * 1024 * 1024}
+_PATIENCE: Final = 30.0  # seconds that a body may take to arrive
+
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+"""Our own files and nothing else: no inline script or style, no foreign address, no text turned to markup."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """Where browsers find the server.
+
+    Args:
+        origin: such as `https://judge.example.org`; empty: found by address or as localhost alone.
+    """
+
+    origin: str = ""
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether browsers come by https."""
+        return self.origin.startswith("https://")
+
+    @property
+    def cookie(self) -> str:
+        """The session's cookie: on https the browser itself refuses one that another host or path set."""
+        return "__Host-adjudge" if self.is_secure else "adjudge"
+
+    @property
+    def host(self) -> str:
+        """Name and port as browsers send them."""
+        return urlsplit(self.origin).netloc
+
+    def is_ours(self, host: str) -> bool:
+        """Whether a Host header names this server: its public name, localhost, or any bare IP address.
+
+        A name of someone else that points here (DNS rebinding) is none of these.
+        """
+        host = host.lower()
+        return bool(host) and (host == self.host or _is_local(host))
+
+    def is_origin(self, origin: str, host: str) -> bool:
+        """Whether an Origin header names the page's own server, given its Host header."""
+        host = host.lower()
+        own = {self.origin} if host == self.host else {f"http://{host}", f"https://{host}"}
+        return origin.lower() in own
+
+
+def _is_local(host: str) -> bool:
+    match = _HOST.fullmatch(host)
+    if match is None:
+        return False
+    name = match["name"]
+    if name == "localhost":
+        return True
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def read_site(url: str | None) -> Site:
+    """Read the address that an organiser gives as the public one.
+
+    Raises:
+        UsageError: it is no http(s) address, or has more than scheme, host and port.
+    """
+    if url is None:
+        return Site()
+    parts = urlsplit(url.lower().rstrip("/"))
+    host = parts.netloc.removesuffix(_DEFAULT_PORT.get(parts.scheme, ""))
+    rest = parts.path or parts.query or parts.fragment
+    if parts.scheme not in _DEFAULT_PORT or rest or not _HOST.fullmatch(host):
+        raise UsageError(f"the public URL must look like https://judge.example.org, got {url!r}")
+    return Site(origin=f"{parts.scheme}://{host}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """A request that no route sees.
+
+    Args:
+        status: HTTP status.
+        message: for a person.
+    """
+
+    status: int
+    message: str
+
+
+def refusal_of(method: str, path: str, headers: Headers, site: Site) -> Refusal | None:
+    """Say why a request is refused before its body is read; None where it may go on."""
+    hosts = headers.getlist("host")
+    if len(hosts) != 1 or not site.is_ours(hosts[0]):
+        return Refusal(status=400, message="This server is not known by that name: check the address.")
+    if method in _SAFE:
+        return None
+    if _is_cross_site(headers, hosts[0], site):
+        return Refusal(status=403, message="Another site asked for this change. Open the page itself.")
+    length = headers.get("content-length", "0")
+    if not re.fullmatch("[0-9]{1,18}", length) or int(length) > _largest(path):
+        return _too_large(path)
+    return None
+
+
+def _is_cross_site(headers: Headers, host: str, site: Site) -> bool:
+    """Whether a browser says that another site's page sends this (Filippo Valsorda's scheme, as in Go 1.25).
+
+    Sec-Fetch-Site decides where it is sent, else Origin; a request with neither comes from no browser.
+    """
+    if fetched := headers.getlist("sec-fetch-site"):
+        return not set(fetched) <= {"same-origin", "none"}
+    return not all(site.is_origin(origin, host) for origin in headers.getlist("origin"))
+
+
+def _largest(path: str) -> int:
+    return _LARGEST_BY_PATH.get(path, _LARGEST)
+
+
+def _too_large(path: str) -> Refusal:
+    return Refusal(status=413, message=f"That is too large: at most {_largest(path):,} bytes at once.")
+
+
+def security_headers(path: str, site: Site) -> dict[str, str]:
+    """Headers of every response; what a route has set itself stays."""
+    headers = {
+        "Content-Security-Policy": _POLICY,
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }
+    if not path.startswith(("/static/", "/media/")):
+        headers["Cache-Control"] = "no-store"
+    if site.is_secure:
+        headers["Strict-Transport-Security"] = "max-age=63072000"
+    return headers
+
+
+@dataclass(frozen=True)
+class Guard:
+    """The server behind the checks of this file (ASGI).
+
+    Args:
+        app: what answers the requests that pass.
+        site: where browsers find it.
+    """
+
+    app: ASGIApp
+    site: Site
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        is_started = False
+
+        async def send_guarded(message: Message) -> None:
+            nonlocal is_started
+            if message["type"] == "http.response.start":
+                is_started = True
+                headers = MutableHeaders(scope=message)
+                for name, value in security_headers(scope["path"], self.site).items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            await self._answer(scope, receive, send_guarded)
+        except Exception:
+            _LOG.exception("%s %s failed", scope["method"], scope["raw_path"].decode("latin-1"))
+            if is_started:
+                raise
+            refusal = Refusal(status=500, message="Something went wrong here. What was saved is not lost.")
+            await _refuse(refusal, scope, receive, send_guarded)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method, path, headers = scope["method"], scope["path"], Headers(scope=scope)
+        refusal = refusal_of(method, path, headers, self.site)
+        if refusal is None and method not in _SAFE:
+            body = await _read_body(receive, path)
+            if isinstance(body, Refusal):
+                refusal = body
+            else:
+                refusal = _refusal_of_kind(headers) if body else None
+                receive = _replay(body, receive)
+        if refusal is None:
+            await self.app(scope, receive, send)
+        else:
+            await _refuse(refusal, scope, receive, send)
+
+
+async def _read_body(receive: Receive, path: str) -> bytes | Refusal:
+    """Body of a request; refused as soon as it is too large, or where it trickles in."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            while True:
+                message = await receive()
+                body += message.get("body", b"")
+                if len(body) > _largest(path):
+                    return _too_large(path)
+                if message["type"] == "http.disconnect":
+                    return Refusal(status=400, message="The browser went away.")
+                if not message.get("more_body", False):
+                    return bytes(body)
+    except TimeoutError:
+        return Refusal(status=408, message="That took too long to arrive. Try again.")
+
+
+def _refusal_of_kind(headers: Headers) -> Refusal | None:
+    """A form of another site cannot send JSON."""
+    if headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json":
+        return None
+    return Refusal(status=415, message="Send JSON, with Content-Type: application/json.")
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Receive a body once more; afterwards what comes, such as that the browser has gone."""
+    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return left.pop() if left else await receive()
+
+    return replay
+
+
+async def _refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+    close = {"Connection": "close"} if refusal.status in {408, 413} else {}  # the rest is not read
+    response = JSONResponse({"message": refusal.message}, status_code=refusal.status, headers=close)
+    await response(scope, receive, send)

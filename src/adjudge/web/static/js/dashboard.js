@@ -1,0 +1,286 @@
+// @ts-check
+/* The organiser's pages: numbers that are asked for again every few seconds, and who is let in. */
+
+import { post } from "./api.js";
+import { find, make } from "./dom.js";
+import { date, digitsFor, duration, ends, fixed, pValue, whole } from "./figures.js";
+
+/** @typedef {import("./figures.js").Told} Told */
+
+const PAUSE = 5_000; // milliseconds between two questions
+const SVG = "http://www.w3.org/2000/svg";
+
+const place = (/** @type {string} */ id) => document.getElementById(id);
+
+let last = "";
+
+/** Asks, shows what changed, and asks again later; a page that nobody sees does not ask. */
+async function refresh() {
+  if (!document.hidden) {
+    try {
+      const response = await fetch("/api/dashboard", { credentials: "same-origin", signal: AbortSignal.timeout(60_000) });
+      if (!response.ok) throw new Error(response.status === 401 ? "You are signed out: open your link again." : "The server does not answer as it should.");
+      const text = await response.text();
+      if (text !== last) show(JSON.parse(text));
+      last = text;
+      say("");
+    } catch (error) {
+      const lost = !(error instanceof Error) || error.name !== "Error";
+      say(lost ? "No connection to the server: these numbers are not new." : error.message);
+    }
+  }
+  setTimeout(refresh, PAUSE);
+}
+
+/** @param {string} trouble */
+function say(trouble) {
+  const notice = find(document, "#trouble");
+  if (notice.textContent !== trouble) notice.textContent = trouble;
+  notice.hidden = !trouble;
+}
+
+/** @param {any} data */
+function show(data) {
+  find(document, "#as-of").textContent = `As of ${date(data.now)}`;
+  if (place("systems")) {
+    showSystems(data.systems);
+    showPairs(data.systems);
+    showProgress(data.progress);
+    showAgreement(data.agreement);
+  }
+  showPeople(data.people);
+  if (place("ways")) showWays(data.people);
+  document.body.dataset.ready = "";
+}
+
+/**
+ * Rows anew, one a thing.
+ * @param {string} id of the table's body
+ * @param {HTMLElement[]} rows
+ */
+const fill = (id, rows) => find(document, `#${id}`).replaceChildren(...rows);
+
+/**
+ * @param {string} text
+ * @param {boolean} [isNumber]
+ */
+const cell = (text, isNumber) => make("td", isNumber ? { class: "number" } : {}, text);
+
+/** @param {string} name */
+const heading = (name) => make("th", { scope: "row" }, make("bdi", {}, name));
+
+// Systems...
+
+/** @param {any} systems */
+function showSystems(systems) {
+  find(document, "#answer").textContent = answer(systems);
+  const known = systems.rows.flatMap((/** @type {any} */ row) => row.interval ?? (row.mean === null ? [] : [row.mean]));
+  const [low, high] = [Math.min(...known), Math.max(...known)];
+  const digits = digitsFor(systems.rows);
+  find(document, "#low").textContent = known.length ? fixed(low, digits) : "";
+  find(document, "#high").textContent = known.length ? fixed(high, digits) : "";
+  fill("systems", systems.rows.map((/** @type {any} */ row) => make("tr", { role: "row" },
+    make("td", { role: "cell", class: "rank soft" }, row.best === row.worst ? `${row.best}` : `${row.best}–${row.worst}`),
+    make("th", { role: "rowheader", scope: "row" }, make("bdi", {}, row.system)),
+    make("td", { role: "cell", class: "number score" }, fixed(row.mean, digits)),
+    make("td", { role: "cell", class: "bar-cell" }, ...bar(row, low, high)),
+    make("td", { role: "cell", class: "number interval-cell soft" }, ends(row.interval, digits)),
+    make("td", { role: "cell", class: "number" }, whole(row.n)),
+  )));
+}
+
+/** @param {any} systems */
+function answer(systems) {
+  const { pairs, apart } = systems;
+  if (!pairs) return "Too little is judged to say anything of the systems.";
+  const left = pairs - apart;
+  if (!left) return pairs === 1 ? "Both systems are told apart: nothing more is needed." : `All ${pairs} pairs of systems are told apart: nothing more is needed.`;
+  const told = `${whole(apart)} of ${whole(pairs)} pairs of systems are told apart, ${whole(left)} ${left === 1 ? "is" : "are"} still tied.`;
+  return systems.is_over ? `${told} All that was planned is judged.` : told;
+}
+
+/**
+ * @param {any} row
+ * @param {number} low
+ * @param {number} high
+ */
+function bar(row, low, high) {
+  if (row.mean === null || high <= low) return [];
+  const at = (/** @type {number} */ value) => `${Math.round((1000 * (value - low)) / (high - low))}`;
+  const drawing = document.createElementNS(SVG, "svg");
+  const values = { class: "bar", viewBox: "0 0 1000 12", preserveAspectRatio: "none", "aria-hidden": "true" };
+  for (const [name, value] of Object.entries(values)) drawing.setAttribute(name, value);
+  const [from, to] = row.interval ?? [row.mean, row.mean];
+  drawing.append(
+    line("ground", "0", "1000", "6", "6"),
+    line("interval", at(from), at(to), "6", "6"),
+    line("mean", at(row.mean), at(row.mean), "1", "11"),
+  );
+  return [drawing];
+}
+
+/**
+ * @param {string} name
+ * @param {string[]} ends_
+ */
+function line(name, ...ends_) {
+  const drawn = document.createElementNS(SVG, "line");
+  drawn.setAttribute("class", name);
+  ["x1", "x2", "y1", "y2"].forEach((end, index) => drawn.setAttribute(end, ends_[index]));
+  return drawn;
+}
+
+const STATES = { leaning: "differ, if nobody looked before", tied: "tied", unknown: "too few judged for both" };
+
+/** @param {any} systems */
+function showPairs(systems) {
+  find(document, "#tied").hidden = !systems.open.length;
+  const digits = digitsFor(systems.rows);
+  fill("pairs", systems.open.map((/** @type {any} */ pair) => make("tr", {},
+    heading(pair.first),
+    make("td", {}, make("bdi", {}, pair.second)),
+    cell(fixed(pair.difference, digits), true),
+    cell(pValue(pair.p), true),
+    cell(whole(pair.n), true),
+    cell(pair.needed === null ? "–" : whole(pair.needed), true),
+    cell(STATES[/** @type {keyof typeof STATES} */ (pair.state)]),
+  )));
+}
+
+// Progress...
+
+/** @param {any} progress */
+function showProgress(progress) {
+  const done = progress.items ? ` (${Math.floor((100 * progress.items_done) / progress.items)} %)` : "";
+  const rows = [
+    ["Items done", `${whole(progress.items_done)} of ${whole(progress.items)}${done}`],
+    ["Tasks done", `${whole(progress.tasks_done)} of ${whole(progress.tasks)}, ${whole(progress.under_way)} under way`],
+    ["Pace", progress.an_hour === null ? "–" : `${fixed(progress.an_hour, 1)} items an hour`],
+    ["Work so far", duration(progress.active)],
+    ["Work to do", progress.active_left === null ? "–" : duration(progress.active_left)],
+    ["The end, at this pace", progress.ends_at === null ? "–" : date(progress.ends_at)],
+  ];
+  fill("progress", rows.map(([name, value]) => make("tr", {}, heading(name), cell(value, true))));
+}
+
+// People...
+
+/** @param {Told[]} agreement */
+function showAgreement(agreement) {
+  const told = agreement.filter((one) => one.value !== null);
+  find(document, "#agreement").textContent = told.length
+    ? `Two people on one translation: ${told.map((one) => `${one.name} ${fixed(one.value, 2)} (${ends(one.interval, 2)}; n = ${whole(one.n)})`).join("; ")}.`
+    : "Nothing is judged by two people yet.";
+}
+
+/** @param {any[]} people */
+function showPeople(people) {
+  fill("people", people.filter((one) => one.role !== "organiser").map((one) => make("tr", {},
+    make("th", { scope: "row" }, make("bdi", {}, one.name), ...(one.is_revoked ? [" ", make("span", { class: "badge" }, "shut out")] : [])),
+    cell(whole(one.items), true),
+    cell(one.left === null ? "–" : whole(one.left), true),
+    cell(one.checks ? `${one.passed} of ${one.checks} (${ends(one.interval?.map((/** @type {number} */ end) => 100 * end), 0)} %)` : "–", true),
+    cell(one.agreement?.value == null ? "–" : `${fixed(one.agreement.value, 2)} (${whole(one.agreement.n)})`, true),
+    cell(withEnds(one.above), true),
+    cell(withEnds(one.drift), true),
+    cell(one.seconds === null ? "–" : fixed(one.seconds, 0), true),
+    cell(one.last_at === null ? "–" : date(one.last_at)),
+  )));
+}
+
+/** @param {Told | null} told */
+const withEnds = (told) => (told?.value == null ? "–" : `${fixed(told.value, 1)} (${ends(told.interval, 1)})`);
+
+/**
+ * Who there is; only a change of that makes the list anew, so that a button does not vanish under a hand.
+ * @param {any[]} people
+ */
+function showWays(people) {
+  const list = find(document, "#ways");
+  const key = JSON.stringify(people.map((one) => [one.id, one.name, one.is_revoked]));
+  if (list.dataset.key === key) return;
+  list.dataset.key = key;
+  list.replaceChildren(...people.map((one) => {
+    const link = act("New link", one.name, () => wayIn(`/api/people/${one.id}/link`, {}));
+    const out = act("Shut out", one.name, () => shutOut(one.id));
+    const isMe = one.role === "organiser";
+    return make("li", {}, make("bdi", {}, one.name), " ", make("span", { class: "badge" }, one.is_revoked ? "shut out" : one.role), " ", ...(isMe ? [] : [link]), ...(isMe || one.is_revoked ? [] : [out]));
+  }));
+}
+
+/**
+ * @param {string} words
+ * @param {string} name
+ * @param {() => void} does
+ */
+function act(words, name, does) {
+  const button = make("button", { type: "button", "aria-label": `${words}: ${name}` }, words);
+  button.addEventListener("click", does);
+  return button;
+}
+
+/**
+ * Asks for a change; what is refused is said until the next one is asked for.
+ * @param {string} path
+ * @param {string} id of where it is said
+ * @param {object} [body]
+ * @returns {Promise<any>} what the server said; null where it did not do it
+ */
+async function change(path, id, body = {}) {
+  const { status, body: said } = await post(path, body);
+  const notice = find(document, `#${id}`);
+  notice.textContent = status === 200 ? "" : said.message ?? "The server cannot be reached.";
+  if (notice.classList.contains("notice")) notice.hidden = status === 200;
+  return status === 200 ? said : null;
+}
+
+/**
+ * @param {string} path
+ * @param {object} body
+ */
+async function wayIn(path, body) {
+  const said = await change(path, "refused", body);
+  if (!said) return;
+  find(document, "#whose").textContent = `${said.name}:`;
+  find(document, "#link").textContent = `${location.origin}${said.path}`;
+  find(document, "#copied").textContent = "";
+  find(document, "#way-in").hidden = false;
+}
+
+/** @param {number} id */
+const shutOut = (id) => change(`/api/people/${id}/revoke`, "refused");
+
+/** @param {any} said what the gate decided */
+const decided = (said) => `${whole(said.first)} of ${whole(said.segments)} segments decided on: ${whole(said.failed)} sent out again, ${whole(said.second)} of these judged again, ${whole(said.dropped)} dropped.`;
+
+/**
+ * @param {number} number
+ * @param {number} released from how many people
+ */
+function taken(number, released) {
+  if (!released) return `Nobody was working on task ${number}.`;
+  return `Task ${number} was taken back from ${released === 1 ? "one person" : `${released} people`}.`;
+}
+
+place("copy")?.addEventListener("click", async () => {
+  await navigator.clipboard.writeText(find(document, "#link").textContent ?? "");
+  find(document, "#copied").textContent = "Copied";
+});
+place("add")?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const field = find(document, "#name", HTMLInputElement);
+  await wayIn("/api/people", { name: field.value });
+  field.value = "";
+});
+place("release")?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const number = find(document, "#number", HTMLInputElement).valueAsNumber;
+  const said = await change(`/api/tasks/${number}/release`, "taken");
+  if (said) find(document, "#taken").textContent = taken(number, said.released);
+});
+place("gate")?.addEventListener("click", async () => {
+  const said = await change("/api/gate", "decided");
+  if (said) find(document, "#decided").textContent = decided(said);
+});
+document.addEventListener("visibilitychange", () => { if (!document.hidden) last = ""; });
+refresh();

@@ -1,0 +1,66 @@
+// @ts-check
+/* Where a person goes on, and what is still on its way to the server. */
+
+import { post } from "./api.js";
+import { find } from "./dom.js";
+import { takeEnd } from "./ending.js";
+import { ask, savedWords } from "./notices.js";
+import { Queue, newId } from "./queue.js";
+import { Store } from "./store.js";
+
+const go = find(document, "#go", HTMLButtonElement);
+const saved = find(document, "#saved");
+
+/** Sends what earlier pages left behind. */
+async function sendLeft() {
+  const listener = {
+    moved: () => { saved.textContent = queue.waiting ? savedWords(queue) : ""; },
+    saved: () => {},
+    stale: () => explain("Some of what you did was changed elsewhere, too: open the task to choose what counts."),
+    refused: (/** @type {number} */ _item, /** @type {string} */ why) => explain(`The server did not take some of what you did: ${why}.`),
+  };
+  const queue = new Queue({ store: await Store.open(), post, person: go.dataset.person ?? "", page: newId(), listener });
+  await queue.adopt();
+  addEventListener("online", () => queue.flush());
+  await queue.flush();
+}
+
+/** @param {string} text */
+function explain(text) {
+  ask("left", `${text} It is kept in this browser.`, {});
+}
+
+/** @param {string} code */
+function showEnd(code) {
+  find(document, "#end").hidden = false;
+  find(document, "#code").textContent = code;
+  find(document, "#code-part").hidden = !code;
+  go.hidden = true;
+  find(document, "#end h2").scrollIntoView({ block: "nearest" });
+}
+
+go.addEventListener("click", async () => {
+  const { status, body } = await post("/api/next", {});
+  if (status === 200 && body.assignment) location.assign(`/work/${body.assignment}`);
+  else if (status === 200) showEnd(body.code ?? "");
+  else ask("next", body.message ?? "There is no connection to the server. Try again in a moment.", {});
+});
+
+find(document, "#copy").addEventListener("click", async () => {
+  const code = find(document, "#code");
+  try {
+    await navigator.clipboard.writeText(code.textContent ?? "");
+    find(document, "#copied").textContent = "Copied";
+  } catch {
+    getSelection()?.selectAllChildren(code);
+    find(document, "#copied").textContent = "Selected: copy it with Ctrl+C";
+  }
+});
+
+find(document, "#leave").addEventListener("click", async () => {
+  const { body } = await post("/api/leave", {});
+  location.assign(body.to ?? "/");
+});
+
+sendLeft();
+if (takeEnd()) go.click();

@@ -1,0 +1,401 @@
+// @ts-check
+/* One segment: its state, what it shows, and what is done to it. */
+
+import { Choices } from "./choices.js";
+import { copyOf, find, make } from "./dom.js";
+import { advance, newHistory, redo, undo } from "./history.js";
+import { addSpan, besideSpan, changeSpan, removeSpan } from "./marks.js";
+import { PostEdit } from "./postedit.js";
+import { Sheet } from "./sheet.js";
+import { TranslationView } from "./translation.js";
+
+/** @typedef {import("./marks.js").Judged} Judged */
+/** @typedef {import("./marks.js").Span} Span */
+/** @typedef {import("./marks.js").Severity} Severity */
+/** @typedef {import("./page.js").Work} Work */
+/**
+ * @typedef {object} State What the server keeps of an item.
+ * @property {Judged[]} translations in the order shown
+ * @property {Record<string, "A" | "B" | "E">} verdicts
+ * @property {number | null} chosen
+ * @property {string | null} edited
+ * @property {string} comment
+ * @property {boolean[]} is_non_translation
+ */
+/**
+ * @typedef {object} ItemData
+ * @property {number} id
+ * @property {"text" | "image" | "audio" | "video"} media
+ * @property {string} source its text, or the address of its file
+ * @property {{text: string, given: Partial<Span>[]}[]} translations
+ * @property {string[]} hashes
+ * @property {State} state
+ * @property {number} revision
+ * @property {boolean} complete
+ * @property {string} says what a tutorial tells of it
+ */
+
+const TYPED = new Set(["rate", "comment", "edit", "note"]);
+const PAUSE = 600; // milliseconds: what is typed goes to the server when the hands rest
+
+export class ItemView {
+  /**
+   * @param {Work} work
+   * @param {ItemData} data
+   * @param {number} place
+   * @param {State | null} unsaved
+   */
+  constructor(work, data, place, unsaved) {
+    this.work = work;
+    this.data = data;
+    this.isComplete = data.complete;
+    this.isDeclared = data.complete;
+    this.history = newHistory(unsaved ?? data.state);
+    this.lastKind = "";
+    /** @type {{sheet: Sheet, id: string} | null} the mark whose place is being changed */
+    this.placing = null;
+    this.element = copyOf("item");
+    find(this.element, "h2").textContent = `Segment ${place + 1}`;
+    find(this.element, ".instructions").textContent = data.says;
+    this.sheetListener = {
+      selected: (/** @type {Sheet} */ sheet, /** @type {boolean} */ byHand) => this.selected(sheet, byHand),
+      pressed: (/** @type {Sheet} */ sheet, /** @type {Span} */ span) => this.openMenu(sheet, span),
+      entered: (/** @type {Sheet} */ _sheet) => work.turnTo(this),
+      spoken: (/** @type {string} */ text) => work.say(text),
+    };
+    this.source = this.makeSource();
+    this.translations = data.translations.map((_, index) => new TranslationView(this, index));
+    find(this.element, ".translations").append(...this.translations.map((view) => view.element));
+    this.makeParts();
+    this.listen();
+    this.render();
+  }
+
+  // How it is made...
+
+  /** @returns {Sheet | null} null where the source is no text */
+  makeSource() {
+    const { work, data } = this;
+    const place = find(this.element, ".source .sheet");
+    find(this.element, ".source h3 span").textContent = work.data.source.name;
+    if (data.media === "text") {
+      return new Sheet(place, {
+        text: data.source, language: work.data.source, side: "source", translation: 0, isMarkable: work.data.marks_source,
+        name: `Source, ${work.data.source.name}`, invisible: work.data.invisible,
+      }, this.sheetListener);
+    }
+    const tag = { image: "img", audio: "audio", video: "video" }[data.media];
+    /** @type {Record<string, string>} */
+    const more = data.media === "image" ? { alt: "The source is this image." } : { controls: "", preload: "metadata", "aria-label": "Source" };
+    place.replaceChildren(make(tag, { src: data.source, ...more }));
+    return null;
+  }
+
+  makeParts() {
+    const choices = this.element.querySelector(".choices");
+    this.choices = choices instanceof HTMLElement ? new Choices(choices, (criterion, verdict) => {
+      this.change("verdict", { ...this.state, verdicts: { ...this.state.verdicts, [criterion]: verdict } });
+    }) : null;
+    const editing = this.element.querySelector(".editing");
+    this.postEdit = editing instanceof HTMLElement ? new PostEdit(editing, this.translations.map((view) => view.element),
+      this.data.translations.map(({ text }) => text), this.work.data.target,
+      (kind, edit) => this.change(kind, { ...this.state, ...edit })) : null;
+  }
+
+  listen() {
+    const comment = this.commentArea;
+    comment.addEventListener("input", () => this.change("comment", { ...this.state, comment: comment.value }));
+    find(this.element, ".done").addEventListener("click", (event) => {
+      event.stopPropagation(); // the next segment is the current one now
+      this.work.finishItem(this);
+    });
+    this.element.addEventListener("focusin", () => this.work.turnTo(this));
+    this.element.addEventListener("click", () => this.work.turnTo(this));
+    this.element.addEventListener("focusout", () => { this.lastKind = ""; });
+  }
+
+  get commentArea() {
+    return find(this.element, ".comment textarea", HTMLTextAreaElement);
+  }
+
+  /** @returns {State} */
+  get state() {
+    return this.history.present;
+  }
+
+  // How it changes...
+
+  /**
+   * @param {string} kind
+   * @param {State} state
+   * @param {string} [sent] kind that the server knows
+   */
+  change(kind, state, sent = kind) {
+    if (state === this.state) return;
+    this.history = advance(this.history, state, TYPED.has(kind) && kind === this.lastKind);
+    this.lastKind = kind;
+    this.isComplete = false;
+    this.work.record(this, sent, TYPED.has(kind) ? PAUSE : 0);
+    this.render();
+  }
+
+  /**
+   * @param {number} index of the translation
+   * @param {string} kind
+   * @param {(judged: Judged) => Judged} act
+   * @param {string} [sent]
+   */
+  judge(index, kind, act, sent = kind) {
+    const before = this.state.translations[index];
+    const after = act(before);
+    if (after === before) return;
+    const translations = this.state.translations.map((judged, i) => (i === index ? after : judged));
+    this.change(kind, { ...this.state, translations }, sent);
+  }
+
+  /**
+   * @param {number} index
+   * @param {boolean} value
+   */
+  setNonTranslation(index, value) {
+    const all_ = this.data.translations.map((_, i) => (i === index ? value : this.state.is_non_translation[i] ?? false));
+    this.change("non-translation", { ...this.state, is_non_translation: all_ }, "category");
+  }
+
+  /** @param {"undo" | "redo"} way */
+  step(way) {
+    const next = way === "undo" ? undo(this.history) : redo(this.history);
+    if (next === this.history) return this.work.say(`nothing to ${way}`);
+    this.history = next;
+    this.lastKind = "";
+    this.work.menu.close();
+    this.work.record(this, way, 0);
+    this.work.say(way === "undo" ? "undone" : "redone");
+    return this.render();
+  }
+
+  /** @param {State} state what the server has */
+  replace(state) {
+    this.history = newHistory(state);
+    this.lastKind = "";
+    this.render();
+  }
+
+  // Marks...
+
+  /**
+   * @param {Sheet} sheet
+   * @param {boolean} byHand
+   */
+  selected(sheet, byHand) {
+    if (!byHand) return this.work.menu.close();
+    if (this.placing?.sheet === sheet) return this.place();
+    this.work.turnTo(this);
+    return this.openMenu(sheet, null);
+  }
+
+  /**
+   * @param {Sheet} sheet
+   * @param {Span | null} span
+   */
+  openMenu(sheet, span) {
+    this.work.turnTo(this);
+    this.placing = null;
+    this.work.menu.open(sheet, span);
+  }
+
+  /**
+   * Marks the selection, or changes the mark there.
+   * @param {Sheet} sheet
+   * @param {Severity} severity
+   */
+  mark(sheet, severity) {
+    const span = sheet.spanHere;
+    const stretch = sheet.selection;
+    if (!span && !stretch) return this.work.say("nothing is selected");
+    if (span) this.judge(sheet.translation, "severity", (judged) => (span.severity === severity ? judged : changeSpan(judged, span.id, { severity })));
+    else if (stretch) {
+      const [start, end] = stretch;
+      const fields = { side: sheet.side, start, end, text: sheet.textOf(stretch), severity, category: null, note: "" };
+      this.judge(sheet.translation, "mark", (judged) => addSpan(judged, fields));
+    }
+    this.work.say(`marked ${severity}: ${stretch ? sheet.textOf(stretch) : span?.text}`);
+    return this.afterMark(sheet);
+  }
+
+  /**
+   * Where a category is asked for, the menu stays for it.
+   * @param {Sheet} sheet
+   */
+  afterMark(sheet) {
+    const { menu, data } = this.work;
+    const span = sheet.spanHere;
+    if (data.categories.length && span) {
+      menu.open(sheet, span);
+      menu.category?.focus({ preventScroll: true });
+      return;
+    }
+    menu.close();
+    sheet.text.focus({ preventScroll: true });
+  }
+
+  /**
+   * @param {Sheet} sheet
+   * @param {{category?: string | null, note?: string}} fields
+   */
+  detail(sheet, fields) {
+    const span = sheet.spanHere;
+    if (span) this.judge(sheet.translation, "note" in fields ? "note" : "category", (judged) => changeSpan(judged, span.id, fields), "category");
+  }
+
+  /** @param {Sheet} sheet */
+  remove(sheet) {
+    const span = sheet.spanHere;
+    if (!span) return this.work.say("no mark here");
+    this.judge(sheet.translation, "unmark", (judged) => removeSpan(judged, span.id));
+    sheet.select(span.start, span.start);
+    return this.work.say(`mark removed: ${span.text}`);
+  }
+
+  /**
+   * From now on the selection is the place of the mark at the caret.
+   * @param {Sheet} sheet
+   */
+  startPlacing(sheet) {
+    const span = sheet.spanHere;
+    if (!span) return this.work.say("no mark here");
+    this.placing = { sheet, id: span.id };
+    sheet.select(span.start, span.end);
+    return this.work.hint("Select where the mark should be, then press Enter. Esc leaves it as it was.");
+  }
+
+  place() {
+    const { sheet, id } = this.placing ?? {};
+    const stretch = sheet?.selection;
+    if (!sheet || !id || !stretch) return;
+    this.placing = null;
+    const [start, end] = stretch;
+    this.judge(sheet.translation, "mark", (judged) => changeSpan(judged, id, { start, end, text: sheet.textOf(stretch) }));
+    this.work.hint("");
+    this.work.say(`moved to: ${sheet.textOf(stretch)}`);
+  }
+
+  // Keys...
+
+  /**
+   * What a key does in a text.
+   * @param {Sheet} sheet
+   * @param {string} action
+   * @param {string} key
+   */
+  actInText(sheet, action, key) {
+    const { severities } = this.work.data;
+    const span = sheet.spanHere ?? null;
+    const acts = {
+      severity: () => Number(key) <= severities.length && this.mark(sheet, severities[Number(key) - 1]),
+      menu: () => this.enter(sheet, span),
+      word: () => sheet.selectWord(),
+      everything: () => sheet.selectAll(),
+      swap: () => sheet.swap(),
+      extent: () => this.startPlacing(sheet),
+      remove: () => this.remove(sheet),
+      cancel: () => this.cancel(sheet),
+      "next-mark": () => this.goToMark(sheet, 1),
+      "previous-mark": () => this.goToMark(sheet, -1),
+    };
+    acts[/** @type {keyof typeof acts} */ (action)]?.();
+  }
+
+  /**
+   * @param {Sheet} sheet
+   * @param {Span | null} span
+   */
+  enter(sheet, span) {
+    if (this.placing) return this.place();
+    if (!span && !sheet.selection) return this.work.say("nothing is selected");
+    this.openMenu(sheet, span);
+    return this.work.menu.focus();
+  }
+
+  /** @param {Sheet} sheet */
+  cancel(sheet) {
+    this.placing = null;
+    this.work.hint("");
+    this.work.menu.close();
+    sheet.clear();
+  }
+
+  /**
+   * @param {Sheet} sheet
+   * @param {1 | -1} step
+   */
+  goToMark(sheet, step) {
+    const span = besideSpan(this.state.translations[sheet.translation], sheet.side, sheet.spanHere?.id ?? null, step);
+    if (!span) return this.work.say("no further mark");
+    sheet.select(span.start, span.end);
+    sheet.light(span.id);
+    const origin = span.given === null ? "" : ", marked beforehand";
+    return this.work.say(`${span.severity} ${span.category ?? ""}: ${span.text}${origin}`);
+  }
+
+  /** The text with the caret in it, or else the first one. */
+  get sheets() {
+    const sheets = [...this.translations.map(({ sheet }) => sheet), ...(this.source ? [this.source] : [])];
+    return sheets.filter(({ text }) => text.tabIndex === 0);
+  }
+
+  /** Goes to the next text of this segment. */
+  focusText() {
+    const { sheets } = this;
+    const here = sheets.findIndex(({ text }) => text === document.activeElement);
+    const next = sheets[(here + 1) % sheets.length];
+    if (next) next.text.focus();
+    else this.focusControls();
+  }
+
+  focusControls() {
+    const here = this.translations.find(({ element }) => element.contains(document.activeElement)) ?? this.translations[0];
+    (this.choices ?? this.postEdit ?? { focus: () => here.focusControls() }).focus();
+  }
+
+  // What there is to see...
+
+  render() {
+    const { state } = this;
+    this.translations.forEach((view, index) => view.show(state.translations[index], state.is_non_translation[index] ?? false));
+    this.source?.show(state.translations[0].spans);
+    this.choices?.show(state.verdicts);
+    this.postEdit?.show(state);
+    if (this.commentArea.value !== state.comment) this.commentArea.value = state.comment;
+    if (state.comment) find(this.element, ".comment", HTMLDetailsElement).open = true;
+    this.renderStatus();
+  }
+
+  renderStatus() {
+    const left = this.lacks();
+    this.element.classList.toggle("complete", !left.length);
+    find(this.element, ".state").textContent = left.length ? "" : "done";
+    find(this.element, ".left").textContent = left.length ? `Still to do: ${left.join(", ")}.` : "";
+  }
+
+  /** What is still to do here; the server has the last word. */
+  lacks() {
+    const { data } = this.work;
+    const { state } = this;
+    const left = data.criteria.filter((criterion) => !state.verdicts[criterion]);
+    if (data.scale && state.translations.some(({ rating }) => rating === null)) left.push(state.translations.length > 1 ? "ratings" : "rating");
+    if (data.categories.length && state.translations.some(({ spans }) => spans.some(({ category }) => !category))) left.push("categories");
+    if (data.shows === "candidates" && state.chosen === null) left.push("choose a draft");
+    if (data.shows === "candidates" && state.chosen !== null && !state.edited?.trim()) left.push("write the reference");
+    if (data.must_declare && !this.isDeclared) left.push("say that all errors are marked");
+    return left;
+  }
+
+  /** @param {boolean} isCurrent */
+  setCurrent(isCurrent) {
+    if (isCurrent) return this.element.setAttribute("aria-current", "true");
+    this.element.removeAttribute("aria-current");
+    this.placing = null;
+    return this.sheets.forEach((sheet) => sheet.leave());
+  }
+}

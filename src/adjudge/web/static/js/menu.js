@@ -1,0 +1,116 @@
+// @ts-check
+/* The menu of a mark: severity, category, note, place. It opens below the span and never over its line. */
+
+import { all, find, takesLetters } from "./dom.js";
+
+/** @typedef {import("./marks.js").Span} Span */
+/** @typedef {import("./marks.js").Severity} Severity */
+/** @typedef {import("./sheet.js").Sheet} Sheet */
+/**
+ * @typedef {object} MenuListener
+ * @property {(sheet: Sheet, severity: Severity) => void} severity
+ * @property {(sheet: Sheet, fields: {category?: string | null, note?: string}) => void} detail
+ * @property {(sheet: Sheet, act: "extent" | "remove") => void} acted
+ * @property {() => void} closed
+ */
+
+const GAP = 6; // pixels: room for the lines under a mark
+
+export class Menu {
+  /**
+   * @param {HTMLElement} element
+   * @param {MenuListener} listener
+   */
+  constructor(element, listener) {
+    this.element = element;
+    this.listener = listener;
+    /** @type {Sheet | null} */
+    this.sheet = null;
+    this.buttons = all(element, "[data-severity]", HTMLButtonElement);
+    this.category = element.querySelector("select");
+    this.note = element.querySelector("input");
+    for (const button of this.buttons) button.addEventListener("click", () => this.choose(button));
+    for (const button of all(element, "[data-act]", HTMLButtonElement)) button.addEventListener("click", () => this.act(button.dataset.act ?? ""));
+    this.category?.addEventListener("change", () => this.sheet && listener.detail(this.sheet, { category: this.category?.value || null }));
+    this.note?.addEventListener("input", () => this.sheet && listener.detail(this.sheet, { note: this.note?.value ?? "" }));
+    element.addEventListener("keydown", (event) => this.press(event));
+    document.addEventListener("pointerdown", ({ target }) => this.leave(target));
+    addEventListener("resize", () => this.place());
+  }
+
+  get isOpen() {
+    return this.sheet !== null;
+  }
+
+  /**
+   * @param {Sheet} sheet
+   * @param {Span | null} span the mark that it is about; null before there is one
+   */
+  open(sheet, span) {
+    this.sheet = sheet;
+    if (this.element.parentElement !== sheet.element) sheet.element.append(this.element);
+    this.element.hidden = false;
+    this.show(span);
+    this.place();
+  }
+
+  /** @param {Span | null} span */
+  show(span) {
+    for (const button of this.buttons) button.setAttribute("aria-pressed", String(button.dataset.severity === span?.severity));
+    for (const part of all(this.element, ".of-mark")) part.hidden = !span;
+    if (this.category) this.category.value = span?.category ?? "";
+    if (this.note && document.activeElement !== this.note) this.note.value = span?.note ?? "";
+  }
+
+  /** Below the end of the span, within the sheet's width. */
+  place() {
+    if (!this.sheet) return;
+    const { element, sheet } = this;
+    const rect = sheet.endRect;
+    const room = sheet.element.clientWidth - element.offsetWidth;
+    element.style.left = `${Math.max(0, Math.min(rect.left, room))}px`;
+    element.style.top = `${rect.top + rect.height + GAP}px`;
+  }
+
+  focus() {
+    const pressed = this.buttons.find((button) => button.getAttribute("aria-pressed") === "true");
+    (pressed && this.category ? this.category : pressed ?? this.buttons[0]).focus({ preventScroll: true });
+    this.element.scrollIntoView({ block: "nearest" });
+  }
+
+  /** @param {HTMLButtonElement} button */
+  choose(button) {
+    if (this.sheet) this.listener.severity(this.sheet, /** @type {Severity} */ (button.dataset.severity));
+  }
+
+  /** @param {string} act */
+  act(act) {
+    const { sheet } = this;
+    if (!sheet) return;
+    this.close();
+    sheet.text.focus({ preventScroll: true });
+    if (act === "extent" || act === "remove") this.listener.acted(sheet, act);
+  }
+
+  close() {
+    if (!this.sheet) return;
+    this.sheet = null;
+    this.element.hidden = true;
+    this.listener.closed();
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    const digit = takesLetters(event.target) ? undefined : this.buttons[Number(event.key) - 1];
+    if (digit) digit.click();
+    else if (event.key === "Escape" || (event.key === "Enter" && takesLetters(event.target))) this.act("close");
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** @param {EventTarget | null} target */
+  leave(target) {
+    if (this.sheet && !(target instanceof Node && this.element.contains(target))) this.close();
+  }
+}

@@ -1,0 +1,60 @@
+// @ts-check
+/* What the page says: where it always says it. */
+
+import { find, make } from "./dom.js";
+
+/** @typedef {import("./queue.js").Queue} Queue */
+
+/** @param {number} count */
+const changes = (count) => (count === 1 ? "1 change" : `${count} changes`);
+
+/**
+ * What is saved and what is not, in words.
+ * @param {Queue} queue
+ */
+export function savedWords(queue) {
+  const { waiting, condition, store } = queue;
+  if (!waiting) return "All saved";
+  if (queue.held.size) return `${changes(waiting)} not saved: see the message`;
+  const kept = store ? "kept in this browser" : "kept on this page only: do not close it";
+  if (condition === "signed-out") return `${changes(waiting)} ${kept}: you are signed out`;
+  return condition === "waiting" ? `${changes(waiting)} ${kept}: no connection` : `Saving ${changes(waiting)}`;
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {Queue} queue
+ */
+export function showSaved(element, queue) {
+  const words = savedWords(queue);
+  if (element.textContent !== words) element.textContent = words;
+  const isSettled = !queue.waiting || queue.condition === "saving";
+  element.classList.toggle("unsaved", !isSettled || queue.held.size > 0);
+}
+
+/**
+ * A message that stays until someone decides; one about the same thing takes its place.
+ * @param {string} about
+ * @param {string} text
+ * @param {Record<string, () => void>} acts words of a button to what it does
+ */
+export function ask(about, text, acts) {
+  const close = () => notice.remove();
+  const buttons = Object.entries(acts).map(([words, act]) => {
+    const button = make("button", { type: "button" }, words);
+    button.addEventListener("click", () => { close(); act(); });
+    return button;
+  });
+  const notice = make("div", { class: "notice asking", role: "alert", "data-about": about }, make("p", {}, text),
+    make("p", { class: "buttons" }, ...buttons));
+  withdraw(about);
+  find(document, "#notices").append(notice);
+}
+
+/**
+ * Takes a message away.
+ * @param {string} about
+ */
+export function withdraw(about) {
+  for (const notice of find(document, "#notices").children) if (notice.getAttribute("data-about") === about) notice.remove();
+}

@@ -1,0 +1,400 @@
+// @ts-check
+/* The annotator's page: a document's segments, and what holds them together. */
+
+import { post } from "./api.js";
+import { all, find, make, pageData, takesLetters } from "./dom.js";
+import { markEnd } from "./ending.js";
+import { ItemView } from "./item.js";
+import { actionOf, isSingleKey } from "./keys.js";
+import { showKeys, usesSingleKeys } from "./keymap.js";
+import { Menu } from "./menu.js";
+import { ask, showSaved, withdraw } from "./notices.js";
+import { Queue, hold, newId } from "./queue.js";
+import { Store } from "./store.js";
+import { Tabs } from "./tabs.js";
+import { Stopwatch } from "./timing.js";
+
+/** @typedef {import("./sheet.js").Language} Language */
+/** @typedef {import("./item.js").ItemData} ItemData */
+/**
+ * @typedef {object} WorkData
+ * @property {number} assignment
+ * @property {string} person
+ * @property {Language} source
+ * @property {Language} target
+ * @property {"one" | "several" | "pair" | "candidates"} shows
+ * @property {{low: number, high: number, step: number} | null} scale
+ * @property {import("./marks.js").Severity[]} severities
+ * @property {string[]} categories
+ * @property {string | null} omission category of what is missing
+ * @property {string[]} criteria
+ * @property {boolean} marks_source
+ * @property {boolean} must_declare whether a person must say that all is marked
+ * @property {number} idle_after seconds
+ * @property {boolean} is_editable
+ * @property {import("./paint.js").Invisible} invisible
+ * @property {ItemData[]} items
+ */
+
+const now = () => Date.now() / 1000;
+const LEAST = 1; // seconds worth telling
+const INPUTS = ["pointerdown", "pointermove", "keydown", "wheel", "scroll", "input"];
+
+export class Work {
+  /**
+   * @param {WorkData} data
+   * @param {Store | null} store
+   */
+  constructor(data, store) {
+    this.data = data;
+    this.watch = new Stopwatch(data.idle_after, now());
+    /** @type {ItemView | null} */
+    this.current = null;
+    this.queue = new Queue({
+      store, post, person: data.person, page: newId(), listener: {
+        moved: () => this.renderStatus(),
+        saved: (item, revision, isComplete) => this.saved(item, revision, isComplete),
+        stale: (item, revision, state) => this.askAboutStale(item, revision, state),
+        refused: (item, why) => this.askAboutRefused(item, why),
+      },
+    });
+    this.menu = new Menu(find(document, "#menu"), {
+      severity: (sheet, severity) => this.current?.mark(sheet, severity),
+      detail: (sheet, fields) => this.current?.detail(sheet, fields),
+      acted: (sheet, act) => (act === "remove" ? this.current?.remove(sheet) : this.current?.startPlacing(sheet)),
+      closed: () => {},
+    });
+    /** @type {ItemView[]} */
+    this.items = [];
+  }
+
+  async start() {
+    hold(this.queue.page);
+    await this.queue.adopt();
+    this.items = this.data.items.map((item, place) => {
+      this.queue.revisions.set(item.id, item.revision);
+      return new ItemView(this, item, place, /** @type {any} */ (this.queue.unsaved(this.data.assignment, item.id)));
+    });
+    find(document, "#items").append(...this.items.map(({ element }) => element));
+    for (const item of this.items) item.render(); // ranges of an element end when it is moved: paint them where it is now
+    this.listen();
+    this.turnTo(this.items.find((item) => item.lacks().length) ?? this.items[0]);
+    if (!this.data.is_editable) this.setInert(true);
+    else this.openTab();
+    this.queue.flush();
+    document.body.dataset.ready = "";
+  }
+
+  openTab() {
+    this.tabs = new Tabs(String(this.data.assignment), { here: () => this.workHere(), elsewhere: () => this.workElsewhere() });
+    this.tabs.open();
+  }
+
+  listen() {
+    document.addEventListener("keydown", (event) => this.press(event));
+    for (const type of INPUTS) document.addEventListener(type, () => this.watch.touch(now()), { passive: true, capture: true });
+    document.addEventListener("visibilitychange", () => this.watch.show(!document.hidden, now()));
+    addEventListener("pagehide", () => this.leave());
+    addEventListener("online", () => this.queue.flush());
+    addEventListener("beforeunload", (event) => {
+      if (this.queue.waiting && !this.queue.store) event.preventDefault();
+    });
+    find(document, "#finish").addEventListener("click", () => this.finish());
+    find(document, "#show-keys").addEventListener("click", () => showKeys());
+    find(document, "#show-guidelines").addEventListener("click", () => this.showGuidelines());
+  }
+
+  // Saving...
+
+  /**
+   * Puts a change on its way to the server.
+   * @param {ItemView} item
+   * @param {string} kind
+   * @param {number} delay milliseconds
+   */
+  record(item, kind, delay) {
+    this.watch.touch(now());
+    this.send(item, kind, delay);
+  }
+
+  /**
+   * @param {ItemView} item
+   * @param {string} kind
+   * @param {number} delay milliseconds
+   */
+  send(item, kind, delay) {
+    const { id, hashes } = item.data;
+    const { assignment } = this.data;
+    this.queue.add({ assignment, item: id, kind, at: now(), state: item.state, hashes, ...this.watch.take(id) }, delay);
+  }
+
+  /** Tells the time that was spent since the last change. */
+  leave() {
+    this.watch.touch(now());
+    for (const item of this.items) {
+      const spent = this.watch.spent.get(item.data.id);
+      if (spent && spent.active + spent.idle >= LEAST) this.send(item, "time", 0);
+    }
+    this.queue.flush();
+  }
+
+  /**
+   * @param {number} id
+   * @param {number} _revision
+   * @param {boolean} isComplete
+   */
+  saved(id, _revision, isComplete) {
+    const item = this.item(id);
+    if (!item || this.queue.unsaved(this.data.assignment, id)) return;
+    item.isComplete = item.isDeclared = isComplete;
+    item.renderStatus();
+    withdraw(`refused-${id}`);
+  }
+
+  /** @param {number} id */
+  item(id) {
+    return this.items.find((item) => item.data.id === id);
+  }
+
+  /** @param {number} id */
+  nameOf(id) {
+    const place = this.items.findIndex((item) => item.data.id === id);
+    return place < 0 ? "a segment of another task" : `segment ${place + 1}`;
+  }
+
+  /**
+   * @param {number} id
+   * @param {number} revision
+   * @param {any} state
+   */
+  askAboutStale(id, revision, state) {
+    ask(`stale-${id}`, `Somewhere else, in another tab or browser, ${this.nameOf(id)} was changed after this page was loaded. Which shall count?`, {
+      "What is on this page": () => this.queue.insist(id, revision),
+      "What was saved there": () => this.yieldTo(id, revision, state),
+    });
+  }
+
+  /**
+   * @param {number} id
+   * @param {number} revision
+   * @param {any} state
+   */
+  async yieldTo(id, revision, state) {
+    await this.queue.yieldTo(id, revision);
+    this.item(id)?.replace(state);
+    this.queue.flush();
+  }
+
+  /**
+   * @param {number} id
+   * @param {string} why
+   */
+  askAboutRefused(id, why) {
+    ask(`refused-${id}`, `The server did not take a change of ${this.nameOf(id)}: ${why}. It is still kept in this browser.`, {
+      "Try again": () => this.queue.retry(id),
+      "Give it up and load what was saved": async () => {
+        await this.queue.yieldTo(id, this.queue.revisions.get(id) ?? 0);
+        location.reload();
+      },
+    });
+  }
+
+  // Tabs...
+
+  workHere() {
+    this.setInert(false);
+    withdraw("tab");
+  }
+
+  workElsewhere() {
+    this.setInert(true);
+    ask("tab", "This task is open in another tab, and one at a time can change it.", {
+      "Work here": async () => {
+        await this.queue.flush();
+        await this.tabs?.take();
+        location.reload(); // with what was done there
+      },
+    });
+  }
+
+  /** @param {boolean} isInert */
+  setInert(isInert) {
+    for (const part of ["#items", "#end"]) find(document, part).inert = isInert;
+  }
+
+  // Going on...
+
+  /** @param {ItemView | undefined} item */
+  turnTo(item) {
+    if (!item || item === this.current) return;
+    const before = item.element.getBoundingClientRect().top;
+    this.leaveItem();
+    this.current?.setCurrent(false);
+    this.current = item;
+    item.setCurrent(true);
+    this.watch.turnTo(item.data.id, now());
+    if (document.body.dataset.ready !== undefined) scrollBy(0, item.element.getBoundingClientRect().top - before);
+  }
+
+  leaveItem() {
+    this.watch.touch(now());
+    const item = this.current;
+    const spent = item && this.watch.spent.get(item.data.id);
+    if (item && spent && spent.active >= LEAST) this.send(item, "time", 0);
+  }
+
+  /** @param {number} step */
+  go(step) {
+    const next = this.items[this.items.indexOf(/** @type {ItemView} */ (this.current)) + step];
+    if (!next) return this.say(step > 0 ? "this is the last segment" : "this is the first segment");
+    this.menu.close();
+    this.turnTo(next);
+    next.element.scrollIntoView({ block: "nearest" });
+    return next.focusText();
+  }
+
+  /** @param {ItemView} item */
+  finishItem(item) {
+    if (this.data.must_declare && !item.isDeclared) {
+      item.isDeclared = true;
+      this.send(item, "complete", 0);
+    }
+    item.renderStatus();
+    const left = item.lacks();
+    if (left.length) {
+      this.say(`Still to do: ${left.join(", ")}`);
+      return item.focusControls();
+    }
+    if (this.items.at(-1) !== item) return this.go(1);
+    return this.finish();
+  }
+
+  async finish() {
+    const open = this.items.find((item) => item.lacks().length);
+    if (open) {
+      this.hint(`${this.nameOf(open.data.id)}: still to do: ${open.lacks().join(", ")}.`);
+      this.turnTo(open);
+      open.element.scrollIntoView({ block: "nearest" });
+      return open.focusControls();
+    }
+    this.leave();
+    await this.queue.flush();
+    if (this.queue.waiting) return this.hint("Not everything has reached the server yet. What you did is kept; finish when there is a connection.");
+    const { status, body } = await post(`/api/work/${this.data.assignment}/done`, {});
+    return this.finished(status, body);
+  }
+
+  /**
+   * @param {number} status
+   * @param {any} body
+   */
+  finished(status, body) {
+    if (status === 0) return this.hint("There is no connection to the server. What you did is saved; finish again in a moment.");
+    if (status === 409 && body.feedback?.length) return this.showTodo(body.feedback);
+    if (status !== 200) return this.hint(body.message ?? "The server could not finish this task. What you did is saved.");
+    if (!body.next) markEnd();
+    const goOn = () => location.assign(body.next ? `/work/${body.next}` : "/work");
+    if (!body.feedback.length) return goOn();
+    this.showFeedback(body.feedback);
+    return ask("feedback", "This task was a check. What was not found in it stands below the segments.", { "Go on": goOn });
+  }
+
+  /** @param {{item: number, ok: boolean, says: string[]}[]} feedback */
+  showFeedback(feedback) {
+    const said = new Map(feedback.map((one) => [one.item, one]));
+    for (const item of this.items) {
+      const { says = [], ok = true } = said.get(item.data.id) ?? {};
+      find(item.element, ".feedback").replaceChildren(...says.map((text) => make("li", { class: ok ? "right" : "wrong" }, text)));
+    }
+  }
+
+  /**
+   * What is to be done otherwise, in a tutorial, or what the server misses.
+   * @param {{item: number, ok: boolean, says: string[]}[]} feedback
+   */
+  showTodo(feedback) {
+    this.showFeedback(feedback);
+    this.hint("Not quite yet: see what stands below the segments, change it, and finish again.");
+    const first = this.item((feedback.find(({ ok }) => !ok) ?? feedback[0]).item);
+    this.turnTo(first);
+    first?.element.scrollIntoView({ block: "nearest" });
+    first?.focusText();
+  }
+
+  // Keys...
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    const { target } = event;
+    const sheet = this.current?.sheets.find(({ text }) => text === target);
+    if (document.querySelector("dialog[open]") || (this.menu.isOpen && this.menu.element.contains(/** @type {Node} */ (target)))) return;
+    const inText = sheet ? actionOf(event, "text") : null;
+    if (sheet && inText) this.current?.actInText(sheet, inText, event.key);
+    else if (!(sheet?.move(event)) && !this.act(event)) return;
+    event.preventDefault();
+  }
+
+  /** @param {KeyboardEvent} event */
+  act(event) {
+    const isTyped = takesLetters(event.target);
+    if (isSingleKey(event) && (isTyped || !usesSingleKeys())) return false;
+    if (isTyped && (event.ctrlKey || event.metaKey) && event.key !== "Enter") return false; // undo of the field's own
+    const action = actionOf(event, "segment") ?? actionOf(event, "task");
+    const item = this.current;
+    if (!action || !item || find(document, "#items").inert) return false;
+    const acts = {
+      missing: () => (item.translations.find(({ element }) => element.contains(document.activeElement)) ?? item.translations[0]).cycleMissing(),
+      rating: () => item.focusControls(),
+      text: () => item.focusText(),
+      comment: () => this.openComment(item),
+      done: () => this.finishItem(item),
+      next: () => this.go(1),
+      previous: () => this.go(-1),
+      undo: () => item.step("undo"),
+      redo: () => item.step("redo"),
+      guidelines: () => this.showGuidelines(),
+      keys: () => showKeys(),
+    };
+    acts[/** @type {keyof typeof acts} */ (action)]();
+    return true;
+  }
+
+  /** @param {ItemView} item */
+  openComment(item) {
+    find(item.element, ".comment", HTMLDetailsElement).open = true;
+    item.commentArea.focus();
+  }
+
+  showGuidelines() {
+    find(document, "#guidelines", HTMLDialogElement).showModal();
+  }
+
+  // What the page says...
+
+  /**
+   * To who does not see.
+   * @param {string} text
+   */
+  say(text) {
+    find(document, "#spoken").textContent = text;
+  }
+
+  /**
+   * To everyone, beside what is saved.
+   * @param {string} text
+   */
+  hint(text) {
+    find(document, "#hint").textContent = text;
+  }
+
+  renderStatus() {
+    showSaved(find(document, "#saved"), this.queue);
+    const done = this.items.filter((item) => !item.lacks().length).length;
+    find(document, "#progress").textContent = `${done} of ${this.items.length} segments done`;
+  }
+}
+
+if (document.querySelector("#data")) Store.open().then((store) => new Work(pageData(), store).start());
+for (const button of all(document, "dialog .close", HTMLButtonElement)) {
+  button.addEventListener("click", () => button.closest("dialog")?.close());
+}

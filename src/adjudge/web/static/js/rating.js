@@ -1,0 +1,90 @@
+// @ts-check
+/* A rating on a line or as choices. Nothing is chosen until someone chooses: a rating is never a default. */
+
+import { all, check, find } from "./dom.js";
+
+/** @typedef {{low: number, high: number, step: number}} Scale */
+
+let serial = 0;
+
+export class Rating {
+  /**
+   * @param {HTMLElement} element
+   * @param {Scale} scale
+   * @param {(rating: number) => void} rated
+   */
+  constructor(element, scale, rated) {
+    this.element = element;
+    this.scale = scale;
+    this.rated = rated;
+    this.typed = "";
+    this.slider = element.querySelector("input[type=range]");
+    this.output = element.querySelector("output");
+    if (this.slider instanceof HTMLInputElement) this.listenToSlider(this.slider);
+    else this.listenToChoices(`rating-${++serial}`);
+  }
+
+  /** @param {HTMLInputElement} slider */
+  listenToSlider(slider) {
+    slider.addEventListener("input", () => this.preview(Number(slider.value)));
+    slider.addEventListener("change", () => this.rated(Number(slider.value)));
+    // Who clicks just where the line stands changes nothing, and means it all the same.
+    slider.addEventListener("click", () => slider.classList.contains("untouched") && this.rated(Number(slider.value)));
+    slider.addEventListener("keydown", (event) => this.type(event));
+    slider.addEventListener("blur", () => { this.typed = ""; });
+  }
+
+  /** @param {string} name */
+  listenToChoices(name) {
+    for (const input of all(this.element, "input", HTMLInputElement)) {
+      input.name = name;
+      input.addEventListener("change", () => this.rated(Number(input.value)));
+    }
+  }
+
+  /**
+   * Digits write the number: 7, then 72.
+   * @param {KeyboardEvent} event
+   */
+  type(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!/^[0-9]$/.test(event.key)) {
+      this.typed = "";
+      if (event.key === "Enter" || event.key === " ") this.take(Number(/** @type {HTMLInputElement} */ (event.target).value));
+      return;
+    }
+    event.preventDefault();
+    const longer = this.typed + event.key;
+    this.typed = Number(longer) <= this.scale.high ? longer : event.key;
+    this.take(Number(this.typed));
+  }
+
+  /** @param {number} value */
+  take(value) {
+    const { low, high } = this.scale;
+    if (value >= low && value <= high) this.rated(value);
+  }
+
+  /** @param {number} rating */
+  preview(rating) {
+    this.slider?.classList.remove("untouched");
+    this.slider?.setAttribute("aria-valuetext", String(rating));
+    if (this.output) this.output.textContent = String(rating);
+  }
+
+  /** @param {number | null} rating */
+  show(rating) {
+    if (!(this.slider instanceof HTMLInputElement)) {
+      check(this.element, rating === null ? null : String(rating));
+      return;
+    }
+    this.slider.classList.toggle("untouched", rating === null);
+    this.slider.value = String(rating ?? (this.scale.low + this.scale.high) / 2);
+    this.slider.setAttribute("aria-valuetext", rating === null ? "not rated yet" : String(rating));
+    if (this.output) this.output.textContent = rating === null ? "–" : String(rating);
+  }
+
+  focus() {
+    (this.slider instanceof HTMLElement ? this.slider : find(this.element, "input:checked, input")).focus();
+  }
+}

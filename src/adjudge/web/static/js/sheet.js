@@ -1,0 +1,284 @@
+// @ts-check
+/* One text that can be marked: by dragging, by two clicks or taps, and with the keyboard. */
+
+import { find } from "./dom.js";
+import { moveOf } from "./keys.js";
+import { spansAt } from "./marks.js";
+import { Painter } from "./paint.js";
+import { graphemeUnder, selectedIn, unitNear } from "./selection.js";
+import { graphemeAt, mapText, nextGrapheme, nextWord, pointOf, previousGrapheme, previousWord, slice, trim, wordAt } from "./text.js";
+
+/** @typedef {import("./marks.js").Span} Span */
+/** @typedef {import("./marks.js").Side} Side */
+/** @typedef {import("./keys.js").Move} Move */
+/**
+ * @typedef {object} Language
+ * @property {string} lang
+ * @property {"ltr" | "rtl"} dir
+ * @property {string} name
+ */
+/**
+ * @typedef {object} SheetListener
+ * @property {(sheet: Sheet, byHand: boolean) => void} selected a stretch was selected, with the mouse or a finger, or the keyboard
+ * @property {(sheet: Sheet, span: Span) => void} pressed a mark was clicked on
+ * @property {(sheet: Sheet) => void} entered the text got the focus
+ * @property {(text: string) => void} spoken something to say to who does not see
+ */
+
+const LINE = 0.75; // of a line's height: far enough to be in the next one
+
+export class Sheet {
+  /**
+   * @param {HTMLElement} element with a paragraph `.text` in it
+   * @param {{text: string, language: Language, side: Side, translation: number, name: string, isMarkable: boolean, invisible: import("./paint.js").Invisible}} options
+   * @param {SheetListener} listener
+   */
+  constructor(element, options, listener) {
+    this.element = element;
+    this.side = options.side;
+    this.translation = options.translation;
+    this.listener = listener;
+    this.map = mapText(options.text, options.language.lang);
+    this.isRtl = options.language.dir === "rtl";
+    this.node = document.createTextNode(options.text);
+    this.text = find(element, ".text");
+    this.text.lang = options.language.lang;
+    this.text.dir = options.language.dir;
+    this.text.append(this.node);
+    this.painter = new Painter(element, this.node, this.map, options.invisible);
+    /** @type {Span[]} */
+    this.spans = [];
+    /** @type {string | null} */
+    this.on = null;
+    /** @type {number | null} where a first click was made */
+    this.clicked = null;
+    this.anchor = 0;
+    this.point = 0;
+    if (options.isMarkable) this.listen(options.name);
+    this.paint();
+  }
+
+  /** @param {string} name */
+  listen(name) {
+    const { text } = this;
+    text.tabIndex = 0;
+    text.setAttribute("role", "textbox");
+    text.setAttribute("aria-readonly", "true");
+    text.setAttribute("aria-multiline", "true");
+    text.setAttribute("aria-label", name);
+    text.classList.add("markable");
+    text.addEventListener("pointerdown", (event) => { this.isTouch = event.pointerType === "touch"; });
+    text.addEventListener("click", (event) => this.click(event));
+    text.addEventListener("pointermove", (event) => this.hover(event));
+    text.addEventListener("pointerleave", () => this.light(null));
+    text.addEventListener("focus", () => this.listener.entered(this));
+    for (const type of ["focusin", "focusout"]) this.element.addEventListener(type, () => this.paint());
+    document.addEventListener("mouseup", ({ detail }) => setTimeout(() => this.takeSelection(detail > 1)));
+    document.addEventListener("selectionchange", () => this.followTouch());
+  }
+
+  // What is selected...
+
+  /** @returns {[number, number] | null} */
+  get selection() {
+    return this.anchor === this.point ? null : [Math.min(this.anchor, this.point), Math.max(this.anchor, this.point)];
+  }
+
+  /** @param {[number, number]} stretch */
+  textOf([start, end]) {
+    return slice(this.map, start, end);
+  }
+
+  /**
+   * @param {number} start
+   * @param {number} end
+   */
+  select(start, end) {
+    [this.anchor, this.point] = [start, end];
+    this.clicked = null;
+    this.paint();
+  }
+
+  clear() {
+    this.anchor = this.point;
+    this.clicked = null;
+    if (getSelection()?.anchorNode === this.node) getSelection()?.removeAllRanges();
+    this.paint();
+  }
+
+  /** The mark at the caret: the one that is selected, else the narrowest around. */
+  get spanHere() {
+    const [start, end] = this.selection ?? [this.point, this.point];
+    const spans = this.spans.filter((span) => span.side === this.side);
+    const exact = spans.find((span) => span.start === start && span.end === end);
+    return exact ?? (this.selection ? undefined : spansAt(spans, this.side, start)[0]);
+  }
+
+  // With the mouse or a finger...
+
+  /**
+   * Takes over what was dragged over, or double-clicked on: with that, some systems take a blank along.
+   * @param {boolean} isWord
+   */
+  takeSelection(isWord) {
+    const found = selectedIn(this.node, this.map);
+    if (!found || this.isTouch) return;
+    this.select(...isWord ? trim(this.map, ...found) : found);
+    getSelection()?.removeAllRanges();
+    this.text.focus({ preventScroll: true });
+    this.listener.selected(this, true);
+  }
+
+  /** A finger's selection keeps its handles, and is followed while they move. */
+  followTouch() {
+    const found = this.isTouch && selectedIn(this.node, this.map);
+    if (!found) return;
+    this.select(...found);
+    this.listener.selected(this, true);
+  }
+
+  /** @param {MouseEvent} event */
+  click(event) {
+    if (event.detail > 1 || this.selection && selectedIn(this.node, this.map)) return;
+    const point = graphemeUnder(this.node, this.map, event.clientX, event.clientY);
+    if (point === null || selectedIn(this.node, this.map)) return;
+    const [span] = spansAt(this.spans, this.side, point);
+    if (this.clicked !== null || event.shiftKey) this.finishClicks(point);
+    else if (span) this.press(span);
+    else this.startClicks(point);
+  }
+
+  /** @param {number} point */
+  startClicks(point) {
+    this.select(point, point);
+    this.clicked = point;
+    this.paint();
+  }
+
+  /** @param {number} point */
+  finishClicks(point) {
+    const from = this.clicked ?? this.anchor;
+    this.select(Math.min(from, point), nextGrapheme(this.map, Math.max(from, point)));
+    this.listener.selected(this, true);
+  }
+
+  /** @param {Span} span */
+  press(span) {
+    this.select(span.start, span.end);
+    this.light(span.id);
+    this.listener.pressed(this, span);
+  }
+
+  /** @param {PointerEvent} event */
+  hover(event) {
+    if (event.buttons || event.pointerType === "touch") return;
+    const point = graphemeUnder(this.node, this.map, event.clientX, event.clientY);
+    const [span] = point === null ? [] : spansAt(this.spans, this.side, point);
+    this.light(span?.id ?? null);
+  }
+
+  // With the keyboard...
+
+  /**
+   * Moves the caret if the press does so.
+   * @param {KeyboardEvent} event
+   */
+  move(event) {
+    const move = moveOf(event);
+    if (!move) return false;
+    const { selection } = this;
+    const isCollapsing = selection && !move.extends && move.by === "grapheme";
+    const forward = move.to === (this.isRtl ? "left" : "right");
+    this.point = isCollapsing ? selection[forward ? 1 : 0] : this.target(move, forward);
+    if (!move.extends) this.anchor = this.point;
+    this.moved();
+    return true;
+  }
+
+  /**
+   * @param {Move} move
+   * @param {boolean} forward
+   */
+  target({ by, to }, forward) {
+    const { map, point } = this;
+    if (by === "text") return to === "start" ? 0 : map.length;
+    if (by === "line") return this.lineTarget(to === "down");
+    if (by === "word") return forward ? nextWord(map, point) : previousWord(map, point);
+    return forward ? nextGrapheme(map, point) : previousGrapheme(map, point);
+  }
+
+  /** @param {boolean} down */
+  lineTarget(down) {
+    const caret = this.painter.caretRect(this.point);
+    const frame = this.element.getBoundingClientRect();
+    const height = parseFloat(getComputedStyle(this.text).lineHeight) || caret.height;
+    const y = frame.top + caret.top + caret.height / 2 + (down ? 1 : -1) * Math.max(height * LINE, height - 2);
+    const unit = unitNear(this.node, frame.left + caret.left, y);
+    return unit === null ? (down ? this.map.length : 0) : graphemeAt(this.map, pointOf(this.map, unit));
+  }
+
+  /** Selects the word at the caret; once more, the next one too. */
+  selectWord() {
+    const [start, end] = this.selection ?? wordAt(this.map, this.point);
+    [this.anchor, this.point] = this.selection ? [start, nextWord(this.map, end)] : [start, end];
+    this.moved();
+  }
+
+  selectAll() {
+    [this.anchor, this.point] = [0, this.map.length];
+    this.moved();
+  }
+
+  /** The other end of the selection moves from now on. */
+  swap() {
+    [this.anchor, this.point] = [this.point, this.anchor];
+    this.moved();
+  }
+
+  moved() {
+    this.clicked = null;
+    this.light(this.spanHere?.id ?? null);
+    const { selection, map, point } = this;
+    this.listener.spoken(selection ? `selected: ${this.textOf(selection)}` : slice(map, point, nextGrapheme(map, point)) || "end of the text");
+    this.paint();
+    this.listener.selected(this, false);
+    this.text.querySelector(".caret")?.scrollIntoView({ block: "nearest" });
+  }
+
+  // What there is to see...
+
+  /** @param {Span[]} spans of this text */
+  show(spans) {
+    this.spans = spans.filter((span) => span.side === this.side);
+    if (!this.spans.some(({ id }) => id === this.on)) this.on = null;
+    this.paint();
+  }
+
+  /** @param {string | null} id */
+  light(id) {
+    if (this.on === id) return;
+    this.on = id;
+    this.paint();
+  }
+
+  /** Forgets what is selected and lit: the person works elsewhere. */
+  leave() {
+    this.on = null;
+    this.clear();
+  }
+
+  paint() {
+    const { clicked, map } = this;
+    const selection = this.element.contains(document.activeElement) ? this.selection : null; // in the text, or in the menu
+    const [start, end] = clicked === null ? selection ?? [0, 0] : [clicked, nextGrapheme(map, clicked)];
+    const hasCaret = document.activeElement === this.text && !this.selection;
+    this.painter.paint({ spans: this.spans, on: this.on, selection: { start, end }, caret: hasCaret ? this.point : null });
+  }
+
+  /** Where the selection ends on the screen: the menu opens below. */
+  get endRect() {
+    const [start, end] = this.selection ?? [this.point, nextGrapheme(this.map, this.point)];
+    const rects = this.painter.rectsOf(start, end);
+    return rects.reduce((last, rect) => (rect.top + rect.height > last.top + last.height ? rect : last), rects[0] ?? this.painter.caretRect(start));
+  }
+}

@@ -1,0 +1,126 @@
+// @ts-check
+/* One translation: its text with marks, the list of them, what is missing, and its rating. */
+
+import { all, check, copyOf, find, make } from "./dom.js";
+import { isUnchanged } from "./marks.js";
+import { Rating } from "./rating.js";
+import { Sheet } from "./sheet.js";
+
+/** @typedef {import("./marks.js").Judged} Judged */
+/** @typedef {import("./marks.js").Span} Span */
+/** @typedef {import("./marks.js").Severity} Severity */
+/** @typedef {import("./sheet.js").Language} Language */
+/** @typedef {import("./item.js").ItemView} ItemView */
+
+const LOW = 66; // a lower rating without a mark is asked about, as in the ESA campaigns
+const QUOTE = 60;
+let serial = 0;
+
+export class TranslationView {
+  /**
+   * @param {ItemView} item
+   * @param {number} index
+   */
+  constructor(item, index) {
+    this.item = item;
+    this.index = index;
+    const { data } = item.work;
+    this.shown = item.data.translations[index];
+    this.name = item.data.translations.length > 1 ? `Translation ${"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[index] ?? index + 1}` : "Translation";
+    this.element = copyOf("translation");
+    find(this.element, "h3").prepend(this.name);
+    this.sheet = new Sheet(find(this.element, ".sheet"), {
+      text: this.shown.text, language: data.target, side: "translation", translation: index, isMarkable: data.severities.length > 0,
+      name: `${this.name}, ${data.target.name}`, invisible: data.invisible,
+    }, item.sheetListener);
+    const rating = this.element.querySelector(".rating");
+    this.rating = rating instanceof HTMLElement && data.scale
+      ? new Rating(rating, data.scale, (value) => item.judge(index, "rate", (judged) => ({ ...judged, rating: value }))) : null;
+    this.listen();
+  }
+
+  listen() {
+    const name = `missing-${++serial}`;
+    for (const input of all(this.element, ".missing input", HTMLInputElement)) {
+      input.name = name;
+      input.addEventListener("change", () => this.setMissing(input.value));
+    }
+    this.element.querySelector(".non-translation input")?.addEventListener("change", ({ target }) => {
+      this.item.setNonTranslation(this.index, /** @type {HTMLInputElement} */ (target).checked);
+    });
+  }
+
+  /** @param {string} severity empty: nothing is missing */
+  setMissing(severity) {
+    const { data } = this.item.work;
+    const missing = severity ? { severity: /** @type {Severity} */ (severity), category: data.omission } : null;
+    this.item.judge(this.index, "missing", (judged) => ({ ...judged, missing }));
+  }
+
+  /** Goes through the choices, for the keyboard. */
+  cycleMissing() {
+    const inputs = all(this.element, ".missing input", HTMLInputElement);
+    if (!inputs.length) return;
+    const next = inputs[(inputs.findIndex((input) => input.checked) + 1) % inputs.length];
+    this.setMissing(next.value);
+    this.item.work.say(`${this.name}, something is missing: ${next.value || "no"}`);
+  }
+
+  /**
+   * @param {Judged} judged
+   * @param {boolean} isNonTranslation
+   */
+  show(judged, isNonTranslation) {
+    this.sheet.show(judged.spans);
+    find(this.element, ".errors").replaceChildren(...judged.spans.map((span) => this.line(span)));
+    check(find(this.element, ".controls"), judged.missing?.severity ?? "");
+    this.rating?.show(judged.rating);
+    const warning = this.element.querySelector(".warning");
+    const isLow = judged.rating !== null && judged.rating < LOW && !judged.spans.length && !judged.missing;
+    if (warning instanceof HTMLElement) warning.textContent = isLow ? warning.dataset.text ?? "" : "";
+    const box = this.element.querySelector(".non-translation input");
+    if (box instanceof HTMLInputElement) box.checked = isNonTranslation;
+  }
+
+  /**
+   * A mark in the list, which says everything that the paint says.
+   * @param {Span} span
+   */
+  line(span) {
+    const { data } = this.item.work;
+    const language = span.side === "source" ? data.source : data.target;
+    const text = span.text.length > QUOTE ? `${Array.from(span.text).slice(0, QUOTE - 1).join("")}…` : span.text;
+    const quote = make("q", { lang: language.lang, dir: language.dir }, text);
+    const button = make("button", { type: "button", class: "mark-line" },
+      make("span", { class: `severity ${span.severity}` }, span.severity), " ", this.kindOf(span), quote,
+      span.side === "source" ? " in the source" : "", span.note ? ` (${span.note})` : "");
+    const sheet = span.side === "source" ? this.item.source : this.sheet;
+    button.addEventListener("focus", () => sheet?.light(span.id));
+    const line = make("li", {}, button, ...this.origin(span));
+    line.addEventListener("click", () => sheet?.press(span)); // the button's click, too; and gaps in it are the line's
+    line.addEventListener("pointerenter", () => sheet?.light(span.id));
+    return line;
+  }
+
+  /** @param {Span} span */
+  kindOf(span) {
+    if (!this.item.work.data.categories.length) return "";
+    return span.category ? `${span.category} ` : make("strong", {}, "choose a category: ");
+  }
+
+  /**
+   * That a mark was there beforehand, and whether it still is as it was.
+   * @param {Span} span
+   */
+  origin(span) {
+    const given = span.given === null ? undefined : this.shown.given[span.given];
+    if (!given) return [];
+    return [" ", make("span", { class: "badge" }, isUnchanged(span, given) ? "marked beforehand" : "changed by you")];
+  }
+
+  /** What there is to do after the text. */
+  focusControls() {
+    const control = this.rating ?? this.element.querySelector(".controls input, .controls button");
+    if (control instanceof HTMLElement || control instanceof Rating) control.focus();
+  }
+}

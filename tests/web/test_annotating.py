@@ -1,0 +1,195 @@
+"""Saving and finishing through the API: what is acknowledged, refused, stale, doubled."""
+
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from adjudge.campaigns.protocols import NAMES
+from adjudge.campaigns.schema import answer, event, item
+from adjudge.campaigns.state import text_hash
+from tests.web.client import Client, Response
+from tests.web.conftest import House, OpenHouse
+
+Json = dict[str, Any]
+
+
+def start(client: Client) -> int:
+    """Get a task; its assignment."""
+    response = client.post("/api/next")
+    assert response.status == 200, response.text
+    return int(response.json()["assignment"])
+
+
+def items_of(house: House, assignment: int) -> list[Any]:
+    """Rows of the items of an assignment, with the texts that the page shows."""
+    from adjudge.campaigns.schema import assignment as assignments
+
+    query = select(item).join(assignments, assignments.c.task_id == item.c.task_id)
+    with house.campaign.database.reading() as connection:
+        return list(connection.execute(query.where(assignments.c.id == assignment).order_by(item.c.place)))
+
+
+def change(row: Any, rating: float | None = 72, base: int = 0, **other: object) -> Json:
+    """A change that rates a segment."""
+    import json
+
+    text = json.loads(row.translations)[0]["text"]
+    state: Json = {"translations": [{"rating": rating, "spans": [], "missing": None, "removed": []}]}
+    return {
+        "id": str(uuid.uuid4()),
+        "item": row.id,
+        "base": base,
+        "kind": "rate",
+        "at": house_time(),
+        "state": state,
+        "hashes": [text_hash(row.source), text_hash(text)],
+        "active": 1.5,
+        "idle": 0.0,
+    } | other
+
+
+def house_time() -> float:
+    """The page's clock."""
+    from tests.campaigns.conftest import NOW
+
+    return NOW
+
+
+def send(client: Client, assignment: int, *changes: Json, page: str = "page-1") -> Response:
+    """Save changes."""
+    return client.post("/api/events", {"assignment": assignment, "page": page, "events": list(changes)})
+
+
+def count(house: House, table: Any) -> int:
+    with house.campaign.database.reading() as connection:
+        return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
+
+
+def test_a_task_is_rated_and_finished_and_the_next_one_follows(house: House) -> None:
+    client = house.browser("annotator-1")
+    assignment = start(client)
+    assert start(client) == assignment
+    rows = items_of(house, assignment)
+    response = send(client, assignment, *(change(row) for row in rows))
+    assert response.status == 200, response.text
+    assert [(one["item"], one["revision"], one["complete"]) for one in response.json()["saved"]] == [
+        (row.id, 1, True) for row in rows
+    ]
+    done = client.post(f"/api/work/{assignment}/done")
+    assert done.status == 200
+    assert done.json()["next"] not in {None, assignment}
+
+
+def test_when_nothing_is_left_the_page_is_told_so_with_the_code(open_house: OpenHouse) -> None:
+    house = open_house(code_pass="THANKS", code_fail="SORRY")
+    client = house.browser("annotator-1")
+    assignment: int | None = start(client)
+    while assignment is not None:
+        assert send(client, assignment, *(change(row) for row in items_of(house, assignment))).status == 200
+        assignment = client.post(f"/api/work/{assignment}/done").json()["next"]
+    assert client.post("/api/next").json() == {"assignment": None, "done": True, "code": "THANKS"}
+
+
+def test_an_unfinished_task_says_what_is_to_do(house: House) -> None:
+    client = house.browser("annotator-1")
+    assignment = start(client)
+    rows = items_of(house, assignment)
+    send(client, assignment, change(rows[0], rating=None, kind="comment"))
+    response = client.post(f"/api/work/{assignment}/done")
+    assert response.status == 409
+    assert response.json()["feedback"][0] == {
+        "item": rows[0].id,
+        "ok": False,
+        "says": ["segment 1: a rating is missing"],
+    }
+    assert response.json()["message"]
+
+
+def test_what_is_sent_twice_counts_once(house: House) -> None:
+    client = house.browser("annotator-1")
+    assignment = start(client)
+    one = change(items_of(house, assignment)[0])
+    first, second = send(client, assignment, one), send(client, assignment, one)
+    assert first.json() == second.json()
+    assert (count(house, event), count(house, answer)) == (1, 1)
+
+
+def test_a_click_that_is_sent_by_many_threads_counts_once(house: House) -> None:
+    client = house.browser("annotator-1")
+    assignment = start(client)
+    one = change(items_of(house, assignment)[0])
+    body = {"assignment": assignment, "page": "page-1", "events": [one]}
+
+    def from_another_thread(_: int) -> int:
+        other = Client(house.app, cookies=dict(client.cookies))
+        return other.post("/api/events", body).status
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(from_another_thread, range(40))) == {200}
+    assert (count(house, event), count(house, answer)) == (1, 1)
+
+
+def test_a_stale_page_gets_the_newer_state_and_writes_nothing(house: House) -> None:
+    client = house.browser("annotator-1")
+    assignment = start(client)
+    row = items_of(house, assignment)[0]
+    send(client, assignment, change(row, rating=10), page="one")
+    response = send(client, assignment, change(row, rating=90), page="other")
+    assert response.status == 409
+    assert response.json()["message"]
+    (stale,) = response.json()["stale"]
+    assert (stale["item"], stale["revision"], stale["state"]["translations"][0]["rating"]) == (row.id, 1, 10)
+    assert count(house, event) == 1
+
+
+def test_what_cannot_be_is_refused_with_the_reason_and_the_rest_is_saved(house: House) -> None:
+    client = house.browser("annotator-1")
+    assignment = start(client)
+    rows = items_of(house, assignment)
+    wrong = change(rows[0], rating=101)
+    response = send(client, assignment, wrong, *(change(row) for row in rows[1:]))
+    assert response.status == 422
+    (refused,) = response.json()["refused"]
+    assert (refused["id"], refused["item"]) == (wrong["id"], rows[0].id)
+    assert "0 to 100" in refused["why"]
+    assert response.json()["message"] == refused["why"]
+    assert len(response.json()["saved"]) == len(rows) - 1
+
+
+def test_another_persons_task_is_nobody_elses(house: House) -> None:
+    owner, other = house.browser("annotator-1"), house.browser("annotator-2")
+    assignment = start(owner)
+    one = change(items_of(house, assignment)[0])
+    assert send(other, assignment, one).status == 403
+    assert other.post(f"/api/work/{assignment}/done").status == 403
+    assert send(house.browser("organiser"), assignment, one).status == 403
+    assert count(house, event) == 0
+
+
+def test_a_flood_of_changes_is_slowed_down_and_an_annotator_never_is(house: House) -> None:
+    client = house.browser("annotator-1")
+    window = house.app.state.served.changes
+    assert window.most / window.seconds >= 20  # a page sends some in a second at the very most
+    window.most = 20
+    assert {client.post("/api/next").status for _ in range(20)} == {200}
+    response = client.post("/api/next")
+    assert response.status == 429
+    assert int(response.headers["retry-after"]) > 0
+    assert house.browser("annotator-2").post("/api/next").status == 200
+    house.clock.now += 60
+    assert client.post("/api/next").status == 200
+
+
+@pytest.mark.parametrize("protocol", [name for name in NAMES if name != "esa-ai"])
+def test_every_protocol_gives_tasks_and_refuses_foreign_states(open_house: OpenHouse, protocol: str) -> None:
+    house = open_house(protocol=protocol)
+    client = house.browser("annotator-1")
+    assignment = start(client)
+    row = items_of(house, assignment)[0]
+    state: Json = {"translations": [], "verdicts": {"beauty": "A"}}
+    response = send(client, assignment, change(row, state=state))
+    assert response.status == 422
+    assert response.json()["message"]

@@ -1,0 +1,285 @@
+"""`adjudge serve`: what it answers, to whom, and what it never does."""
+
+import gc
+import http.client
+import re
+import signal
+import subprocess
+import sys
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from fastapi import FastAPI
+
+from adjudge.cli.main import main
+from adjudge.core.annotation import Record
+from adjudge.core.segment import Segment
+from adjudge.data.jsonl import write_test_set
+from adjudge.errors import StoreError
+from adjudge.report.page import Page, make_page
+from adjudge.web.viewer import create_viewer
+from tests.report.samples import failure, judge_all, make_run, preferences, small_test_set
+from tests.web.client import Client
+
+TEST_SET = small_test_set()
+HALF = "half of a pair: \ud800, NUL: \0"
+NAMES = [s.segment for s in TEST_SET]
+
+
+def make() -> Page:
+    """Two judges who disagree, a failure, gold of a pair, and a source that is no good UTF-8."""
+    first = replace(TEST_SET.segments[0], source=HALF)
+    test_set = replace(TEST_SET, segments=(first, *TEST_SET.segments[1:]))
+    other: list[Record] = [*judge_all(test_set, "other")]
+    other[2] = failure(first, "Cedar", "other", detail="Never.")
+    gold = preferences(test_set, "rater")
+    page = make_page([make_run(test_set), make_run(test_set, other, annotator="other")], gold=gold)
+    return replace(page, sections=())  # no figures: drawing them takes seconds
+
+
+def talk(segment: Segment, systems: tuple[str, ...]) -> Sequence[dict[str, object]]:
+    if "Cedar" in systems:
+        raise StoreError("call store x: gone; look for it")
+    return [{"stage": segment.segment, "role": " and ".join(systems), "detail": segment.source}]
+
+
+@dataclass
+class Served:
+    """A server, and what it was made of."""
+
+    app: FastAPI
+    segments: list[dict[str, Any]]
+    page: weakref.ref[Page]
+
+
+@pytest.fixture(scope="module")
+def served() -> Served:
+    page = make()
+    segments, left = list(page.iter_segments()), weakref.ref(page)
+    return Served(create_viewer(page, talks={0: talk}, commands=["adjudge serve run"]), segments, left)
+
+
+@pytest.fixture
+def client(served: Served) -> Client:
+    return Client(served.app)
+
+
+def found(client: Client, **wanted: object) -> list[str]:
+    answer = client.get(f"/api/segments?{urlencode({'amount': 100, **wanted})}")
+    assert answer.status == 200, answer.text
+    content = answer.json()
+    assert content["total"] == len(NAMES)
+    assert content["found"] == len(content["segments"])
+    return [segment["id"] for segment in content["segments"]]
+
+
+# What it shows...
+
+
+@pytest.mark.parametrize(
+    ("wanted", "ids"),
+    [
+        ({}, NAMES),
+        ({"lp": "zh-en"}, ["zh-en-0", "zh-en-1"]),
+        ({"segment": "en-ar-1"}, ["en-ar-1"]),
+        ({"segment": "en-ar-1", "lp": "zh-en"}, []),
+        ({"domain": 1}, ["en-de-1", "zh-en-1", "en-ar-1"]),
+        ({"domain": 7}, []),
+        ({"severity": "critical"}, NAMES),
+        ({"severity": "critical", "system": 1}, []),
+        ({"severity": "critical", "category": "fluency"}, []),
+        ({"category": "fluency", "annotator": 0}, NAMES),
+        ({"category": "flu"}, []),
+        ({"category": "style/awkward", "system": 0}, []),
+        ({"failures": "on"}, ["en-de-0"]),
+        ({"failures": "on", "annotator": 0}, []),
+        ({"failures": "on", "system": 2}, ["en-de-0"]),
+        ({"failures": "on", "system": 1}, []),
+        ({"annotator": 2}, NAMES),
+        ({"annotator": 2, "system": 2}, []),
+        ({"annotator": 9}, []),
+        ({"disagreement": "on"}, []),
+        ({"search": " NACHTSCHIFFFAHRT"}, ["en-de-0"]),
+        ({"search": "儿童"}, ["zh-en-1"]),
+        ({"search": "never."}, ["en-de-0"]),
+        ({"search": "' OR 1=1 --"}, []),
+        ({"search": "%"}, []),
+        ({"segment": "' OR ''='"}, []),
+        ({"order": "low", "by": 0, "system": 2}, NAMES),
+        ({"order": "high", "by": 1, "system": 2}, [*NAMES[1:], NAMES[0]]),
+    ],
+    ids=str,
+)
+def test_filters_and_orders_are_those_of_the_page(
+    client: Client, wanted: dict[str, object], ids: list[str]
+) -> None:
+    assert found(client, **wanted) == ids
+
+
+def test_the_largest_disagreement_comes_first(client: Client, served: Served) -> None:
+    spread = {s["id"]: max(s.get("spread", [0])) for s in served.segments}
+    assert len(set(spread.values())) > 1
+    assert found(client, order="spread") == sorted(NAMES, key=lambda name: -spread[name])
+
+
+def test_segments_come_in_parts_with_all_that_was_said(client: Client, served: Served) -> None:
+    parts = [client.get(f"/api/segments?start={start}&amount=4").json() for start in (0, 4, 8)]
+    assert [len(part["segments"]) for part in parts] == [4, 2, 0]
+    assert [part["found"] for part in parts] == [6, 6, 6]
+    shown = [segment for part in parts for segment in part["segments"]]
+    assert [{**segment, "row": 0} for segment in shown] == [
+        {**segment, "row": 0} for segment in served.segments
+    ]
+    assert [segment["row"] for segment in shown] == list(range(6))
+
+
+def test_a_conversation_is_that_of_the_judgement(client: Client) -> None:
+    said = client.get("/api/conversation?row=0&by=0&of=0,1").json()
+    assert said == {"exchanges": [{"stage": "en-de-0", "role": "Alder and Birch", "detail": HALF}]}
+    gone = client.get("/api/conversation?row=0&by=0&of=2")
+    assert (gone.status, gone.json()) == (503, {"message": "call store x: gone; look for it"})
+
+
+def test_the_page_has_no_segments_and_may_ask_only_its_server(client: Client) -> None:
+    answer = client.get("/")
+    assert "ferry to Korsund" not in answer.text
+    assert re.search(r'"talks":true.*"talks":false.*"total":6', answer.text)
+    assert "adjudge serve run" in answer.text
+    policy = answer.headers["content-security-policy"]
+    for part in (
+        "default-src 'none'",
+        "connect-src 'self'",
+        "frame-ancestors 'none'",
+        "form-action 'none'",
+        "require-trusted-types-for 'script'",
+    ):
+        assert part in policy.split("; ")
+    assert "unsafe" not in policy
+    written = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', answer.text)
+    assert written is not None
+    assert written[1].replace("&#39;", "'") in policy
+
+
+# To whom, and what it does not do...
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", ""])
+def test_another_name_that_points_here_is_refused(client: Client, host: str) -> None:
+    for path in ("/", "/api/segments", "/api/conversation?row=0&by=0&of=0"):
+        answer = client.get(path, headers={"host": host})
+        assert answer.status == 400
+        assert b"Korsund" not in answer.body
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
+def test_it_only_shows(client: Client, method: str) -> None:
+    for path in ("/", "/api/segments", "/api/conversation"):
+        assert client.request(method, path).status == 405
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/api",
+        "/api/segments/",
+        "/openapi.json",
+        "/docs",
+        "/static/adjudge.css",
+        "/../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/api/segments/..%2f..%2fetc%2fpasswd",
+        "//evil.example/",
+    ],
+)
+def test_there_is_nothing_else(client: Client, target: str) -> None:
+    answer = client.get(target)
+    assert (answer.status, answer.json()) == (404, {"message": "There is no such page."})
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/api/segments?amount=101",
+        "/api/segments?amount=0",
+        "/api/segments?start=-1",
+        "/api/segments?start=99999999999999999999",
+        "/api/segments?system=x",
+        "/api/segments?order=id;drop table segment",
+        "/api/segments?path=/etc/passwd",
+        "/api/segments?failures=maybe",
+        f"/api/segments?search={'x' * 1001}",
+        "/api/conversation",
+        "/api/conversation?row=0&by=0&of=../x",
+        "/api/conversation?row=0&by=0&of=0,1,2",
+        "/api/conversation?row=0&by=-1&of=0",
+        "/api/conversation?row=0&by=0&of=99999999999",
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_words(client: Client, target: str) -> None:
+    answer = client.get(target.replace(" ", "%20"))
+    assert answer.status == 422
+    assert ": " in answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    "target", ["row=6&by=0&of=0", "row=0&by=1&of=0", "row=0&by=7&of=0", "row=0&by=0&of=3"]
+)
+def test_what_is_not_there_is_said(client: Client, target: str) -> None:
+    answer = client.get(f"/api/conversation?{target}")
+    assert (answer.status, answer.json()) == (404, {"message": "There is no such judgement."})
+
+
+def test_it_keeps_no_page_in_memory(served: Served) -> None:
+    gc.collect()
+    assert served.page() is None
+
+
+# The command...
+
+
+def call(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as end:
+        main(["serve", *arguments])
+    return int(end.value.code or 0)
+
+
+@pytest.mark.slow
+def test_the_command_says_where_it_is_tells_conversations_and_ends_quietly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
+    write_test_set("set.jsonl", small_test_set(["en-de"]))
+    with pytest.raises(SystemExit):
+        main(["run", "gemba-mqm", "set.jsonl", "--lp", "en-de", "--out", "run"])
+    assert call("run", "nowhere") == 2
+    before = {path: path.read_bytes() for path in Path("run").iterdir()}
+    program = "from adjudge.cli.main import main; main()"
+    command = [sys.executable, "-c", program, "serve", "run", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        lines = iter(process.stderr.readline, "")
+        where = next(line for line in lines if line.startswith("The report is at http://127.0.0.1:"))
+        connection = http.client.HTTPConnection("127.0.0.1", int(where.rpartition(":")[2]), timeout=60)
+
+        def ask(target: str) -> Any:
+            connection.request("GET", target)
+            response = connection.getresponse()
+            assert response.headers["server"] is None
+            return response.status, response.read().decode()
+
+        assert ask("/")[0] == 200
+        status, said = ask("/api/conversation?row=1&by=0&of=2")
+        assert status == 200
+        assert "Kinder fahren nicht kostenlos." in said
+        connection.close()
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+        assert process.wait(60) == 0
+    assert rest.splitlines()[-1] == "Stopped."
+    assert {path: path.read_bytes() for path in before} == before
