@@ -281,6 +281,7 @@ def choose(page: Page, **wanted: str) -> list[str]:
             field.check()
         else:
             field.select_option(label=value)
+    expect(page.locator("#list:not([aria-busy])")).to_have_count(1)
     return segments(page)
 
 
@@ -399,6 +400,19 @@ def test_without_scripts_the_numbers_are_there(single: str, open_page: OpenPage)
     expect(page.locator(".ranking").first).to_be_visible()
     expect(page.get_by_text("scripts are switched off")).to_be_visible()
     expect(page.locator("#filters")).to_be_hidden()
+
+
+def test_a_packed_page_shows_and_finds_its_segments(open_page: OpenPage) -> None:
+    """So large that its segments are compressed within it; nothing is asked of anybody for them."""
+    texts = many_segments(1200)
+    long = tuple(replace(s, source=s.source * 25) for s in texts.segments)
+    watched = open_page(render(make_run(replace(texts, segments=long))), offline=True)
+    page = watched.page
+    expect(page.locator("#list > li")).to_have_count(20)
+    page.locator("input[name=search]").fill("1199.")
+    expect(page.locator("#shown")).to_have_text("Showing 1 of 1 segments that match, of 1,200.")
+    assert page.locator("script.packed").count() == 0
+    assert not watched.misdeeds
 
 
 def test_three_thousand_segments_stay_usable(open_page: OpenPage) -> None:

@@ -79,13 +79,15 @@ def test_figures_are_written_for_papers(run_folder: Path, tmp_path: Path) -> Non
         == 0
     )
     assert sorted(path.name for path in (tmp_path / "f").iterdir()) == [
-        f"{kind}.en-de.judge.{form}" for kind in ("ranking", "scores") for form in ("pdf", "png", "svg")
+        f"{kind}.en-de.judge.{form}"
+        for kind in ("criteria", "ranking", "scores")
+        for form in ("pdf", "png", "svg")
     ]
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(tmp_path, "--out", tmp_path / "page.html") == 1
-    assert "not a run directory" in capsys.readouterr().err
+    assert "no known format: looked for a run (run.json)" in capsys.readouterr().err
     assert not (tmp_path / "page.html").exists()
 
 
@@ -135,15 +137,24 @@ def test_a_command_names_what_was_changed() -> None:
     )
 
 
+def test_a_command_says_folder_for_files_that_were_searched() -> None:
+    info = make_run(model="a/x").info
+    searched = replace(
+        info,
+        signature=info.signature.with_fields(search="files:ab12cd"),
+        settings={"judge": {"search": "files:x"}},
+    )
+    assert run_command(searched).endswith("--model a/x --search files:FOLDER")
+
+
 def test_gold_is_read_from_error_spans_of_people_too(run_folder: Path, tmp_path: Path) -> None:
     texts = small_test_set(["en-de"])
     write_test_set(tmp_path / "texts.jsonl", texts)
     gold, out = tmp_path / "people.seg.rating", tmp_path / "page.html"
     write_ratings(gold, [r for r in judge_all(texts, "rater") if isinstance(r, Annotation)], texts)
-    assert call(run_folder, "--gold", gold, "--lp", "en-de", "--out", out) == 2
-    given = ("--gold", gold, "--test-set", tmp_path / "texts.jsonl")
-    assert call(run_folder, *given, "--lp", "en-de", "--out", out) == 0
-    assert ">gold<" in out.read_text(encoding="utf-8")
+    for given in ((), ("--test-set", tmp_path / "texts.jsonl")):  # the run has the texts too
+        assert call(run_folder, "--gold", gold, *given, "--lp", "en-de", "--out", out, "--force") == 0
+        assert ">gold<" in out.read_text(encoding="utf-8")
 
 
 def test_score_rank_and_report_take_paths_of_runs_and_records(run_folder: Path, tmp_path: Path) -> None:

@@ -118,8 +118,11 @@ def test_the_headline_says_what_all_rankings_show(
     ("judge", "metric", "sentence"),
     [
         (("A", "B"), ("A", "B"), "All annotators agree: A leads"),
-        (("AB",), ("B", "A"), "By gold, A leads; judge and metric do not show it"),
-        (("A", "B"), ("B", "A"), "By gold, A leads; judge shows it too, metric does not"),
+        (("AB",), ("AB",), "By gold, A leads; judge and metric do not show it"),
+        (("AB",), ("B", "A"), "By gold, A leads; judge does not show it, metric contradicts it"),
+        (("A", "B"), ("AB",), "By gold, A leads; judge shows it too, metric does not"),
+        (("A", "B"), ("B", "A"), "By gold, A leads; judge shows it too, metric contradicts it"),
+        (("B", "A"), ("B", "A"), "By gold, A leads; judge and metric contradict it"),
     ],
 )
 def test_the_headline_measures_the_others_by_gold(
@@ -127,6 +130,12 @@ def test_the_headline_measures_the_others_by_gold(
 ) -> None:
     rankings = {"judge": rows(*judge), "metric": rows(*metric), "gold": rows("A", "B")}
     assert headline({("en-de", who): r for who, r in rankings.items()}, gold=["gold"]) == sentence
+
+
+def test_whoever_puts_golds_leader_below_the_best_contradicts_gold() -> None:
+    rankings = {"judge": rows("BC", "A"), "gold": rows("A", "B", "C")}
+    found = headline({("en-de", who): r for who, r in rankings.items()}, gold=["gold"])
+    assert found == "By gold, A leads; judge contradicts it"
 
 
 def test_gold_without_one_leader_measures_nobody() -> None:

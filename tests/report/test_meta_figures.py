@@ -51,6 +51,26 @@ def test_a_constant_metric_has_a_scatter_and_nothing_else(tmp_path: Path) -> Non
     }
 
 
+@pytest.mark.parametrize("constant", [0.0, 0.1, -25.0])
+def test_the_labels_of_a_constant_metric_stand_within_the_axes(tmp_path: Path, constant: float) -> None:
+    folder, names = write_folder(tmp_path / "set"), [f"System number {n}" for n in range(8)]
+    for name in names:
+        (folder / f"system-outputs/en-de/{name}.txt").write_text("1\n2\n3\n4\n")
+    write_scores(folder / "human-scores/en-de.mqm.seg.score", {s: [-n] * 4 for n, s in enumerate(names)})
+    write_scores(folder / "metric-scores/en-de/QE-src.seg.score", {s: [constant] * 4 for s in names})
+    figure = figures(folder)["scatter.en-de.mqm.QE-src"]
+    (axes,) = figure.drawing.axes
+    figure.drawing.draw_without_rendering()
+    frame = axes.get_window_extent()
+    assert len(axes.texts) == 8
+    for text in axes.texts:
+        box = text.get_window_extent()
+        assert frame.x0 - 1 <= box.x0 < box.x1 <= frame.x1 + 1  # pixels
+        assert frame.y0 - 1 <= box.y0 < box.y1 <= frame.y1 + 1
+    low, high = axes.get_ylim()
+    assert (low + high) / 2 == pytest.approx(constant)
+
+
 @pytest.mark.parametrize("form", ["pdf", "svg", "png"])
 def test_figures_are_written_in_every_format_twice_alike(tmp_path: Path, form: str) -> None:
     folder = write_folder(tmp_path / "set")

@@ -1,11 +1,12 @@
-"""Who annotated, with the numbers that follow: one entry for each run, and one for the gold.
+"""Who annotated, with the numbers that follow: one entry for each run, file or campaign, one for the gold.
 
 From here on a page cannot tell a person from a judge; it only knows what each of them is called.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Literal
@@ -15,15 +16,29 @@ from adjudge.core.run import Kind, Run, RunInfo
 from adjudge.core.score import Scores
 from adjudge.errors import DataError
 from adjudge.meta.ranking.rank import RankedSystem, Ranking, rank
+from adjudge.report.draws import draws_for
+from adjudge.report.given import Given, Judged, systems_of
 from adjudge.scoring.score import score
 
-__all__ = ["RULES_MODEL", "Annotator", "Result", "gold_annotators", "run_annotators", "systems_of"]
+__all__ = [
+    "RULES_MODEL",
+    "Annotator",
+    "Kept",
+    "Result",
+    "gold_annotators",
+    "judged_annotators",
+    "run_annotators",
+    "systems_of",
+]
 
 RULES_MODEL: Final = "builtin/rules"
 """The embedded model: checks in the clothes of a judge, and no language model."""
 
 Place = tuple[tuple[str, str], str]
 """Language pair and segment id, and the system."""
+
+Kept = Mapping[tuple[str, str], Iterable[str]]
+"""Language pair and segment id to the systems whose translations a page shows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,16 +61,16 @@ class Annotator:
     Args:
         label: what the page calls it; no two annotators of a page share one.
         name: the annotator that its records name.
-        kind: what it is.
+        kind: what it is; `people` and `records` are those of a file or campaign.
         protocol: of its records.
         records: that concern a translation of the page.
         results: language pair to numbers; none for a protocol that the page cannot score.
-        info: of its run; None for gold.
+        info: of its run; None for all others.
     """
 
     label: str
     name: str
-    kind: Kind | Literal["gold"]
+    kind: Kind | Literal["gold", "people", "records"]
     protocol: str
     records: tuple[Record, ...]
     results: Mapping[str, Result] = field(default_factory=dict)
@@ -70,6 +85,11 @@ class Annotator:
     def is_several(self) -> bool:
         """Whether several annotators hide behind this one, as in most gold."""
         return len({record.annotator for record in self.records}) > 1
+
+    @property
+    def kind_words(self) -> str:
+        """What a page calls one that has no better name."""
+        return "run" if self.info is not None else "file"
 
     @property
     def only_rules(self) -> bool:
@@ -90,35 +110,92 @@ class Annotator:
         return tuple(record for record in self.records if record.lp == lp)
 
 
+def judged_annotators(judged: Sequence[Judged], lps: Iterable[str], kept: Kept) -> list[Annotator]:
+    """One annotator for each run, and for each protocol of anything else, in the order given.
+
+    Args:
+        judged: runs, files and campaigns.
+        lps: language pairs to keep.
+        kept: what the page shows; of files and campaigns, judgements of anything else are left out.
+    """
+    wanted = tuple(lps)
+    shown = _places(kept)
+    plain: list[tuple[Annotator, Judged]] = []
+    for each in judged:
+        found = _of_given(each, wanted, shown) if isinstance(each, Given) else [_of_run(each, wanted)]
+        plain += [(annotator, each) for annotator in found]
+    labels = _labels([annotator for annotator, _ in plain], [_stem(each) for _, each in plain])
+    return [
+        replace(
+            annotator,
+            label=label,
+            results=_results(annotator.records if isinstance(each, Given) else each, wanted),
+        )
+        for (annotator, each), label in zip(plain, labels, strict=True)
+    ]
+
+
 def run_annotators(runs: Sequence[Run], lps: Iterable[str]) -> list[Annotator]:
     """One annotator for each run, in the order given, scored on the given language pairs."""
-    wanted = tuple(lps)
-    plain = [
-        Annotator(
-            label=run.info.annotator,
-            name=run.info.annotator,
-            kind=run.info.kind,
-            protocol=run.info.protocol,
-            records=tuple(record for record in run.records if record.lp in wanted),
-            info=run.info,
-        )
-        for run in runs
-    ]
-    labels = _labels(plain)
+    return judged_annotators(runs, lps, {})
+
+
+def _of_run(run: Run, lps: Sequence[str]) -> Annotator:
+    return Annotator(
+        label=run.info.annotator,
+        name=run.info.annotator,
+        kind=run.info.kind,
+        protocol=run.info.protocol,
+        records=tuple(record for record in run.records if record.lp in lps),
+        info=run.info,
+    )
+
+
+def _of_given(given: Given, lps: Sequence[str], shown: Collection[Place]) -> list[Annotator]:
+    """One annotator for each protocol; it has the name of the only person or metric, else of the file."""
+    own = [r for r in given.records if r.lp in lps and _is_shown(r, shown)]
+    names = {record.annotator for record in own}
+    name = names.pop() if len(names) == 1 else given.name
+    protocols = list(dict.fromkeys(record.protocol for record in own))
     return [
-        replace(annotator, label=label, results=_results(run, wanted))
-        for annotator, label, run in zip(plain, labels, runs, strict=True)
+        Annotator(
+            label=name if len(protocols) == 1 else f"{name} ({protocol})",
+            name=name,
+            kind="people" if given.by_people else "records",
+            protocol=protocol,
+            records=tuple(record for record in own if record.protocol == protocol),
+        )
+        for protocol in protocols
     ]
 
 
-def _labels(annotators: Sequence[Annotator]) -> list[str]:
-    """Tell runs of one judge apart: by their model, else by what else their signatures differ in."""
+def _stem(judged: Judged) -> str:
+    return judged.name if isinstance(judged, Given) else ""
+
+
+def _places(kept: Kept) -> set[Place]:
+    return {(key, name) for key, names in kept.items() for name in names}
+
+
+def _is_shown(record: Record, shown: Collection[Place]) -> bool:
+    return all(((record.lp, record.segment), name) in shown for name in systems_of(record))
+
+
+def _labels(annotators: Sequence[Annotator], stems: Sequence[str]) -> list[str]:
+    """Tell runs of one judge apart: by their model, else by what else their signatures differ in.
+
+    Files that share an annotator are called by their own names.
+    """
     labels = [a.label for a in annotators]
     labels = _more(labels, [a.model for a in annotators])
     fields = [{} if a.info is None else dict(a.info.signature.fields) for a in annotators]
     for key in dict.fromkeys(key for own in fields for key in own if key not in {"failed", "model"}):
         labels = _more(labels, [f"{key} {own[key]}" if key in own else "" for own in fields])
-    return _more(labels, [f"run {index}" for index in range(1, len(labels) + 1)])
+    shared = Counter(labels)
+    labels = [
+        stem if stem and shared[label] > 1 else label for label, stem in zip(labels, stems, strict=True)
+    ]
+    return _more(labels, [f"{a.kind_words} {index}" for index, a in enumerate(annotators, 1)])
 
 
 def _more(labels: list[str], words: list[str]) -> list[str]:
@@ -132,15 +209,15 @@ def _more(labels: list[str], words: list[str]) -> list[str]:
     ]
 
 
-def gold_annotators(gold: Sequence[Record], kept: Mapping[tuple[str, str], Iterable[str]]) -> list[Annotator]:
+def gold_annotators(gold: Sequence[Record], kept: Kept) -> list[Annotator]:
     """One annotator for each protocol of the gold, restricted to translations that the page shows.
 
     Args:
         gold: records of any number of annotators.
-        kept: language pair and segment id to the systems whose translations are shown.
+        kept: what the page shows.
     """
-    shown = {(key, name) for key, names in kept.items() for name in names}
-    own = [r for r in gold if all(((r.lp, r.segment), name) in shown for name in systems_of(r))]
+    shown = _places(kept)
+    own = [r for r in gold if _is_shown(r, shown)]
     protocols = list(dict.fromkeys(record.protocol for record in own))
     found = []
     for protocol in protocols:
@@ -154,11 +231,6 @@ def gold_annotators(gold: Sequence[Record], kept: Mapping[tuple[str, str], Itera
             )
         )
     return found
-
-
-def systems_of(record: Record) -> tuple[str, ...]:
-    """The systems that a record is about."""
-    return (record.system,) if isinstance(record, Annotation) else record.systems
 
 
 def _results(judged: Run | Sequence[Record], lps: Iterable[str]) -> dict[str, Result]:
@@ -181,7 +253,7 @@ def _criterion(records: Sequence[Record], lp: str) -> str | None:
 def _ranking(scores: Scores) -> Ranking:
     """Rank; systems that share no judged segment keep their means and get no rank."""
     try:
-        return rank(scores)
+        return rank(scores, resamples=draws_for(len(scores.segments)))
     except DataError as error:
         systems = tuple(
             RankedSystem(system=s.system, score=s.score, interval=None, cluster=None, n=s.n, failed=s.failed)

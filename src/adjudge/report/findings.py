@@ -85,9 +85,14 @@ def _unjudged(rows: Sequence[RankedSystem]) -> str:
 def leader(rows: Sequence[RankedSystem], among: Collection[str] | None = None) -> str | None:
     """Name the system that leads alone, if one does; `among` leaves the other systems out."""
     judged = [row for row in rows if row.score is not None and (among is None or row.system in among)]
+    first = _first(judged)
+    return first[0] if len(first) == 1 and len(judged) > 1 else None
+
+
+def _first(judged: Sequence[RankedSystem]) -> list[str]:
+    """The systems that no other one is told apart from as better; none without clusters."""
     best = min((row.cluster for row in judged if row.cluster is not None), default=None)
-    first = [row.system for row in judged if row.cluster == best]
-    return first[0] if best is not None and len(first) == 1 and len(judged) > 1 else None
+    return [row.system for row in judged if best is not None and row.cluster == best]
 
 
 def headline(rankings: Mapping[Place, Sequence[RankedSystem]], gold: Collection[str] = ()) -> str:
@@ -166,12 +171,13 @@ def _beside_gold(
         for annotator, own in others.items()
         if annotator not in silent and any(leader(rows, systems[lp]) != name for lp, rows in own.items())
     ]
+    contrary = [a for a in astray if any(_denies(r, name, systems[lp]) for lp, r in others[a].items())]
     agreed = [annotator for annotator in others if annotator not in {*silent, *astray}]
     several = {lp for lp, _ in told}
     where = "" if len(several) == 1 else f" in {pairs if len(lps) == len(several) else in_words(lps)}"
     parts = [f"By gold, {name} leads{where}"]
     if agreed or astray:
-        parts.append(_shown(agreed, astray))
+        parts.append(_shown(agreed, [a for a in astray if a not in contrary], contrary))
     if silent:
         parts.append(f"{in_words(silent)} did not rank {name}")
     return "; ".join(parts)
@@ -183,12 +189,23 @@ def _ranks(rows: Sequence[RankedSystem], name: str, systems: Collection[str]) ->
     return name in both and len(both) > 1
 
 
-def _shown(agreed: Sequence[str], astray: Sequence[str]) -> str:
-    does = f"{in_words(astray)} {'does' if len(astray) == 1 else 'do'} not" if astray else ""
-    if not agreed:
-        return f"{does} show it"
-    shows = f"{in_words(agreed)} {'shows' if len(agreed) == 1 else 'show'} it too"
-    return f"{shows}, {does}" if does else shows
+def _denies(rows: Sequence[RankedSystem], name: str, systems: Collection[str]) -> bool:
+    """Whether a ranking tells another system apart from this one as better."""
+    first = _first([row for row in rows if row.score is not None and row.system in systems])
+    return bool(first) and name not in first
+
+
+def _shown(agreed: Sequence[str], unsure: Sequence[str], contrary: Sequence[str]) -> str:
+    """Who shows what gold shows, who does not tell, and who finds the opposite."""
+    parts = []
+    if agreed:
+        parts.append(f"{in_words(agreed)} {'shows' if len(agreed) == 1 else 'show'} it too")
+    if unsure:
+        does = "does not" if len(unsure) == 1 else "do not"
+        parts.append(f"{in_words(unsure)} {does}" + ("" if agreed else " show it"))
+    if contrary:
+        parts.append(f"{in_words(contrary)} {'contradicts' if len(contrary) == 1 else 'contradict'} it")
+    return ", ".join(parts)
 
 
 def _disagreement(leaders: Mapping[Place, str | None]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -18,67 +18,91 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from adjudge.core.annotation import Record
+from adjudge.core.language import canonical_lp
 from adjudge.core.run import Run
+from adjudge.core.segment import TestSet
 from adjudge.core.version import VERSION
 from adjudge.data.files import write_text
-from adjudge.data.records import read_records
-from adjudge.data.run_dir import read_run
+from adjudge.data.load import load
 from adjudge.report.annotators import RULES_MODEL
+from adjudge.report.collecting import uncollected
+from adjudge.report.given import Given, Judged, read_judged
 from adjudge.report.invisible import name_invisible
 from adjudge.report.numbers import count, share
+from adjudge.report.packed import is_large, packed_blocks, size_of
 from adjudge.report.page import Page, make_page
 from adjudge.report.repeat import run_command
 from adjudge.report.segments import to_script_json
 from adjudge.report.svg import page_svg
 from adjudge.report.words import FAILURES
 
-__all__ = ["render_page", "report"]
+__all__ = ["render_page", "report", "served_policy"]
 
-_SCRIPTS: Final = ("text.js", "report.js")
+_SCRIPTS: Final = ("text.js", "said.js", "unpack.js", "find.js", "report.js")
+_SERVED: Final = ("text.js", "said.js", "served.js", "report.js")
 _LONGEST: Final = 16
 
 
 def report(
-    runs: Run | Path | str | Sequence[Run | Path | str],
+    judged: Judged | Path | str | Sequence[Judged | Path | str],
     out: Path | str,
     *,
     title: str | None = None,
     gold: Sequence[Record] | Path | str = (),
     lp: str | None = None,
+    test_set: TestSet | Path | str | None = None,
 ) -> Path:
-    """Write one self-contained HTML file about runs.
+    """Write one self-contained HTML file about runs, campaigns and metrics.
 
-    Several runs of one test set are several annotators, shown side by side; gold is one more.
+    Several of them of one test set are several annotators, shown side by side; gold is one more.
 
     Args:
-        runs: what to report; run directories may be given by their paths.
+        judged: what to report: runs, run directories, files of records, exports of campaigns, score files.
         out: the file; replaced if it exists.
         title: of the page; None for the name of the test set.
-        gold: records to show beside those of the runs, or the path of their file.
+        gold: records to show beside those of the others, or the path of their file.
         lp: keep one language pair.
+        test_set: the texts of what carries none; a path is loaded.
 
     Returns:
         The file.
 
     Raises:
-        UsageError: no run, an lp that no run has, or runs that judged different texts.
+        UsageError: nothing given, no texts, an lp that nothing has, or judgements of different texts.
+        DataError: a file that is damaged, or holds no judgements.
     """
-    given = [runs] if isinstance(runs, (Run, Path, str)) else runs
-    judged = [run if isinstance(run, Run) else read_run(run) for run in given]
-    records = read_records(gold) if isinstance(gold, (Path, str)) else gold
-    page = make_page(judged, title=title, gold=records, lp=lp)
-    write_text(Path(out), [render_page(page, [run_command(run.info) for run in judged])])
+    given = [judged] if isinstance(judged, (Run, Given, Path, str)) else list(judged)
+    lp = None if lp is None else canonical_lp(lp)
+    texts = load(test_set, lp) if isinstance(test_set, (Path, str)) else test_set
+    read = iter(read_judged([each for each in given if isinstance(each, (Path, str))], lp, texts))
+    whole = [next(read) if isinstance(each, (Path, str)) else each for each in given]
+    beside = next((each.test_set for each in whole if each.test_set is not None), None)
+    records = read_judged([gold], lp, texts, beside)[0].records if isinstance(gold, (Path, str)) else gold
+    page = make_page(whole, title=title, gold=records, lp=lp, test_set=texts)
+    commands = [run_command(run.info) for run in whole if isinstance(run, Run)]
+    write_text(Path(out), [render_page(page, commands)])
     return Path(out)
 
 
-def render_page(page: Page, commands: Sequence[str] = ()) -> str:
+def render_page(
+    page: Page, commands: Sequence[str] = (), *, served: Mapping[str, object] | None = None
+) -> str:
     """Render a page as HTML.
 
     Args:
         page: what stands on it.
         commands: the command lines that make it again.
+        served: for a page whose segments come from a server: what its script reads in place of `page.data`.
     """
-    style, script = _style(), _script()
+    with uncollected():
+        return _render(page, commands, served)
+
+
+def _render(page: Page, commands: Sequence[str], served: Mapping[str, object] | None) -> str:
+    style, script = _style(), _script(_SCRIPTS if served is None else _SERVED)
+    size = size_of(page.segments.values()) if served is None else 0
+    is_packed = is_large(size)
+    data = served if served is not None else page.facts if is_packed else page.data
     return (
         _templates()
         .get_template("report.html.j2")
@@ -87,8 +111,10 @@ def render_page(page: Page, commands: Sequence[str] = ()) -> str:
             commands=commands,
             style=Markup(style),  # noqa: S704 (our own file)
             script=Markup(script),  # noqa: S704 (our own files)
-            data=Markup(to_script_json(page.data)),  # noqa: S704 (made safe for a script element)
-            policy=_policy(style, script),
+            data=Markup(to_script_json(data)),  # noqa: S704 (made safe for a script element)
+            policy=_policy(style, script) if served is None else served_policy(),
+            packed=packed_blocks(page.iter_segments(), size) if is_packed else (),
+            is_served=served is not None,
             version=VERSION,
             failure_words=FAILURES,
             rules_model=RULES_MODEL,
@@ -101,9 +127,14 @@ def _style() -> str:
     return (files("adjudge") / "web" / "static" / "adjudge.css").read_text(encoding="utf-8")
 
 
-def _script() -> str:
+def _script(names: Sequence[str]) -> str:
     folder = files("adjudge.report") / "templates"
-    return "\n".join((folder / name).read_text(encoding="utf-8") for name in _SCRIPTS)
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+
+
+def served_policy() -> str:
+    """The policy of a page whose segments come from a server, which it may ask and no other."""
+    return _policy(_style(), _script(_SERVED)) + "; connect-src 'self'"
 
 
 def _policy(style: str, script: str) -> str:

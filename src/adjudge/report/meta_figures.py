@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
-__all__ = ["calibration_figure", "matrix_figure", "meta_figures", "scatter_figure"]
+__all__ = ["calibration_figure", "label_points", "matrix_figure", "meta_figures", "scatter_figure"]
 
 _INK, _SOFT, _ACCENT, _LINE, _PAPER = COLOURS
 _LONGEST: Final = 22
@@ -90,15 +90,25 @@ def scatter_figure(name: str, scores: EvalSet, gold: str, metric: str) -> Figure
         drawing, axes = figure_canvas(title, 1, 2.5)
         axes.plot(x, y, "o", color=_ACCENT, markersize=3.6, markeredgewidth=0)
         axes.margins(0.16)
+        _show_constant(axes, x, y)
         axes.set_xlabel(f"score by {gold}, higher is better; n = {count(len(systems), 'system')}")
         axes.set_ylabel(f"score by {_short(metric)}")
         axes.grid(color=_LINE, linewidth=0.5)
         drawing.draw_without_rendering()  # so that sizes are known
-        _label_points(axes, systems, list(zip(x.tolist(), y.tolist(), strict=True)))
+        axes.autoscale(enable=False)  # a hairline must not move the points away from their labels
+        label_points(axes, systems, list(zip(x.tolist(), y.tolist(), strict=True)))
     return Figure(name=name, title=title, drawing=drawing)
 
 
-def _label_points(axes: Axes, labels: Sequence[str], points: Sequence[tuple[float, float]]) -> None:
+def _show_constant(axes: Axes, x: Floats, y: Floats) -> None:
+    """Put a score that all systems share in the middle of its axis, whose steps would else be minute."""
+    for values, show in ((x, axes.set_xlim), (y, axes.set_ylim)):
+        if np.ptp(values) == 0:
+            middle, reach = float(values[0]), float(abs(values[0])) / 2 or 0.5
+            show(middle - reach, middle + reach)
+
+
+def label_points(axes: Axes, labels: Sequence[str], points: Sequence[tuple[float, float]]) -> None:
     """Write each label where it covers least, with a hairline to its point where it had to move."""
     pixels = [(float(x), float(y)) for x, y in axes.transData.transform(np.array(points))]
     texts = [

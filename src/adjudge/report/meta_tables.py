@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from adjudge.meta.evaluation.results import MetaEvaluation, MetricResults, Stratum
+from adjudge.meta.evaluation.results import MetaEvaluation, MetricResults, Stratum, named_gold
 from adjudge.meta.measures import MEASURES
 from adjudge.meta.measures.result import Result
 from adjudge.report.numbers import NOTHING, interval, number, whole
@@ -57,7 +57,7 @@ def meta_tables(found: MetaEvaluation) -> list[Table]:
 
 def _title(found: MetaEvaluation) -> str:
     task = f", meta as {found.task}" if found.task else ""
-    return f"{found.test_set} {found.lp}, gold {found.gold}{task}"
+    return f"{found.test_set} {found.lp}, {named_gold(found.gold)}{task}"
 
 
 def _table(

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from adjudge.core.annotation import Annotation, Failure, Record
-from adjudge.core.run import Run
-from adjudge.core.segment import Segment
-from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.core.annotation import Failure, Record
+from adjudge.core.segment import Segment, TestSet
+from adjudge.errors import UsageError
 from adjudge.meta.ranking.rank import RankedSystem
-from adjudge.report.annotators import Annotator, Result, gold_annotators, run_annotators, systems_of
+from adjudge.report.annotators import Annotator, Result, gold_annotators, judged_annotators
+from adjudge.report.collecting import uncollected
 from adjudge.report.figures import Figure, distribution_figure, ranking_figure
 from adjudge.report.findings import finding, headline
+from adjudge.report.given import Judged
 from adjudge.report.numbers import count, digits_for, interval, number
-from adjudge.report.script_data import filter_choices, page_data, segment_orders
-from adjudge.report.segments import Key, merge_segments
+from adjudge.report.parts.agreement import agreement_part
+from adjudge.report.parts.beside import beside
+from adjudge.report.parts.calibration import calibration_part
+from adjudge.report.parts.cost import cost_part
+from adjudge.report.parts.criteria import criteria_part
+from adjudge.report.parts.errors import errors_part
+from adjudge.report.parts.part import Part, file_stem
+from adjudge.report.parts.strata import strata_part
+from adjudge.report.script_data import filter_choices, page_facts, segment_orders
+from adjudge.report.segments import Key, iter_segments_data
 from adjudge.report.steps_figure import count_steps, steps_figure
 from adjudge.report.tallies import Errors, Verdicts, count_errors, count_failures, count_verdicts
+from adjudge.report.texts import count_left_out, name_of, page_texts, warn_of_misfits
 from adjudge.report.words import axis_words, lp_words, meaning
 
 __all__ = ["Bar", "Block", "Page", "Section", "make_page"]
@@ -69,6 +78,7 @@ class Section:
     systems: tuple[str, ...]
     segments: int
     blocks: tuple[Block, ...]
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,46 +93,84 @@ class Page:
     failures: tuple[tuple[str, Failure], ...]
     failed: int
     gold_left_out: int
-    data: Mapping[str, Any]
+    left_out: tuple[tuple[str, int], ...]
+    segments: Mapping[Key, Segment]
+    systems: tuple[str, ...]
+    facts: Mapping[str, Any]
     choices: Mapping[str, Sequence[tuple[str, str]]]
     orders: Sequence[tuple[str, str]]
 
     @property
+    def data(self) -> dict[str, Any]:
+        """All that its script reads: what holds for the whole page, and every segment."""
+        return {**self.facts, "segments": list(self.iter_segments())}
+
+    def iter_segments(self) -> Iterator[dict[str, Any]]:
+        """Every segment as its script reads it, one at a time: all may not fit in memory."""
+        return iter_segments_data(list(self.segments.values()), self.annotators, self.systems)
+
+    @property
     def figures(self) -> list[Figure]:
         """Every figure, in page order."""
-        return [figure for section in self.sections for block in section.blocks for figure in block.figures]
+        return [
+            figure
+            for section in self.sections
+            for drawn in (*(b.figures for b in section.blocks), *(p.figures for p in section.parts))
+            for figure in drawn
+        ]
 
 
 def make_page(
-    runs: Sequence[Run], *, title: str | None = None, gold: Sequence[Record] = (), lp: str | None = None
+    judged: Sequence[Judged],
+    *,
+    title: str | None = None,
+    gold: Sequence[Record] = (),
+    lp: str | None = None,
+    test_set: TestSet | None = None,
 ) -> Page:
     """Put a page together.
 
+    Where runs are among what was judged, the page is about their texts; else about what was judged of the
+    texts that files and campaigns bring along. Each of them is an annotator, or one for each protocol.
+
     Args:
-        runs: each one an annotator; all of one test set.
+        judged: runs, files and campaigns, all of one test set.
         title: of the page; None for the name of the test set.
-        gold: records to show beside those of the runs.
+        gold: records to show beside them, by which they are measured.
         lp: keep one language pair.
+        test_set: texts of files that carry none; what was judged of it is shown beside what the runs judged.
 
     Raises:
-        UsageError: no run, an lp that no run has, or runs that judged different texts.
-        DataError: a run with records that do not belong to its test set.
+        UsageError: nothing given, no texts, an lp that nothing has, or judgements of different texts.
+        DataError: a run with records that do not belong to its test set, or a file without any that do.
     """
-    if not runs:
-        raise UsageError("a report needs at least one run")
-    lps = _chosen_lps(runs, lp)
-    segments = merge_segments([s for s in run.test_set if s.lp in lps] for run in runs)
-    for run in runs:
-        _check(run, segments, lps)
+    with uncollected():
+        return _page(judged, gold, (title, lp), test_set)
+
+
+def _page(
+    judged: Sequence[Judged],
+    gold: Sequence[Record],
+    chosen: tuple[str | None, str | None],
+    test_set: TestSet | None,
+) -> Page:
+    title, lp = chosen
+    if not judged:
+        raise UsageError("a report needs at least one run, file of judgements or campaign")
+    segments = page_texts(judged, lp, test_set)
+    lps = tuple(dict.fromkeys(key[0] for key in segments))
     systems = tuple(dict.fromkeys(name for s in segments.values() for name in s.translations))
     wanted = [record for record in gold if record.lp in lps]
-    golden = gold_annotators(wanted, {key: s.translations for key, s in segments.items()})
-    _warn_of_misfits(golden, segments)
-    annotators = (*run_annotators(runs, lps), *golden)
+    kept = {key: s.translations for key, s in segments.items()}
+    golden = gold_annotators(wanted, kept)
+    own = judged_annotators(judged, lps, kept)
+    warn_of_misfits(golden, segments, "gold")
+    warn_of_misfits([a for a in own if a.info is None], segments, "a file")
+    annotators = (*own, *golden)
     sections = tuple(_section(name, list(segments.values()), annotators) for name in lps)
     failures = tuple((a.label, r) for a in annotators for r in a.records if isinstance(r, Failure))
     return Page(
-        title=title or " and ".join(dict.fromkeys(run.test_set.name for run in runs)),
+        title=title or " and ".join(dict.fromkeys(name_of(each) for each in judged)),
         headline=headline(
             {(s.lp, b.annotator.label): _rows(b) for s in sections for b in s.blocks},
             gold=[annotator.label for annotator in golden],
@@ -134,46 +182,13 @@ def make_page(
         failures=failures[:_MOST_FAILURES],
         failed=len(failures),
         gold_left_out=len(wanted) - sum(len(a.records) for a in golden),
-        data=page_data(segments, annotators, systems),
+        left_out=count_left_out(judged, own, lps),
+        segments=segments,
+        systems=systems,
+        facts=page_facts(segments, annotators, systems),
         choices=filter_choices(segments, annotators, systems),
         orders=segment_orders(annotators),
     )
-
-
-def _chosen_lps(runs: Sequence[Run], lp: str | None) -> tuple[str, ...]:
-    known = tuple(dict.fromkeys(name for run in runs for name in run.test_set.lps))
-    if lp is not None and lp not in known:
-        raise UsageError(f"no run has lp {lp!r}; there are {', '.join(known)}")
-    return known if lp is None else (lp,)
-
-
-def _check(run: Run, segments: Mapping[Key, Segment], lps: Collection[str]) -> None:
-    """Refuse records of translations that the run's test set does not have.
-
-    Raises:
-        DataError: there is one.
-    """
-    for record in (r for r in run.records if r.lp in lps):
-        segment = segments.get((record.lp, record.segment))
-        known = {} if segment is None else segment.translations
-        for name in systems_of(record):
-            if name not in known:
-                what = f"{name} on segment {record.segment!r} of {record.lp}"
-                raise DataError(f"the run of {run.info.annotator} judged {what}, which its test set lacks")
-
-
-def _warn_of_misfits(gold: Sequence[Annotator], segments: Mapping[Key, Segment]) -> None:
-    """Warn where gold marks other words than stand there: it was made on other texts than the runs."""
-    misfits = total = 0
-    for record in (r for annotator in gold for r in annotator.records if isinstance(r, Annotation)):
-        segment = segments[record.lp, record.segment]
-        for span in (s for s in record.spans if s.start is not None and s.text):
-            text = segment.source if span.side == "source" else segment.translations[record.system]
-            total += 1
-            misfits += text[span.start : span.end] != span.text
-    if misfits:
-        what = f"{misfits} of {total} errors of gold mark other words than stand at their place"
-        warnings.warn(f"{what}: gold and runs may have different texts", DataWarning, stacklevel=3)
 
 
 def _part_of_gold(gold: Sequence[Annotator], segments: Mapping[Key, Segment]) -> str:
@@ -194,9 +209,33 @@ def _rows(block: Block) -> tuple[RankedSystem, ...]:
 def _section(lp: str, segments: Sequence[Segment], annotators: Sequence[Annotator]) -> Section:
     own = [s for s in segments if s.lp == lp]
     systems = tuple(dict.fromkeys(name for s in own for name in s.translations))
-    concerned = [a for a in annotators if a.kind != "gold" or a.of_lp(lp)]
+    concerned = [a for a in annotators if a.info is not None or a.of_lp(lp)]
     blocks = tuple(_block(lp, a) for a in concerned)
-    return Section(lp=lp, name=lp_words(lp), systems=systems, segments=len(own), blocks=blocks)
+    return Section(
+        lp=lp,
+        name=lp_words(lp),
+        systems=systems,
+        segments=len(own),
+        blocks=blocks,
+        parts=_parts(lp, own, concerned, blocks),
+    )
+
+
+def _parts(
+    lp: str, segments: Sequence[Segment], annotators: Sequence[Annotator], blocks: Sequence[Block]
+) -> tuple[Part, ...]:
+    """What annotators show together; only parts that have something to show."""
+    found = beside(lp, segments, annotators)
+    errors = {b.annotator.label: b.errors for b in blocks if b.errors is not None}
+    made = (
+        agreement_part(found),
+        calibration_part(found),
+        cost_part(found),
+        strata_part(found),
+        criteria_part(found),
+        errors_part(lp, errors),
+    )
+    return tuple(part for part in made if part is not None)
 
 
 def _block(lp: str, annotator: Annotator) -> Block:
@@ -261,7 +300,7 @@ def _figures(lp: str, annotator: Annotator, result: Result) -> tuple[Figure, ...
     rows = result.ranking.systems
     if not any(row.score is not None for row in rows):
         return ()
-    stem = f"{lp}.{_file_name(annotator.label)}"
+    stem = f"{lp}.{file_stem(annotator.label)}"
     what = axis_words(annotator, result.scores)
     scores: dict[str, list[float]] = {row.system: [] for row in rows}
     for s in result.scores.segments:
@@ -284,8 +323,3 @@ def _steps(lp: str, stem: str, annotator: Annotator) -> tuple[Figure, ...]:
     """Which tool was used at which turn, by a judge that decides that itself."""
     turns = count_steps(record for record in annotator.records if record.lp == lp)
     return (steps_figure(f"turns.{stem}", turns),) if turns else ()
-
-
-def _file_name(label: str) -> str:
-    kept = "".join(char if char.isalnum() or char in "-_" else "-" for char in label)
-    return "-".join(filter(None, kept.split("-")))[:80] or "annotator"

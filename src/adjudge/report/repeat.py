@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -23,6 +24,10 @@ _OF_THE_RUN: Final = {
 """Settings that any run has, and what they are where nobody chose."""
 _PLACES: Final = {"base_url": "URL", "terms": "FILE"}
 """What stands for a place that is nobody's business but the runner's: a report goes to others."""
+
+
+_FILES: Final = re.compile(r"(?<=^files):.*", re.DOTALL)
+"""The digest that a signature names in place of the folder in which a judge searched."""
 
 
 def run_command(info: RunInfo, folder: str | None = None) -> str:
@@ -79,7 +84,12 @@ def _changed_settings(info: RunInfo) -> list[str]:
     own = info.settings.get(info.kind)
     names = [name for name in own if name not in _SAID_ELSEWHERE] if isinstance(own, Mapping) else []
     fields = info.signature.fields
-    return [word for name in names if name in fields for word in (f"--{name}", fields[name])]
+    return [
+        word
+        for name in names
+        if name in fields
+        for word in (f"--{name}", _FILES.sub(":FOLDER", fields[name]))
+    ]
 
 
 def rank_command(folders: Sequence[str], lp: str | None) -> str:

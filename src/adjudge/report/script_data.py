@@ -8,22 +8,22 @@ from typing import Any, Final
 from adjudge.core.annotation import Annotation
 from adjudge.core.language import is_right_to_left, language_name, source_language, target_language
 from adjudge.core.segment import Segment
+from adjudge.core.typology import CATEGORIES, SEVERITIES
 from adjudge.report.annotators import Annotator
 from adjudge.report.invisible import NAMES, RANGES
-from adjudge.report.segments import Key, segments_data
-from adjudge.report.tallies import count_errors
+from adjudge.report.segments import Key
 from adjudge.report.words import FAILURES, lp_words
 
-__all__ = ["APART", "filter_choices", "page_data", "segment_orders"]
+__all__ = ["APART", "filter_choices", "page_facts", "segment_orders"]
 
 APART: Final = 0.5
 """Spread of ranks from which annotators are said to disagree on a translation."""
 
 
-def page_data(
+def page_facts(
     segments: Mapping[Key, Segment], annotators: Sequence[Annotator], systems: Sequence[str]
 ) -> dict[str, Any]:
-    """Everything that the script needs; plain JSON types only."""
+    """Everything that the script needs but the segments themselves; plain JSON types only."""
     return {
         "lps": {lp: _languages(lp) for lp in dict.fromkeys(lp for lp, _ in segments)},
         "systems": list(systems),
@@ -34,7 +34,6 @@ def page_data(
         "invisible": {"ranges": RANGES, "names": NAMES},
         "apart": APART,
         "domains": _several(s.domain for s in segments.values()),
-        "segments": segments_data(list(segments.values()), annotators, systems),
     }
 
 
@@ -66,16 +65,32 @@ def filter_choices(
 
     A filter that would offer nothing to choose stays empty.
     """
-    found = count_errors((r for a in annotators for r in a.records), systems)
+    severities, categories = _kinds(annotators)
     lps = {lp: lp_words(lp) for lp, _ in segments}
     domains = _several(s.domain for s in segments.values())
     return {
         "lp": list(lps.items()) if len(lps) > 1 else [],
         "system": _numbered(systems) if len(systems) > 1 else [],
-        "severity": [(name, name) for name, counts in found.severities.items() if sum(counts.values())],
-        "category": [(name, name) for name in _with_cores(found.categories)],
+        "annotator": _numbered(a.label for a in annotators) if len(annotators) > 1 else [],
+        "severity": [(name, name) for name in SEVERITIES if name in severities],
+        "category": [(name, name) for name in _with_cores(c for c in CATEGORIES if c in categories)],
         "domain": [(value, words or "none") for value, words in _numbered(domains)],
+        "view": [("over", "over one another")] if _is_choir(annotators) else [],
     }
+
+
+def _kinds(annotators: Sequence[Annotator]) -> tuple[set[str], set[str]]:
+    """Every severity and category of an error that was marked or counted."""
+    annotations = [r for a in annotators for r in a.records if isinstance(r, Annotation)]
+    severities: set[str] = {span.severity for r in annotations for span in r.spans}
+    severities.update(name for r in annotations if r.counts and not r.spans for name in r.counts)
+    return severities, {span.category or "" for r in annotations for span in r.spans}
+
+
+def _is_choir(annotators: Sequence[Annotator]) -> bool:
+    """Whether several mark the same texts."""
+    marking = [annotator for annotator in annotators if _marks(annotator)]
+    return len(marking) > 1 or any(annotator.is_several for annotator in marking)
 
 
 def _numbered(names: Iterable[str]) -> list[tuple[str, str]]:
@@ -95,7 +110,7 @@ def segment_orders(annotators: Sequence[Annotator]) -> list[tuple[str, str]]:
     return [*orders, ("spread:", "largest disagreement first")] if len(annotators) > 1 else orders
 
 
-def _with_cores(categories: Mapping[str, object]) -> list[str]:
+def _with_cores(categories: Iterable[str]) -> list[str]:
     """Put each core type before its subtypes."""
     return list(dict.fromkeys(part for name in categories for part in (name.split("/", 1)[0], name)))
 

@@ -7,22 +7,24 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
+
+import numpy as np
 
 from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference, Record
 from adjudge.core.segment import Segment
 from adjudge.errors import UsageError
 from adjudge.report.annotators import Annotator
 
-__all__ = ["Key", "merge_segments", "segments_data", "spread_by_translation", "to_script_json"]
+__all__ = ["Key", "iter_segments_data", "merge_segments", "spread_by_translation", "to_script_json"]
 
 Key = tuple[str, str]
 """Language pair and segment id."""
 Json = dict[str, Any]
 
+_DIGITS: Final = 4  # of a score, more than are shown
 _UNSAFE: Final = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
@@ -36,21 +38,25 @@ def to_script_json(data: object) -> str:
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def segments_data(
+def iter_segments_data(
     segments: Sequence[Segment], annotators: Sequence[Annotator], systems: Sequence[str]
-) -> list[Json]:
-    """Describe every segment with all that was said of it, in test-set order."""
-    said: dict[Key, list[Json]] = {(s.lp, s.segment): [] for s in segments}
-    texts = {(s.lp, s.segment): s for s in segments}
-    position = {name: index for index, name in enumerate(systems)}
+) -> Iterator[Json]:
+    """Describe every segment with all that was said of it, in test-set order, one at a time."""
+    said: dict[Key, list[tuple[int, Record]]] = {(s.lp, s.segment): [] for s in segments}
     for by, annotator in enumerate(annotators):
         for record in annotator.records:
-            key = (record.lp, record.segment)
-            if key in said:
-                entry = _judgement(record, texts[key], position, annotator)
-                said[key].extend({"by": by, **one} for one in entry)
+            if (record.lp, record.segment) in said:
+                said[record.lp, record.segment].append((by, record))
+    position = {name: index for index, name in enumerate(systems)}
     spreads = spread_by_translation(annotators)
-    return [_segment(s, systems, said[s.lp, s.segment], spreads) for s in segments]
+    for segment in segments:
+        judgements: list[Json] = []
+        for by, record in said.pop((segment.lp, segment.segment)):
+            if isinstance(record, Annotation):
+                judgements.append(_annotation(record, segment, position, (by, annotators[by])))
+            else:
+                judgements += ({"by": by, **one} for one in _comparison(record, position))
+        yield _segment(segment, systems, judgements, spreads)
 
 
 def _segment(
@@ -67,32 +73,36 @@ def _segment(
         entry["references"] = dict(segment.references)
     if said:
         entry["said"] = said
-    spread = [round(spreads.get((key, name), 0.0), 3) for name in systems]
-    if any(spread):
-        entry["spread"] = spread
+    if spreads:
+        spread = [round(spreads.get((key, name), 0.0), 2) for name in systems]
+        if any(spread):
+            entry["spread"] = spread
     return entry
 
 
-def _judgement(
-    record: Record, segment: Segment, position: Mapping[str, int], annotator: Annotator
-) -> list[Json]:
+def _comparison(record: Preference | Failure, position: Mapping[str, int]) -> list[Json]:
     """Describe one record; a failure over several systems is one entry for each of them."""
-    if isinstance(record, Preference):
-        return [_preference(record, position)]
-    if isinstance(record, Failure):
-        return _failure(record, position)
+    return [_preference(record, position)] if isinstance(record, Preference) else _failure(record, position)
+
+
+def _annotation(
+    record: Annotation, segment: Segment, position: Mapping[str, int], by: tuple[int, Annotator]
+) -> Json:
+    place, annotator = by
     score = annotator.segment_scores.get(((record.lp, record.segment), record.system))
-    entry: Json = {"of": position[record.system], "score": score}
+    entry: Json = {"by": place, "of": position[record.system]}
+    entry["score"] = None if score is None else round(score, _DIGITS)
     if record.rating is not None and record.rating != score:
         entry["rating"] = record.rating
     if record.spans:
         entry["errors"] = [_error(span, segment, record.system) for span in record.spans]
     if record.counts and not record.spans:
         entry["counts"] = {name: amount for name, amount in record.counts.items() if amount}
-    entry |= _words(record)
+    if record.flags or record.rationale:
+        entry |= _words(record)
     if annotator.is_several:
         entry["who"] = record.annotator
-    return [entry]
+    return entry
 
 
 def _words(record: Annotation | Preference) -> Json:
@@ -151,7 +161,9 @@ def merge_segments(groups: Iterable[Iterable[Segment]]) -> dict[Key, Segment]:
     merged: dict[Key, Segment] = {}
     for segment in (s for group in groups for s in group):
         key = (segment.lp, segment.segment)
-        merged[key] = segment if key not in merged else _joined(merged[key], segment)
+        known = merged.setdefault(key, segment)
+        if known is not segment:
+            merged[key] = _joined(known, segment)
     return merged
 
 
@@ -175,14 +187,16 @@ def spread_by_translation(annotators: Sequence[Annotator]) -> dict[tuple[Key, st
     middle, so that scales do not matter; the spread is the distance of the highest and the lowest rank.
     """
     ranks: dict[tuple[Key, str], list[float]] = {}
-    for annotator in annotators:
+    scored = [annotator for annotator in annotators if annotator.results]
+    for annotator in scored if len(scored) > 1 else ():
         by_lp: dict[str, dict[tuple[Key, str], float]] = {}
         for place, score in annotator.segment_scores.items():
             if score is not None:
                 by_lp.setdefault(place[0][0], {})[place] = score
         for scores in by_lp.values():
-            ordered = sorted(scores.values())
-            for place, score in scores.items():
-                middle = (bisect_left(ordered, score) + bisect_right(ordered, score)) / 2
-                ranks.setdefault(place, []).append(middle / len(ordered))
+            known = np.fromiter(scores.values(), float, len(scores))
+            ordered = np.sort(known)
+            middles = np.searchsorted(ordered, known) + np.searchsorted(ordered, known, side="right")
+            for place, middle in zip(scores, (middles / (2 * len(known))).tolist(), strict=True):
+                ranks.setdefault(place, []).append(middle)
     return {place: max(own) - min(own) for place, own in ranks.items() if len(own) > 1}

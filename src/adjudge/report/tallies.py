@@ -57,13 +57,17 @@ def count_errors(records: Iterable[Record], systems: Sequence[str]) -> Errors:
     for record in records:
         if not isinstance(record, Annotation):
             continue
-        judged[record.system] += 1
-        for severity, amount in _by_severity(record).items():
-            severities[severity][record.system] += amount
+        system = record.system
+        judged[system] += 1
         for span in record.spans:
+            severities[span.severity][system] += 1
             if span.category is not None:
-                categories.setdefault(span.category, Counter())[record.system] += 1
-        clean[record.system] += not record.spans and not any(record.counts.values())
+                categories.setdefault(span.category, Counter())[system] += 1
+        if record.spans:
+            continue
+        clean[system] += not any(record.counts.values())
+        for severity, amount in record.counts.items():  # where a method only counts, take its count
+            severities[severity][system] += amount
     return Errors(
         systems=tuple(systems),
         judged=judged,
@@ -71,11 +75,6 @@ def count_errors(records: Iterable[Record], systems: Sequence[str]) -> Errors:
         severities={s: counts for s, counts in severities.items() if counts or s in {"minor", "major"}},
         categories={name: categories[name] for name in CATEGORIES if name in categories},
     )
-
-
-def _by_severity(record: Annotation) -> Counter[Severity]:
-    """Count spans; where a method only counts, take its count."""
-    return Counter(span.severity for span in record.spans) if record.spans else Counter(record.counts)
 
 
 def count_failures(records: Iterable[Record]) -> dict[str, Counter[str]]:

@@ -15,10 +15,11 @@
  * @property {Severity} severity
  * @property {string} label shown at its end on hover, on focus and in print
  * @property {number} number of the error, unique in the page
+ * @property {number} [voice] whose it is, where marks of several annotators lie over one another
  */
 /** @typedef {Mark & {lane: number}} LaidMark */
 
-const LANES = 4;
+const LANES = 8;
 const JOINER = 0x200d;
 const FIRST_EMOJI = 0x1f000;
 
@@ -69,19 +70,25 @@ function renderChars(chars, invisible) {
 }
 
 /**
- * Give overlapping marks a lane each, so that their lines stack.
+ * Give overlapping marks a lane each, so that their lines stack; every annotator keeps to lanes of their own.
  * @param {Mark[]} marks
  * @returns {LaidMark[]}
  */
 function layMarks(marks) {
+  const isChoir = new Set(marks.map((mark) => mark.voice)).size > LANES;
+  /** @param {Mark} mark */
+  const voiceOf = (mark) => (isChoir ? 0 : mark.voice ?? 0);
+  const ordered = [...marks].sort((a, b) => voiceOf(a) - voiceOf(b) || a.from - b.from || b.to - a.to);
   /** @type {number[]} */
-  const ends = [];
-  const ordered = [...marks].sort((a, b) => a.from - b.from || b.to - a.to);
+  let ends = [];
+  let voice = 0;
+  let first = 0;
   return ordered.map((mark) => {
+    if (voiceOf(mark) !== voice) [voice, first, ends] = [voiceOf(mark), first + ends.length, []];
     const free = ends.findIndex((end) => end <= mark.from);
     const lane = free < 0 ? ends.length : free;
     ends[lane] = mark.to;
-    return { ...mark, lane: Math.min(lane, LANES - 1) };
+    return { ...mark, lane: Math.min(first + lane, LANES - 1) };
   });
 }
 
@@ -119,6 +126,8 @@ function renderText(text, language, marks, invisible) {
   const paragraph = make("p", { class: "text", lang: language.lang, dir: language.dir });
   const chars = Array.from(text);
   const laid = layMarks(marks);
+  const deepest = Math.max(0, ...laid.map((mark) => mark.lane));
+  if (deepest > 1) paragraph.classList.add(`deep-${deepest}`);
   const cuts = new Set([0, chars.length, ...laid.flatMap((mark) => [mark.from, mark.to])]);
   const places = [...cuts].sort((a, b) => a - b);
   places.forEach((place, index) => {
@@ -140,7 +149,7 @@ function renderText(text, language, marks, invisible) {
 }
 
 /**
- * Light up a mark, its label and its line in the list of errors together.
+ * Light up a mark and its line in the list of errors, with those of the marks around it, and its own label.
  * @param {Event} event
  */
 function lightMark(event) {
@@ -148,7 +157,14 @@ function lightMark(event) {
   const scope = target?.closest("[data-marks]");
   if (!(target instanceof HTMLElement) || !scope) return;
   const on = event.type === "mouseover" || event.type === "focusin";
-  for (const piece of scope.querySelectorAll(`[data-mark="${target.dataset.mark}"]`)) piece.classList.toggle("on", on);
+  const own = target.dataset.mark;
+  for (let around = target; around !== scope; around = /** @type {HTMLElement} */ (around.parentElement)) {
+    const number = around.dataset.mark;
+    if (number === undefined) continue;
+    for (const piece of scope.querySelectorAll(`[data-mark="${number}"]`)) {
+      if (number === own || !piece.matches(".tag")) piece.classList.toggle("on", on);
+    }
+  }
 }
 
 /**

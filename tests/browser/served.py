@@ -1,0 +1,144 @@
+"""A campaign on a server of its own, for pages that a browser opens."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect
+from sqlalchemy import select
+
+from adjudge.campaigns.campaign import Campaign, Extras, new_campaign
+from adjudge.campaigns.people import Link
+from adjudge.campaigns.schema import answer, event
+from adjudge.campaigns.settings import Settings
+from adjudge.core.segment import Segment, TestSet
+from adjudge.web.app import create_app
+
+PATIENCE = 10_000
+"""Milliseconds that a page may take; a busy machine is slow, not wrong."""
+
+
+def make_test_set(lp: str, *rows: tuple[str, ...], **more: Any) -> TestSet:
+    """One document, a segment a row: source and translations of as many systems."""
+    segments = [
+        Segment(
+            segment=str(place),
+            lp=lp,
+            document="doc",
+            source=source,
+            translations={f"System{index}": text for index, text in enumerate(translations)},
+            **more,
+        )
+        for place, (source, *translations) in enumerate(rows)
+    ]
+    return TestSet(name="small", segments=tuple(segments))
+
+
+@dataclass
+class Site:
+    """A served campaign."""
+
+    campaign: Campaign
+    links: tuple[Link, ...]
+    url: str
+
+    def link(self, place: int = 0) -> str:
+        """Address that lets a person in."""
+        return f"{self.url}{[one for one in self.links if one.role == 'annotator'][place].path}"
+
+    def states(self) -> list[dict[str, Any]]:
+        """Saved states in the order of the items."""
+        with self.campaign.database.reading() as connection:
+            rows = connection.execute(select(answer.c.state).order_by(answer.c.item_id)).scalars()
+            return [json.loads(row) for row in rows]
+
+    def state(self) -> dict[str, Any]:
+        """The one saved state."""
+        (found,) = self.states()
+        return found
+
+    def kinds(self) -> list[str]:
+        """Kinds of the saved events but those of time alone, in order."""
+        query = select(event.c.kind).where(event.c.kind != "time").order_by(event.c.id)
+        with self.campaign.database.reading() as connection:
+            return list(connection.execute(query).scalars())
+
+
+@contextmanager
+def serving(
+    folder: Path, test_set: TestSet, annotators: int | Sequence[str] = 1, **settings: Any
+) -> Iterator[Site]:
+    """Make a campaign and serve it on a free port."""
+    named = settings.keys() & Extras.__dataclass_fields__.keys() - Settings.__dataclass_fields__.keys()
+    own = {"tutorial": settings.pop("tutorial_file")} if "tutorial_file" in settings else {}
+    extras = Extras(**{name: settings.pop(name) for name in named}, **own)
+    chosen = Settings(**{"protocol": "esa", "assignment": "pool", **settings})
+    campaign, links = new_campaign(folder, test_set, chosen, annotators, now=time.time(), extras=extras)
+    server = uvicorn.Server(uvicorn.Config(create_app(campaign), port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield Site(campaign, links, f"http://127.0.0.1:{port}")
+    finally:
+        server.should_exit = True
+        thread.join()
+        campaign.database.close()
+
+
+@dataclass
+class Visit:
+    """A person's browser, with what it asked for elsewhere, complained of and threw."""
+
+    site: Site
+    context: BrowserContext
+    page: Page
+    misdeeds: list[str] = field(default_factory=list)
+
+    def watch(self, page: Page) -> Page:
+        """Note what a page should not do."""
+        page.on("request", lambda request: self.note(request.url, not request.url.startswith(self.site.url)))
+        page.on("pageerror", lambda error: self.note(str(error)))
+        page.on("dialog", self.dismiss)
+        page.on("console", lambda message: self.note(message.text, "Failed to load" not in message.text))
+        return page
+
+    def dismiss(self, dialog: Dialog) -> None:
+        """Close a dialog, which no page of ours opens."""
+        self.note(dialog.message)
+        dialog.dismiss()
+
+    def note(self, what: str, is_wrong: bool = True) -> None:
+        """Remember a misdeed."""
+        if is_wrong:
+            self.misdeeds.append(what)
+
+    def begin(self) -> Page:
+        """Open the first task."""
+        self.page.locator("#go").click()
+        self.page.wait_for_selector("body[data-ready]")
+        return self.page
+
+    def settle(self) -> None:
+        """Wait until the server has everything."""
+        expect(self.page.locator("#saved")).to_have_text("All saved")
+
+
+def visit(browser: Browser, site: Site, place: int = 0, **options: Any) -> Visit:
+    """Open a person's link."""
+    context = browser.new_context(viewport={"width": options.pop("width", 1280), "height": 900}, **options)
+    context.set_default_timeout(PATIENCE)
+    found = Visit(site, context, context.new_page())
+    found.watch(found.page)
+    found.page.goto(site.link(place))
+    found.page.wait_for_url("**/work")
+    return found

@@ -1,0 +1,154 @@
+"""The organiser's pages: numbers move after a save, people are let in and out, everybody can read it."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import Browser, Page, expect
+
+from adjudge.campaigns.assigning import assign_next, current
+from adjudge.campaigns.people import enter
+from adjudge.errors import AccessError
+from tests.browser.served import PATIENCE, Site, make_test_set, serving
+from tests.campaigns.work import person, work_off
+
+pytestmark = pytest.mark.browser
+
+MOVES = 60_000
+"""Milliseconds: pages ask every five seconds, and what they ask for is slow on a busy machine."""
+NAMES = 'Zoë <b>"&amp;'
+ROWS = [(f"Sentence {n}.", f"Satz {n}.", f"Der {n}. Satz.") for n in range(12)]
+Open = Callable[..., Page]
+
+
+def is_misdeed(printed: str) -> bool:
+    """The browser itself prints what a server refuses."""
+    return "Failed to load resource" not in printed
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with serving(tmp_path / "watched", make_test_set("en-de", *ROWS), annotators=2, redundancy=2) as found:
+        yield found
+
+
+@pytest.fixture
+def open_dashboard(chromium: Browser, site: Site) -> Iterator[Open]:
+    """Open the organiser's link; a page must do nothing that a page should not do."""
+    opened = []
+    misdeeds: list[str] = []
+
+    def make(path: str = "", **options: object) -> Page:
+        (link,) = (one for one in site.links if one.role == "organiser")
+        context = chromium.new_context(**options)  # type: ignore[arg-type]
+        context.set_default_timeout(PATIENCE)
+        opened.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: misdeeds.append(str(error)))
+        page.on(
+            "console", lambda message: misdeeds.append(message.text) if is_misdeed(message.text) else None
+        )
+        page.goto(f"{site.url}{link.path}")
+        page.wait_for_url("**/dashboard")
+        if path:
+            page.goto(f"{site.url}{path}")
+        page.wait_for_selector("body[data-ready]", timeout=MOVES)
+        return page
+
+    yield make
+    for context in opened:
+        context.close()
+    assert misdeeds == []
+
+
+def test_numbers_move_after_somebody_worked(site: Site, open_dashboard: Open) -> None:
+    page = open_dashboard()
+    expect(page.locator("#answer")).to_have_text("Too little is judged to say anything of the systems.")
+    for number in (0, 1):
+        work_off(site.campaign, person(site.campaign, number), time.time(), rating=70)
+    expect(page.locator("#systems tr")).to_have_count(2, timeout=MOVES)
+    expect(page.locator("#progress")).to_contain_text("48 of 48 (100 %)", timeout=MOVES)
+    expect(page.locator("#answer")).to_contain_text("1 is still tied", timeout=MOVES)
+    expect(page.locator("#pairs tr")).to_contain_text("tied")
+    expect(page.locator("#people tr")).to_have_count(2)
+
+
+def test_a_person_is_added_let_in_again_and_shut_out(site: Site, open_dashboard: Open) -> None:
+    page = open_dashboard("/dashboard/people")
+    page.get_by_label("Another person").fill(NAMES)
+    page.get_by_role("button", name="Make a link").click()
+    expect(page.locator("#whose")).to_have_text(f"{NAMES}:")
+    first = page.locator("#link").inner_text()
+    assert first.startswith(f"{site.url}/#")
+    row = page.locator("#ways li", has_text=NAMES)
+    row.get_by_role("button", name="New link").click()
+    expect(page.locator("#link")).not_to_have_text(first)
+    row.get_by_role("button", name="Shut out").click()
+    expect(row.locator(".badge")).to_have_text("shut out", timeout=MOVES)
+    secret = page.locator("#link").inner_text().partition("#")[2]
+    with pytest.raises(AccessError):
+        enter(site.campaign, secret, time.time())
+
+
+def test_a_name_that_is_taken_is_said_and_stays_said(open_dashboard: Open) -> None:
+    page = open_dashboard("/dashboard/people")
+    page.get_by_label("Another person").fill("annotator-1")
+    page.get_by_role("button", name="Make a link").click()
+    expect(page.locator("#refused")).to_contain_text("annotator-1")
+    with page.expect_response("**/api/dashboard", timeout=MOVES):
+        pass
+    expect(page.locator("#refused")).to_contain_text("annotator-1")
+
+
+def test_a_task_is_taken_back_by_its_number(site: Site, open_dashboard: Open) -> None:
+    given = assign_next(site.campaign, person(site.campaign, 0), time.time())
+    assert given is not None
+    page = open_dashboard("/dashboard/people")
+    for words in ("Task 1 was taken back from one person.", "Nobody was working on task 1."):
+        page.get_by_label("Number of a task").fill("1")
+        page.get_by_role("button", name="Take back").click()
+        expect(page.locator("#taken")).to_have_text(words)
+    assert current(site.campaign, person(site.campaign, 0), time.time()) is None
+
+
+def test_the_gate_says_what_it_decided(site: Site, open_dashboard: Open) -> None:
+    for number, rating in ((0, 70), (1, 64)):
+        work_off(site.campaign, person(site.campaign, number), time.time(), rating=rating)
+    page = open_dashboard()
+    page.get_by_role("button", name="Send out again what people do not agree on").click()
+    expect(page.locator("#decided")).to_contain_text("12 of 12 segments decided on: 12 sent out again")
+
+
+def test_there_is_no_gate_where_one_person_alone_judges(tmp_path: Path, chromium: Browser) -> None:
+    with serving(tmp_path / "alone", make_test_set("en-de", *ROWS)) as alone:
+        (link,) = (one for one in alone.links if one.role == "organiser")
+        page = chromium.new_page()
+        page.goto(f"{alone.url}{link.path}")
+        page.wait_for_url("**/dashboard")
+        assert page.get_by_role("button", name="Send out again").count() == 0
+        page.close()
+
+
+def test_a_server_that_is_gone_is_said(open_dashboard: Open) -> None:
+    page = open_dashboard()
+    page.route("**/api/dashboard", lambda route: route.fulfill(status=401, body="{}"))
+    expect(page.locator("#trouble")).to_contain_text("signed out", timeout=MOVES)
+    page.unroute("**/api/dashboard")
+    expect(page.locator("#trouble")).to_be_hidden(timeout=MOVES)
+
+
+@pytest.mark.parametrize("path", ["/dashboard", "/dashboard/people"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_and_nothing_is_too_wide(
+    site: Site, open_dashboard: Open, path: str, scheme: str
+) -> None:
+    for number in (0, 1):
+        work_off(site.campaign, person(site.campaign, number), time.time(), rating=70)
+    page = open_dashboard(path, color_scheme=scheme)
+    for width in (320, 768, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()

@@ -1,0 +1,245 @@
+"""Every page of an annotator: usable by everyone, on every screen, and asking nobody else for anything."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from adjudge.campaigns.protocols import NAMES
+from adjudge.core.annotation import Annotation, ErrorSpan
+from tests.browser.served import Site, Visit, make_test_set, serving, visit
+
+pytestmark = pytest.mark.browser
+
+LONG = "Der Donaudampfschifffahrtsgesellschaftskapitän verlor\u200b seine Mütze. 12.345,67\u00a0€"
+BEFOREHAND = [
+    Annotation(
+        lp="en-de",
+        segment=segment,
+        document="doc",
+        system=system,
+        annotator="judge",
+        protocol="mqm",
+        spans=(ErrorSpan(severity="minor", start=0, end=2),),
+    )
+    for segment in ("0", "1")
+    for system in ("System0", "System1")
+]
+RUN_AXE = """async (options) => {
+    const {violations} = await axe.run({resultTypes: ['violations'], ...options});
+    return violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`);
+}"""
+AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A campaign of each protocol, with a code at its end."""
+    texts = make_test_set(
+        "en-de", ("The captain lost his hat.", LONG, "Die Mütze fiel."), ("Oh.", "Oh.", "Ach.")
+    )
+    folder = tmp_path_factory.mktemp("pages") / "campaign"
+    more: dict[str, Any] = {"given": BEFOREHAND} if request.param == "esa-ai" else {}
+    with serving(folder, texts, protocol=request.param, code_pass="PASS-1", **more) as found:
+        yield found
+
+
+def faults(page: Page) -> list[str]:
+    """What axe finds against WCAG 2.2 AA and good practice, and in the dark, where colours alone differ."""
+    page.evaluate(AXE)
+    found: list[str] = page.evaluate(RUN_AXE, {})
+    page.emulate_media(color_scheme="dark")
+    found += page.evaluate(RUN_AXE, {"runOnly": ["color-contrast"]})
+    page.emulate_media(color_scheme="light")
+    return found
+
+
+def wider(page: Page, width: int) -> list[str]:
+    """What is wider than the window, once it is drawn; nothing where the page cannot be scrolled sideways."""
+    page.set_viewport_size({"width": width, "height": 800})
+    found: list[str] = page.evaluate(
+        """async (width) => {
+            await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+            if (document.documentElement.scrollWidth <= width) return [];
+            return [...document.body.querySelectorAll('*')]
+              .filter((e) => e.getBoundingClientRect().right > width).map((e) => e.outerHTML.slice(0, 120));
+        }""",
+        width,
+    )
+    return found
+
+
+def with_marks(found: Visit) -> Page:
+    """A task under way: two marks, an open menu, an open comment."""
+    page = found.begin()
+    if page.locator(".markable").count():
+        page.keyboard.press("t")
+        for key in ("w", "1", "Escape", "Control+ArrowRight", "w", "2", "Escape", "w", "Enter"):
+            page.keyboard.press(key)
+    page.locator(".item[aria-current] .comment").evaluate("details => { details.open = true; }")
+    return page
+
+
+def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(site: Site, chromium: Browser) -> None:
+    found = visit(chromium, site, bypass_csp=True)
+    assert faults(found.page) == []
+    page = with_marks(found)
+    assert faults(page) == []
+    for width in (320, 768, 1440):
+        assert wider(page, width) == []
+    for name in ("Guidelines", "Keys"):
+        page.get_by_role("button", name=name).click()
+        assert wider(page, 320) == []
+        assert faults(page) == []
+        page.locator("dialog[open]").get_by_role("button", name="Close").click()
+    for address in ("/guidelines", "/"):
+        page.goto(site.url + address)
+        assert faults(page) == []
+        assert wider(page, 320) == []
+    found.context.close()
+
+
+def test_under_its_policy_a_page_asks_nobody_else_and_complains_of_nothing(
+    site: Site, chromium: Browser
+) -> None:
+    found = visit(chromium, site)
+    with_marks(found)
+    assert not found.misdeeds
+    found.context.close()
+
+
+# What holds for every protocol, shown with one...
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    """What is closed at the end."""
+    with ExitStack() as found:
+        yield found
+
+
+def opened(stack: ExitStack, chromium: Browser, folder: Path, lp: str, *row: str, **more: Any) -> Visit:
+    site = stack.enter_context(serving(folder / "campaign", make_test_set(lp, row), **more))
+    found = visit(chromium, site)
+    stack.callback(found.context.close)
+    return found
+
+
+def test_at_the_end_there_is_a_code_to_be_copied(stack: ExitStack, chromium: Browser, tmp_path: Path) -> None:
+    more = {"protocol": "da-sqm", "code_pass": "PASS-1"}
+    found = opened(stack, chromium, tmp_path, "en-de", "Yes.", "Ja.", **more)
+    page = found.begin()
+    for key in ("r", "9", "Control+Enter"):
+        page.keyboard.press(key)
+    page.wait_for_url("**/work")
+    expect(page.locator("#code")).to_have_text("PASS-1")
+    expect(page.locator("#go")).to_be_hidden()
+    page.reload()
+    page.locator("#go").click()
+    expect(page.locator("#code")).to_have_text("PASS-1")
+    found.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy").click()
+    expect(page.locator("#copied")).to_have_text("Copied")
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url(found.site.url + "/")
+    page.goto(found.site.url + "/work")
+    page.wait_for_url(found.site.url + "/")
+
+
+def test_texts_keep_every_character_in_one_node_with_language_and_direction(
+    stack: ExitStack, chromium: Browser, tmp_path: Path
+) -> None:
+    odd = "قال\r\n\u202e12 <b>&amp;\u2028\u200f x"
+    page = opened(stack, chromium, tmp_path, "en-ar", "a\u200bb", odd).begin()
+    text = page.locator(".translation .text")
+    assert text.evaluate("text => [text.childNodes.length, text.firstChild.data]") == [1, odd]
+    assert (text.get_attribute("lang"), text.get_attribute("dir")) == ("ar", "rtl")
+    names = page.locator(".layer .invisible").evaluate_all("all => all.map((e) => e.dataset.name)")
+    assert names == ["ZWSP", "CR", "RLO", "LS", "RLM"]
+
+
+def test_without_custom_highlights_boxes_lie_behind_the_text(
+    stack: ExitStack, chromium: Browser, tmp_path: Path
+) -> None:
+    found = opened(stack, chromium, tmp_path, "en-de", "One cat.", "Eine Katze.")
+    found.context.add_init_script("delete window.Highlight")
+    page = found.begin()
+    for key in ("t", "w", "1", "w", "w", "2"):
+        page.keyboard.press(key)
+    boxes = page.locator(".layer .box.span").evaluate_all("all => all.map((e) => e.className)")
+    assert boxes == ["box span major lane-0", "box span minor lane-1"]
+    assert not found.misdeeds
+
+
+LARGEST = """() => {
+    const shown = [...document.querySelectorAll('main *')].filter((e) => e.checkVisibility()
+      && [...e.childNodes].some((node) => node.nodeType === 3 && node.data.trim()));
+    const sizes = shown.map((e) => [parseFloat(getComputedStyle(e).fontSize), e.className]);
+    const most = Math.max(...sizes.map(([size]) => size));
+    return sizes.filter(([size]) => size === most).map(([_, name]) => name.split(' ')[0]);
+}"""
+LINE_AND_MENU = """() => {
+    const box = (e) => { const {top, bottom} = e.getBoundingClientRect(); return {top, bottom}; };
+    const {left, right} = document.querySelector('#menu').getBoundingClientRect();
+    return {menu: box(document.querySelector('#menu')), left, right: innerWidth - right,
+            line: box([...CSS.highlights.get('minor-0')].at(-1))};
+}"""
+
+
+@pytest.mark.parametrize("lp", ["en-de", "en-ar"])
+def test_the_text_is_the_largest_and_the_menu_of_a_mark_leaves_its_line_free(
+    stack: ExitStack, chromium: Browser, tmp_path: Path, lp: str
+) -> None:
+    row = ("A long story. " * 9, {"en-de": LONG, "en-ar": "ارتفع السعر في 12 مارس 2024 بنسبة 3.5%. "}[lp] * 3)
+    page = opened(stack, chromium, tmp_path, lp, *row).begin()
+    assert set(page.evaluate(LARGEST)) == {"text"}
+    for key in ("t", "ArrowDown", "w", "1", "Enter"):
+        page.keyboard.press(key)
+    for width in (320, 768, 1440):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_function(  # the menu follows its line once the window has been laid out anew
+            f"""() => {{
+                const found = ({LINE_AND_MENU})();
+                return found.menu.top >= found.line.bottom && Math.min(found.left, found.right) >= 0;
+            }}"""
+        )
+
+
+def test_single_keys_can_be_switched_off(stack: ExitStack, chromium: Browser, tmp_path: Path) -> None:
+    page = opened(stack, chromium, tmp_path, "en-de", "One cat.", "Eine Katze.").begin()
+    page.keyboard.press("?")
+    page.locator("#keys").get_by_role("checkbox").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("g")
+    assert page.locator("dialog[open]").count() == 0
+
+
+def test_a_tutorial_says_what_is_expected_until_it_is_done(
+    stack: ExitStack, chromium: Browser, tmp_path: Path
+) -> None:
+    found = opened(stack, chromium, tmp_path, "en-de", "One cat.", "Eine Katze.", tutorial=True)
+    page = found.begin()
+    assert page.locator(".instructions").first.text_content()
+    for item in page.locator(".item").all():
+        item.click()
+        item.get_by_role("slider").click(position={"x": 1, "y": 10})
+    page.get_by_role("button", name="Check my answers").click()
+    expect(page.locator("#hint")).to_contain_text("Not quite yet")
+    expect(page.locator(".feedback .wrong").first).not_to_be_empty()
+
+
+def test_the_source_may_be_a_picture(stack: ExitStack, chromium: Browser, tmp_path: Path) -> None:
+    media = tmp_path / "media"
+    media.mkdir()
+    (media / "x.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    texts = make_test_set("en-de", ("A picture.", "Ein Bild."), meta={"media": "image", "file": "x.png"})
+    site = stack.enter_context(serving(tmp_path / "campaign", texts, media=media))
+    found = visit(chromium, site)
+    stack.callback(found.context.close)
+    page = found.begin()
+    assert str(page.locator(".source img").get_attribute("src")).startswith("/media/")
+    assert not found.misdeeds

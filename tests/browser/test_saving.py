@@ -1,0 +1,242 @@
+"""Nothing that was done is lost, whatever happens to the network, the page, the tab or the server."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.served import Site, Visit, make_test_set, serving, visit
+
+pytestmark = pytest.mark.browser
+
+TEXTS = make_test_set("en-de", ("One cat.", "Eine Katze."), ("Two cats.", "Zwei Katzen."))
+
+
+@pytest.fixture
+def work(tmp_path: Path, chromium: Browser) -> Iterator[Visit]:
+    """An ESA task of two segments."""
+    with serving(tmp_path / "campaign", TEXTS) as site:
+        found = visit(chromium, site)
+        found.begin()
+        yield found
+        found.context.close()
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def saved(page: Page) -> str:
+    return page.locator("#saved").text_content() or ""
+
+
+def reload(page: Page) -> None:
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+
+
+def ratings(site: Site) -> list[float | None]:
+    return [state["translations"][0]["rating"] for state in site.states()]
+
+
+def test_a_dead_network_keeps_everything_in_order_and_sends_it_once(work: Visit) -> None:
+    page = work.page
+    press(page, "t", "w", "1")
+    work.settle()
+    work.context.set_offline(True)
+    press(page, "r", "4", "2", "c")
+    page.keyboard.type("no net")
+    press(page, "Alt+ArrowDown", "w", "2")
+    expect(page.locator("#saved")).to_contain_text("kept in this browser: no connection")
+    assert work.site.kinds() == ["mark"]
+    work.context.set_offline(False)
+    work.settle()
+    first, second = work.site.states()
+    assert (first["translations"][0]["rating"], first["comment"]) == (42, "no net")
+    assert second["translations"][0]["spans"][0]["text"] == "Zwei"
+    assert work.site.kinds() == ["mark", "rate", "comment", "mark"]
+
+
+def test_what_was_not_sent_is_there_after_a_reload(work: Visit) -> None:
+    page = work.page
+    work.context.route("**/api/events", lambda route: route.abort())
+    press(page, "t", "w", "2", "r", "3", "0", "c")
+    page.keyboard.type("typed")
+    expect(page.locator("#saved")).to_contain_text("kept in this browser")
+    reload(page)
+    expect(page.locator("output").first).to_have_text("30")
+    expect(page.get_by_label("Comment").first).to_have_value("typed")
+    work.context.unroute("**/api/events")
+    reload(page)
+    work.settle()
+    (state,) = work.site.states()
+    assert (state["translations"][0]["rating"], state["comment"]) == (30, "typed")
+    kinds = [kind for kind, _ in groupby(work.site.kinds())]  # a slow machine sends 3 before 30 is typed
+    assert kinds == ["mark", "rate", "comment"]
+
+
+def test_what_was_saved_but_not_acknowledged_counts_once(work: Visit) -> None:
+    """The server has it, its answer was lost, and the page sends it again after a reload."""
+    page = work.page
+    page.route("**/api/events", lambda route: (route.fetch(), route.abort()))
+    press(page, "t", "w", "2")
+    expect(page.locator("#saved")).to_contain_text("kept in this browser")
+    page.unroute("**/api/events")
+    reload(page)
+    work.settle()
+    assert work.site.kinds() == ["mark"]
+    press(page, "r", "5")
+    work.settle()
+    assert ratings(work.site) == [5]
+
+
+def test_the_overview_sends_what_a_task_left_behind(work: Visit) -> None:
+    page = work.page
+    page.route("**/api/events", lambda route: route.abort())
+    press(page, "r", "6", "1")
+    expect(page.locator("#saved")).to_contain_text("kept in this browser")
+    page.unroute("**/api/events")
+    page.get_by_role("link", name="Overview").click()
+    expect(page.locator("#saved")).to_have_text("")
+    page.wait_for_url("**/work")
+    for _ in range(100):
+        if work.site.states():
+            break
+        page.wait_for_timeout(50)
+    assert ratings(work.site) == [61]
+
+
+def test_who_was_signed_out_is_told_and_loses_nothing(work: Visit) -> None:
+    page = work.page
+    cookies = work.context.cookies()
+    work.context.clear_cookies()
+    press(page, "r", "7", "0")
+    expect(page.locator("#saved")).to_contain_text("signed out")
+    work.context.add_cookies(cookies)  # type: ignore[arg-type]
+    reload(page)
+    work.settle()
+    assert ratings(work.site) == [70]
+
+
+def test_a_change_that_the_server_refuses_is_shown_and_not_dropped(work: Visit) -> None:
+    page = work.page
+    refusal = '{"message": "no", "saved": [], "stale": [], "refused": [{"id": "x", "item": 1, "why": "so"}]}'
+    page.route("**/api/events", lambda route: route.fulfill(status=422, body=refusal))
+    press(page, "r", "8", "0")
+    notice = page.locator("#notices .notice")
+    expect(notice).to_contain_text("segment 1: so")
+    page.unroute("**/api/events")
+    notice.get_by_role("button", name="Try again").click()
+    work.settle()
+    assert ratings(work.site) == [80]
+
+
+# Two at once...
+
+
+def test_a_second_tab_says_so_and_can_take_the_task_over(work: Visit) -> None:
+    other = work.watch(work.context.new_page())
+    other.goto(work.page.url)
+    notice = other.locator("#notices .notice")
+    expect(notice).to_contain_text("open in another tab")
+    assert other.locator("#items").evaluate("items => items.inert")
+    with other.expect_navigation():
+        notice.get_by_role("button", name="Work here").click()
+    other.wait_for_selector("body[data-ready]")
+    expect(other.locator("#notices .notice")).to_have_count(0)
+    expect(work.page.locator("#notices .notice")).to_contain_text("open in another tab")
+    press(other, "r", "9", "0")
+    expect(other.locator("#saved")).to_have_text("All saved")
+    expect(other.locator("output").first).to_have_text("90")
+    with work.page.expect_navigation():
+        work.page.get_by_role("button", name="Work here").click()
+    expect(work.page.locator("output").first).to_have_text("90")
+    assert ratings(work.site) == [90]
+
+
+@pytest.mark.parametrize(("choice", "rating"), [("on this page", 20), ("saved there", 10)])
+def test_a_stale_page_asks_which_state_counts(
+    work: Visit, chromium: Browser, choice: str, rating: float
+) -> None:
+    """Another browser of the same person changed the segment: nothing is written over it unasked."""
+    other = visit(chromium, work.site)
+    other.page.goto(work.page.url)
+    other.page.wait_for_selector("body[data-ready]")
+    press(other.page, "r", "1", "0")
+    other.settle()
+    press(work.page, "r", "2", "0")
+    notice = work.page.locator("#notices .notice")
+    expect(notice).to_contain_text("segment 1 was changed")
+    assert ratings(work.site) == [10]
+    notice.get_by_role("button", name=choice).click()
+    work.settle()
+    assert ratings(work.site) == [rating]
+    expect(work.page.locator("output").first).to_have_text(str(rating))
+    other.context.close()
+
+
+# A server that is killed...
+
+
+@contextmanager
+def serve_alone(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """A server in a process of its own."""
+    code = (
+        "import sys, uvicorn; from adjudge.campaigns.campaign import open_campaign; "
+        "from adjudge.web.app import create_app; "
+        "uvicorn.run(create_app(open_campaign(sys.argv[1])), port=int(sys.argv[2]), log_level='warning')"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(folder), str(port)])
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/health"):
+            break
+        time.sleep(0.05)
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def test_a_server_that_is_killed_and_comes_back_has_everything_once(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    folder, port = tmp_path / "campaign", free_port()
+    with serving(folder, TEXTS) as made:
+        site = replace(made, url=f"http://127.0.0.1:{port}")
+        with serve_alone(folder, port):
+            found = visit(chromium, site)
+            found.begin()
+            press(found.page, "t", "w", "1")
+            found.settle()
+        press(found.page, "r", "5", "5", "c")
+        found.page.keyboard.type("while it was dead")
+        expect(found.page.locator("#saved")).to_contain_text("no connection")
+        with serve_alone(folder, port):
+            found.page.evaluate("dispatchEvent(new Event('online'))")  # sooner than the next attempt
+            found.settle()
+        state = site.state()
+        assert (state["translations"][0]["rating"], state["comment"]) == (55, "while it was dead")
+        assert site.kinds() == ["mark", "rate", "comment"]
+        found.context.close()

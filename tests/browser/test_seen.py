@@ -1,0 +1,100 @@
+"""What a person sees: marks that were there before the page, the selection, and several translations."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from adjudge.core.annotation import Annotation, ErrorSpan
+from tests.browser.served import Site, Visit, make_test_set, serving, visit
+
+pytestmark = pytest.mark.browser
+
+ROWS = (("The cat sleeps.", "Die Katze schläft."), ("It snores.", "Sie schnarcht laut."))
+PAINTED = """() => {
+    const found = [...CSS.highlights].map(([name, ranges]) => [name, [...ranges].map(String)]);
+    return Object.fromEntries(found.filter(([_, texts]) => texts.length));
+}"""
+PLACES = """() => [...document.querySelectorAll('.item[aria-current] .translation')].map((one) => {
+    const {left, top} = one.getBoundingClientRect();
+    return [left, top];
+})"""
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> Iterator[Site]:
+    """A campaign with marks made beforehand."""
+    spans = (
+        ErrorSpan(severity="minor", start=4, end=9, text="Katze"),
+        ErrorSpan(severity="major", start=4, end=9, text="schna"),
+    )
+    said: dict[str, Any] = {"lp": "en-de", "system": "System0", "annotator": "judge", "protocol": "mqm"}
+    marks = [Annotation(**said, segment=str(n), spans=(span,)) for n, span in enumerate(spans)]
+    with serving(tmp_path / "c", make_test_set("en-de", *ROWS), protocol="esa-ai", given=marks) as site:
+        yield site
+
+
+def painted(page: Page) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = page.evaluate(PAINTED)
+    return found
+
+
+def reopen(found: Visit) -> None:
+    found.settle()
+    found.page.reload()
+    found.page.wait_for_selector("body[data-ready]")
+
+
+def test_marks_that_were_there_before_the_page_are_painted(given: Site, chromium: Browser) -> None:
+    found = visit(chromium, given)
+    page = found.begin()
+    assert painted(page) == {"minor-0": ["Katze"], "major-0": ["schna"]}
+    for key in ("t", "w", "2", "Control+z", "Control+Shift+z"):
+        page.keyboard.press(key)
+    reopen(found)
+    assert painted(page) == {"minor-0": ["Katze"], "major-0": ["Die", "schna"]}
+    found.context.close()
+
+
+def test_a_selection_is_painted_where_the_person_works_alone(given: Site, chromium: Browser) -> None:
+    found = visit(chromium, given)
+    page = found.begin()
+    for key in ("t", "w", "2"):
+        page.keyboard.press(key)
+    assert painted(page)["selection"] == ["Die"]
+    page.keyboard.press("r")
+    assert "selection" not in painted(page)
+    page.keyboard.press("t")
+    assert painted(page)["selection"] == ["Die"]  # the keys go on with it
+    page.keyboard.press("Alt+ArrowDown")
+    assert set(painted(page)) == {"minor-0", "major-0"}
+    found.context.close()
+
+
+def test_a_line_that_was_only_passed_by_is_no_rating(given: Site, chromium: Browser) -> None:
+    found = visit(chromium, given)
+    page = found.begin()
+    slider = page.locator(".item[aria-current]").get_by_role("slider")
+    expect(slider).to_have_attribute("aria-valuetext", "not rated yet")
+    for key in ("r", "Tab", "r", "Escape", "Control+Enter", "m"):
+        page.keyboard.press(key)
+    slider.hover()
+    expect(page.locator(".item[aria-current] .left")).to_have_text("Still to do: rating.")
+    reopen(found)
+    assert [state["translations"][0]["rating"] for state in given.states()] == [None]
+    page.get_by_role("button", name="Finish").click()
+    expect(page.locator("#hint")).to_contain_text("rating")
+    found.context.close()
+
+
+def test_four_translations_stand_two_and_two(tmp_path: Path, chromium: Browser) -> None:
+    texts = make_test_set("en-de", ("A cat.", *(f"Katze {n}." for n in range(4))))
+    with serving(tmp_path / "c", texts, protocol="contrastive-esa") as site:
+        found = visit(chromium, site, width=1440)
+        tops = [top for _, top in found.begin().evaluate(PLACES)]
+        assert [tops.count(top) for top in sorted(set(tops))] == [2, 2]
+        found.page.set_viewport_size({"width": 320, "height": 800})
+        assert len({left for left, _ in found.page.evaluate(PLACES)}) == 1
+        found.context.close()
