@@ -13,8 +13,16 @@ OURS = {"ADJUDGE_DATA", "ADJUDGE_TEST_DATABASE", "ADJUDGE_CHAOS_KILLS"}  # the t
 FOREIGN = ("FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES")  # would change what rich prints
 
 
-settings.register_profile("house", deadline=None)  # a busy machine is slow, not wrong
+# A busy machine is slow, not wrong; `make chaos` draws more examples.
+settings.register_profile(
+    "house", deadline=None, max_examples=200 if "ADJUDGE_CHAOS_KILLS" in os.environ else 50
+)
 settings.load_profile("house")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """`-n auto` is two workers for each core: many tests wait, for a server, a browser or the disk."""
+    return 2 * (os.cpu_count() or 1)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "adjudge"
 JUDGES = PACKAGE / "judges"
 PROMPTS = JUDGES / "prompts"
+CURATION = PACKAGE / "curation" / "prompts"
 LOCK = ROOT / "tests" / "prompt_hashes.json"
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -27,12 +28,12 @@ JUDGE_FILES = {  # the name of a judge's module: the file with its docstring
 }
 
 TOO_LONG: dict[str, str] = {}  # a module over its limit, and why it may be
-FORCED_NAMES: set[str] = set()  # functions whose names a base class of another package gives
+FORCED_NAMES = {"get_route_handler"}  # functions whose names a base class of another package gives
 
 HEAVY = {"aiohttp", "jinja2", "matplotlib", "numpy", "pydantic", "sacrebleu", "scipy"}
 BAD_MODULE = re.compile(r"utils?|commons?|helpers?|managers?")
 BAD_FUNCTION = re.compile(r"_*(get|handle|process)_")
-MACHINE = re.compile(r"(?<![\w.])/(work|root)/")
+MACHINE = re.compile(r"(?<![\w.])/(work/(main|shared|\.\w+)|root)/")  # /work/7 is a page of campaigns
 REGISTRY = re.compile(r"\b(pypi\.org|pythonhosted\.org|npmjs\.(org|com)|crates\.io|proxy\.golang\.org)\b")
 
 
@@ -49,8 +50,12 @@ def contract(name: str) -> dict[str, Any]:
 
 
 def prompt_hashes() -> dict[str, str]:
-    files = sorted(path for path in PROMPTS.rglob("*") if path.is_file())
-    return {p.relative_to(PROMPTS).as_posix(): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
+    found = {}
+    for folder, start in ((PROMPTS, ""), (CURATION, "curation/")):
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            name = start + path.relative_to(folder).as_posix()
+            found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
 
 
 # Size and names...

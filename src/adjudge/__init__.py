@@ -9,6 +9,7 @@ Names are imported when they are first used, so that `import adjudge` stays quic
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from adjudge.errors import AdjudgeError
@@ -85,3 +86,14 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 (any public name)
     if name not in _HOMES:
         raise AttributeError(f"module 'adjudge' has no attribute {name!r}")
     return getattr(importlib.import_module(f"adjudge.{_HOMES[name]}"), name)
+
+
+def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 (IPython's, which we do not import)
+    """Have a notebook show runs, records and results as HTML: `%load_ext adjudge`; see docs/notebooks.md."""
+    from adjudge.report.notebook import register
+
+    register(shell)
+
+
+if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()) is not None:
+    load_ipython_extension(_shell)

@@ -8,7 +8,10 @@ AdjudgeError              what a user may see: one line on the command line, `--
 │   └── ServerStopError   the server stopped us (quota, key); the run can be resumed
 │       └── ServerAwayError   it cannot be reached, or asks for a longer pause than a run should make
 ├── BudgetError           the next call would cross the budget; the run can be resumed
-├── StoreError            the call store cannot be read or written (full disk, another process)
+├── StoreError            a store cannot be read or written (full disk, another process, a newer version)
+├── AccessError           a link, a password or a session that lets nobody into a campaign
+│   └── NotYoursError     a person of a campaign asked for what is not theirs, or not any more
+├── UnfinishedError       a task cannot be finished yet; says what is still to do
 └── AnswerError           one reply cannot be used; becomes a `Failure`, never a score
 
 DataWarning               a file was read, but not quite as it stands; says how
@@ -16,11 +19,12 @@ DataWarning               a file was read, but not quite as it stands; says how
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 __all__ = [
     "FAILURE_REASONS",
+    "AccessError",
     "AdjudgeError",
     "AnswerError",
     "BudgetError",
@@ -28,10 +32,12 @@ __all__ = [
     "DataWarning",
     "FailureReason",
     "ModelError",
+    "NotYoursError",
     "ServerAwayError",
     "ServerStopError",
     "SettingError",
     "StoreError",
+    "UnfinishedError",
     "UsageError",
 ]
 
@@ -125,7 +131,29 @@ class BudgetError(AdjudgeError):
 
 
 class StoreError(AdjudgeError):
-    """The call store cannot be read or written."""
+    """The store of calls or of a campaign cannot be read or written."""
+
+
+class AccessError(AdjudgeError):
+    """A link, a password or a session that lets nobody into a campaign."""
+
+
+class NotYoursError(AccessError):
+    """A person of a campaign asked for what is not theirs, or not any more."""
+
+
+class UnfinishedError(AdjudgeError):
+    """A task cannot be finished yet.
+
+    Args:
+        message: what it is about.
+        todo: item to what is still to do there.
+    """
+
+    def __init__(self, message: str, todo: Mapping[int, Sequence[str]]) -> None:
+        """Name the places in the message, and keep them for the page."""
+        super().__init__(f"{message}: " + "; ".join(why for reasons in todo.values() for why in reasons))
+        self.todo = {item: tuple(reasons) for item, reasons in todo.items()}
 
 
 class AnswerError(AdjudgeError):

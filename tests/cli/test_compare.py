@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.cli.main import main
+from adjudge import examples
 from adjudge.data.records import write_records
 from tests.cli.test_score_and_rank import Asked, make_run
 from tests.scoring.records import rated
@@ -74,28 +74,17 @@ def test_wrong_use_is_said_in_one_line(
     assert asked.out == ""
 
 
-def test_systems_of_a_test_set_are_compared_by_its_gold(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit):
-        main(["demo", "--out", str(tmp_path / "demo")])
-    capsys.readouterr()
-    demo = tmp_path / "demo"
+def test_systems_of_a_test_set_are_compared_by_its_gold(capsys: pytest.CaptureFixture[str]) -> None:
     asked = Asked(
-        capsys, "compare", demo / "test_set.jsonl", "Alder", "Cedar", "--lp", "en-de",
-        "--gold", demo / "gold.mqm.jsonl", "--format", "json",
+        capsys, "compare", examples.path("test_set.jsonl"), "Alder", "Cedar", "--lp", "en-de",
+        "--gold", examples.path("gold.mqm.jsonl"), "--format", "json",
     )  # fmt: skip
     assert asked.code == 0, asked.err
     assert asked.json["n"] == 16
     assert asked.json["difference"] > 0
 
 
-def test_a_test_set_alone_has_no_scores_to_compare(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit):
-        main(["demo", "--out", str(tmp_path / "demo")])
-    capsys.readouterr()
-    asked = Asked(capsys, "compare", tmp_path / "demo" / "test_set.jsonl", "Alder", "Cedar", "--lp", "en-de")
+def test_a_test_set_alone_has_no_scores_to_compare(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = Asked(capsys, "compare", examples.path("test_set.jsonl"), "Alder", "Cedar", "--lp", "en-de")
     assert asked.code == 2
     assert "is a test set: add --gold or --metric to say whose scores count" in asked.err

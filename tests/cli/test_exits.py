@@ -135,7 +135,7 @@ def test_a_name_that_nothing_has_is_wrong_use(
 @pytest.mark.parametrize(
     ("place", "arguments"),
     [
-        ("adjudge.data.run_dir.read_run", ("report", "judged")),
+        ("adjudge.report.page.make_page", ("report", "judged")),
         ("adjudge.meta.ranking.rank.rank", ("rank", "judged")),
         ("adjudge.data.convert.write_content", ("convert", TEXTS, "-", "--to", "jsonl")),
         ("adjudge.scoring.score.score", ("demo",)),

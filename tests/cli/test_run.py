@@ -44,6 +44,12 @@ def run(*options: str, judge: str = "gemba-mqm") -> int:
 # run...
 
 
+def test_a_switch_that_took_the_test_set_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("run", "m-mad", "--capped", EXAMPLES, "--out", "first") == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"--capped took {EXAMPLES!r} for its value; if it is the TEST_SET, say --capped=yes" in said
+
+
 def test_without_a_model_the_rules_judge_and_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--out", "first") == 0
     said = capsys.readouterr()
@@ -52,7 +58,7 @@ def test_without_a_model_the_rules_judge_and_that_is_said(capsys: pytest.Capture
     assert "gemba-mqm|model:builtin/rules|" in said.err
     assert said.out == ""
     assert run("--out", "first") == 0
-    assert "0 questions asked, 8 answers kept from before, 0 tokens" in capsys.readouterr().err
+    assert "0 questions asked, 8 answers taken from the store, 0 tokens" in capsys.readouterr().err
 
 
 def test_a_dry_run_counts_and_sends_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -329,6 +335,16 @@ def test_a_trace_lists_what_was_judged_and_shows_a_conversation(capsys: pytest.C
     (unit,) = json.loads(capsys.readouterr().out)["units"]
     assert unit["state"] == "judged"
     assert unit["exchanges"][0]["reply"]["finish"] == "stop"
+
+
+def test_calls_that_systems_share_are_said_to_be_those_of_the_source(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for judge, is_shared in (("gemba-mqm", False), ("rate", True)):
+        assert call("run", judge, EXAMPLES, "--lp", "en-de", "--limit", "1", "--out", judge) == 0
+        capsys.readouterr()
+        assert call("trace", judge) == 0
+        assert ("its systems were judged together" in capsys.readouterr().err) == is_shared
 
 
 def test_failures_come_first_with_their_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

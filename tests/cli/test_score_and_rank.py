@@ -1,12 +1,14 @@
 import csv
 import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from adjudge import examples
+from adjudge.cli import scorable
 from adjudge.cli.main import main
 from adjudge.core.annotation import Record
 from adjudge.core.run import RunInfo
@@ -206,6 +208,16 @@ def test_what_cannot_be_scored_says_what_can(
     assert asked.out == ""
 
 
+@pytest.mark.parametrize("command", ["score", "rank"])
+def test_an_empty_file_is_called_empty(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "records.jsonl").touch()
+    asked = Asked(capsys, command, tmp_path / "records.jsonl")
+    assert (asked.code, asked.out) == (1, "")
+    assert "the file is empty; give a run or records" in asked.err
+
+
 @pytest.mark.parametrize(
     ("name", "signature"),
     [
@@ -306,6 +318,22 @@ def test_a_radar_is_drawn_of_one_run(tmp_path: Path, capsys: pytest.CaptureFixtu
     ):
         refused = Asked(capsys, "rank", *arguments, *few)
         assert (refused.code, wanted in refused.err) == (2, True), refused.err
+
+
+def test_what_is_odd_in_a_file_is_said_once_with_a_radar_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = scorable.read_judgements
+
+    def read_and_say(path: Path, lp: str | None, texts: Path | None) -> Any:
+        sys.stderr.write("something odd\n")
+        return read(path, lp, texts)
+
+    monkeypatch.setattr(scorable, "read_judgements", read_and_say)
+    monkeypatch.setattr("adjudge.cli.rank.read_judgements", read_and_say)
+    few = ["--lp", "en-de", "--resamples", "20", "--radar", tmp_path / "r.svg"]
+    asked = Asked(capsys, "rank", examples.path("gold.pairwise.jsonl"), *few)
+    assert (asked.code, asked.err.count("something odd")) == (0, 1)
 
 
 def test_marked_errors_are_ranked_by_criterion(capsys: pytest.CaptureFixture[str]) -> None:

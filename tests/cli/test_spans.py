@@ -1,38 +1,21 @@
 """`adjudge spans` as it is called."""
 
-import csv
-import io
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from adjudge.cli.main import main
 from adjudge.core.annotation import Record
 from adjudge.data.records import write_records
+from tests.cli.test_score_and_rank import Asked as PlainlyAsked
 from tests.meta.spans.judged import esa, marked, run_of, span, write_run
 from tests.scoring.records import failed
 
 
-class Asked:
-    """What a command printed."""
+class Asked(PlainlyAsked):
+    """What `spans` printed."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str], *arguments: object) -> None:
-        self.code: object = 0
-        try:
-            main(["spans", *(str(a) for a in arguments)])
-        except SystemExit as end:
-            self.code = end.code or 0
-        self.out, self.err = capsys.readouterr()
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-    @property
-    def rows(self) -> list[dict[str, str]]:
-        return list(csv.DictReader(io.StringIO(self.out)))
+        super().__init__(capsys, "spans", *arguments)
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from adjudge.cli.calibrate_ties import calibrate_run
-from adjudge.cli.exits import FAILURES, INTERRUPTED
+from adjudge.cli.exits import INTERRUPTED
 from adjudge.cli.options import existing, naming_the_nearest
 from adjudge.cli.output import FormatOption, print_note, print_result
+from adjudge.cli.run import check_failures, make_job, read_share
 from adjudge.cli.run import command as run_command
-from adjudge.cli.run import make_job, read_share
 from adjudge.cli.settings import WithSettings, read_settings
 from adjudge.errors import UsageError
 from adjudge.report.tables import Table, TableFormat
@@ -69,9 +69,7 @@ def command(**values: Any) -> None:  # noqa: ANN401 (the options of `adjudge run
     write_calibration(out, calibration)
     print_result(form, _table(calibration), _to_json(calibration))
     print_note(f"use it with: adjudge run {calibration.judge} ... --threshold {out}")
-    failed, judged = outcome.info.counts["failed"], outcome.info.counts["judged"]
-    if failed > allowed * (failed + judged):
-        raise typer.Exit(FAILURES)
+    check_failures(outcome, allowed)
 
 
 def _judge(values: Mapping[str, Any]) -> Judge:

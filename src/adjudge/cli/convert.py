@@ -14,7 +14,7 @@ from adjudge.cli.output import print_note
 from adjudge.errors import UsageError
 
 if TYPE_CHECKING:
-    from adjudge.data.convert import Content
+    pass
 
 __all__ = ["command"]
 
@@ -47,8 +47,9 @@ def command(
     What the format cannot hold is refused, or counted on standard error. OUT is a file, `-` for standard
     output, or a folder for formats that are folders.
     """
-    from adjudge.data.convert import Content, check_target, read_content, write_content
-    from adjudge.data.load import load, load_lines
+    from adjudge.data.convert import Content, check_target, of_annotator, read_content, write_content
+    from adjudge.data.formats import find_format
+    from adjudge.data.load import detect, load, load_lines
 
     given, out = _split(paths, with_lines=source is not None)
     check_target(out, to, force=force)
@@ -56,9 +57,12 @@ def command(
         content = Content(test_set=load_lines(source, translations or [], references or [], lp))
     else:
         texts = None if test_set is None else load(test_set, lp)
-        content = read_content(given, form, lp=lp, test_set=texts, protocol=protocol)
+        whole = find_format(to).is_campaign
+        content = read_content(given, form, lp=lp, test_set=texts, protocol=protocol, as_campaign=whole)
+    if test_set is not None and find_format(detect(test_set)).is_marked_up:
+        content = replace(content, origin=test_set)
     if annotator is not None:
-        content = _of_annotator(content, annotator)
+        content = of_annotator(content, annotator)
     _say(content.met, str(given))
     _say(write_content(out, to, content, force=force), f"not in {out}")
 
@@ -68,14 +72,6 @@ def _split(paths: list[Path], *, with_lines: bool) -> tuple[Path, Path]:
         wanted = "OUT alone beside -s and -t" if with_lines else "IN and OUT"
         raise UsageError(f"convert takes {wanted}, got {len(paths)} paths")
     return paths[0], paths[-1]
-
-
-def _of_annotator(content: Content, name: str) -> Content:
-    records = [r for r in content.records or () if r.annotator == name]
-    if not records:
-        known = ", ".join(sorted({r.annotator for r in content.records or ()})) or "nobody"
-        raise UsageError(f"no record by {name!r}; annotators are {known}")
-    return replace(content, records=records)
 
 
 def _say(counts: Counter[str], where: str) -> None:

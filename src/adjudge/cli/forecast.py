@@ -103,7 +103,7 @@ def _table(found: Forecast, notes: list[str]) -> Table:
         ["prompt tokens", *(f"{count:,}" for count in found.prompt)],
         ["completion tokens", *(f"{count:,}" for count in found.completion)],
         _price_row(found.price, found.currency),
-        ["minutes", "", f"{found.seconds / 60:,.1f}", ""],
+        ["minutes", "", "unknown" if found.seconds is None else f"{found.seconds / 60:,.1f}", ""],
     ]
     return Table(columns=["", ">at least", ">typically", ">at most"], rows=rows, notes=notes)
 
@@ -133,6 +133,8 @@ def _notes(found: Forecast) -> Iterator[str]:
         yield f"tokens are estimated, and corrected by {found.seen:,} answered calls"
     else:
         yield "tokens are estimated from the scripts of the texts, without a tokenizer"
+    if found.seconds is None:
+        yield "calls go out in batches, wave by wave; the provider answers a wave within a day"
     if found.price is None:
         yield "the price of the model is not known; --prices FILE tells it"
     elif found.price_date is not None:

@@ -100,13 +100,20 @@ def _models() -> Rows:
 
 
 def _protocols() -> Rows:
+    """Those of records, and then those that only campaigns have, with the records that they make."""
+    from adjudge.campaigns.protocols import NAMES, find_campaign_protocol
     from adjudge.core.protocol import PROTOCOLS
 
     rows = []
     for p in PROTOCOLS.values():
         scale = "" if p.low is None or p.high is None else f"{p.low:g} to {p.high:g}"
-        rows.append([p.name, scale, ", ".join(p.severities), p.title])
-    return ["protocol", "rating", "severities", "title"], rows
+        rows.append([p.name, scale, ", ".join(p.severities), "yes" if p.name in NAMES else "", p.title])
+    for asked in map(find_campaign_protocol, NAMES):
+        if asked.name not in PROTOCOLS:
+            scale = "" if asked.scale is None else f"{asked.scale.low:g} to {asked.scale.high:g}"
+            records = f" (records: {asked.record})" if asked.record else " (a reference)"
+            rows.append([asked.name, scale, ", ".join(asked.severities), "yes", asked.title + records])
+    return ["protocol", "rating", "severities", "campaigns", "title"], rows
 
 
 def _weights() -> Rows:

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     import typer
     from typer.core import TyperCommand
 
-__all__ = ["COMMANDS", "main"]
+__all__ = ["COMMANDS", "GROUPS", "main"]
 
 COMMANDS: Final[Mapping[str, str]] = {
     "demo": "The whole story on bundled data, offline; ends with a report.",
     "run": "Judge a test set with a judge or a metric; resumes where it stopped.",
+    "merge": "Make one run of the shards that several machines judged.",
     "ensemble": "Combine runs and files of scores into one more annotator.",
     "calibrate": "Find how sure HiMATE must be of what it does not discuss.",
     "forecast": "Say what a run would ask and cost; nothing is sent.",
@@ -33,9 +34,13 @@ COMMANDS: Final[Mapping[str, str]] = {
     "spans": "Compare marked errors with gold: precision, recall, F1 by six matching rules.",
     "meta": "Judge metrics and judges by how well they agree with gold.",
     "compare": "Say whether one of two systems is better, by how much and how surely.",
+    "gate": "Say whether a candidate may replace the baseline, for a build.",
+    "thresholds": "Find from which score on to publish, with a stated risk.",
+    "estimate": "Estimate systems by many scores of a judge and few of people.",
     "reproduce": "Compute the tables of a paper again, beside its own numbers.",
     "power": "Say what a number of judgements can show, and how many more are needed.",
     "report": "Write one self-contained HTML page about runs.",
+    "serve": "Show the report as a local page, with the conversation behind every judgement.",
     "trace": "Show the conversation behind a judgement.",
     "show": "Show the exact messages of a judge; nothing is sent.",
     "convert": "Convert between every format that adjudge reads.",
@@ -43,6 +48,13 @@ COMMANDS: Final[Mapping[str, str]] = {
     "list": "List judges, metrics, measures, tasks, models, protocols, formats, test sets.",
 }
 """Command to its line in `--help`. Its function `command` stands in `cli/NAME.py` (list: `cli/list_.py`)."""
+
+GROUPS: Final[Mapping[str, str]] = {
+    "curate": "Build a benchmark: choose sources, translate them, choose pairs, settle what people said.",
+    "campaign": "Have people judge: set a campaign up, serve it, watch it, export it.",
+}
+"""Group to its line in `--help`. `cli/NAME.py` has its own `COMMANDS`, whose functions stand in
+`cli/NAME_COMMAND.py`."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -88,12 +100,25 @@ def _say(what: object) -> None:
 
 def app_for(arguments: list[str]) -> typer.Typer:
     """Build the command line with the one command imported that the arguments call."""
+    words = [a for a in arguments if not a.startswith("-")]
+    app = _new_app()
+    app.callback()(_root())
+    _add_commands(app, "", COMMANDS, words[:1])
+    for name, line in GROUPS.items():
+        group = _new_app()
+        if words[:1] == [name]:
+            commands = importlib.import_module(f"adjudge.cli.{name}").COMMANDS
+            _add_commands(group, f"{name}_", commands, words[1:2])
+        app.add_typer(group, name=name, help=line, short_help=line)
+    return app
+
+
+def _new_app() -> typer.Typer:
     import typer
 
     from adjudge.cli.stops import Commands
 
-    called = next((a for a in arguments if not a.startswith("-")), None)
-    app = typer.Typer(
+    return typer.Typer(
         cls=Commands,
         no_args_is_help=True,
         add_completion=False,
@@ -101,11 +126,13 @@ def app_for(arguments: list[str]) -> typer.Typer:
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(_root())
-    for name, line in COMMANDS.items():
-        function, kind = _load(name) if name == called else (_not_called, None)
+
+
+def _add_commands(app: typer.Typer, prefix: str, commands: Mapping[str, str], called: list[str]) -> None:
+    """Add all, with the one imported that is called; the others need no more than their line."""
+    for name, line in commands.items():
+        function, kind = _load(prefix + name) if called == [name] else (_not_called, None)
         app.command(name, short_help=line, cls=kind)(function)
-    return app
 
 
 def _load(name: str) -> tuple[Callable[..., None], type[TyperCommand] | None]:
@@ -124,12 +151,14 @@ def _root() -> Callable[..., None]:
 
     def print_version(wanted: bool) -> None:
         if wanted:
-            from adjudge.core.version import VERSION
+            from adjudge.cli.version import render_version
 
-            print(f"adjudge {VERSION}")
+            print(render_version())
             raise typer.Exit
 
-    show = typer.Option(False, "--version", callback=print_version, is_eager=True, help="Print the version.")
+    show = typer.Option(
+        False, "--version", callback=print_version, is_eager=True, help="Print the version and the build."
+    )
 
     def root(version: bool = show) -> None:
         """Judge machine translation with people and language models, and know which judge to trust.

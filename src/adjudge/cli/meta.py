@@ -138,6 +138,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 def _print(found: MetaEvaluation, form: TableFormat) -> None:
     """Print a table for each part, one file of separated values, or one JSON object."""
+    from adjudge.meta.evaluation.results import named_gold
     from adjudge.report.meta_tables import meta_rows, meta_tables
 
     if form in {"table", "markdown", "latex"}:
@@ -149,7 +150,7 @@ def _print(found: MetaEvaluation, form: TableFormat) -> None:
     print_result(form, meta_rows(found), _data(found))
     for part in (*found.parts, found):
         for note in part.notes:
-            print_note(f"{part.lp}, gold {part.gold}: {note}" if found.parts else note)
+            print_note(f"{part.lp}, {named_gold(part.gold)}: {note}" if found.parts else note)
 
 
 def _data(found: MetaEvaluation) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -18,13 +17,11 @@ from adjudge.cli.scorable import (
     WeightsOption,
     plain,
     read_judgements,
-    read_source,
 )
 from adjudge.errors import UsageError
 from adjudge.report.tables import Table, TableFormat
 
 if TYPE_CHECKING:
-    from adjudge.core.score import Scores
     from adjudge.meta.agreement.sources import Source
     from adjudge.meta.ranking.rank import Ranking
 
@@ -75,6 +72,9 @@ def command(
     A line separates clusters: every system above it is better than every system below. Systems of one
     cluster are not told apart by these judgements.
     """
+    from adjudge.core.language import canonical_lp
+    from adjudge.meta.agreement.sources import source_of
+    from adjudge.meta.ranking.criterion_ranking import score_for_ranking
     from adjudge.meta.ranking.rank import rank
 
     ask = partial(
@@ -85,34 +85,18 @@ def command(
         test=test,
         by_document=by_document,
     )
+    lp = None if lp is None else canonical_lp(lp)
+    judged = {str(path): read_judgements(path, lp, test_set) for path in dict.fromkeys(paths)}
     rankings = {}
-    for path in dict.fromkeys(paths):
-        scores = _scores(path, weights, lp, criterion, test_set)
-        rankings[str(path)] = ask(scores, method=method, epsilon=epsilon)
+    for name, each in judged.items():
+        scores = score_for_ranking(name, each, weights=weights, lp=lp, criterion=criterion)
+        rankings[name] = ask(scores, method=method, epsilon=epsilon)
     if radar is not None:
         if len(rankings) > 1:
             raise UsageError(f"--radar draws one run; there are {len(rankings)}")
-        _draw_radar(radar, read_source(paths[0], lp, test_set), ask, method)
+        ((name, each),) = judged.items()
+        _draw_radar(radar, source_of(name, each, lp), ask, method)
     _print(rankings, form)
-
-
-def _scores(
-    path: Path, weights: str | None, lp: str | None, criterion: str | None, texts: Path | None
-) -> Scores:
-    """Score what a run or a file holds; with a criterion, marked errors as the preferences they make."""
-    from adjudge.core.language import canonical_lp
-    from adjudge.meta.agreement.sources import preferences_of, source_of
-    from adjudge.scoring.score import DEFAULT_WEIGHTS, score
-
-    lp = None if lp is None else canonical_lp(lp)
-    judged = read_judgements(path, lp, texts)
-    source = source_of(str(path), judged)
-    if criterion is None or not source.has_scores:
-        return score(judged, weights=weights, lp=lp, criterion=criterion)
-    name = weights or source.weights or DEFAULT_WEIGHTS
-    made = score(preferences_of(replace(source, weights=name), by_criterion=True), lp=lp, criterion=criterion)
-    within = f"Preferences on {criterion} are made of errors, each annotator's on their own."
-    return replace(made, signature=made.signature.with_fields(weights=name), notes=(*made.notes, within))
 
 
 def _draw_radar(path: Path, source: Source, ask: Callable[..., Ranking], method: str) -> None:

@@ -1,58 +1,84 @@
-"""`adjudge report`: one self-contained HTML page about runs."""
+"""`adjudge report`: one self-contained HTML page about runs, campaigns and metrics."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from adjudge.cli.options import LpOption, existing
 from adjudge.cli.output import print_note
-from adjudge.cli.scorable import TextsOption, read_judgements
-from adjudge.core.annotation import Record
 from adjudge.core.run import Run
 from adjudge.errors import UsageError
 
-__all__ = ["command"]
+if TYPE_CHECKING:
+    from adjudge.core.annotation import Record
+    from adjudge.core.segment import TestSet
+    from adjudge.report.given import Given, Judged
+
+__all__ = [
+    "GoldOption",
+    "JudgedArgument",
+    "TextsOption",
+    "command",
+    "commands_again",
+    "read_given",
+    "read_gold",
+]
+
+_CAMPAIGN = "campaign.json"
+
+JudgedArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RUN|FILE|CAMPAIGN...",
+        callback=existing,
+        help="Run directories, records, campaigns and their exports, MQM TSV, .seg.rating, .seg.score.",
+    ),
+]
+GoldOption = Annotated[
+    Path | None, typer.Option(callback=existing, help="What the others are measured by: any of these.")
+]
+TextsOption = Annotated[
+    Path | None, typer.Option("--test-set", metavar="PATH", help="Texts of what carries none.")
+]
 
 
 def command(
-    runs: Annotated[
-        list[Path],
-        typer.Argument(metavar="RUN...", callback=existing, help="Run directories of one test set."),
-    ],
+    judged: JudgedArgument,
     *,
     out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file.")] = Path("report.html"),
     title: Annotated[str | None, typer.Option(help="Of the page; else the name of the test set.")] = None,
     lp: LpOption = None,
-    gold: Annotated[
-        Path | None,
-        typer.Option(callback=existing, help="Records to show beside the runs: whatever `rank` reads."),
-    ] = None,
+    gold: GoldOption = None,
     test_set: TextsOption = None,
     figures: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write its figures there too, as PDF, SVG and PNG.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
 ) -> None:
-    """Write one HTML file: who leads, how sure that is, every error in its place, and what failed.
+    """Write one HTML file: who leads, how sure that is, who agrees, every error in its place, what failed.
 
-    It opens without a server and asks nothing of any.
+    Judges, people and metrics stand side by side, each an annotator. It opens without a server and asks
+    nothing of any.
     """
     from adjudge.core.language import canonical_lp
     from adjudge.data.files import write_text
-    from adjudge.data.run_dir import read_run
+    from adjudge.data.load import load
     from adjudge.report.html import render_page
     from adjudge.report.page import make_page
 
     if out.exists() and not force:
         raise UsageError(f"--out {out} exists; --force replaces it")
     chosen = None if lp is None else canonical_lp(lp)
-    judged = [read_run(path) for path in runs]
-    page = make_page(judged, title=title, gold=_gold(gold, chosen, test_set), lp=chosen)
+    texts = None if test_set is None else load(test_set, chosen)
+    found = read_given(judged, chosen, texts)
+    page = make_page(
+        found, title=title, gold=read_gold(gold, chosen, found, texts), lp=chosen, test_set=texts
+    )
     asked = {
         "--gold": gold,
         "--test-set": test_set,
@@ -61,29 +87,73 @@ def command(
         "--lp": lp,
         "--figures": figures,
     }
-    write_text(out, [render_page(page, _commands(judged, runs, asked))])
+    write_text(out, [render_page(page, commands_again("report", found, judged, asked))])
     print_note(f"{page.headline}.")
     for figure in page.figures if figures is not None else []:
         figure.write(figures or Path())
     print_note(f"The report: {out}" + ("" if figures is None else f"; its figures: {figures}"))
 
 
-def _gold(path: Path | None, lp: str | None, texts: Path | None) -> Sequence[Record]:
+def read_given(paths: Sequence[Path], lp: str | None, texts: TestSet | None) -> list[Judged]:
+    """Read everything in the order given; folders of campaigns are opened, the rest are files and runs."""
+    from adjudge.report.given import read_judged
+
+    campaigns = {index: _campaign(path) for index, path in enumerate(paths) if _is_campaign(path)}
+    files = [path for index, path in enumerate(paths) if index not in campaigns]
+    beside = next((c.test_set for c in campaigns.values()), None)
+    rest = iter(read_judged(files, lp, texts, beside))
+    return [campaigns[index] if index in campaigns else next(rest) for index in range(len(paths))]
+
+
+def _is_campaign(path: Path) -> bool:
+    return (path / _CAMPAIGN).is_file()
+
+
+def _campaign(path: Path) -> Given:
+    """What counts of a campaign's judgements; it may still be going on."""
+    from adjudge.campaigns.campaign import open_campaign
+    from adjudge.campaigns.exporting import export_campaign
+    from adjudge.data.convert import content_of
+    from adjudge.report.given import Given
+
+    campaign = open_campaign(path)
+    try:
+        content = content_of(export_campaign(campaign))
+    finally:
+        campaign.database.close()
+    for what, amount in content.met.items():
+        print_note(f"adjudge: {path}: left out {amount} {what}")
+    records = tuple(content.records or ())
+    return Given(name=path.resolve().name, records=records, test_set=content.test_set, by_people=True)
+
+
+def read_gold(
+    path: Path | None, lp: str | None, judged: Sequence[Judged], texts: TestSet | None
+) -> Sequence[Record]:
+    """What the others are measured by; lines without ids are those of the test set, or of the runs' texts."""
+    from adjudge.report.given import read_judged
+
     if path is None:
         return ()
-    found = read_judgements(path, lp, texts)
-    return found.records if isinstance(found, Run) else found
+    if _is_campaign(path):
+        return _campaign(path).records
+    beside = next((each.test_set for each in judged if each.test_set is not None), None)
+    (found,) = read_judged([path], lp, texts, beside)
+    return found.records
 
 
-def _commands(judged: list[Run], folders: list[Path], asked: Mapping[str, object]) -> list[str]:
+def commands_again(
+    name: str, judged: Sequence[Judged], places: Sequence[Path], asked: Mapping[str, object]
+) -> list[str]:
     """The command lines that make the runs, the rankings and this page again."""
     from adjudge.report.repeat import rank_command, run_command
 
-    names = [str(folder) for folder in folders]
+    names = [str(place) for place in places]
     lp = asked["--lp"]
     words = [word for name, value in asked.items() if value is not None for word in (name, str(value))]
+    ranked = [each for each, place in zip(names, places, strict=True) if not _is_campaign(place)]
     return [
-        *(run_command(run.info, name) for run, name in zip(judged, names, strict=True)),
-        rank_command(names, None if lp is None else str(lp)),
-        shlex.join(["adjudge", "report", *names, *words]),
+        *(run_command(r.info, place) for r, place in zip(judged, names, strict=True) if isinstance(r, Run)),
+        *([rank_command(ranked, None if lp is None else str(lp))] if ranked else []),
+        shlex.join(["adjudge", name, *names, *words]),
     ]

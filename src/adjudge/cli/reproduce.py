@@ -20,6 +20,10 @@ def command(
     data: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder with the paper's inputs, such as wmt23 and m-mad.")
     ],
+    figures: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Draw its figures there, as PDF, SVG and PNG (esa: 4 and 9)."),
+    ] = None,
     form: FormatOption = "table",
 ) -> None:
     """Compute a paper's tables again: its cell, ours, and a verdict with the reason where they differ.
@@ -28,6 +32,7 @@ def command(
     names them all.
     """
     from adjudge.meta.reproduce.reproduction import reproduce
+    from adjudge.report.reproduction_figures import reproduction_figures
     from adjudge.report.reproduction_table import (
         reproduction_data,
         reproduction_rows,
@@ -36,6 +41,9 @@ def command(
     )
 
     found = reproduce(paper, data)
+    if figures is not None:
+        drawn = [path for figure in reproduction_figures(found) for path in figure.write(figures)]
+        print_note(f"Figures in {figures}: {len(drawn)} files")
     if form in {"table", "markdown", "latex"}:
         for place, table in enumerate(reproduction_tables(found)):
             if place:

@@ -28,16 +28,26 @@ from adjudge.core.judge import Profile
 from adjudge.errors import UsageError
 
 if TYPE_CHECKING:
-    from adjudge.runs.job import Job, Options
+    from adjudge.core.segment import TestSet
+    from adjudge.runs.job import Job
+    from adjudge.runs.options import Options
     from adjudge.runs.session import Outcome
 
-__all__ = ["WithSettings", "command", "make_job", "read_share"]
+__all__ = [
+    "WithSettings",
+    "check_failures",
+    "command",
+    "load_named",
+    "make_job",
+    "print_summary",
+    "read_share",
+]
 
 _PASSED: Final = (
     *("base_url", "key_env", "key_file", "served_as", "json_schema", "effort", "concurrency", "timeout"),
     *("profile", "prompts", "terms", "reference", "store", "seed", "reparse"),
     *("prices", "budget", "budget_tokens", "search_key_env"),
-    *("pairs", "pairs_per_segment", "pairs_in_all"),
+    *("pairs", "pairs_per_segment", "pairs_in_all", "pairs_file", "engine", "shard", "workers"),
 )
 """Parameters of the command that `runs.job.Options` has by the same name."""
 
@@ -95,11 +105,14 @@ def command(
         Path | None, typer.Option(callback=existing, help="Glossary: source, tab, translation.")
     ] = None,
     pairs: Annotated[
-        Literal["all", "sampled", "anchored", "adaptive"],
+        Literal["all", "sampled", "anchored", "adaptive", "listed"],
         typer.Option(help="Pairs that a judge of pairs compares: all, or fewer; docs/judges-fire.md."),
     ] = "all",
     pairs_per_segment: Annotated[int | None, typer.Option(help="Pairs sampled of each segment.")] = None,
     pairs_in_all: Annotated[int | None, typer.Option(help="Pairs sampled of all segments.")] = None,
+    pairs_file: Annotated[
+        Path | None, typer.Option(callback=existing, help="Pairs of `adjudge curate pairs`, and no others.")
+    ] = None,
     anchors: Annotated[
         str | None,
         typer.Option(help="Systems that pairs are made with, by commas; of rate: growing or frozen."),
@@ -138,6 +151,20 @@ def command(
     budget_tokens: Annotated[
         int | None, typer.Option(min=0, help="Stop before it has used more tokens.")
     ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(help="Judge part 3 of 16 only: 3/16; then `adjudge merge OUT`. docs/scale-out.md."),
+    ] = None,
+    engine: Annotated[
+        Literal["local", "ray", "batch"],
+        typer.Option(
+            help="Who carries it out: this process; Ray (docs/scale-out.md); the provider's batches "
+            "(docs/batch.md)."
+        ),
+    ] = "local",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Of engine ray; one for each CPU of its cluster otherwise.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="As `adjudge forecast`: send nothing.")] = False,
 ) -> None:
     """Judge a test set with a judge or a metric; the same command goes on where it was stopped.
@@ -146,8 +173,8 @@ def command(
     """
     values = dict(locals())
     from adjudge.cli.forecast import announce, print_forecast
+    from adjudge.runs.engines import carry_out
     from adjudge.runs.run import run_to_end
-    from adjudge.runs.session import execute
 
     allowed = read_share(max_failed)
     job = make_job(values, out, dry=dry_run)
@@ -158,14 +185,19 @@ def command(
         return
     announce(job)
     try:
-        outcome = run_to_end(execute(job))
+        outcome = run_to_end(carry_out(job))
     except KeyboardInterrupt:  # typer would leave without a word
         is_judge = job.models is not None
         print_note(
             f"stopped; {'the same command goes on where it stopped' if is_judge else 'nothing was written'}"
         )
         raise typer.Exit(INTERRUPTED) from None
-    _print_summary(job, outcome)
+    print_summary(job, outcome)
+    check_failures(outcome, allowed)
+
+
+def check_failures(outcome: Outcome, allowed: float) -> None:
+    """Leave with an exit code of its own where a larger share of judgements failed."""
     failed, judged = outcome.info.counts["failed"], outcome.info.counts["judged"]
     if failed > allowed * (failed + judged):
         raise typer.Exit(FAILURES)
@@ -188,13 +220,14 @@ def _systems(job: Job) -> Iterator[str]:
         yield from (f"{lp}: {line}" for lp, line in lines.items())
 
 
-def make_job(values: Mapping[str, Any], out: Path, *, dry: bool) -> Job:
+def make_job(values: Mapping[str, Any], out: Path, *, dry: bool, given: TestSet | None = None) -> Job:
     """Make what the options ask for, and tell what a person must know beforehand.
 
     Args:
         values: of every parameter of `command`, by name.
         out: run directory.
         dry: nothing will be sent.
+        given: test set in place of the one that the options name.
 
     Raises:
         UsageError: something is unknown, unclear or contradicts.
@@ -212,13 +245,22 @@ def make_job(values: Mapping[str, Any], out: Path, *, dry: bool) -> Job:
         "dry": dry,
         "progress": True,
     }
-    files = (values["source"], values["translation"], values["reference_file"])
-    chosen = load_chosen(values["test_set"], values["lp"], files, values["systems"], values["limit"])
+    chosen = load_named(values) if given is None else given
     with naming_the_nearest(values["context"]):
         job = prepare(values["judge"], chosen, out, **cast("Options", options))
     for note in job.notes:
         print_note(note)
     return job
+
+
+def load_named(values: Mapping[str, Any]) -> TestSet:
+    """The test set that the options name, with what was chosen of it.
+
+    Raises:
+        UsageError: it is not clear which.
+    """
+    files = (values["source"], values["translation"], values["reference_file"])
+    return load_chosen(values["test_set"], values["lp"], files, values["systems"], values["limit"])
 
 
 def _settings(values: Mapping[str, Any]) -> dict[str, str]:
@@ -242,7 +284,8 @@ def read_share(text: str) -> float:
     return share
 
 
-def _print_summary(job: Job, outcome: Outcome) -> None:
+def print_summary(job: Job, outcome: Outcome) -> None:
+    """Tell a person how a session went."""
     from adjudge.llm.budget import render_price
     from adjudge.report.numbers import count
 
@@ -260,7 +303,7 @@ def _print_summary(job: Job, outcome: Outcome) -> None:
         tokens = tally.usage.prompt + tally.usage.completion
         parts.append(count(tally.asked, "question") + " asked")
         if tally.from_store:
-            parts.append(count(tally.from_store, "answer") + " kept from before")
+            parts.append(count(tally.from_store, "answer") + " taken from the store")
         parts.append(f"{tokens} tokens")
     if job.prices:
         parts.append(f"{render_price(info.price, info.currency)} paid in all")

@@ -48,7 +48,7 @@ TextsOption = Annotated[
 ]
 
 _SEGMENT_SCORES: Final = ".seg.score"
-_NEED_LP: Final = {"mqm-tsv", "ment-jsonl"}
+_NEED_LP: Final = {"mqm-tsv", "ment-jsonl", "pearmut"}
 _TAKE_TEXTS: Final = {"mqm-tsv", "mtme-ratings", "mtme-scores"}
 
 
@@ -92,7 +92,9 @@ def read_judgements(path: Path, lp: str | None, texts: Path | None) -> Run | Seq
     if form == "run":
         return read_run(path)
     if not find_format(form).has_records:
-        raise DataError(f"{form} holds texts and no judgements; give a run or records", path=path)
+        is_empty = path.is_file() and not path.stat().st_size
+        found = "the file is empty" if is_empty else f"{form} holds texts and no judgements"
+        raise DataError(f"{found}; give a run or records", path=path)
     if form == "mtme-scores" and texts is None and find_test_set(path) is None:
         return [*_read_segment_scores(path, lp)]
     known = None if texts is None else load(texts, lp)

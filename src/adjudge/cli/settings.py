@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand
@@ -30,7 +32,22 @@ class WithSettings(TyperCommand):
         }
         own, settings = split_settings(args, taken)
         ctx.args = [*super().parse_args(ctx, own), *settings]
+        if ctx.params.get("test_set", own) is None and not ctx.params.get("source"):
+            _refuse_eaten(settings)
         return ctx.args  # type: ignore[no-any-return]
+
+
+def _refuse_eaten(settings: list[str]) -> None:
+    """Tell of a switch that took the test set for its value: only the judge knows what is a switch.
+
+    Raises:
+        UsageError: a setting's value is a path that leads somewhere.
+    """
+    for option, value in pairwise(settings):
+        if option.startswith("--") and "=" not in option and Path(value).exists():
+            raise UsageError(
+                f"{option} took {value!r} for its value; if it is the TEST_SET, say {option}=yes"
+            )
 
 
 def split_settings(arguments: list[str], taken: Mapping[str, bool]) -> tuple[list[str], list[str]]:

@@ -71,6 +71,8 @@ def _print_list(units: list[TracedUnit], form: str) -> None:
     ]
     table = Table(columns=["lp", "segment", "system", "state", ">calls", "detail"], rows=rows)
     print_result(form, table, {"units": [_unit_to_json(unit) for unit in units]})  # type: ignore[arg-type]
+    if len({unit.unit for unit in units}) < len(units):
+        print_note("calls are those for a source: its systems were judged together")
     print_note("one conversation: add --segment ID --system NAME")
 
 

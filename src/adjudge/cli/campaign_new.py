@@ -1,0 +1,210 @@
+"""`adjudge campaign new`: from a test set to links for annotators."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
+
+import typer
+
+from adjudge.cli.options import (
+    LimitOption,
+    LpOption,
+    ReferencesOption,
+    SourceOption,
+    SystemsOption,
+    TestSetArgument,
+    TranslationsOption,
+    existing,
+    load_chosen,
+)
+from adjudge.cli.output import print_note, print_text
+from adjudge.errors import UsageError
+
+if TYPE_CHECKING:
+    from adjudge.campaigns.campaign import Campaign
+    from adjudge.campaigns.progress import Progress
+    from adjudge.campaigns.settings import CheckKind
+    from adjudge.campaigns.tasks import Priorities
+    from adjudge.core.annotation import Record
+
+__all__ = ["command"]
+
+_SECONDS: Final = {"mqm": 49, "post-edit": 120}
+"""Seconds that an item takes: mqm and esa as in the ESA paper (its section on time), the others roughly."""
+_USUAL_SECONDS: Final = 34
+
+
+def command(
+    name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder to make; also the campaign's name.")],
+    test_set: TestSetArgument = None,
+    *,
+    protocol: Annotated[
+        str,
+        typer.Option(
+            help="What is asked: esa, esa-ai, mqm, da-sqm, sqm, contrastive-esa, pairwise, post-edit."
+        ),
+    ] = "esa",
+    annotators: Annotated[
+        str, typer.Option("--annotators", "-n", help="How many people, or their names with commas between.")
+    ] = "1",
+    redundancy: Annotated[int, typer.Option(min=1, help="How many people judge each task.")] = 1,
+    segments_each: Annotated[
+        int | None, typer.Option(min=1, help="The most segments that one person is asked to judge.")
+    ] = None,
+    checks: Annotated[
+        float, typer.Option(min=0, max=0.5, help="Share of attention checks; 0.12 in the ESA paper.")
+    ] = 0.0,
+    check_kinds: Annotated[
+        str, typer.Option("--check-kinds", help="Of damaged, missing, score; commas between.")
+    ] = "damaged",
+    loud: Annotated[bool, typer.Option("--loud", help="Tell people at once of a check they missed.")] = False,
+    assignment: Annotated[
+        Literal["static", "pool", "dynamic"], typer.Option(help="A batch each, whatever is next, or below.")
+    ] = "static",
+    dynamic_by: Annotated[
+        Literal["ties", "disagreement", "information"],
+        typer.Option(help="What a dynamic assignment looks at."),
+    ] = "ties",
+    metrics: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="RUN|FILE",
+            callback=existing,
+            help="Scores of a metric or judge, for --dynamic-by disagreement; twice or more.",
+        ),
+    ] = None,
+    balance: Annotated[
+        Literal["documents", "systems"], typer.Option(help="What is spread evenly where not all fits.")
+    ] = "documents",
+    given: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN|FILE", callback=existing, help="Marks made beforehand, for esa-ai."),
+    ] = None,
+    control: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of tasks that are shown without those marks.")
+    ] = 0.0,
+    tutorial: Annotated[
+        bool, typer.Option("--tutorial/--no-tutorial", help="Whether a tutorial must be passed first.")
+    ] = False,
+    tutorial_file: Annotated[
+        Path | None, typer.Option(callback=existing, help="TOML file of a tutorial of your own.")
+    ] = None,
+    half_steps: Annotated[bool, typer.Option("--half-steps", help="Ratings of sqm halfway.")] = False,
+    critical: Annotated[bool, typer.Option("--critical", help="A severity critical in mqm.")] = False,
+    typology: Annotated[
+        Path | None, typer.Option(callback=existing, help="TOML file of categories for mqm.")
+    ] = None,
+    guidelines: Annotated[
+        Path | None, typer.Option(callback=existing, help="Folder of your own guidelines.")
+    ] = None,
+    media: Annotated[
+        Path | None, typer.Option(callback=existing, help="Folder of images, audio or video.")
+    ] = None,
+    code_pass: Annotated[str, typer.Option(help="Completion code for who passed the checks.")] = "",
+    code_fail: Annotated[str, typer.Option(help="Completion code for who did not.")] = "",
+    lease: Annotated[float, typer.Option(min=1, help="Minutes that an idle task is kept.")] = 60.0,
+    database: Annotated[
+        str | None, typer.Option(metavar="URL", help="postgresql://... in place of a file.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 0,
+    lp: LpOption = None,
+    source: SourceOption = None,
+    translations: TranslationsOption = None,
+    references: ReferencesOption = None,
+    systems: SystemsOption = None,
+    limit: LimitOption = None,
+) -> None:
+    """Make a campaign in which people judge TEST_SET; `adjudge campaign serve NAME` then runs it.
+
+    TEST_SET is anything that other commands take, Appraise's batches and Pearmut's campaigns too.
+    """
+    from adjudge.campaigns.campaign import Extras, new_campaign
+    from adjudge.campaigns.progress import find_progress
+    from adjudge.campaigns.settings import Settings
+
+    settings = Settings(
+        protocol=protocol,
+        redundancy=redundancy,
+        segments_each=segments_each,
+        checks=checks,
+        check_kinds=cast("tuple[CheckKind, ...]", tuple(check_kinds.split(","))),  # Settings refuses others
+        is_loud=loud,
+        assignment=assignment,
+        dynamic_by=dynamic_by,
+        balance=balance,
+        control=control,
+        tutorial=tutorial or tutorial_file is not None,
+        half_steps=half_steps,
+        critical=critical,
+        code_pass=code_pass,
+        code_fail=code_fail,
+        lease_minutes=lease,
+        seed=seed,
+    )
+    chosen = load_chosen(test_set, lp, (source, translations, references), systems, limit)
+    extras = Extras(
+        given=None if given is None else _read_given(given, lp),
+        media=media,
+        guidelines=guidelines,
+        typology=typology,
+        tutorial=tutorial_file,
+        priorities=_priorities(metrics or [], lp, dynamic_by if assignment == "dynamic" else ""),
+    )
+    now = time.time()
+    campaign, _ = new_campaign(
+        name, chosen, settings, _people(annotators), now=now, database=database, extras=extras
+    )
+    try:
+        print_text(_told(campaign, find_progress(campaign, now)))
+    finally:
+        campaign.database.close()
+    print_note(f"adjudge: everybody's link is in {name / 'links.csv'}: whoever has one is that person")
+
+
+def _people(text: str) -> int | Sequence[str]:
+    if text.isdecimal():
+        return int(text)
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise UsageError("--annotators takes a number, or names with commas between")
+    return names
+
+
+def _read_given(path: Path, lp: str | None) -> Sequence[Record]:
+    from adjudge.cli.scorable import read_source
+
+    return read_source(path, lp, None).records
+
+
+def _priorities(metrics: Sequence[Path], lp: str | None, by: str) -> Priorities | None:
+    """How far scores of a translation differ: the standard deviation of its z-scores."""
+    if by != "disagreement":
+        if metrics:
+            raise UsageError("--metrics are for --assignment dynamic --dynamic-by disagreement")
+        return None
+    from adjudge.campaigns.priorities import disagreement
+    from adjudge.cli.scorable import read_scores
+
+    return disagreement([read_scores(path, weights=None, lp=lp, criterion=None) for path in metrics])
+
+
+def _told(campaign: Campaign, found: Progress) -> str:
+    """What was made, for people."""
+    settings, kinds = campaign.settings, found.kinds
+    rest = [f"{count:,} {kind}" for kind, count in sorted(kinds.items()) if kind != "original"]
+    seconds = _SECONDS.get(settings.protocol, _USUAL_SECONDS)
+    people = sum(person.role == "annotator" for person in found.people)
+    hours = found.items * seconds / 3600
+    by = "the one person" if people == 1 else f"{settings.redundancy} of {people} people"
+    lines = [
+        f"Campaign {campaign.name}: {campaign.protocol.title}, {', '.join(settings.lps)}",
+        f"  tasks    {sum(kinds.values()):,} documents" + (f", of them {', '.join(rest)}" if rest else ""),
+        f"  to do    {found.items:,} segments, each task by {by}",
+        f"  time     about {hours:.1f} hours of work, {hours / people:.1f} each, at {seconds} s a segment",
+        f"Next: adjudge campaign serve {campaign.folder}",
+        "",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,74 @@
+"""`adjudge campaign serve`: pages for annotators and organisers, with no other setup."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from adjudge.cli.output import print_note
+
+__all__ = ["command"]
+
+
+def command(
+    campaign: Annotated[Path, typer.Argument(help="Folder of the campaign.", show_default=False)],
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any free one.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0 for all of this machine.")
+    ] = "127.0.0.1",
+    public_url: Annotated[
+        str | None,
+        typer.Option(
+            help="Where browsers find it, behind a proxy: https://judge.example.org.", show_default=False
+        ),
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes; several need PostgreSQL.")] = 1,
+    access_log: Annotated[bool, typer.Option("--access-log", help="Print a line for each request.")] = False,
+) -> None:
+    """Serve a campaign to its annotators and its organiser; Ctrl-C ends it.
+
+    What annotators did is stored the moment their page says so: the server may be stopped at any time.
+    """
+    from adjudge.campaigns.campaign import open_campaign
+    from adjudge.campaigns.folder import alone
+    from adjudge.errors import UsageError
+    from adjudge.web.security import read_site
+    from adjudge.web.serving import address_of, listen, serve
+
+    site = read_site(public_url)
+    opened = open_campaign(campaign)
+    opened.database.close()
+    if workers > 1 and opened.database.is_sqlite:
+        raise UsageError(
+            "several processes need a store on a PostgreSQL server: `campaign new --database URL`"
+        )
+    with alone(campaign) if opened.database.is_sqlite else nullcontext(), listen(host, port) as listening:
+        address = address_of(listening)
+        _say_where(opened.name, campaign, site.origin or address)
+        if site.origin:
+            print_note(f"It listens on {address}; a proxy must pass requests on, with their Host header.")
+        elif host not in {"127.0.0.1", "::1", "localhost"}:
+            print_note(
+                "Anyone on the network can read along: for real work, put https in front (--public-url)."
+            )
+        serve(campaign, listening, public_url=public_url, workers=workers, is_logged=access_log)
+    print_note("Stopped. Everything that was acknowledged is stored; the same command goes on.")
+
+
+def _say_where(name: str, folder: Path, address: str) -> None:
+    from adjudge.campaigns.folder import read_links
+
+    print_note(f"Campaign {name} is at {address}")
+    links = read_links(folder)
+    for link in links:
+        if link.role == "organiser":
+            print_note(f"The organiser's own way in: {address}{link.path}")
+    if links:
+        where = f"{folder / 'links.csv'}, to be put behind {address}"
+        print_note(f"Everyone's links are in {where}; each is a key, so send it to its person alone.")
+    else:
+        print_note(f"There are no links here any more: `adjudge campaign people {folder} --new-link NAME`.")
+    print_note("Ctrl-C stops it.")

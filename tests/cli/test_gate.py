@@ -1,0 +1,152 @@
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from adjudge.cli.exits import DONE, GATE_NO, GATE_UNSURE, USAGE
+from adjudge.core.segment import Segment, TestSet
+from adjudge.data.jsonl import write_test_set
+from adjudge.data.records import write_records
+from tests.cli.test_score_and_rank import Asked
+from tests.scoring.records import rated
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Path:
+    """Three systems: `same` as `old` within noise, `worse` by ten points."""
+    path = tmp_path / "gold.jsonl"
+    shifts = {"old": 0, "same": 0, "worse": -10}
+    write_records(
+        path,
+        [
+            rated(system, str(n), 50 + n % 7 + shift + (n % 3 - 1) * (system != "old"))
+            for system, shift in shifts.items()
+            for n in range(60)
+        ],
+    )
+    return path
+
+
+def asked_gate(capsys: pytest.CaptureFixture[str], path: Path, systems: str, *more: object) -> Asked:
+    return Asked(
+        capsys, "gate", "--baseline", path, "--candidate", path, "--systems", systems, "--margin", 1, *more
+    )
+
+
+@pytest.mark.parametrize(
+    ("systems", "margin", "code", "verdict"),
+    [
+        ("old,same", 1, DONE, "ship"),
+        ("old,worse", 1, GATE_NO, "do not ship"),
+        ("old,same", 0, GATE_UNSURE, "not enough data"),
+    ],
+)
+def test_the_exit_code_is_the_verdict(
+    records: Path, capsys: pytest.CaptureFixture[str], systems: str, margin: int, code: int, verdict: str
+) -> None:
+    asked = asked_gate(capsys, records, systems, "--margin", margin, "--format", "json")
+    assert (asked.code, asked.json["verdict"]) == (code, verdict)
+    assert [asked.json[side]["name"] for side in ("baseline", "candidate")] == systems.split(",")
+
+
+def test_a_person_reads_verdict_reason_and_bounds(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = asked_gate(capsys, records, "old,worse").out
+    assert "Do not ship: worse for old" in out
+    assert "All segments: worse by more than the margin of 1" in out
+    assert "90 % interval" in out
+    assert "old: 60 judged, 0 failed" in out
+
+
+def test_domains_come_from_the_test_set_and_without_one_it_says_so(
+    records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = tmp_path / "texts.jsonl"
+    segments = tuple(
+        Segment(segment=str(n), lp="en-de", source="Hi.", domain="law" if n % 2 else "chat")
+        for n in range(60)
+    )
+    write_test_set(texts, TestSet(name="texts", segments=segments))
+    asked = asked_gate(capsys, records, "old,same", "--test-set", texts, "--format", "json")
+    assert [row["name"] for row in asked.json["rows"]] == ["all", "chat", "law"]
+    assert asked.json["reasons"] == [
+        "The candidate is shown not to be worse by the margin, on all segments and in each domain."
+    ]
+    asked = asked_gate(capsys, records, "old,same", "--format", "json")
+    assert (
+        "No domains are known, and none is tested: give the test set that says them." in asked.json["notes"]
+    )
+    assert asked.json["reasons"][0].endswith("on all segments.")
+
+
+def test_what_was_judged_by_different_judges_is_not_compared(
+    records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.jsonl"
+    write_records(other, [rated("same", str(n), 50 + n % 7, annotator="another") for n in range(60)])
+    options = ("gate", "--baseline", records, "--candidate", other, "--systems", "old,same", "--margin", 1)
+    asked = Asked(capsys, *options)
+    assert asked.code == USAGE
+    assert "were not judged alike" in asked.err
+    assert Asked(capsys, *options, "--any-signature").code == DONE
+
+
+def test_an_output_that_cannot_be_written_is_said_first(
+    records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = asked_gate(capsys, records, "old,same", "--junit", tmp_path / "none" / "gate.xml")
+    assert (asked.code, asked.out) == (USAGE, "")
+    assert "cannot write" in asked.err
+
+
+def test_a_build_gets_junit_in_which_only_ship_passes(
+    records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = {}
+    for systems, margin in (("old,same", 1), ("old,worse", 1), ("old,same", 0)):
+        file = tmp_path / "gate.xml"
+        asked = asked_gate(capsys, records, systems, "--margin", margin, "--junit", file)
+        suite = ET.parse(file).getroot()  # noqa: S314 (our own)
+        types = [failure.get("type") for failure in suite.iter("failure")]
+        assert suite.get("failures") == str(len(types))
+        assert suite.get("tests") == str(len(suite.findall("testcase")))
+        found[systems, margin] = (asked.code, types)
+    assert found == {
+        ("old,same", 1): (DONE, []),
+        ("old,worse", 1): (GATE_NO, ["do not ship"]),
+        ("old,same", 0): (GATE_UNSURE, ["not enough data"]),
+    }
+
+
+def test_a_pull_request_gets_markdown_that_is_appended(
+    records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "summary.md"
+    file.write_text("# Build\n", encoding="utf-8")
+    asked_gate(capsys, records, "old,same", "--summary", file)
+    lines = file.read_text(encoding="utf-8").splitlines()
+    assert lines[:2] == ["# Build", "## Ship: same for old"]
+    assert any(line.startswith("| all") for line in lines)
+
+
+def test_programs_get_full_precision(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (row,) = asked_gate(capsys, records, "old,same", "--format", "csv").rows
+    assert (row["kind"], row["name"], row["n"], row["verdict"]) == ("all", "all", "60", "ship")
+    assert float(row["low"]) <= float(row["difference"]) <= float(row["high"])
+
+
+@pytest.mark.parametrize(
+    ("systems", "message"),
+    [
+        (None, "name both systems with --systems OLD,NEW"),
+        ("old", "--systems takes the baseline's and the candidate's, as OLD,NEW; got 'old'"),
+        ("old,old", "--systems names 'old' twice: the candidate must be another system"),
+        ("old,nobody", "there is no system 'nobody'; there are old, same, worse"),
+    ],
+)
+def test_what_cannot_be_meant_is_wrong_use(
+    records: Path, capsys: pytest.CaptureFixture[str], systems: str | None, message: str
+) -> None:
+    more = [] if systems is None else ["--systems", systems]
+    asked = Asked(capsys, "gate", "--baseline", records, "--candidate", records, "--margin", 1, *more)
+    assert asked.code == USAGE
+    assert message in asked.err

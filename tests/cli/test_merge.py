@@ -1,0 +1,43 @@
+"""`adjudge run --shard` and `adjudge merge` as a user calls them."""
+
+from pathlib import Path
+
+import pytest
+
+from adjudge import examples
+from adjudge.cli.main import main
+
+EXAMPLES = str(examples.path("test_set.jsonl"))
+
+
+def call(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    return int(end.value.code or 0)
+
+
+def run(out: str, *options: str) -> int:
+    return call("run", "fire", EXAMPLES, "--lp", "en-de", "--limit", "4", "--out", out, *options)
+
+
+def test_shards_are_judged_and_merged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
+    assert run("whole") == 0
+    assert run("split", "--shard", "2/2") == 0
+    assert call("merge", "split") == 2
+    assert "1 of 2 shards are not finished: 1." in capsys.readouterr().err
+    assert call("trace", "split") == 1
+    assert "its shards are not merged: `adjudge merge`" in capsys.readouterr().err
+    assert run("split", "--shard", "1/2") == 0
+    assert call("merge", "split") == 0
+    assert "judged, 0 failed -> split" in capsys.readouterr().err
+    assert (tmp_path / "split/records.jsonl").read_bytes() == (tmp_path / "whole/records.jsonl").read_bytes()
+    assert call("score", "split", "--format", "json") == 0
+    assert call("trace", "split", "--segment", "1") == 0
+    assert call("merge", "split") == 2
+    assert "holds no shards" in capsys.readouterr().err
+    assert run("split", "--shard", "3/2") == 2
+    assert call("merge", "nowhere") == 2
