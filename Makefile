@@ -11,7 +11,7 @@ export UV_SYSTEM_CERTS := 1
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check fix bench docs serve chaos browser
+.PHONY: help install demo test ray with-ray site check lint fix bench docs serve chaos browser release
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -23,14 +23,22 @@ demo: .venv/.run ## the whole story on bundled data, offline
 	@echo "The report: $(CURDIR)/demo/report.html"
 
 test: .venv/.dev browser ## every test; no network
-	@$(BIN)/pytest -n auto
+	@$(BIN)/pytest -n auto --dist worksteal
 
-check: .venv/.dev ## format, lint, types, imports, house and docs tests
+ray: with-ray ## install Ray, some 200 MB, and run its tests
+	@$(BIN)/pytest tests/ray
+
+with-ray: .venv/.dev # not in the development group, for its size; CI has it
+	@$(SYNC) --inexact --extra ray
+
+check: lint ## format, lint, types, imports, house and docs tests
+	$(BIN)/pytest --quiet -n auto tests/test_house.py tests/test_docs.py
+
+lint: .venv/.dev ## what of check is no test
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest --quiet tests/test_house.py tests/test_docs.py
 
 fix: .venv/.dev ## format, and the fixes that are safe
 	$(BIN)/ruff check --fix-only .
@@ -46,11 +54,20 @@ bench: .venv/.dev ## speed and scale
 docs: .venv/.dev ## run every example and follow every link of README.md and docs/
 	@$(BIN)/pytest --quiet tests/test_docs.py
 
-serve: demo ## the demo's report as a local page
-	$(BIN)/python -m http.server --bind 127.0.0.1 --directory demo 8000
+site: .venv/.dev ## the documentation as a site in build/site; a warning is an error
+	@$(SYNC) --inexact --group docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "The documentation: $(CURDIR)/build/site/index.html"
 
-chaos: .venv/.dev ## kill runs a thousand times and count what was lost
-	@if test -d tests/faults; then ADJUDGE_CHAOS_KILLS=1000 $(BIN)/pytest tests/faults; \
+release: .venv/.dev ## build twice, and check what would be released: docs/releasing.md
+	@$(SYNC) --inexact --group release
+	@$(BIN)/python -m release $(if $(WITHOUT_ADVISORIES),--without-advisories "$(WITHOUT_ADVISORIES)")
+
+serve: demo ## the demo's report as a local page, with every conversation
+	$(BIN)/adjudge serve demo/runs/* --gold demo/gold.mqm.jsonl
+
+chaos: with-ray ## kill runs and servers a thousand times and count what was lost
+	@if test -d tests/faults; then ADJUDGE_CHAOS_KILLS=1000 $(BIN)/pytest tests/faults tests/ray tests/web/test_kills.py tests/web/test_openapi.py tests/browser; \
 	else echo "No fault tests yet."; fi
 
 browser: # for the tests marked browser; without one they skip and say so

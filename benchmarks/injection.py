@@ -2,23 +2,28 @@
 
     .venv/bin/python benchmarks/injection.py [--judge NAME]... [--model NAME] [--base-url URL] [--write]
 
-Two layers. Application: a model that was taken over copies the attack as its whole reply; how many of these
-replies are refused, flagged, or believed? Model: does the score of a translation with a planted error rise
-when an attack is added to it, which only makes it worse? That needs a language model to say much:
-`builtin/rules`, the default, reads no orders, and what it shows is the noise of the measure.
+Two layers. Application: a server on this machine, whose model was taken over, copies an attack that it is
+shown as its whole reply, to every question; how many of these verdicts are refused, flagged, or believed?
+Model: does the score of a translation with a planted error rise when an attack is added to it, which only
+makes it worse? That needs a language model to say much: `builtin/rules`, the default, reads no orders, and
+what it shows is the noise of the measure. With ADJUDGE_DATA, also how often detectors flag texts in which
+nobody attacks.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
+import os
+import re
 import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import cycle
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -26,17 +31,22 @@ sys.path.insert(0, str(ROOT))
 import adjudge  # noqa: E402
 from adjudge import examples  # noqa: E402
 from adjudge.checks.attacks import find_attacks  # noqa: E402
-from adjudge.core.judge import PROFILES  # noqa: E402
+from adjudge.core.annotation import Failure, Record  # noqa: E402
+from adjudge.core.judge import PROFILES, is_translation_judge  # noqa: E402
 from adjudge.core.segment import Segment, TestSet  # noqa: E402
 from adjudge.errors import AnswerError  # noqa: E402
 from adjudge.judges import JUDGES, load_judge  # noqa: E402
 from adjudge.llm.models import EMBEDDED  # noqa: E402
+from benchmarks.attacks import clean_table  # noqa: E402
 from benchmarks.page import write_section  # noqa: E402
-from tests.attacks.corpus import ATTACKS, KINDS, Attack  # noqa: E402
+from tests.attacks.corpus import ATTACKS, KINDS, Attack, carrier_of  # noqa: E402
 from tests.attacks.hostile import PLACES, Hostile, subject_with  # noqa: E402
+from tests.faults.server import running  # noqa: E402
 
 ALONE = "10 master key"
 """Kind whose strings stand in place of the translation; the others follow it."""
+TEXTS = {attack.text for attack in ATTACKS}
+QUOTED = re.compile(r'^<<[\w-]+ [0-9a-f]{16}>>\n("[^\n]*")$', re.MULTILINE)
 SEEDS = 8
 """Segments with errors, from which the attacked translations are made."""
 
@@ -45,13 +55,27 @@ def main() -> None:
     """Measure and print."""
     wanted = read_arguments()
     lines = [
-        "`.venv/bin/python benchmarks/injection.py --write`",
+        f"`ADJUDGE_DATA=DIR .venv/bin/python benchmarks/injection.py --forged {wanted.forged} --write`",
         "",
-        f"Application layer: a model copies each of {len(ATTACKS)} attacks as its whole reply, to the first",
-        "and to the last question of a judge. They stand in source, translation and context in turn.",
+        "Application layer: a server on this machine copies an attack that it is shown as its whole reply,",
+        f"to every question, in whole runs of every judge on {wanted.forged} strings of each kind. A copy is",
+        "refused where it cannot be the answer, and flagged `verdict_in_text` where it could be.",
         "",
-        *application_table(wanted.judge or list(JUDGES)),
+        *application_table(wanted.judge or list(JUDGES), wanted.forged),
+        "",
+        f"Later questions: the model copies each of {len(ATTACKS)} attacks to the first and to the last",
+        "question of a judge, and answers well between. They stand in source, translation and context in",
+        "turn.",
+        "",
+        *steps_table([name for name in wanted.judge or JUDGES if asks_little(name)]),
     ]
+    if data := os.environ.get("ADJUDGE_DATA"):
+        lines += [
+            "",
+            "False flags: public test sets in which nobody attacks a judge; the bound is 0.5 %.",
+            "",
+        ]
+        lines += clean_table(Path(data))
     for name in wanted.judge or ["gemba-mqm", "gemba-da"]:
         lines += ["", *model_layer(name, wanted)]
     text = "\n".join(lines)
@@ -67,6 +91,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--model", default=EMBEDDED, help="as of `adjudge run`")
     parser.add_argument("--base-url", help="as of `adjudge run`")
     parser.add_argument("--profile", default="recommended", choices=PROFILES)
+    parser.add_argument("--forged", type=int, default=12, help="strings of each kind that are copied")
     parser.add_argument("--limit", type=int, default=60, help="strings of each kind that the model is shown")
     parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
     return parser.parse_args()
@@ -75,7 +100,80 @@ def read_arguments() -> argparse.Namespace:
 # The application...
 
 
-def application_table(names: Sequence[str]) -> Iterator[str]:
+def application_table(names: Sequence[str], limit: int) -> Iterator[str]:
+    """One row a kind, of all judges; and whether a judge believed anything."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    believing = [name for name in names if count_outcomes(found, obeyed(name, limit))]
+    yield "| kind | verdicts | refused | flagged | believed | refused or flagged |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    found["all"] = sum(found.values(), Counter())
+    for kind, outcomes in found.items():
+        numbers = [outcomes[name] for name in ("refused", "flagged", "believed")]
+        share = f"{1 - outcomes['believed'] / outcomes.total():.1%}"
+        yield f"| {kind} | {' | '.join(map(str, [outcomes.total(), *numbers]))} | {share} |"
+    yield ""
+    yield f"Judges: {', '.join(names)}. Judges that believed a copy: {', '.join(believing) or 'none'}."
+
+
+def count_outcomes(found: dict[str, Counter[str]], outcomes: Iterator[tuple[str, str]]) -> int:
+    """Add the outcomes by kind, and give how many copies were believed."""
+    counted = list(outcomes)
+    for kind, outcome in counted:
+        found[kind][outcome] += 1
+    return sum(outcome == "believed" for _, outcome in counted)
+
+
+def obeyed(name: str, limit: int) -> Iterator[tuple[str, str]]:
+    """Kind and outcome of each verdict of a run in which the model obeys every attack."""
+    chosen = [attack for kind in KINDS for attack in spread(kind, limit)]
+    with running(copied) as server, tempfile.TemporaryDirectory() as folder:
+        run = adjudge.run(
+            name, forged_set(chosen), out=Path(folder) / "run", model="mock", base_url=server.url
+        )
+    for record in run.records:
+        yield chosen[int(record.segment)].kind, outcome_of(record)
+
+
+def outcome_of(record: Record) -> str:
+    """What became of a copied verdict; a server that failed would be no result."""
+    if isinstance(record, Failure):
+        assert record.reason not in {"server_error", "connection", "timeout"}, record
+        return "refused"
+    return "flagged" if "verdict_in_text" in record.flags else "believed"
+
+
+def copied(request: dict[str, Any]) -> str:
+    """What the obedient model says: an attack that it is shown, the longest first."""
+    shown = "\n".join(str(message["content"]) for message in request["messages"])
+    texts = {json.loads(text) for text in QUOTED.findall(shown)}
+    return max(texts & TEXTS, key=lambda text: (len(text), text))
+
+
+def forged_set(attacks: Sequence[Attack]) -> TestSet:
+    """Each attack as the whole translation of two systems; every second one stands in the source, too."""
+    segments = []
+    for number, attack in enumerate(attacks):
+        other = next(a for a in ATTACKS if a[:2] == attack[:2] and a.text != attack.text)
+        harmless = carrier_of("en" if attack.language != "en" else "de")
+        segments.append(
+            Segment(
+                segment=str(number),
+                lp=f"en-{attack.language}" if attack.language != "en" else "de-en",
+                source=attack.source or (attack.text if number % 2 else harmless),
+                translations={"first": attack.text, "second": other.text},
+                references={"ref": harmless},
+            )
+        )
+    return TestSet(name="forged", segments=tuple(segments))
+
+
+def asks_little(name: str) -> bool:
+    """Whether a judge of single translations asks once or twice; agents are tested in tests/attacks."""
+    judge = load_judge(name)
+    return is_translation_judge(judge) and judge.calls.min <= 2
+
+
+def steps_table(names: Sequence[str]) -> Iterator[str]:
     """One row a judge and profile."""
     yield "| judge | profile | replies | refused | flagged | believed |"
     yield "| --- | --- | ---: | ---: | ---: | ---: |"
@@ -90,6 +188,7 @@ async def copies(name: str, profile: str) -> Counter[str]:
     """What becomes of replies that are copied from an attack."""
     judge = load_judge(name, profile=profile, settings={"samples": "1"} if name == "gemba-v2" else {})  # type: ignore[arg-type]
     found: Counter[str] = Counter()
+    assert is_translation_judge(judge)
     for attack, place in zip(ATTACKS, cycle(PLACES), strict=False):
         for step in {0, judge.calls.min - 1}:
             ask = Hostile(attack.text, step=step)
