@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.core.annotation import Annotation
+from adjudge.core.segment import Segment, TestSet
 from adjudge.data.appraise import AppraiseSpan
 from adjudge.data.appraise_batches import ITEMS, batches_test_set, read_batches, write_batches
 from adjudge.data.appraise_records import code_points, find_batches, read_appraise_records, read_span
@@ -112,6 +113,25 @@ def test_the_last_submission_counts_and_what_is_no_judgement_is_counted(tmp_path
         "rows of damaged translations, left out": 1,
         "earlier submissions of an item, left out": 2,
     }
+
+
+def test_a_filler_stays_in_the_records_with_its_flag(tmp_path: Path) -> None:
+    filler = "doc#A#duplicate1"
+    write(tmp_path, ITEM, {**ITEM, "documentID": filler, "itemID": 2})
+    found = read_content(export(tmp_path, row(score=1, item=2, document=filler), row(score=2)))
+    judged = [r for r in found.records or () if isinstance(r, Annotation)]
+    assert [(r.segment, r.rating, r.flags) for r in judged] == [("5", 1, ("duplicate",)), ("5", 2, ())]
+    assert found.met == {}
+
+
+def test_texts_that_do_not_say_which_item_is_which_leave_it_to_the_batches_beside(tmp_path: Path) -> None:
+    write(tmp_path, ITEM)
+    path = export(tmp_path, row())
+    texts = TestSet(name="t", segments=(Segment(segment="5", lp="en-de", source="x"),))
+    assert [r.segment for r in read_content(path, test_set=texts).records or ()] == ["5"]
+    (tmp_path / "batches.json").unlink()
+    with pytest.raises(DataError, match="give the campaign's batches"):
+        read_content(path, test_set=texts)
 
 
 def test_a_campaign_whose_scores_are_all_zero_is_mqm(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def read_scores(
 
 
 def read_judgements(path: Path, lp: str | None, texts: Path | None) -> Run | Sequence[Record]:
-    """Read a run or a file; what is odd in it is said on standard error.
+    """Read a run or a file; what is odd in it, or left out, is said on standard error.
 
     Args:
         path: where it is.
@@ -85,6 +85,7 @@ def read_judgements(path: Path, lp: str | None, texts: Path | None) -> Run | Seq
     from adjudge.data.load import detect, load
     from adjudge.data.mtme_ratings import find_test_set
     from adjudge.data.run_dir import read_run
+    from adjudge.scoring.repeats import repeats_note, without_repeats
 
     form = detect(path)
     if texts is not None and form not in _TAKE_TEXTS:
@@ -99,9 +100,10 @@ def read_judgements(path: Path, lp: str | None, texts: Path | None) -> Run | Seq
         return [*_read_segment_scores(path, lp)]
     known = None if texts is None else load(texts, lp)
     content = read_content(path, form, lp=lp if form in _NEED_LP else None, test_set=known)
-    for what, count in content.met.items():
-        print_note(f"adjudge: {path}: {count} {what}")
-    return content.records or ()
+    records, repeated = without_repeats(content.records or ())
+    for what in (*(f"{count} {what}" for what, count in content.met.items()), *repeats_note(repeated)):
+        print_note(f"adjudge: {path}: {what}")
+    return records
 
 
 def takes_texts(path: Path) -> bool:

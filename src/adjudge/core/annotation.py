@@ -16,6 +16,7 @@ from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
 from adjudge.errors import FAILURE_REASONS, DataError, FailureReason
 
 __all__ = [
+    "DUPLICATE",
     "SUSPECT",
     "UNDECIDED",
     "Annotation",
@@ -38,6 +39,8 @@ yet taken was chosen), `unmatched` (quote kept, found nowhere), `unplaced` (an e
 """
 
 
+DUPLICATE: Final = "duplicate"
+"""Flag of an item that fills up a batch: its translation stands elsewhere in the campaign, too."""
 SUSPECT: Final = "injection_suspect"
 """Flag of a judgement of texts that may hold something meant for the judge; `checks.attacks` finds it."""
 UNDECIDED: Final = "position_undecided"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
 
-from adjudge.core.annotation import Annotation, ErrorSpan
+from adjudge.core.annotation import DUPLICATE, Annotation, ErrorSpan
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import Severity, find_severity
 from adjudge.data.appraise import AppraiseRow, AppraiseSpan, read_appraise
@@ -29,6 +29,7 @@ __all__ = [
     "find_batch_file",
     "find_batches",
     "last_submissions",
+    "names_items",
     "protocol_of",
     "read_appraise_records",
     "read_span",
@@ -66,6 +67,11 @@ def find_batches(path: Path | str) -> TestSet | None:
     """The texts of an export's batches; None where `find_batch_file` finds none."""
     found = find_batch_file(path)
     return None if found is None else batches_test_set(read_batches(found), found.stem)
+
+
+def names_items(test_set: TestSet) -> bool:
+    """Whether a test set was made of batches, and says which item shows which segment."""
+    return any(ITEMS in segment.meta for segment in test_set)
 
 
 def last_submissions(rows: Iterable[AppraiseRow]) -> list[AppraiseRow]:
@@ -134,7 +140,7 @@ def annotation_of(row: AppraiseRow, about: Segment, protocol: str, met: Counter[
         protocol: esa or mqm.
         met: counts what is odd.
     """
-    flags = {"duplicate"} if row.is_duplicate else set()
+    flags = {DUPLICATE} if row.is_duplicate else set()
     spans = []
     for span in row.spans:
         found, odd = read_span(span, about.translations[row.system])

@@ -15,7 +15,12 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.segment import TestSet
 from adjudge.data.appraise_batches import read_batches, write_batches
 from adjudge.data.appraise_export import appraise_batches_of, write_appraise_submissions
-from adjudge.data.appraise_records import find_batch_file, find_batches, read_appraise_records
+from adjudge.data.appraise_records import (
+    find_batch_file,
+    find_batches,
+    names_items,
+    read_appraise_records,
+)
 from adjudge.data.appraise_rows import MORE
 from adjudge.data.appraise_submissions import read_appraise_submissions
 from adjudge.data.formats import Format, find_format
@@ -92,7 +97,7 @@ def read_content(
     if name in {"campaign", "pearmut"} or (name == "appraise" and as_campaign):
         return _read_campaign(path, name, lp)
     if name == "appraise":
-        return _read_appraise(path, texts or find_batches(path))
+        return _read_appraise(path, texts)
     if name in {"mtme-ratings", "mtme-scores"}:
         return _read_mtme(path, name, texts or find_test_set(path), protocol)
     if name == "records":
@@ -121,7 +126,9 @@ def _read_mtme(path: Path, name: str, test_set: TestSet | None, protocol: str) -
     return Content(test_set=test_set, records=file.records, met=file.met)
 
 
-def _read_appraise(path: Path, test_set: TestSet | None) -> Content:
+def _read_appraise(path: Path, texts: TestSet | None) -> Content:
+    """Read an export with the batches that were given, else with those beside it."""
+    test_set = texts if texts is not None and names_items(texts) else find_batches(path) or texts
     if test_set is None:
         raise UsageError(
             f"{path} says item numbers and no texts: give the campaign's batches with --test-set BATCHES.json"

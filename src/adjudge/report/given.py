@@ -25,6 +25,7 @@ from adjudge.data.mtme_ratings import find_test_set
 from adjudge.data.run_dir import TEST_SET, read_run
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.report.collecting import uncollected
+from adjudge.scoring.repeats import repeats_note, without_repeats
 
 __all__ = ["Given", "Judged", "read_judged", "shown_texts", "systems_of"]
 
@@ -128,11 +129,13 @@ def _read(path: Path, form: str, lp: str | None, texts: TestSet | None) -> Given
         found = "the file is empty" if is_empty else f"{form} holds texts and no judgements"
         raise DataError(f"{found}; give runs, records, campaigns or scores", path=path)
     content = read_content(path, form, lp=lp if form in _NEED_LP else None, test_set=texts)
-    for what, amount in content.met.items():
-        warnings.warn(f"{path}: {amount} {what}", DataWarning, stacklevel=4)
+    records, repeated = without_repeats(content.records or ())
+    odd = [f"{amount} {what}" for what, amount in content.met.items()]
+    for what in (*odd, *repeats_note(repeated)):
+        warnings.warn(f"{path}: {what}", DataWarning, stacklevel=4)
     return Given(
         name=_stem(path),
-        records=tuple(content.records or ()),
+        records=tuple(records),
         test_set=content.test_set,
         by_people=form in _PEOPLE,
     )

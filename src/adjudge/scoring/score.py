@@ -27,6 +27,7 @@ from adjudge.scoring.esa import esa_score
 from adjudge.scoring.judgements import Judgement, judgements
 from adjudge.scoring.mqm import mqm_range, mqm_score
 from adjudge.scoring.pairwise import choose_criterion, undecided_note
+from adjudge.scoring.repeats import repeats_note, without_repeats
 from adjudge.scoring.suspects import find_suspects, suspects_note
 
 __all__ = ["DEFAULT_WEIGHTS", "score"]
@@ -93,6 +94,7 @@ def score(
 
     - A failed judgement has no score and is in no mean; every system says how many there were.
     - Several annotators of one translation: the mean over each one's score, as WMT does.
+    - A filler of a batch that its annotator had judged before is left out, and the notes count them.
     - A system's score is the mean over its judged segments; over its comparisons for preferences; for a
       metric with a corpus score (BLEU) that one, `level:corpus` in the signature.
     - Several language pairs: each on its own in `lps`; `systems` is over all of them, and only where
@@ -111,7 +113,7 @@ def score(
     """
     info = run_or_records.info if isinstance(run_or_records, Run) else None
     records = run_or_records.records if isinstance(run_or_records, Run) else tuple(run_or_records)
-    chosen = _choose(records, lp)
+    chosen, repeated = without_repeats(_choose(records, lp))
     method = _method(chosen, info, weights, criterion)
     judged = judgements(chosen, number=method.number, criterion=method.criterion)
     if not judged:
@@ -121,6 +123,7 @@ def score(
         parts.setdefault(judgement.lp, []).append(judgement)
     each = {name: _scores(part, method, method.corpus_scores(name)) for name, part in parts.items()}
     scores = next(iter(each.values())) if len(each) == 1 else _over_all(judged, each, method)
+    scores = replace(scores, notes=(*scores.notes, *repeats_note(repeated)))
     return scores if method.criterion is None else _with_preferences(scores, chosen, method.criterion)
 
 

@@ -11,6 +11,7 @@ from adjudge.core.run import Run
 from adjudge.core.segment import TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.ranking.preferences import preferences_from_annotations
+from adjudge.scoring.repeats import without_repeats
 
 __all__ = ["Source", "criteria_of", "named_apart", "preferences_of", "source_of"]
 
@@ -21,7 +22,7 @@ class Source:
 
     Args:
         name: of the run or file.
-        records: of it.
+        records: of it; of a translation that one annotator judged again as a filler, the first judgement.
         test_set: the texts, where it has them.
         weights: of the run's marked errors; None for the default of the protocol.
     """
@@ -51,7 +52,7 @@ def source_of(name: str, judged: Run | Iterable[Record], lp: str | None = None) 
     """
     run = judged if isinstance(judged, Run) else None
     every = tuple(judged) if not isinstance(judged, Run) else judged.records
-    records = tuple(r for r in every if lp is None or r.lp == lp)
+    records, _ = without_repeats([r for r in every if lp is None or r.lp == lp])
     if not records:
         if not every or lp is None:
             raise DataError(f"{name} has no records")
@@ -61,7 +62,7 @@ def source_of(name: str, judged: Run | Iterable[Record], lp: str | None = None) 
         raise DataError(f"{name} holds preferences and annotations; give them as two files")
     return Source(
         name=name,
-        records=records,
+        records=tuple(records),
         test_set=None if run is None else run.test_set,
         weights=None if run is None else run.info.weights,
     )

@@ -24,6 +24,7 @@ from adjudge.errors import DataError, UsageError
 from adjudge.meta.evaluation.eval_set import ScoreSet
 from adjudge.meta.evaluation.frame import Frame, row_means
 from adjudge.meta.measures.result import Floats
+from adjudge.scoring.repeats import repeats_note, without_repeats
 from adjudge.scoring.score import score
 
 __all__ = [
@@ -111,9 +112,11 @@ def read_score_source(
     content = read_content(path, lp=frame.lp, test_set=texts())
     if content.records is None:
         raise DataError("this file holds texts and no judgements; scores were wanted", path=path)
-    found = records_as_scores(name, content.records, frame, weights)
-    odd = tuple(f"{name}: {count} {what}." for what, count in content.met.items())
-    return replace(found, notes=(*odd, *found.notes))
+    records, repeated = without_repeats(content.records)
+    found = records_as_scores(name, records, frame, weights)
+    odd = [f"{count} {what}." for what, count in content.met.items()]
+    notes = tuple(f"{name}: {what}" for what in (*odd, *repeats_note(repeated)))
+    return replace(found, notes=(*notes, *found.notes))
 
 
 # Score files...

@@ -14,6 +14,7 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.core.version import VERSION
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.spans.reading import Judged
+from adjudge.scoring.repeats import repeats_note, without_repeats
 
 __all__ = ["Both", "Key", "Paired", "keep_common", "pair_up", "signature_of"]
 
@@ -68,6 +69,8 @@ def pair_up(
         UsageError: an annotator that is not there.
     """
     lp = None if lp is None else canonical_lp(lp)
+    pred, repeats = _without_repeats(pred)
+    gold, gold_repeats = _without_repeats(gold)
     said = _annotations(pred, lp, annotator)
     golds = _annotations(gold, lp, gold_annotator)
     texts = _Texts(pred.test_set, gold.test_set)
@@ -80,6 +83,8 @@ def pair_up(
     failed = {key for key in _failed(pred, lp) if key in golds and key not in said}
     notes = [
         *(f"{judged.name}: {n} {what}." for judged in (pred, gold) for what, n in judged.met.items()),
+        *repeats,
+        *gold_repeats,
         *_coverage(said, golds, failed),
         *_several(pred, gold, said, golds),
         *_misfits(len(both) - len(fitting), len(both)),
@@ -117,6 +122,12 @@ def signature_of(paired: Paired, settings: Mapping[str, object]) -> Signature:
     golds = ",".join(dict.fromkeys(b.gold.annotator for b in paired.both))
     name = ",".join(dict.fromkeys(b.pred.annotator for b in paired.both))
     return Signature(name, {"gold": golds, **told, "failed": failed, "version": VERSION})
+
+
+def _without_repeats(judged: Judged) -> tuple[Judged, list[str]]:
+    records, repeated = without_repeats(judged.records)
+    notes = [f"{judged.name}: {note}" for note in repeats_note(repeated)]
+    return replace(judged, records=tuple(records)), notes
 
 
 def _annotations(judged: Judged, lp: str | None, annotator: str | None) -> dict[Key, list[Annotation]]:
