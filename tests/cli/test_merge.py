@@ -9,6 +9,15 @@ from adjudge.cli.main import main
 
 EXAMPLES = str(examples.path("test_set.jsonl"))
 
+READERS = (
+    "rank split",
+    "score split",
+    "trace split",
+    "report split --out report.html",
+    f"meta {EXAMPLES} --lp en-de --gold split",
+    "run chrf split --out new",
+)
+
 
 def call(*arguments: str) -> int:
     with pytest.raises(SystemExit) as end:
@@ -29,9 +38,15 @@ def test_shards_are_judged_and_merged(
     assert run("split", "--shard", "2/2") == 0
     assert call("merge", "split") == 2
     assert "1 of 2 shards are not finished: 1." in capsys.readouterr().err
-    assert call("trace", "split") == 1
-    assert "its shards are not merged: `adjudge merge`" in capsys.readouterr().err
+    for command in READERS:
+        assert call(*command.split()) == 1
+        said = capsys.readouterr().err
+        assert (
+            "1 of 2 shards are finished: finish the others with --shard, then `adjudge merge split`" in said
+        )
     assert run("split", "--shard", "1/2") == 0
+    assert call("rank", "split") == 1
+    assert "2 of 2 shards are finished: `adjudge merge split` makes one run" in capsys.readouterr().err
     assert call("merge", "split") == 0
     assert "judged, 0 failed -> split" in capsys.readouterr().err
     assert (tmp_path / "split/records.jsonl").read_bytes() == (tmp_path / "whole/records.jsonl").read_bytes()

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from adjudge.core.annotation import Annotation
+from adjudge.core.annotation import Annotation, Record
 from adjudge.errors import DataError
 from adjudge.scoring.repeats import without_repeats
 from adjudge.scoring.score import score
@@ -47,7 +47,12 @@ def test_a_filler_that_somebody_else_judged_is_a_second_opinion() -> None:
 
 
 def test_everything_else_stays() -> None:
-    records = [FIRST, failed("b", segment="1"), preferred("a", "b", "A", segment="1"), again(FIRST)]
+    records: list[Record] = [
+        FIRST,
+        failed("b", segment="1"),
+        preferred("a", "b", "A", segment="1"),
+        again(FIRST),
+    ]
     assert without_repeats(records) == (records[:3], 1)
 
 

@@ -20,7 +20,7 @@ from adjudge.data.mtme import is_mtme_folder, read_mtme
 from adjudge.data.pearmut import pearmut_test_set, read_pearmut
 from adjudge.data.pearmut_submissions import read_pearmut_submissions
 from adjudge.data.po import read_po
-from adjudge.data.run_dir import INFO, TEST_SET, read_run
+from adjudge.data.run_dir import INFO, TEST_SET, is_split, read_run
 from adjudge.data.submission_lines import read_campaign_file
 from adjudge.data.submission_records import campaign_test_set
 from adjudge.data.text import is_text_folder, read_files, read_text_folder, split_names
@@ -139,7 +139,7 @@ def detect(path: Path) -> str:
     """
     if not path.is_dir():
         return _detect_file(path)
-    if (path / INFO).is_file():
+    if (path / INFO).is_file() or is_split(path):
         return "run"
     if is_mtme_folder(path):
         return "ment" if is_ment_folder(path) else "mtme"

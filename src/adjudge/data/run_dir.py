@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, cast, get_args
@@ -24,6 +25,8 @@ __all__ = [
     "SCHEMA_VERSION",
     "SHARDS",
     "TEST_SET",
+    "is_finished",
+    "is_split",
     "read_judged",
     "read_run",
     "read_run_info",
@@ -52,6 +55,7 @@ def read_run(path: Path | str, like: TestSet | None = None) -> Run:
     folder = Path(path)
     info = read_run_info(folder)
     if not (folder / RECORDS).is_file():
+        _refuse_split(folder)
         raise DataError("not finished: run the same `adjudge run` command again", path=folder)
     test_set = read_test_set(folder / TEST_SET) if like is None else like
     name = info.test_set.get("name", test_set.name)
@@ -93,14 +97,47 @@ def read_run_info(path: Path | str) -> RunInfo:
     """
     file = Path(path) / INFO
     if not file.is_file():
-        if (Path(path) / SHARDS).is_dir():
-            raise DataError("its shards are not merged: `adjudge merge` makes a run of them", path=path)
+        _refuse_split(Path(path))
         raise DataError(f"not a run directory: it has no {INFO}", path=path)
     value = read_json(read_text(file), path=file)
     version = value.get("schema_version") if isinstance(value, dict) else None
     if version != SCHEMA_VERSION:
         raise DataError(f"schema_version must be {SCHEMA_VERSION}, got {version!r}", path=file)
     return _read_info(read_fields(value, _KEYS, "run", file))
+
+
+def is_finished(path: Path, info: RunInfo) -> bool:
+    """Whether a run was judged to its end.
+
+    Args:
+        path: its directory.
+        info: its `run.json`.
+    """
+    return not info.counts.get("pending") and (path / RECORDS).is_file()
+
+
+def is_split(path: Path) -> bool:
+    """Whether a folder holds parts of a run."""
+    return bool(_parts(path))
+
+
+def _parts(path: Path) -> list[Path]:
+    return [info.parent for info in path.glob(f"{SHARDS}/*-of-*/{INFO}")]
+
+
+def _refuse_split(path: Path) -> None:
+    """Refuse a run that is still in parts; says how many of them are finished and what to do.
+
+    Raises:
+        DataError: it is, or the `run.json` of a part is damaged.
+    """
+    if not (folders := _parts(path)):
+        return
+    of = folders[0].name.rpartition("-")[2]
+    finished = sum(is_finished(part, read_run_info(part)) for part in folders)
+    first = "" if str(finished) == of else "finish the others with --shard, then "
+    then = f"{first}`adjudge merge {shlex.quote(str(path))}` makes one run of them"
+    raise DataError(f"this run is split, and {finished} of {of} shards are finished: {then}", path=path)
 
 
 def _read_info(fields: Fields) -> RunInfo:

@@ -8,6 +8,7 @@ from typing import Final
 
 from adjudge.errors import UsageError
 from adjudge.runs.job import Job
+from adjudge.runs.scale.found import refuse_strangers
 from adjudge.runs.scale.shards import Part, keep_whole
 from adjudge.runs.session import Outcome
 
@@ -34,6 +35,10 @@ async def carry_out(job: Job) -> Outcome:
         raise UsageError(f"--engine must be one of {', '.join(ENGINES)}; got {job.engine!r}")
     module, _, function = ENGINES[job.engine].partition(":")
     if isinstance(job.plan, Part):
-        keep_whole(job.plan, job.out.parent.parent)
+        whole = job.out.parent.parent
+        keep_whole(job.plan, whole)
+        refuse_strangers(whole, job.info(), job.plan.shard)
+    else:
+        refuse_strangers(job.out, job.info())
     engine: Engine = getattr(importlib.import_module(module), function)
     return await engine(job)

@@ -38,6 +38,7 @@ _FREE: Final = frozenset(
     }
 )
 """Settings that no record depends on: they may differ when a run is resumed."""
+_OWN: Final = ("judge ", "metric ")  # begins the name of an annotator's own setting
 
 
 class RunDirectory:
@@ -124,6 +125,8 @@ def differences(before: RunInfo, after: RunInfo) -> list[str]:
     """What two runs differ in, as `name: before, now after`."""
     old, new = _said(before), _said(after)
     changed = [key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key)]
+    if before.annotator != after.annotator:  # each has settings of its own
+        changed = [key for key in changed if not key.startswith(_OWN)]
     pairs = [(key, *_shown(str(old.get(key)), str(new.get(key)))) for key in changed]
     return [f"{key} was {was}, now {now}" for key, was, now in pairs]
 

@@ -5,7 +5,9 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,14 +15,15 @@ from adjudge.core.segment import TestSet
 from adjudge.data import call_writer
 from adjudge.data.call_rows import run_name
 from adjudge.data.calls import CallReader
-from adjudge.data.run_dir import read_run, read_run_info
+from adjudge.data.run_dir import read_run, read_run_info, write_run_info
 from adjudge.errors import DataError, ServerStopError, StoreError, UsageError
 from adjudge.llm import rules
 from adjudge.meta.ranking.schedules import Schedule
 from adjudge.runs.record import RunDirectory
 from adjudge.runs.run import run
 from adjudge.runs.scale import merge as merging
-from adjudge.runs.scale.merge import find_shards, merge
+from adjudge.runs.scale.found import find_shards
+from adjudge.runs.scale.merge import merge
 from adjudge.runs.scale.shards import Shard, split
 from adjudge.runs.units import Plan, plan_units
 from tests.runs.conftest import Lengths, Rater, Scripted, Stopping, small_set
@@ -124,7 +127,7 @@ def test_conversations_are_found_after_merging_whatever_dictionaries_packed_them
         )
 
 
-@pytest.mark.parametrize("step", ["_lines", "take_calls", "_summed", "_remove", "rmtree"])
+@pytest.mark.parametrize("step", ["merged_lines", "take_calls", "_summed", "_remove", "rmtree"])
 def test_an_interrupted_merge_is_done_again(
     tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -136,7 +139,7 @@ def test_an_interrupted_merge_is_done_again(
     def breaking(*arguments: object, **named: object) -> object:
         nonlocal calls
         calls += 1
-        if calls == 2 or step in {"_lines", "_summed", "_remove"}:
+        if calls == 2 or step in {"merged_lines", "_summed", "_remove"}:
             raise KeyboardInterrupt
         return real(*arguments, **named)
 
@@ -185,14 +188,50 @@ def test_a_shard_asks_nothing_that_the_whole_run_knows(tmp_path: Path, model: Sc
     assert merge(tmp_path / "split").calls["asked"] == asked
 
 
-def test_shards_of_other_settings_or_test_sets_or_ways_do_not_mix(tmp_path: Path, model: Scripted) -> None:
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"seed": 7}, r"holds shard 1/3 of another run: seed was 0, now 7\. Choose another --out"),
+        ({"context": 1}, "context was 0, now 1"),
+        ({"test_set": small_set(4)}, "run of another test set"),
+        ({"shard": "1/4"}, r"holds shards of 3 parts, and --shard 1/4 is of 4"),
+        ({"judge": "gemba-da"}, r"annotator was rater, now gemba-da\. Choose"),
+        ({"shard": None, "seed": 7}, "holds shard 1/3 of another run: seed was 0, now 7"),
+    ],
+)
+def test_a_directory_with_shards_takes_no_part_of_another_run(
+    options: dict[str, Any], said: str, tmp_path: Path, model: Scripted
+) -> None:
+    judge_shards(tmp_path / "a", SET, [1])
+    asked = len(model.requests)
+    wanted = {"judge": Rater(), "test_set": SET, "shard": "2/3", **options}
+    with pytest.raises(UsageError, match=said):
+        run(**wanted, out=tmp_path / "a")
+    assert len(model.requests) == asked
+    assert [path.name for path in (tmp_path / "a" / "shards").iterdir()] == ["1-of-3"]
+    judge_shards(tmp_path / "a", SET, [1, 2, 3])
+    merge(tmp_path / "a")
+
+
+def test_shards_of_another_version_do_not_mix(tmp_path: Path, model: Scripted) -> None:
+    judge_shards(tmp_path, SET, [1])
+    info = read_run_info(tmp_path / "shards" / "1-of-3")
+    write_run_info(
+        tmp_path / "shards" / "1-of-3", replace(info, signature=info.signature.with_fields(version="0.0.1"))
+    )
+    with pytest.raises(UsageError, match=r"signature was rater\S*\|version:0\.0\.1, now rater"):
+        judge_shards(tmp_path, SET, [2])
+
+
+def test_shards_that_were_copied_together_from_two_runs_are_not_merged(
+    tmp_path: Path, model: Scripted
+) -> None:
     judge_shards(tmp_path / "a", SET, [1, 2])
-    judge_shards(tmp_path / "a", SET, [3], seed=7)
+    judge_shards(tmp_path / "b", SET, [3], seed=7)
+    shutil.copytree(tmp_path / "b/shards/3-of-3", tmp_path / "a/shards/3-of-3")
     with pytest.raises(UsageError, match=r"shards 1/3 and 3/3 are of different runs: seed was 0, now 7"):
         merge(tmp_path / "a")
-    with pytest.raises(UsageError, match="run of another test set"):
-        judge_shards(tmp_path / "a", small_set(4), [1])
-    run(Rater(), SET, out=tmp_path / "a", shard="1/4")
+    shutil.copytree(tmp_path / "b/shards/3-of-3", tmp_path / "a/shards/1-of-4")
     with pytest.raises(UsageError, match=r"shards of 3 and 4 parts"):
         merge(tmp_path / "a")
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
-
-import orjson
 
 from adjudge.core.run import RunInfo
 from adjudge.core.score import Signature
@@ -21,47 +19,16 @@ from adjudge.data.calls import STORE, CallStore, CallTotals
 from adjudge.data.files import write_bytes
 from adjudge.data.jsonl import read_test_set
 from adjudge.data.run_dir import INFO, RECORDS, SHARDS, TEST_SET, read_run_info
-from adjudge.errors import DataError, UsageError
-from adjudge.runs.record import RunDirectory, differences
-from adjudge.runs.scale.shards import Shard, shard_of
+from adjudge.runs.record import RunDirectory
+from adjudge.runs.scale.found import Found, find_shards, finished_shards
+from adjudge.runs.scale.lines import merged_lines
 
 __all__ = ["Priced", "find_shards", "join", "merge", "so_far", "take_in"]
 
 _OLD: Final = ".merged"
-_OF_A_PART: Final = ("failed", "shard", "served")  # fields of a signature that parts may differ in
-_SHOWN: Final = 10  # numbers of shards in a message
 
 Priced = Callable[[CallTotals], float | None]
 """Price of what a run has asked."""
-
-
-@dataclass(frozen=True)
-class _Found:
-    """One shard that is there."""
-
-    shard: Shard
-    path: Path
-    info: RunInfo
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether it was judged to its end."""
-        return not self.info.counts.get("pending") and (self.path / RECORDS).is_file()
-
-
-def find_shards(out: Path) -> list[tuple[Shard, Path]]:
-    """The shards in the directory of a run, by number.
-
-    Raises:
-        UsageError: they are of two ways to split the run.
-    """
-    folder = out / SHARDS
-    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-    shards = sorted(Shard.read(name.replace("-of-", "/")) for name in names if "-of-" in name)
-    if len(ways := sorted({shard.of for shard in shards})) > 1:
-        said = " and ".join(map(str, ways))
-        raise UsageError(f"{folder} holds shards of {said} parts: remove those that are not wanted")
-    return [(shard, shard.within(out)) for shard in shards]
 
 
 def merge(out: Path) -> RunInfo:
@@ -77,7 +44,7 @@ def merge(out: Path) -> RunInfo:
         StoreError: another process works on one, or a store cannot be written.
         DataError: a file is damaged.
     """
-    found = _complete(out)
+    found = finished_shards(out)
     test_set = replace(read_test_set(out / TEST_SET), name=str(found[0].info.test_set.get("name", "")))
     with closing(RunDirectory(out)) as directory:
         price = _price(read_run_info(out) if (out / INFO).is_file() else None, found)
@@ -85,7 +52,7 @@ def merge(out: Path) -> RunInfo:
         return join(directory, info, test_set, lambda _: price)
 
 
-def _price(earlier: RunInfo | None, found: Sequence[_Found]) -> float | None:
+def _price(earlier: RunInfo | None, found: Sequence[Found]) -> float | None:
     """What shards have cost, and sessions of the whole run before them; None where one is unknown."""
     if earlier is not None and not earlier.counts.get("pending"):
         return earlier.price  # merged before and not put away, or nothing was left for the shards to ask
@@ -121,10 +88,10 @@ def join(
         DataError: a file is damaged.
     """
     out = directory.path
-    found = _complete(out)
+    found = finished_shards(out)
     _refuse_busy(one.path for one in found)
     store = out / str(info.settings.get("store", STORE))
-    write_bytes(out / RECORDS, _lines(test_set, found))
+    write_bytes(out / RECORDS, merged_lines(test_set, [one.path / RECORDS for one in found]))
     totals = _take(store, run_name(info.secret), [(one.path, one.info) for one in found])
     info = replace(_summed(info, [one.info for one in found], totals), price=priced(totals))
     info = info if load is None else replace(info, calls={**info.calls, **load})
@@ -192,43 +159,7 @@ def _remove(out: Path) -> None:
         shutil.rmtree(out / _OLD, ignore_errors=True)
 
 
-def _complete(out: Path) -> list[_Found]:
-    """All shards of a run, each finished, and all of one run.
-
-    Raises:
-        UsageError: they are not.
-    """
-    shards = find_shards(out)
-    if not shards:
-        raise UsageError(f"{out / SHARDS} holds no shards: make them with `adjudge run ... --shard 1/16`")
-    found = [_Found(shard, path, read_run_info(path)) for shard, path in shards if (path / INFO).is_file()]
-    finished = {one.shard.number for one in found if one.is_finished}
-    of = shards[0][0].of
-    if left := [number for number in range(1, of + 1) if number not in finished]:
-        said = ", ".join(map(str, left[:_SHOWN])) + (", ..." if len(left) > _SHOWN else "")
-        raise UsageError(
-            f"{len(left)} of {of} shards are not finished: {said}. Run these again with --shard; "
-            "the same command without --shard takes all in and judges what is left"
-        )
-    _refuse_strangers(found)
-    return found
-
-
-def _refuse_strangers(found: Sequence[_Found]) -> None:
-    first = found[0]
-    for one in found[1:]:
-        differing = differences(first.info, one.info)
-        signatures = [str(_without_part(info.signature)) for info in (first.info, one.info)]
-        if differing or signatures[0] != signatures[1]:
-            what = "; ".join(differing) or f"signature was {signatures[0]}, now {signatures[1]}"
-            raise UsageError(f"shards {first.shard} and {one.shard} are of different runs: {what}")
-
-
-def _without_part(signature: Signature) -> Signature:
-    return Signature(signature.name, {k: v for k, v in signature.fields.items() if k not in _OF_A_PART})
-
-
-def _whole(found: Sequence[_Found]) -> RunInfo:
+def _whole(found: Sequence[Found]) -> RunInfo:
     """What the run was before its first unit was judged; all shards say the same of it."""
     info = found[0].info
     settings = {name: value for name, value in info.settings.items() if name != "shard"}
@@ -241,55 +172,6 @@ def _whole(found: Sequence[_Found]) -> RunInfo:
         counts={"judged": 0, "failed": 0, "pending": pending},
         price=0.0,
     )
-
-
-def _lines(test_set: TestSet, found: Sequence[_Found]) -> Iterator[bytes]:
-    """Every line of every shard, in the order of the test set; each shard's lines are in that order."""
-    ahead = [_Lines(one.path / RECORDS) for one in found]
-    for segment in test_set:
-        yield from ahead[shard_of(segment, len(ahead)) - 1].of((segment.lp, segment.segment))
-    for lines in ahead:
-        lines.check_end()
-
-
-class _Lines:
-    """The lines of one file of records, one segment after the other.
-
-    The file is opened for each, since there may be more shards than a process may have files open.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._place = 0
-        self._number = 1
-
-    def of(self, key: tuple[str, str]) -> list[bytes]:
-        """The lines of a segment."""
-        found = []
-        with self._path.open("rb") as file:
-            file.seek(self._place)
-            while (line := file.readline()) and self._key(line) == key:
-                found.append(line)
-                self._place += len(line)
-                self._number += 1
-        return found
-
-    def _key(self, line: bytes) -> tuple[object, object]:
-        try:
-            value = orjson.loads(line)
-            return value["lp"], value["segment"]
-        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-            raise DataError("not a record", path=self._path, line=self._number) from error
-
-    def check_end(self) -> None:
-        """Refuse what belongs to no segment of the shard.
-
-        Raises:
-            DataError: there is a line left.
-        """
-        if self._place < self._path.stat().st_size:
-            message = "a record of a segment that is not this shard's, or that is not in order"
-            raise DataError(message, path=self._path, line=self._number)
 
 
 def _summed(info: RunInfo, parts: Sequence[RunInfo], totals: CallTotals) -> RunInfo:
