@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from anyio import to_thread
 from sqlalchemy import func, select
 
 from adjudge.campaigns.protocols import NAMES
@@ -115,6 +116,25 @@ def test_what_is_sent_twice_counts_once(house: House) -> None:
     first, second = send(client, assignment, one), send(client, assignment, one)
     assert first.json() == second.json()
     assert (count(house, event), count(house, answer)) == (1, 1)
+
+
+def test_a_save_takes_one_turn_of_a_thread(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = house.browser("annotator-1")
+    assignment = start(client)
+    one = change(items_of(house, assignment)[0])
+    run, turns = to_thread.run_sync, []
+
+    async def noted(*args: Any, **named: Any) -> Any:
+        turns.append(args)
+        return await run(*args, **named)
+
+    monkeypatch.setattr(to_thread, "run_sync", noted)
+    assert send(client, assignment, one).status == 200
+    assert len(turns) == 1
+
+
+def test_who_is_not_signed_in_is_told_so_whatever_they_send(house: House) -> None:
+    assert house.browser().post("/api/events", {"no": "change"}).status == 401
 
 
 def test_a_click_that_is_sent_by_many_threads_counts_once(house: House) -> None:

@@ -23,8 +23,10 @@ __all__ = [
     "Served",
     "ServedHere",
     "SignedIn",
+    "annotator_of",
     "drop_cookie",
     "give_cookie",
+    "served_by",
 ]
 
 Id = Annotated[int, Path(ge=1, le=2**63 - 1)]
@@ -50,9 +52,14 @@ class Served:
     changes: Window = field(default_factory=lambda: Window(most=1200, seconds=60.0))
 
 
-async def _served(request: Request) -> Served:
+def served_by(request: Request) -> Served:
+    """What all routes share."""
     served: Served = request.app.state.served
     return served
+
+
+async def _served(request: Request) -> Served:
+    return served_by(request)
 
 
 ServedHere = Annotated[Served, Depends(_served)]
@@ -61,17 +68,21 @@ _COOKIE: Final = APIKeyCookie(name="adjudge", auto_error=False, description="A s
 _SAFE: Final = frozenset({"GET", "HEAD"})
 
 
-async def _signed_in(
-    request: Request, served: ServedHere, _: Annotated[str | None, Security(_COOKIE)] = None
-) -> Person:
+def _person_of(request: Request, served: Served) -> Person:
     cookie = request.cookies.get(served.site.cookie, "")
     now = served.clock()
-    person = await run_in_threadpool(who, served.campaign, cookie, now) if cookie else None
+    person = who(served.campaign, cookie, now) if cookie else None
     if person is None:
         raise AccessError("You are not signed in (any more). Open your link again.")
     if request.method not in _SAFE and (wait := served.changes.take(str(person.id), now)):
         raise TooOftenError(wait)
     return person
+
+
+async def _signed_in(
+    request: Request, served: ServedHere, _: Annotated[str | None, Security(_COOKIE)] = None
+) -> Person:
+    return await run_in_threadpool(_person_of, request, served)
 
 
 SignedIn = Annotated[Person, Depends(_signed_in)]
@@ -83,10 +94,25 @@ async def _organiser(person: SignedIn) -> Person:
     return person
 
 
-async def _annotator(person: SignedIn) -> Person:
+def _as_annotator(person: Person) -> Person:
     if person.role == "organiser":
         raise NotYoursError("Organisers do not annotate: open an annotator's link for that.")
     return person
+
+
+async def _annotator(person: SignedIn) -> Person:
+    return _as_annotator(person)
+
+
+def annotator_of(request: Request, served: Served) -> Person:
+    """The annotator who asks, for a route that is in a thread already.
+
+    Raises:
+        AccessError: nobody is signed in.
+        NotYoursError: it is an organiser.
+        TooOftenError: they changed something too often.
+    """
+    return _as_annotator(_person_of(request, served))
 
 
 Organiser = Annotated[Person, Depends(_organiser)]

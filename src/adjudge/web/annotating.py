@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Annotated, Any, Final, Literal
 
+import orjson
 from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
@@ -16,6 +17,7 @@ from adjudge.campaigns.completion import completion_code
 from adjudge.campaigns.state import State
 from adjudge.errors import UnfinishedError
 from adjudge.web.access import Annotator, Id, ServedHere
+from adjudge.web.at_once import AtOnce
 from adjudge.web.messages import MESSAGES, Message
 from adjudge.web.strict import Body, StrictRoute
 
@@ -148,18 +150,28 @@ def next_task(served: ServedHere, person: Annotator) -> Next:
     return Next(assignment=given.id, done=False)
 
 
-@ROUTER.post("/events", responses=_OUTCOMES)
-def save_changes(body: Changes, response: Response, served: ServedHere, person: Annotator) -> Outcome:
+def save_changes(body: Changes, served: ServedHere, person: Annotator) -> Response:
     """Save changes; when this answers 200, all are on the disk. One that was sent before counts once."""
     events = [Event(**{name: getattr(change, name) for name in _FIELDS}) for change in body.events]
     done = save(served.campaign, person, body.assignment, body.page, events, served.clock())
     if done.stale:
-        response.status_code, message = 409, "Another page has changed this since. Choose which one stays."
+        status, message = 409, "Another page has changed this since. Choose which one stays."
     elif done.refused:
-        response.status_code, message = 422, done.refused[0].why
+        status, message = 422, done.refused[0].why
     else:
-        message = ""
-    return Outcome.model_validate({"message": message, **asdict(done)})
+        status, message = 200, ""
+    outcome = {"message": message, "saved": done.saved, "stale": done.stale, "refused": done.refused}
+    return Response(orjson.dumps(outcome), status, media_type="application/json")
+
+
+ROUTER.add_api_route(
+    "/events",
+    save_changes,
+    methods=["POST"],
+    response_model=Outcome,
+    responses=_OUTCOMES,
+    route_class_override=AtOnce,
+)
 
 
 @ROUTER.post("/work/{assignment}/done", response_model=Finished, responses=_UNFINISHED)
