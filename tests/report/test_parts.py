@@ -1,5 +1,6 @@
 """The parts of a page: what each says of planted judgements, and when it has nothing to say."""
 
+import pickle
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
@@ -132,6 +133,11 @@ def test_every_part_stands_on_the_page_with_its_figures(page: Page) -> None:
         *("ranking", "scores"),
         *("agreement", "calibration", "cost", "strata"),
     }
+
+
+def test_figures_of_a_page_can_be_drawn_by_another_process(page: Page) -> None:
+    sent = pickle.loads(pickle.dumps(page.figures))  # noqa: S301 (our own)
+    assert [f.title for f in sent] == [f.title for f in page.figures]
 
 
 def test_costs_are_in_tokens_where_no_price_is_known() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -65,33 +66,49 @@ def command(
     Judges, people and metrics stand side by side, each an annotator. It opens without a server and asks
     nothing of any.
     """
-    from adjudge.core.language import canonical_lp
-    from adjudge.data.files import write_text
-    from adjudge.data.load import load
-    from adjudge.report.html import render_page
-    from adjudge.report.page import make_page
+    from adjudge.report.collecting import uncollected
 
     if out.exists() and not force:
         raise UsageError(f"--out {out} exists; --force replaces it")
-    chosen = None if lp is None else canonical_lp(lp)
-    texts = None if test_set is None else load(test_set, chosen)
-    found = read_given(judged, chosen, texts)
-    page = make_page(
-        found, title=title, gold=read_gold(gold, chosen, found, texts), lp=chosen, test_set=texts
-    )
-    asked = {
-        "--gold": gold,
-        "--test-set": test_set,
-        "--out": out,
-        "--title": title,
-        "--lp": lp,
-        "--figures": figures,
-    }
-    write_text(out, [render_page(page, commands_again("report", found, judged, asked))])
+    with uncollected():
+        _write(judged, _Asked(gold=gold, test_set=test_set, out=out, title=title, lp=lp, figures=figures))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """The options that a report was asked for with, by the names of the command."""
+
+    gold: Path | None
+    test_set: Path | None
+    out: Path
+    title: str | None
+    lp: str | None
+    figures: Path | None
+
+
+def _write(judged: Sequence[Path], asked: _Asked) -> None:
+    from adjudge.core.language import canonical_lp
+    from adjudge.data.files import write_text
+    from adjudge.data.load import load
+    from adjudge.report.drawer import drawer_for
+    from adjudge.report.html import render_page
+    from adjudge.report.page import make_page
+
+    lp = None if asked.lp is None else canonical_lp(asked.lp)
+    texts = None if asked.test_set is None else load(asked.test_set, lp)
+    found = read_given(judged, lp, texts)
+    with drawer_for(found) as drawer:
+        gold = read_gold(asked.gold, lp, found, texts)
+        page = make_page(found, title=asked.title, gold=gold, lp=lp, test_set=texts)
+        again = commands_again(
+            "report", found, judged, {f"--{n.replace('_', '-')}": v for n, v in vars(asked).items()}
+        )
+        write_text(asked.out, [render_page(page, again, drawer=drawer)])
     print_note(f"{page.headline}.")
-    for figure in page.figures if figures is not None else []:
-        figure.write(figures or Path())
-    print_note(f"The report: {out}" + ("" if figures is None else f"; its figures: {figures}"))
+    for figure in page.figures if asked.figures is not None else []:
+        figure.write(asked.figures or Path())
+    figures = "" if asked.figures is None else f"; its figures: {asked.figures}"
+    print_note(f"The report: {asked.out}{figures}")
 
 
 def read_given(paths: Sequence[Path], lp: str | None, texts: TestSet | None) -> list[Judged]:

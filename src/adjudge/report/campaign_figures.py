@@ -23,7 +23,6 @@ from adjudge.report.figures import (
     Figure,
     distribution_figure,
     figure_canvas,
-    figure_style,
     ranking_figure,
 )
 from adjudge.report.invisible import name_invisible
@@ -33,6 +32,7 @@ from adjudge.report.numbers import count, number, whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
 
 __all__ = [
     "Subsets",
@@ -124,7 +124,8 @@ def systems_figure(
     accuracy = pairwise_accuracy(gold, ours)
     right = round((accuracy.value or 0) * accuracy.n)
     title = f"People order {right} of {count(accuracy.n, 'pair')} of systems as gold does"
-    with figure_style():
+
+    def draw() -> Drawing:
         drawing, axes = figure_canvas(title, 1, 2.5)
         axes.plot(ours, gold, "o", color=_ACCENT, markersize=3.6, markeredgewidth=0)
         axes.margins(0.16)
@@ -136,7 +137,9 @@ def systems_figure(
         drawing.draw_without_rendering()  # so that sizes are known
         points = list(zip(ours.tolist(), gold.tolist(), strict=True))
         label_points(axes, systems, points)
-    return Figure(name=name, title=title, drawing=drawing)
+        return drawing
+
+    return Figure(name=name, title=title, draw=draw)
 
 
 # Two judgements...
@@ -155,7 +158,8 @@ def twice_figure(name: str, both: Twice) -> Figure:
     title = f"Scores of the same translation ({name_invisible(both.name)}) {told}"
     points, times = np.unique(np.stack([first, second], axis=1), axis=0, return_counts=True)
     low, high = float(points.min()), float(points.max())
-    with figure_style():
+
+    def draw() -> Drawing:
         drawing, axes = figure_canvas(title, 1, 2.5)
         axes.plot([low, high], [low, high], color=_LINE, linewidth=0.8)
         sizes = 4.0 * times
@@ -164,7 +168,9 @@ def twice_figure(name: str, both: Twice) -> Figure:
             f"first score; n = {count(len(first), 'translation')}, larger where several are alike"
         )
         axes.set_ylabel("second score")
-    return Figure(name=name, title=title, drawing=drawing)
+        return drawing
+
+    return Figure(name=name, title=title, draw=draw)
 
 
 # People...
@@ -187,7 +193,8 @@ def people_figure(name: str, rows: Sequence[Number], what: str) -> Figure:
     title = (
         f"{what[0].upper()}{what[1:]}: from {ends[0]} ({_short(last.of)}) to {ends[1]} ({_short(first.of)})"
     )
-    with figure_style():
+
+    def draw() -> Drawing:
         drawing, axes = figure_canvas(title, len(kept), 0.16)
         if min(row.result.value or 0.0 for row in kept) < 0:
             axes.axvline(0, color=_SOFT, linewidth=0.7)
@@ -201,7 +208,9 @@ def people_figure(name: str, rows: Sequence[Number], what: str) -> Figure:
         axes.set_ylim(len(kept) - 0.5, -0.5)
         left = f"; {len(known) - len(kept)} in the middle left out" if len(kept) < len(known) else ""
         axes.set_xlabel(f"{what}\nin brackets: n; lines: 95 % intervals{left}")
-    return Figure(name=name, title=title, drawing=drawing)
+        return drawing
+
+    return Figure(name=name, title=title, draw=draw)
 
 
 # Curves...
@@ -269,7 +278,8 @@ def subsets_figure(name: str, curves: Mapping[str, Subsets], of: str = "") -> Fi
 def _line_figure(
     name: str, title: str, lines: Mapping[str, tuple[Floats, Floats]], across: str, up: str
 ) -> Figure:
-    with figure_style():
+
+    def draw() -> Drawing:
         drawing, axes = figure_canvas(title, 1, 1.9)
         for (x, y), (colour, dash) in zip(lines.values(), _STYLES * len(lines), strict=False):
             axes.plot(x, y, dash, color=colour, linewidth=1.4)
@@ -277,7 +287,9 @@ def _line_figure(
         axes.set_xlabel(across)
         axes.set_ylabel(up)
         _label_lines(axes, lines)
-    return Figure(name=name, title=title, drawing=drawing)
+        return drawing
+
+    return Figure(name=name, title=title, draw=draw)
 
 
 def _label_lines(axes: Axes, lines: Mapping[str, tuple[Floats, Floats]]) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import io
 import textwrap
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property, partial
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from adjudge.errors import UsageError
 from adjudge.meta.ranking.rank import RankedSystem
@@ -62,17 +63,23 @@ _DATES: Final[Mapping[str, Mapping[str, None]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """One drawing, ready to be written.
+    """One figure, ready to be drawn and written.
 
     Args:
         name: stem of its files, such as `ranking.en-de.gemba-mqm`.
         title: the finding that it shows.
-        drawing: of matplotlib.
+        draw: draws it with matplotlib, when it is wanted; the page's figures draw in another process, too.
     """
 
     name: str
     title: str
-    drawing: Drawing
+    draw: Callable[[], Drawing]
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """What is drawn, as matplotlib knows it."""
+        with figure_style():
+            return self.draw()
 
     def render(self, form: str) -> bytes:
         """Write it as `pdf`, `svg` or `png`."""
@@ -149,24 +156,32 @@ def ranking_figure(name: str, title: str, rows: Sequence[RankedSystem], what: st
         rows: best first; those without a score are left out.
         what: what the axis shows.
     """
+    return Figure(name=name, title=title, draw=partial(_draw_ranking, title, rows, what))
+
+
+def _draw_ranking(title: str, rows: Sequence[RankedSystem], what: str) -> Drawing:
     judged = [row for row in rows if row.score is not None]
-    with figure_style():
-        drawing, axes = figure_canvas(title, len(judged), 0.24)
-        digits = digits_for((row.score for row in judged), (row.interval for row in judged))
-        for place, row in enumerate(judged):
-            if row.interval is not None:
-                axes.plot([row.interval.low, row.interval.high], [place, place], color=_ACCENT, linewidth=1.6)
-            axes.plot([row.score or 0.0], [place], marker="o", markersize=4, color=_INK)
-            if place and judged[place - 1].cluster != row.cluster:
-                axes.axhline(place - 0.5, color=_SOFT, linewidth=0.7)
-            _label_row(axes, place, number(row.score, digits), "center")
-        axes.set_yticks(range(len(judged)), [_label(row.system) for row in judged])
-        axes.set_ylim(len(judged) - 0.5, -0.5)
-        axes.set_xlabel(
-            _axis_label(what, [row.n for row in judged], {row.system: row.failed for row in rows})
+    drawing, axes = figure_canvas(title, len(judged), 0.24)
+    digits = digits_for((row.score for row in judged), (row.interval for row in judged))
+    for place, row in enumerate(judged):
+        if row.interval is not None:
+            axes.plot([row.interval.low, row.interval.high], [place, place], color=_ACCENT, linewidth=1.6)
+        axes.plot([row.score or 0.0], [place], marker="o", markersize=4, color=_INK)
+        if place and judged[place - 1].cluster != row.cluster:
+            axes.axhline(place - 0.5, color=_SOFT, linewidth=0.7)
+        axes.text(
+            1.02,
+            place,
+            number(row.score, digits),
+            transform=axes.get_yaxis_transform(),
+            va="center",
+            color=_SOFT,
         )
-        axes.margins(x=0.04)
-    return Figure(name=name, title=title, drawing=drawing)
+    axes.set_yticks(range(len(judged)), [_label(row.system) for row in judged])
+    axes.set_ylim(len(judged) - 0.5, -0.5)
+    axes.set_xlabel(_axis_label(what, [row.n for row in judged], {row.system: row.failed for row in rows}))
+    axes.margins(x=0.04)
+    return drawing
 
 
 def distribution_figure(
@@ -186,20 +201,34 @@ def distribution_figure(
     known = {system: np.asarray(values, dtype=float) for system, values in scores.items() if len(values)}
     title, labels = _spread_words({s: [float(v) for v in values] for s, values in known.items()}, top)
     edges = _edges([float(v) for values in known.values() for v in values])
-    with figure_style():
-        drawing, axes = figure_canvas(title, len(known), 0.36)
-        heights = {system: np.histogram(values, edges)[0] / len(values) for system, values in known.items()}
-        tallest = max(float(h.max()) for h in heights.values())
-        for place, (system, height) in enumerate(heights.items()):
-            _draw_row(axes, edges, [float(h) / tallest * 0.78 for h in height], place)
-            axes.text(
-                1.01, place, labels[system], transform=axes.get_yaxis_transform(), va="bottom", color=_SOFT
-            )
-        axes.set_yticks([p - 0.2 for p in range(len(known))], [_label(system) for system in known])
-        axes.set_ylim(len(known) - 0.9, -0.9)
-        axes.set_xlim(edges[0], edges[-1])
-        axes.set_xlabel(_axis_label(what, [len(values) for values in known.values()], failed))
-    return Figure(name=name, title=title, drawing=drawing)
+    heights = {system: np.histogram(values, edges)[0] / len(values) for system, values in known.items()}
+    tallest = max(float(h.max()) for h in heights.values())
+    rows = [
+        _Row(_label(system), labels[system], [float(h) / tallest * 0.78 for h in height])
+        for system, height in heights.items()
+    ]
+    words = _axis_label(what, [len(values) for values in known.values()], failed)
+    return Figure(name=name, title=title, draw=partial(_draw_distribution, title, edges, rows, words))
+
+
+class _Row(NamedTuple):
+    """How the scores of one system spread: its name, what stands at the end of its row, heights of bars."""
+
+    name: str
+    label: str
+    heights: Sequence[float]
+
+
+def _draw_distribution(title: str, edges: Sequence[float], rows: Sequence[_Row], words: str) -> Drawing:
+    drawing, axes = figure_canvas(title, len(rows), 0.36)
+    for place, row in enumerate(rows):
+        _draw_row(axes, edges, row.heights, place)
+        axes.text(1.01, place, row.label, transform=axes.get_yaxis_transform(), va="bottom", color=_SOFT)
+    axes.set_yticks([p - 0.2 for p in range(len(rows))], [row.name for row in rows])
+    axes.set_ylim(len(rows) - 0.9, -0.9)
+    axes.set_xlim(edges[0], edges[-1])
+    axes.set_xlabel(words)
+    return drawing
 
 
 def _axis_label(what: str, amounts: Sequence[int], failed: Mapping[str, int]) -> str:
@@ -208,10 +237,6 @@ def _axis_label(what: str, amounts: Sequence[int], failed: Mapping[str, int]) ->
     n = f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
     lost = ", ".join(f"{_label(system)} {amount:,}" for system, amount in failed.items() if amount)
     return "\n".join([what, *textwrap.wrap(f"{n} each, failed: {lost or 'none'}", _LABEL_WIDTH)])
-
-
-def _label_row(axes: Axes, place: int, words: str, va: Literal["bottom", "center"]) -> None:
-    axes.text(1.02, place, words, transform=axes.get_yaxis_transform(), va=va, color=_SOFT)
 
 
 def _label(system: str) -> str:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -26,6 +28,8 @@ from adjudge.data.files import write_text
 from adjudge.data.load import load
 from adjudge.report.annotators import RULES_MODEL
 from adjudge.report.collecting import uncollected
+from adjudge.report.drawer import Drawer, drawer_for, drawn
+from adjudge.report.figures import Figure
 from adjudge.report.given import Given, Judged, read_judged
 from adjudge.report.invisible import name_invisible
 from adjudge.report.numbers import count, share
@@ -78,14 +82,19 @@ def report(
     whole = [next(read) if isinstance(each, (Path, str)) else each for each in given]
     beside = next((each.test_set for each in whole if each.test_set is not None), None)
     records = read_judged([gold], lp, texts, beside)[0].records if isinstance(gold, (Path, str)) else gold
-    page = make_page(whole, title=title, gold=records, lp=lp, test_set=texts)
     commands = [run_command(run.info) for run in whole if isinstance(run, Run)]
-    write_text(Path(out), [render_page(page, commands)])
+    with drawer_for(whole) as drawer:
+        page = make_page(whole, title=title, gold=records, lp=lp, test_set=texts)
+        write_text(Path(out), [render_page(page, commands, drawer=drawer)])
     return Path(out)
 
 
 def render_page(
-    page: Page, commands: Sequence[str] = (), *, served: Mapping[str, object] | None = None
+    page: Page,
+    commands: Sequence[str] = (),
+    *,
+    served: Mapping[str, object] | None = None,
+    drawer: Drawer | None = None,
 ) -> str:
     """Render a page as HTML.
 
@@ -93,16 +102,31 @@ def render_page(
         page: what stands on it.
         commands: the command lines that make it again.
         served: for a page whose segments come from a server: what its script reads in place of `page.data`.
+        drawer: draws its figures meanwhile.
     """
+    figures = page.figures
+    waiting = [] if drawer is None else drawer.begin(figures)
+    known = dict(zip(map(id, figures), waiting, strict=False))
     with uncollected():
-        return _render(page, commands, served)
+        return _render(page, commands, served, partial(_svg, known))
 
 
-def _render(page: Page, commands: Sequence[str], served: Mapping[str, object] | None) -> str:
+def _svg(waiting: Mapping[int, Future[bytes]], figure: Figure, prefix: str) -> Markup:
+    """A figure, drawn by another process or now."""
+    return page_svg(figure, prefix, drawn(figure, waiting.get(id(figure))))
+
+
+def _render(
+    page: Page,
+    commands: Sequence[str],
+    served: Mapping[str, object] | None,
+    svg: Callable[[Figure, str], Markup],
+) -> str:
     style, script = _style(), _script(_SCRIPTS if served is None else _SERVED)
     size = size_of(page.segments.values()) if served is None else 0
     is_packed = is_large(size)
     data = served if served is not None else page.facts if is_packed else page.data
+    packed = list(packed_blocks(page.iter_segments(is_thin=True), size)) if is_packed else []
     return (
         _templates()
         .get_template("report.html.j2")
@@ -113,7 +137,8 @@ def _render(page: Page, commands: Sequence[str], served: Mapping[str, object] | 
             script=Markup(script),  # noqa: S704 (our own files)
             data=Markup(to_script_json(data)),  # noqa: S704 (made safe for a script element)
             policy=_policy(style, script) if served is None else served_policy(),
-            packed=packed_blocks(page.iter_segments(), size) if is_packed else (),
+            packed=map(Markup, packed),  # base64, which no markup is in
+            svg=svg,
             is_served=served is not None,
             version=VERSION,
             failure_words=FAILURES,
@@ -158,7 +183,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    templates.globals.update(count=count, share=share, svg=page_svg)
+    templates.globals.update(count=count, share=share)
     templates.filters.update(code=_code, breakable=_breakable, whole=_whole)
     return templates
 

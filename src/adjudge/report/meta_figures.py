@@ -12,7 +12,7 @@ from adjudge.meta.evaluation.results import MetaEvaluation, MetricResults
 from adjudge.meta.measures.correlation import pearson, ranks
 from adjudge.meta.measures.result import Floats
 from adjudge.meta.measures.system import pairwise_accuracy
-from adjudge.report.figures import COLOURS, Figure, figure_canvas, figure_style
+from adjudge.report.figures import COLOURS, Figure, figure_canvas
 from adjudge.report.invisible import name_invisible
 from adjudge.report.labels import Box, place_labels, spread_heights
 from adjudge.report.numbers import count, number
@@ -20,6 +20,7 @@ from adjudge.report.numbers import count, number
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
+    from matplotlib.figure import Figure as Drawing
 
 __all__ = ["calibration_figure", "label_points", "matrix_figure", "meta_figures", "scatter_figure"]
 
@@ -86,7 +87,8 @@ def scatter_figure(name: str, scores: EvalSet, gold: str, metric: str) -> Figure
     accuracy = pairwise_accuracy(x, y)
     right = round((accuracy.value or 0) * accuracy.n)
     title = f"{metric} orders {right} of {count(accuracy.n, 'pair')} of systems as {gold} does"
-    with figure_style():
+
+    def draw() -> Drawing:
         drawing, axes = figure_canvas(title, 1, 2.5)
         axes.plot(x, y, "o", color=_ACCENT, markersize=3.6, markeredgewidth=0)
         axes.margins(0.16)
@@ -97,7 +99,9 @@ def scatter_figure(name: str, scores: EvalSet, gold: str, metric: str) -> Figure
         drawing.draw_without_rendering()  # so that sizes are known
         axes.autoscale(enable=False)  # a hairline must not move the points away from their labels
         label_points(axes, systems, list(zip(x.tolist(), y.tolist(), strict=True)))
-    return Figure(name=name, title=title, drawing=drawing)
+        return drawing
+
+    return Figure(name=name, title=title, draw=draw)
 
 
 def _show_constant(axes: Axes, x: Floats, y: Floats) -> None:
@@ -151,7 +155,8 @@ def matrix_figure(name: str, scores: EvalSet, gold: str, metrics: Sequence[str])
     title = _matrix_title(table, names)
     with_numbers = len(names) <= _MOST_NUMBERS
     side = (0.26 if with_numbers else 0.17) * len(names)
-    with figure_style():
+
+    def draw() -> Drawing:
         drawing, axes = figure_canvas(title, 1, side)
         drawing.set_size_inches(max(3.4, side + 1.6), drawing.get_figheight() + 1.15)
         axes.imshow(table, cmap=_shades(), vmin=0, vmax=1)
@@ -168,7 +173,9 @@ def matrix_figure(name: str, scores: EvalSet, gold: str, metrics: Sequence[str])
             fontsize=7.5,
             color=_SOFT,
         )
-    return Figure(name=name, title=title, drawing=drawing)
+        return drawing
+
+    return Figure(name=name, title=title, draw=draw)
 
 
 def _write_numbers(axes: Axes, table: Floats) -> None:
@@ -219,7 +226,8 @@ def calibration_figure(name: str, scores: EvalSet, gold: str, metric: str) -> Fi
         f"From the worst to the best tenth by {metric}, {gold} goes from {number(curve[1][0], 1)} "
         f"to {number(curve[1][-1], 1)}"
     )
-    with figure_style():
+
+    def draw() -> Drawing:
         drawing, axes = figure_canvas(title, 1, 2.0)
         axes.plot(*best, ":", color=_SOFT, linewidth=1.1)
         axes.plot(*curve, "-", color=_ACCENT, linewidth=1.4, marker="o", markersize=2.8)
@@ -232,7 +240,9 @@ def calibration_figure(name: str, scores: EvalSet, gold: str, metric: str) -> Fi
             f"percentile of {_short(metric)}, worst first; dotted: {gold} itself\nn = {n:,} translations"
         )
         axes.set_ylabel(f"mean score by {gold}")
-    return Figure(name=name, title=title, drawing=drawing)
+        return drawing
+
+    return Figure(name=name, title=title, draw=draw)
 
 
 _Curve = tuple[list[float], list[float]]

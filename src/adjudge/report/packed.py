@@ -1,8 +1,7 @@
 """Segments of a large page, compressed within it: a browser takes them apart again without asking anybody.
 
 Blocks of JSON, each compressed on its own (zlib), in base64, which holds no character that markup knows. So
-compressing goes on beside describing, on two cores. Judgements that are a score and nothing else, which most
-are, become three numbers each under `scores`: annotator, system, score.
+compressing goes on beside describing, on two cores.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from adjudge.core.segment import Segment
 __all__ = ["is_large", "packed_blocks", "size_of"]
 
 _LARGE: Final = 4_000_000  # characters of texts; a smaller page is plain text that anybody can search
-_BARE: Final = frozenset({"by", "of", "score"})
 _BLOCK: Final = 1000  # segments
 _LEVEL: Final = 3
 _LARGEST: Final = 28_000_000  # characters from which the file would not stay below 20 MB
@@ -42,26 +40,15 @@ def packed_blocks(segments: Iterable[Mapping[str, Any]], size: int = 0) -> Itera
     """Blocks of segments as text, in order.
 
     Args:
-        segments: as the script of the page reads them.
+        segments: as the script of the page reads them, thin.
         size: characters of their texts.
     """
     rows, level = iter(segments), _HIGHEST if size > _LARGEST else _LEVEL
     with ThreadPoolExecutor(1) as beside:
-        blocks = iter(lambda: _json([_thinned(s) for s in islice(rows, _BLOCK)]), b"[]")
+        blocks = iter(lambda: _json([*islice(rows, _BLOCK)]), b"[]")
         found = [beside.submit(_packed, block, level) for block in blocks]
         for each in found:
             yield each.result()
-
-
-def _thinned(segment: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A segment with its bare scores as numbers."""
-    said = segment.get("said", ())
-    scores = [
-        number for one in said if one.keys() == _BARE for number in (one["by"], one["of"], one["score"])
-    ]
-    if not scores:
-        return segment
-    return {**segment, "said": [one for one in said if one.keys() != _BARE], "scores": scores}
 
 
 def _packed(block: bytes, level: int) -> str:

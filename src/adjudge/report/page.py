@@ -105,9 +105,14 @@ class Page:
         """All that its script reads: what holds for the whole page, and every segment."""
         return {**self.facts, "segments": list(self.iter_segments())}
 
-    def iter_segments(self) -> Iterator[dict[str, Any]]:
-        """Every segment as its script reads it, one at a time: all may not fit in memory."""
-        return iter_segments_data(list(self.segments.values()), self.annotators, self.systems)
+    def iter_segments(self, *, is_thin: bool = False) -> Iterator[dict[str, Any]]:
+        """Every segment as its script reads it, one at a time: all may not fit in memory.
+
+        Args:
+            is_thin: whether bare scores are numbers, for a page that is packed.
+        """
+        segments = list(self.segments.values())
+        return iter_segments_data(segments, self.annotators, self.systems, is_thin=is_thin)
 
     @property
     def figures(self) -> list[Figure]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from adjudge.meta.ranking.ranked import RankedSystem, Ranking
-from adjudge.report.figures import COLOURS, Figure, figure_style, titled_drawing
+from adjudge.report.figures import COLOURS, Figure, titled_drawing
 from adjudge.report.invisible import name_invisible
 from adjudge.report.numbers import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
 
 __all__ = ["radar_figure"]
 
@@ -37,22 +39,25 @@ def radar_figure(name: str, rankings: Mapping[str, Ranking]) -> Figure:
         criterion: {s.system: s for s in r.systems if s.score is not None}
         for criterion, r in rankings.items()
     }
-    systems = _common(list(rows.values()))
     title = _title(rankings)
+    return Figure(name=name, title=title, draw=partial(_draw_radar, title, rows, _caption(rankings)))
+
+
+def _draw_radar(title: str, rows: Mapping[str, _Points], caption: str) -> Drawing:
+    systems = _common(list(rows.values()))
     height = math.ceil(len(systems) / _COLUMNS) * _PANEL
-    with figure_style():
-        drawing = titled_drawing(title, height)
-        grid = drawing.subplots(math.ceil(len(systems) / _COLUMNS), _COLUMNS, squeeze=False)
-        for axes in grid.flat[len(systems) :]:
-            axes.remove()
-        for axes, system in zip(grid.flat, systems, strict=False):
-            _draw_web(axes, list(rows))
-            for other in systems:
-                if other != system:
-                    _outline(axes, [found[other].score or 0.0 for found in rows.values()], is_own=False)
-            _draw_system(axes, system, {criterion: found[system] for criterion, found in rows.items()})
-        drawing.supxlabel(_caption(rankings), x=0.01, ha="left", fontsize=6, color=_SOFT)
-    return Figure(name=name, title=title, drawing=drawing)
+    drawing = titled_drawing(title, height)
+    grid = drawing.subplots(math.ceil(len(systems) / _COLUMNS), _COLUMNS, squeeze=False)
+    for axes in grid.flat[len(systems) :]:
+        axes.remove()
+    for axes, system in zip(grid.flat, systems, strict=False):
+        _draw_web(axes, list(rows))
+        for other in systems:
+            if other != system:
+                _outline(axes, [found[other].score or 0.0 for found in rows.values()], is_own=False)
+        _draw_system(axes, system, {criterion: found[system] for criterion, found in rows.items()})
+    drawing.supxlabel(caption, x=0.01, ha="left", fontsize=6, color=_SOFT)
+    return drawing
 
 
 def _common(rows: Sequence[_Points]) -> list[str]:

@@ -39,29 +39,74 @@ def to_script_json(data: object) -> str:
 
 
 def iter_segments_data(
-    segments: Sequence[Segment], annotators: Sequence[Annotator], systems: Sequence[str]
+    segments: Sequence[Segment],
+    annotators: Sequence[Annotator],
+    systems: Sequence[str],
+    *,
+    is_thin: bool = False,
 ) -> Iterator[Json]:
-    """Describe every segment with all that was said of it, in test-set order, one at a time."""
-    said: dict[Key, list[tuple[int, Record]]] = {(s.lp, s.segment): [] for s in segments}
-    for by, annotator in enumerate(annotators):
-        for record in annotator.records:
-            if (record.lp, record.segment) in said:
-                said[record.lp, record.segment].append((by, record))
+    """Describe every segment with all that was said of it, in test-set order, one at a time.
+
+    Args:
+        segments: of the page.
+        annotators: of the page.
+        systems: of the page.
+        is_thin: whether judgements that are a score and nothing else, which most are, become three numbers
+            each under `scores`: annotator, system, score.
+    """
+    said = _by_segment(segments, annotators)
     position = {name: index for index, name in enumerate(systems)}
     spreads = spread_by_translation(annotators)
     for segment in segments:
         judgements: list[Json] = []
+        bare: list[float | None] | None = [] if is_thin else None
         for by, record in said.pop((segment.lp, segment.segment)):
             if isinstance(record, Annotation):
-                judgements.append(_annotation(record, segment, position, (by, annotators[by])))
+                _tell(record, segment, (by, position[record.system], annotators[by]), judgements, bare)
             else:
                 judgements += ({"by": by, **one} for one in _comparison(record, position))
-        yield _segment(segment, systems, judgements, spreads)
+        yield _segment(segment, systems, (judgements, bare), spreads)
+
+
+def _by_segment(
+    segments: Sequence[Segment], annotators: Sequence[Annotator]
+) -> dict[Key, list[tuple[int, Record]]]:
+    """What was said of each segment, and by whom."""
+    said: dict[Key, list[tuple[int, Record]]] = {(s.lp, s.segment): [] for s in segments}
+    for by, annotator in enumerate(annotators):
+        for record in annotator.records:
+            if (own := said.get((record.lp, record.segment))) is not None:
+                own.append((by, record))
+    return said
+
+
+def _tell(
+    record: Annotation,
+    segment: Segment,
+    whose: tuple[int, int, Annotator],
+    judgements: list[Json],
+    bare: list[float | None] | None,
+) -> None:
+    """Add an annotation to the judgements, or to the bare scores where those are told apart."""
+    by, of, annotator = whose
+    score = annotator.segment_scores.get(((record.lp, record.segment), record.system))
+    shown = None if score is None else round(score, _DIGITS)
+    more = _annotation(record, segment, score)
+    if annotator.is_several:
+        more["who"] = record.annotator
+    if more or bare is None:
+        judgements.append({"by": by, "of": of, "score": shown, **more})
+    else:
+        bare += (by, of, shown)
 
 
 def _segment(
-    segment: Segment, systems: Sequence[str], said: list[Json], spreads: Mapping[tuple[Key, str], float]
+    segment: Segment,
+    systems: Sequence[str],
+    judged: tuple[list[Json], list[float | None] | None],
+    spreads: Mapping[tuple[Key, str], float],
 ) -> Json:
+    said, bare = judged
     key = (segment.lp, segment.segment)
     entry: Json = {"id": segment.segment, "lp": segment.lp, "source": segment.source}
     entry["texts"] = [segment.translations.get(name) for name in systems]
@@ -71,12 +116,14 @@ def _segment(
         entry["domain"] = segment.domain
     if segment.references:
         entry["references"] = dict(segment.references)
-    if said:
+    if said or bare:
         entry["said"] = said
     if spreads:
         spread = [round(spreads.get((key, name), 0.0), 2) for name in systems]
         if any(spread):
             entry["spread"] = spread
+    if bare:
+        entry["scores"] = bare
     return entry
 
 
@@ -85,13 +132,9 @@ def _comparison(record: Preference | Failure, position: Mapping[str, int]) -> li
     return [_preference(record, position)] if isinstance(record, Preference) else _failure(record, position)
 
 
-def _annotation(
-    record: Annotation, segment: Segment, position: Mapping[str, int], by: tuple[int, Annotator]
-) -> Json:
-    place, annotator = by
-    score = annotator.segment_scores.get(((record.lp, record.segment), record.system))
-    entry: Json = {"by": place, "of": position[record.system]}
-    entry["score"] = None if score is None else round(score, _DIGITS)
+def _annotation(record: Annotation, segment: Segment, score: float | None) -> Json:
+    """What was said beside the score."""
+    entry: Json = {}
     if record.rating is not None and record.rating != score:
         entry["rating"] = record.rating
     if record.spans:
@@ -100,8 +143,6 @@ def _annotation(
         entry["counts"] = {name: amount for name, amount in record.counts.items() if amount}
     if record.flags or record.rationale:
         entry |= _words(record)
-    if annotator.is_several:
-        entry["who"] = record.annotator
     return entry
 
 

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from adjudge.meta.spans.compare import SpanComparison, SpanScore
-from adjudge.report.figures import COLOURS, Figure, figure_canvas, figure_style
+from adjudge.report.figures import COLOURS, Figure, figure_canvas
 from adjudge.report.invisible import name_invisible
 from adjudge.report.labels import spread_heights
 from adjudge.report.numbers import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
 
 __all__ = ["threshold_figure"]
 
@@ -33,7 +34,8 @@ def threshold_figure(name: str, comparisons: Mapping[str, SpanComparison]) -> Fi
     """
     curves = {run: [s for s in c.scores if not s.group] for run, c in comparisons.items()}
     single = len(curves) == 1
-    with figure_style():
+
+    def draw() -> Drawing:
         drawing, axes = figure_canvas(_title(curves), 1 if single else 3, 1.75 if single else 1.05)
         panels = [axes]
         if not single:
@@ -47,7 +49,9 @@ def threshold_figure(name: str, comparisons: Mapping[str, SpanComparison]) -> Fi
                 _draw(panel, {_short(run): _line(rows, key) for run, rows in curves.items()})
                 panel.set_title(title)
         panels[-1].set_xlabel(_axis_label(comparisons))
-    return Figure(name=name, title=_title(curves), drawing=drawing)
+        return drawing
+
+    return Figure(name=name, title=_title(curves), draw=draw)
 
 
 class _Line(NamedTuple):

@@ -5,11 +5,15 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from adjudge.core.annotation import Annotation, Record
-from adjudge.report.figures import COLOURS, Figure, figure_canvas, figure_style
+from adjudge.report.figures import COLOURS, Figure, figure_canvas
 from adjudge.report.numbers import count, share
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
 
 __all__ = ["count_steps", "steps_figure"]
 
@@ -38,23 +42,27 @@ def steps_figure(name: str, turns: Sequence[Mapping[str, int]]) -> Figure:
         name: stem of its files.
         turns: as `count_steps` gives them, at least one.
     """
+    title = _finding(turns)
+    return Figure(name=name, title=title, draw=partial(_draw_steps, title, turns))
+
+
+def _draw_steps(title: str, turns: Sequence[Mapping[str, int]]) -> Drawing:
     tools = list(dict.fromkeys(tool for turn in turns for tool in turn))
-    title, places = _finding(turns), range(1, len(turns) + 1)
-    with figure_style():
-        drawing, axes = figure_canvas(title, 1, 1.6)
-        bottoms = [0] * len(turns)
-        for index, tool in enumerate(tools):
-            heights = [turn.get(tool, 0) for turn in turns]
-            fill, hatch = _FILLS[index % len(_FILLS)]
-            axes.bar(places, heights, _WIDTH, bottoms, label=tool, color=fill, hatch=hatch, edgecolor=_SOFT)
-            bottoms = [low + high for low, high in zip(bottoms, heights, strict=True)]
-        axes.set_xticks(list(places))
-        axes.set_ylim(0, max(bottoms))
-        axes.set_yticks([0, max(bottoms)])
-        axes.set_ylabel("judgements")
-        axes.set_xlabel("\n".join(["turn", *textwrap.wrap(_totals(turns, tools), _NOTE_WIDTH)]))
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), frameon=False, reverse=True)
-    return Figure(name=name, title=title, drawing=drawing)
+    places = range(1, len(turns) + 1)
+    drawing, axes = figure_canvas(title, 1, 1.6)
+    bottoms = [0] * len(turns)
+    for index, tool in enumerate(tools):
+        heights = [turn.get(tool, 0) for turn in turns]
+        fill, hatch = _FILLS[index % len(_FILLS)]
+        axes.bar(places, heights, _WIDTH, bottoms, label=tool, color=fill, hatch=hatch, edgecolor=_SOFT)
+        bottoms = [low + high for low, high in zip(bottoms, heights, strict=True)]
+    axes.set_xticks(list(places))
+    axes.set_ylim(0, max(bottoms))
+    axes.set_yticks([0, max(bottoms)])
+    axes.set_ylabel("judgements")
+    axes.set_xlabel("\n".join(["turn", *textwrap.wrap(_totals(turns, tools), _NOTE_WIDTH)]))
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), frameon=False, reverse=True)
+    return drawing
 
 
 def _finding(turns: Sequence[Mapping[str, int]]) -> str:

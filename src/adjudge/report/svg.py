@@ -23,14 +23,15 @@ _DROPPED: Final = {"font-family", "font"}
 _REFERENCE: Final = re.compile(r"url\(#([^)]+)\)")
 
 
-def page_svg(figure: Figure, prefix: str) -> Markup:
+def page_svg(figure: Figure, prefix: str, drawn: bytes | None = None) -> Markup:
     """Render a figure as an inline `svg` element.
 
     Args:
         figure: what to draw.
         prefix: of its identifiers; unique in the page.
+        drawn: the figure as SVG, where that was done already.
     """
-    root = ET.fromstring(figure.render("svg"))  # noqa: S314 (written a moment ago by matplotlib)
+    root = ET.fromstring(figure.render("svg") if drawn is None else drawn)  # noqa: S314 (by matplotlib)
     for parent in list(root.iter()):
         for child in list(parent):
             if child.tag in {f"{_SVG}metadata", f"{_SVG}style"}:

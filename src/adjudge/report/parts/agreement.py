@@ -10,13 +10,13 @@ import numpy as np
 
 from adjudge.meta.agreement.estimate import Draws
 from adjudge.meta.agreement.kappa import cohen_kappa
-from adjudge.meta.agreement.matrix import PairAgreement, agreement_matrix
+from adjudge.meta.agreement.matrix import PairAgreement
 from adjudge.meta.measures.result import Result
 from adjudge.meta.ranking.comparisons import Comparisons, tabulate
 from adjudge.report.draws import draws_for
 from adjudge.report.findings import in_words
 from adjudge.report.numbers import count, interval, number, whole
-from adjudge.report.parts.beside import Beside
+from adjudge.report.parts.beside import MOST_ROWS, Beside
 from adjudge.report.parts.figures import Square, matrix_figure
 from adjudge.report.parts.part import Part
 from adjudge.report.tables import Table
@@ -24,28 +24,22 @@ from adjudge.report.tables import Table
 __all__ = ["agreement_part"]
 
 _DIGITS: Final = 2
-_MOST: Final = 16  # annotators in whose matrix numbers can be read
 _TITLE: Final = "Agreement between annotators"
 
 
 def agreement_part(found: Beside) -> Part | None:
     """Pearson's r and Kendall's tau-c of scores, Cohen's kappa of preferences; None where none are shared."""
     draws = draws_for(found.size)
-    apart = {v.annotator.label for v in found.people}
-    voices = [v for v in found.voices if v.label not in apart]
-    scores = {v.label: v.scores for v in (*voices, *found.people)}
-    scores = dict(list(scores.items())[:_MOST])
-    pairs = [p for p in agreement_matrix(scores, resamples=draws) if p.pearson.n]
+    names = list(dict.fromkeys(name for pair in found.agreement for name in pair.between))
+    pairs = [p for p in found.agreement if p.pearson.n]
     kappas = _kappas(found, draws)
     if not pairs and not kappas:
         return None
-    truth = None if found.truth is None or found.truth.label not in scores else found.truth.label
+    truth = None if found.truth is None or found.truth.label not in names else found.truth.label
     title = _score_finding(pairs, truth) if pairs else _kappa_finding(kappas)
     name = f"agreement.{found.lp}"
     figures = (
-        [matrix_figure(name, title, list(scores), _squares(pairs), _what(pairs))]
-        if len(scores) > 2 and pairs
-        else []
+        [matrix_figure(name, title, names, _squares(pairs), _what(pairs))] if len(names) > 2 and pairs else []
     )
     tables = ([_score_table(pairs, draws)] if pairs else []) + ([_kappa_table(kappas)] if kappas else [])
     return Part(
@@ -140,7 +134,7 @@ def _kappas(found: Beside, draws: int) -> _Kappas:
     kappas: dict[tuple[str, tuple[str, str]], tuple[Result, float]] = {}
     for criterion in criteria:
         compared = tabulate(records, criterion)
-        for two in combinations(compared.annotators[:_MOST], 2):
+        for two in combinations(compared.annotators[:MOST_ROWS], 2):
             result = _kappa(compared, two, draws)
             if result is not None:
                 kappas[criterion, two] = result

@@ -13,14 +13,17 @@ import numpy as np
 from adjudge.core.annotation import Annotation, Failure, Preference, Record
 from adjudge.core.score import Scores, SegmentScore
 from adjudge.core.segment import Segment
-from adjudge.meta.measures.result import Floats
+from adjudge.meta.agreement.matrix import PairAgreement, agreement_matrix
+from adjudge.meta.measures.result import Floats, Result
 from adjudge.report.annotators import Annotator
+from adjudge.report.draws import draws_for
 from adjudge.scoring.score import score
 
-__all__ = ["Beside", "Voice", "beside"]
+__all__ = ["MOST_ROWS", "Beside", "Voice", "beside"]
 
 _MOST_PEOPLE: Final = 8
 _FEWEST_SHARED: Final = 2
+MOST_ROWS: Final = 16  # of a matrix in which numbers can be read
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)  # two of them are one only where they are the same
@@ -79,6 +82,24 @@ class Beside:
         """The others, where there is something to measure them by."""
         truth = self.truth
         return [v for v in self.voices if truth not in {None, v} and v.annotator.kind != "gold"]
+
+    @cached_property
+    def agreement(self) -> list[PairAgreement]:
+        """Agreement of every two that have a row of the matrix; people instead of all of them together."""
+        apart = {v.annotator.label for v in self.people}
+        voices = [v for v in self.voices if v.label not in apart]
+        scores = {v.label: v.scores for v in (*voices, *self.people)}
+        kept = dict(list(scores.items())[:MOST_ROWS])
+        return agreement_matrix(kept, resamples=draws_for(self.size))
+
+    def agreement_with(self, truth: Voice, other: Voice) -> Result:
+        """Pearson's r of two, whether they have a row or not."""
+        two = {truth.label, other.label}
+        known = next((p for p in self.agreement if {*p.between} == two), None)
+        if known is None:
+            scores = {v.label: v.scores for v in (truth, other)}
+            (known,) = agreement_matrix(scores, resamples=draws_for(self.size))
+        return known.pearson
 
     def preferences(self) -> list[Preference | Failure]:
         """Comparisons of everybody, each person apart, under names that no two of them share."""

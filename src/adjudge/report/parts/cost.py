@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from adjudge.core.run import RunInfo
-from adjudge.meta.agreement.matrix import agreement_matrix
 from adjudge.meta.measures.result import Result
 from adjudge.report.annotators import Annotator
-from adjudge.report.draws import draws_for
 from adjudge.report.findings import in_words
 from adjudge.report.numbers import NOTHING, count, interval, number, whole
 from adjudge.report.parts.beside import Beside, Voice
@@ -113,13 +111,7 @@ def _agreement(found: Beside, annotators: list[Annotator]) -> dict[str, Result]:
         return {}
     labels = {a.label for a in annotators}
     voices: list[Voice] = [v for v in found.measured if v.label in labels]
-    agreed: dict[str, Result] = {}
-    for voice in voices:
-        (pair,) = agreement_matrix(
-            {truth.label: truth.scores, voice.label: voice.scores}, resamples=draws_for(found.size)
-        )
-        agreed[voice.label] = pair.pearson
-    return agreed
+    return {voice.label: found.agreement_with(truth, voice) for voice in voices}
 
 
 def _points(runs: dict[str, Cost], agreed: dict[str, Result], *, by_price: bool) -> list[Point]:

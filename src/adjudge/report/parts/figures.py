@@ -5,16 +5,18 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from adjudge.core.score import Interval
 from adjudge.meta.evaluation.binned import Bin
-from adjudge.report.figures import COLOURS, Figure, figure_canvas, figure_style, titled_drawing
+from adjudge.report.figures import COLOURS, Figure, figure_canvas, titled_drawing
 from adjudge.report.invisible import name_invisible
 from adjudge.report.numbers import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
 
 __all__ = [
     "Dot",
@@ -53,35 +55,38 @@ def matrix_figure(
         squares: values up to 1; two without one stay empty.
         what: what a value is.
     """
+    return Figure(name=name, title=title, draw=partial(_draw_matrix, title, names, squares, what))
+
+
+def _draw_matrix(title: str, names: Sequence[str], squares: Sequence[Square], what: str) -> Drawing:
+    from matplotlib.patches import Rectangle
+
     known = {frozenset(s.between): s.value for s in squares}
     side = max(0.26 * len(names), 0.8)
-    with figure_style():
-        from matplotlib.patches import Rectangle
-
-        drawing, axes = figure_canvas(title, 1, side + 1.05)
-        for row, first in enumerate(names):
-            for column, second in enumerate(names[:row]):
-                value = known.get(frozenset({first, second}))
-                if value is None:
-                    continue
-                shade = _DARKEST * min(max(value, 0.0), 1.0)
-                axes.add_patch(
-                    Rectangle(
-                        (column - 0.48, row - 0.48), 0.96, 0.96, facecolor=_ACCENT, alpha=shade, linewidth=0
-                    )
+    drawing, axes = figure_canvas(title, 1, side + 1.05)
+    for row, first in enumerate(names):
+        for column, second in enumerate(names[:row]):
+            value = known.get(frozenset({first, second}))
+            if value is None:
+                continue
+            shade = _DARKEST * min(max(value, 0.0), 1.0)
+            axes.add_patch(
+                Rectangle(
+                    (column - 0.48, row - 0.48), 0.96, 0.96, facecolor=_ACCENT, alpha=shade, linewidth=0
                 )
-                text = number(value, 2).replace("0.", ".")
-                axes.text(column, row, text, ha="center", va="center", fontsize=6.5, color=_INK)
-        axes.set_xlim(-0.5, len(names) - 1.5)
-        axes.set_ylim(len(names) - 0.5, 0.5)
-        axes.set_yticks(range(1, len(names)), [_short(n) for n in names[1:]], fontsize=7)
-        axes.set_xticks(
-            range(len(names) - 1), [_short(n) for n in names[:-1]], rotation=90, fontsize=7, color=_INK
-        )
-        axes.tick_params(length=0)
-        axes.spines["bottom"].set_visible(False)
-        drawing.supxlabel(_wrapped(what), fontsize=7.5, color=_SOFT, x=0.01, ha="left")
-    return Figure(name=name, title=title, drawing=drawing)
+            )
+            text = number(value, 2).replace("0.", ".")
+            axes.text(column, row, text, ha="center", va="center", fontsize=6.5, color=_INK)
+    axes.set_xlim(-0.5, len(names) - 1.5)
+    axes.set_ylim(len(names) - 0.5, 0.5)
+    axes.set_yticks(range(1, len(names)), [_short(n) for n in names[1:]], fontsize=7)
+    axes.set_xticks(
+        range(len(names) - 1), [_short(n) for n in names[:-1]], rotation=90, fontsize=7, color=_INK
+    )
+    axes.tick_params(length=0)
+    axes.spines["bottom"].set_visible(False)
+    drawing.supxlabel(_wrapped(what), fontsize=7.5, color=_SOFT, x=0.01, ha="left")
+    return drawing
 
 
 def curve_figure(
@@ -96,25 +101,30 @@ def curve_figure(
         labels: the other annotator, and gold.
         same_scale: whether both score on one scale, so that equal scores lie on a line.
     """
+    return Figure(
+        name=name, title=title, draw=partial(_draw_curve, title, bins, labels, same_scale=same_scale)
+    )
+
+
+def _draw_curve(title: str, bins: Sequence[Bin], labels: tuple[str, str], *, same_scale: bool) -> Drawing:
     judge, gold = (_short(label) for label in labels)
-    with figure_style():
-        drawing, axes = figure_canvas(title, 1, 1.9)
-        x, y = [b.score for b in bins], [b.gold for b in bins]
-        if same_scale:
-            ends = [min(*x, *y), max(*x, *y)]
-            axes.plot(ends, ends, ":", color=_SOFT, linewidth=1)
-        for b in bins:
-            if b.interval is not None:
-                axes.plot([b.score, b.score], list(b.interval), color=_ACCENT, linewidth=1.6)
-        axes.plot(x, y, "-", color=_ACCENT, linewidth=0.8)
-        axes.plot(x, y, "o", color=_INK, markersize=3)
-        axes.grid(axis="y", color=_LINE, linewidth=0.5)
-        axes.margins(0.05)
-        n = sum(b.n for b in bins)
-        dotted = "; dotted: equal scores" if same_scale else ""
-        axes.set_xlabel(_wrapped(f"score by {judge}, in tenths of {n:,} translations{dotted}"))
-        axes.set_ylabel(f"mean score by {gold}")
-    return Figure(name=name, title=title, drawing=drawing)
+    drawing, axes = figure_canvas(title, 1, 1.9)
+    x, y = [b.score for b in bins], [b.gold for b in bins]
+    if same_scale:
+        ends = [min(*x, *y), max(*x, *y)]
+        axes.plot(ends, ends, ":", color=_SOFT, linewidth=1)
+    for b in bins:
+        if b.interval is not None:
+            axes.plot([b.score, b.score], list(b.interval), color=_ACCENT, linewidth=1.6)
+    axes.plot(x, y, "-", color=_ACCENT, linewidth=0.8)
+    axes.plot(x, y, "o", color=_INK, markersize=3)
+    axes.grid(axis="y", color=_LINE, linewidth=0.5)
+    axes.margins(0.05)
+    n = sum(b.n for b in bins)
+    dotted = "; dotted: equal scores" if same_scale else ""
+    axes.set_xlabel(_wrapped(f"score by {judge}, in tenths of {n:,} translations{dotted}"))
+    axes.set_ylabel(f"mean score by {gold}")
+    return drawing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,24 +146,27 @@ def cost_figure(name: str, title: str, points: Sequence[Point], axes_words: tupl
         points: at least one.
         axes_words: what the axis of cost shows, and that of agreement.
     """
+    return Figure(name=name, title=title, draw=partial(_draw_costs, title, points, axes_words))
+
+
+def _draw_costs(title: str, points: Sequence[Point], axes_words: tuple[str, str]) -> Drawing:
     from adjudge.report.meta_figures import label_points
 
-    with figure_style():
-        drawing, axes = figure_canvas(title, 1, 2.1)
-        for point in points:
-            if point.interval is not None:
-                axes.plot([point.cost] * 2, list(point.interval), color=_ACCENT, linewidth=1.6)
-        axes.plot([p.cost for p in points], [p.value for p in points], "o", color=_INK, markersize=3.6)
-        axes.grid(axis="y", color=_LINE, linewidth=0.5)
-        most = max(p.cost for p in points) or 1.0
-        axes.set_xlim(-0.04 * most, 1.3 * most)
-        axes.margins(y=0.12)
-        axes.set_xlabel(axes_words[0])
-        axes.set_ylabel(axes_words[1])
-        drawing.draw_without_rendering()  # so that sizes are known
-        axes.autoscale(enable=False)
-        label_points(axes, [p.label for p in points], [(p.cost, p.value) for p in points])
-    return Figure(name=name, title=title, drawing=drawing)
+    drawing, axes = figure_canvas(title, 1, 2.1)
+    for point in points:
+        if point.interval is not None:
+            axes.plot([point.cost] * 2, list(point.interval), color=_ACCENT, linewidth=1.6)
+    axes.plot([p.cost for p in points], [p.value for p in points], "o", color=_INK, markersize=3.6)
+    axes.grid(axis="y", color=_LINE, linewidth=0.5)
+    most = max(p.cost for p in points) or 1.0
+    axes.set_xlim(-0.04 * most, 1.3 * most)
+    axes.margins(y=0.12)
+    axes.set_xlabel(axes_words[0])
+    axes.set_ylabel(axes_words[1])
+    drawing.draw_without_rendering()  # so that sizes are known
+    axes.autoscale(enable=False)
+    label_points(axes, [p.label for p in points], [(p.cost, p.value) for p in points])
+    return drawing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,29 +189,32 @@ def dots_figure(name: str, title: str, dots: Sequence[Dot], what: str) -> Figure
         dots: rows from the top.
         what: what the axis shows.
     """
-    with figure_style():
-        drawing, axes = figure_canvas(title, len(dots), 0.22)
-        for place, dot in enumerate(dots):
-            if dot.interval is not None:
-                axes.plot(list(dot.interval), [place, place], color=_ACCENT, linewidth=1.6)
-            axes.plot([dot.value], [place], "o", color=_INK, markersize=3.6)
-            axes.text(
-                1.02,
-                place,
-                f"{dot.n:,}",
-                transform=axes.get_yaxis_transform(),
-                va="center",
-                color=_SOFT,
-                fontsize=7,
-            )
-            if place and dots[place - 1].group != dot.group:
-                axes.axhline(place - 0.5, color=_SOFT, linewidth=0.7)
-        axes.set_yticks(range(len(dots)), [_short(dot.label) for dot in dots])
-        axes.set_ylim(len(dots) - 0.5, -0.5)
-        axes.grid(axis="x", color=_LINE, linewidth=0.5)
-        axes.set_xlabel(_wrapped(what))
-        axes.margins(x=0.04)
-    return Figure(name=name, title=title, drawing=drawing)
+    return Figure(name=name, title=title, draw=partial(_draw_dots, title, dots, what))
+
+
+def _draw_dots(title: str, dots: Sequence[Dot], what: str) -> Drawing:
+    drawing, axes = figure_canvas(title, len(dots), 0.22)
+    for place, dot in enumerate(dots):
+        if dot.interval is not None:
+            axes.plot(list(dot.interval), [place, place], color=_ACCENT, linewidth=1.6)
+        axes.plot([dot.value], [place], "o", color=_INK, markersize=3.6)
+        axes.text(
+            1.02,
+            place,
+            f"{dot.n:,}",
+            transform=axes.get_yaxis_transform(),
+            va="center",
+            color=_SOFT,
+            fontsize=7,
+        )
+        if place and dots[place - 1].group != dot.group:
+            axes.axhline(place - 0.5, color=_SOFT, linewidth=0.7)
+    axes.set_yticks(range(len(dots)), [_short(dot.label) for dot in dots])
+    axes.set_ylim(len(dots) - 0.5, -0.5)
+    axes.grid(axis="x", color=_LINE, linewidth=0.5)
+    axes.set_xlabel(_wrapped(what))
+    axes.margins(x=0.04)
+    return drawing
 
 
 def bars_figure(name: str, title: str, shares: Mapping[str, Mapping[str, float]], what: str) -> Figure:
@@ -210,21 +226,22 @@ def bars_figure(name: str, title: str, shares: Mapping[str, Mapping[str, float]]
         shares: system to category to share, 0 to 1; the same categories in all of them.
         what: what a bar shows.
     """
+    return Figure(name=name, title=title, draw=partial(_draw_shares, title, shares, what))
+
+
+def _draw_shares(title: str, shares: Mapping[str, Mapping[str, float]], what: str) -> Drawing:
     systems = list(shares)
     categories = list(next(iter(shares.values())))
     most = max(max(row.values()) for row in shares.values()) or 1.0
-    with figure_style():
-        drawing = titled_drawing(title, 0.85 + 0.2 * len(systems))
-        grid = drawing.subplots(1, len(categories), sharey=True, squeeze=False)[0]
-        for axes, category in zip(grid, categories, strict=True):
-            _draw_bars(axes, [shares[s][category] for s in systems], most)
-            axes.set_title(
-                "\n".join(textwrap.wrap(category, 12)), loc="left", fontsize=6, fontweight="normal"
-            )
-        grid[0].set_yticks(range(len(systems)), [_short(s) for s in systems], fontsize=7)
-        grid[0].set_ylim(len(systems) - 0.5, -0.5)
-        drawing.supxlabel(_wrapped(what), fontsize=7.5, color=_SOFT, x=0.01, ha="left")
-    return Figure(name=name, title=title, drawing=drawing)
+    drawing = titled_drawing(title, 0.85 + 0.2 * len(systems))
+    grid = drawing.subplots(1, len(categories), sharey=True, squeeze=False)[0]
+    for axes, category in zip(grid, categories, strict=True):
+        _draw_bars(axes, [shares[s][category] for s in systems], most)
+        axes.set_title("\n".join(textwrap.wrap(category, 12)), loc="left", fontsize=6, fontweight="normal")
+    grid[0].set_yticks(range(len(systems)), [_short(s) for s in systems], fontsize=7)
+    grid[0].set_ylim(len(systems) - 0.5, -0.5)
+    drawing.supxlabel(_wrapped(what), fontsize=7.5, color=_SOFT, x=0.01, ha="left")
+    return drawing
 
 
 def _draw_bars(axes: Axes, values: Sequence[float], most: float) -> None:
