@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from sqlalchemy import func, select, update
-from sqlalchemy.event import listen
 
 from adjudge.campaigns.answers import save
 from adjudge.campaigns.assigning import (
@@ -31,7 +30,7 @@ from adjudge.campaigns.view import task_view
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import NotYoursError, UnfinishedError, UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign
-from tests.campaigns.work import answer_all, change, items, person, work_off
+from tests.campaigns.work import answer_all, change, items, person, statements_of, work_off
 
 
 @pytest.mark.parametrize("how", ["static", "pool", "dynamic"])
@@ -406,16 +405,11 @@ def test_giving_a_task_costs_the_same_in_a_small_campaign_and_in_a_large_one(
 
 def test_no_step_of_giving_a_task_reads_a_whole_table(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign("esa", 2, assignment="pool", checks=0.1, test_set=grow(50, "A", "B"))
-    asked: list[tuple[str, Any]] = []
-    engine = campaign.database._engine
-    listen(engine, "before_cursor_execute", lambda *said: asked.append((said[2], said[3])))
-    work_off(campaign, person(campaign), NOW)
+    asked = statements_of(campaign, lambda: work_off(campaign, person(campaign), NOW))
     plans = set()
-    with engine.connect() as connection:
-        for statement in {
-            text: values for text, values in asked if text.startswith(("SELECT", "UPDATE"))
-        }.items():
-            rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement[0]}", statement[1])
+    with campaign.database.reading() as connection:
+        for statement in {text for text in asked if text.startswith(("SELECT", "UPDATE"))}:
+            rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}")
             plans |= {row[3] for row in rows}
     assert plans
     assert not {plan for plan in plans if plan.startswith("SCAN") and "CONSTANT" not in plan}

@@ -1,6 +1,7 @@
 """A person at work, for tests: takes tasks, marks, rates, finishes."""
 
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import select
@@ -17,6 +18,17 @@ from adjudge.campaigns.state import first_state
 def person(campaign: Campaign, number: int = 0) -> Person:
     """The annotators in order; -1 is the organiser."""
     return people(campaign)[number]
+
+
+def statements_of(campaign: Campaign, work: Callable[[], object]) -> list[str]:
+    """What SQLite is asked for while one thing is done after another."""
+    asked: list[str] = []
+    with campaign.database._engine.connect() as connection:
+        driver: Any = connection.connection.driver_connection
+    driver.set_trace_callback(asked.append)
+    work()
+    driver.set_trace_callback(None)
+    return [" ".join(text.split()) for text in asked if not text.startswith(("BEGIN", "COMMIT", "PRAGMA"))]
 
 
 def items(campaign: Campaign, given: Assignment) -> list[ItemShown]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqlalchemy import Connection, and_, bindparam, insert, select, update
@@ -20,6 +21,7 @@ from adjudge.campaigns.items import ITEM_COLUMNS, AnyRow, ItemShown, read_item
 from adjudge.campaigns.leases import renew, take_up_again
 from adjudge.campaigns.schema import answer, event, item
 from adjudge.campaigns.state import State, faults, first_state, lacks, read_state
+from adjudge.campaigns.statements import Statement
 from adjudge.core.protocol import is_number
 from adjudge.errors import DataError, NotYoursError
 
@@ -44,14 +46,32 @@ _IS_MINE: Final = and_(answer.c.item_id == item.c.id, answer.c.assignment_id == 
 _ANSWERS: Final = (
     select(*ITEM_COLUMNS, answer, event.c.page)
     .select_from(item.outerjoin(answer, _IS_MINE).outerjoin(event, _IS_NEWEST))
-    .where(item.c.task_id == bindparam("task"), item.c.id.in_(bindparam("items", expanding=True)))
+    .where(item.c.task_id == bindparam("task"))
 )
 _NAMED: Final = select(
     event.c.client_id, event.c.assignment_id, event.c.item_id, event.c.revision, event.c.state
-).where(event.c.person_id == bindparam("person"), event.c.client_id.in_(bindparam("names", expanding=True)))
-_UPDATE: Final = update(answer).where(
-    answer.c.assignment_id == bindparam("of_assignment"), answer.c.item_id == bindparam("of_item")
+).where(event.c.person_id == bindparam("person"))
+_KEPT: Final = ("state", "revision", "is_complete", "active", "idle", "first_at", "last_at")
+"""What of an answer changes."""
+_UPDATE: Final = Statement(
+    update(answer)
+    .where(answer.c.assignment_id == bindparam("of_assignment"), answer.c.item_id == bindparam("of_item"))
+    .values({name: bindparam(name) for name in _KEPT})
 )
+_INSERT: Final = Statement(insert(answer).inline())
+_APPEND: Final = Statement(
+    insert(event).inline().values({c.name: bindparam(c.name) for c in event.c if c is not event.c.id})
+)
+
+
+@cache
+def _answers(count: int) -> Statement:
+    return Statement(_ANSWERS.where(item.c.id.in_([bindparam(f"item_{i}") for i in range(count)])))
+
+
+@cache
+def _named(count: int) -> Statement:
+    return Statement(_NAMED.where(event.c.client_id.in_([bindparam(f"name_{i}") for i in range(count)])))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,11 +239,14 @@ class _Saving:
 
     def read(self, events: Sequence[Event]) -> None:
         """Read the items and their answers, and which of the events were saved earlier."""
-        items = list({one.item for one in events})
-        asked = {"assignment": self.given.id, "task": self.given.task, "items": items}
-        self.answers = {row.item_id: self._answer(row) for row in self.connection.execute(_ANSWERS, asked)}
-        named = {"person": self.person, "names": [one.id for one in events]}
-        self.before = {name: _Before(*rest) for name, *rest in self.connection.execute(_NAMED, named)}
+        items = {f"item_{i}": number for i, number in enumerate({one.item for one in events})}
+        found = _answers(len(items)).rows(
+            self.connection, assignment=self.given.id, task=self.given.task, **items
+        )
+        self.answers = {row.item_id: self._answer(row) for row in found}
+        names = {f"name_{i}": one.id for i, one in enumerate(events)}
+        before = _named(len(names)).rows(self.connection, person=self.person, **names)
+        self.before = {name: _Before(*rest) for name, *rest in before}
 
     def _answer(self, row: AnyRow) -> _Answer:
         shown = read_item(self.campaign, row, self.given.seed)
@@ -319,16 +342,16 @@ class _Saving:
     def write(self) -> None:
         """Append the events, and keep the newest state of each item."""
         if self.rows:
-            self.connection.execute(insert(event), self.rows)
+            _APPEND.run(self.connection, self.rows)
         changed = [(number, found) for number, found in self.answers.items() if found.is_changed]
         key = {"assignment_id": self.given.id}
         added = [{**key, "item_id": number, **_values(found)} for number, found in changed if found.is_new]
         if added:
-            self.connection.execute(insert(answer), added)
+            _INSERT.run(self.connection, added)
         key = {"of_assignment": self.given.id}
         kept = [{**key, "of_item": number, **_values(found)} for number, found in changed if not found.is_new]
         if kept:
-            self.connection.execute(_UPDATE, kept)
+            _UPDATE.run(self.connection, kept)
 
     def result(self) -> Saved:
         """Every event's fate."""
@@ -336,8 +359,7 @@ class _Saving:
 
 
 def _values(found: _Answer) -> dict[str, Any]:
-    names = ("revision", "is_complete", "active", "idle", "first_at", "last_at")
-    return {"state": found.state.model_dump_json(), **{name: getattr(found, name) for name in names}}
+    return {name: getattr(found, name) for name in _KEPT} | {"state": found.state.model_dump_json()}
 
 
 def _check_event(one: Event) -> None:

@@ -21,6 +21,7 @@ from adjudge.campaigns.leases import close_if_full, expire_overdue, give_back, r
 from adjudge.campaigns.schema import assignment, task
 from adjudge.campaigns.schema import person as people
 from adjudge.campaigns.state import lacks, read_state
+from adjudge.campaigns.statements import Statement
 from adjudge.errors import NotYoursError, UnfinishedError, UsageError
 
 if TYPE_CHECKING:
@@ -95,21 +96,24 @@ _SELECTED: Final = select(
 _IS_THEIRS: Final = and_(
     assignment.c.person_id == bindparam("person"), task.c.campaign_id == bindparam("campaign")
 )
-_ONE: Final = _SELECTED.where(assignment.c.id == bindparam("assignment"), _IS_THEIRS)
-_ONE_LOCKED: Final = _ONE.with_for_update(of=assignment.c.id, key_share=True)
-_FOUND: Final = _SELECTED.where(assignment.c.id == bindparam("assignment"))
-_HELD: Final = (
+_THEIR_ONE: Final = _SELECTED.where(assignment.c.id == bindparam("assignment"), _IS_THEIRS)
+_ONE: Final = Statement(_THEIR_ONE)
+_ONE_LOCKED: Final = Statement(_THEIR_ONE.with_for_update(of=assignment.c.id, key_share=True))
+_FOUND: Final = Statement(_SELECTED.where(assignment.c.id == bindparam("assignment")))
+_HELD: Final = Statement(
     _SELECTED.where(assignment.c.state == "leased", _IS_THEIRS).order_by(assignment.c.place).limit(1)
 )
-_EXPIRED: Final = (
+_EXPIRED: Final = Statement(
     select(assignment.c.id, assignment.c.task_id)
     .join_from(assignment, task)
     .where(assignment.c.state == "expired", _IS_THEIRS, task.c.is_closed.is_(False))
     .order_by(assignment.c.place)
     .with_for_update(of=assignment.c.id, key_share=True)
 )
-_PLACES: Final = select(func.max(assignment.c.place)).where(assignment.c.person_id == bindparam("person"))
-_PERSON: Final = (
+_HIGHEST: Final = Statement(
+    select(func.max(assignment.c.place).label("place")).where(assignment.c.person_id == bindparam("person"))
+)
+_PERSON: Final = Statement(
     select(people)
     .where(people.c.id == bindparam("person"), people.c.campaign_id == bindparam("campaign"))
     .with_for_update(key_share=True)
@@ -144,8 +148,8 @@ def read_assignment(
     Raises:
         NotYoursError: it is another person's, or was taken back for good.
     """
-    asked = {"assignment": number, "person": person, "campaign": campaign.id}
-    found = connection.execute(_ONE_LOCKED if locks else _ONE, asked).first()
+    query = _ONE_LOCKED if locks else _ONE
+    found = query.first(connection, assignment=number, person=person, campaign=campaign.id)
     if found is None:
         raise NotYoursError(f"task {number} is not yours")
     if found.state == "dropped":
@@ -159,7 +163,7 @@ def lock_person(connection: Connection, campaign: Campaign, number: int) -> AnyR
     Raises:
         NotYoursError: the person was revoked, or is none of the campaign's.
     """
-    found = connection.execute(_PERSON, {"person": number, "campaign": campaign.id}).first()
+    found: AnyRow | None = _PERSON.first(connection, person=number, campaign=campaign.id)
     if found is None or found.revoked_at is not None:
         raise NotYoursError("you have no access to this campaign any more; ask the organiser")
     return found
@@ -172,7 +176,7 @@ def current(campaign: Campaign, person: Person, now: float) -> Assignment | None
 
 
 def _current(connection: Connection, campaign: Campaign, person: int) -> Assignment | None:
-    found = connection.execute(_HELD, {"person": person, "campaign": campaign.id}).first()
+    found = _HELD.first(connection, person=person, campaign=campaign.id)
     return None if found is None else _read(found)
 
 
@@ -215,14 +219,13 @@ def assign_next(campaign: Campaign, person: Person, now: float) -> Assignment | 
 
 
 def _places(connection: Connection, person: int) -> int:
-    highest = connection.execute(_PLACES, {"person": person}).scalar()
-    return 0 if highest is None else int(highest) + 1
+    highest: int | None = _HIGHEST.first(connection, person=person).place
+    return 0 if highest is None else highest + 1
 
 
 def _taken_up(connection: Connection, campaign: Campaign, person: int, until: float) -> int | None:
     """What was taken from the person for want of time, where a place is still free."""
-    asked = {"person": person, "campaign": campaign.id}
-    for number, task_number in connection.execute(_EXPIRED, asked).all():
+    for number, task_number in _EXPIRED.rows(connection, person=person, campaign=campaign.id):
         if take_up_again(connection, task_number, number, until):
             return int(number)
     return None
@@ -252,7 +255,7 @@ def _give(
 
 
 def _find(connection: Connection, number: int) -> Assignment:
-    return _read(connection.execute(_FOUND, {"assignment": number}).one())
+    return _read(_FOUND.first(connection, assignment=number))
 
 
 # Finishing, and giving back...
@@ -288,7 +291,7 @@ def _check_finished(
     connection: Connection, campaign: Campaign, given: Assignment
 ) -> dict[int, tuple[str, ...]]:
     """Refuse what is not finished; say what a check or a tutorial expected otherwise."""
-    rows = connection.execute(ITEMS_AND_ANSWERS, {"assignment": given.id, "task": given.task}).all()
+    rows = ITEMS_AND_ANSWERS.rows(connection, assignment=given.id, task=given.task)
     shown = [(read_item(campaign, row, given.seed), row) for row in rows]
     todo = {one.id: _todo(one, row) for one, row in shown if not row.is_complete}
     if todo:

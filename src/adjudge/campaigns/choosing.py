@@ -6,12 +6,13 @@ import hashlib
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import BindParameter, Connection, Select, bindparam, exists, or_, select
+from sqlalchemy import BindParameter, Connection, Select, bindparam, exists, literal, or_, select
 
 from adjudge.campaigns.dynamic import Ranked
 from adjudge.campaigns.items import AnyRow
 from adjudge.campaigns.leases import free_places
 from adjudge.campaigns.schema import assignment, task
+from adjudge.campaigns.statements import Statement
 from adjudge.data.submissions import FIRST
 
 if TYPE_CHECKING:
@@ -92,12 +93,14 @@ _OF_KIND: Final = _OPEN.where(task.c.kind == bindparam("kind"), task.c.only_for.
 _OF_KIND_AND_SYSTEMS: Final = _OF_KIND.where(task.c.systems == bindparam("systems"))
 _OF_OTHERS: Final = _OF_KIND.where(~_DID)
 _OF_BATCH: Final = _OPEN.where(
-    task.c.batch == bindparam("batch"), task.c.only_for.is_(None), task.c.kind.in_((*FIRST, "check"))
+    task.c.batch == bindparam("batch"),
+    task.c.only_for.is_(None),
+    task.c.kind.in_(map(literal, (*FIRST, "check"))),
 ).order_by(task.c.number)
 _OF_BATCH_IN_TURN: Final = _OF_BATCH.where(or_(task.c.kind != "check", _DID_ALL))
 _THIS: Final = _OPEN.where(task.c.id == bindparam("task"))
 _DONE: Final = assignment.alias("done")
-_CHECKS: Final = (
+_CHECKS: Final = Statement(
     _NEW.add_columns(_DONE.c.place)
     .join(_DONE, _DONE.c.task_id == task.c.copy_of)
     .where(_DONE.c.person_id == _PERSON, _DONE.c.state == "done", task.c.kind == "check")
@@ -106,9 +109,9 @@ _CHECKS: Final = (
 
 
 @cache
-def _locking(query: Select[int], *, waits: bool) -> Select[int]:
+def _locking(query: Select[int], *, waits: bool) -> Statement:
     """The first task of a statement, locked; one that is locked already is passed over, or waited for."""
-    return query.limit(1).with_for_update(of=task.c.id, skip_locked=not waits, key_share=True)
+    return Statement(query.limit(1).with_for_update(of=task.c.id, skip_locked=not waits, key_share=True))
 
 
 class _Choosing:
@@ -134,10 +137,10 @@ class _Choosing:
     def _first(self, query: Select[int], **asked: object) -> int | None:
         """Lock the first task that has a place left."""
         locked = _locking(query, waits=self._waits)
-        while (found := self._connection.execute(locked, {**self._asked, **asked}).scalar()) is not None:
-            if free_places(self._connection, found) > 0:
-                return int(found)
-            self._connection.execute(task.update().where(task.c.id == found).values(is_closed=True))
+        while (found := locked.first(self._connection, **self._asked, **asked)) is not None:
+            if free_places(self._connection, found.id) > 0:
+                return int(found.id)
+            self._connection.execute(task.update().where(task.c.id == found.id).values(is_closed=True))
         return None
 
     def _second_look(self, kind: str) -> int | None:
@@ -153,7 +156,7 @@ class _Choosing:
 
     def _due_check(self, place: int | None) -> int | None:
         """A check whose original the person did long enough ago; None: however long ago."""
-        for found, before in self._connection.execute(_CHECKS, self._asked).all():
+        for found, before in _CHECKS.rows(self._connection, **self._asked):
             if place is None or place - before > self._gap(found):
                 chosen = self._first(_THIS, task=found)
                 if chosen is not None:

@@ -48,7 +48,7 @@ class Database:
     @property
     def url(self) -> str:
         """Address, without its password."""
-        return self._engine.url.render_as_string(hide_password=True)
+        return _name(self._engine)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -57,7 +57,7 @@ class Database:
         Raises:
             StoreError: it cannot be read.
         """
-        with _told(self.url), self._engine.connect() as connection, connection.begin():
+        with _told(self._engine), self._engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
@@ -67,7 +67,7 @@ class Database:
         Raises:
             StoreError: it cannot be written, as on a full disk.
         """
-        with _told(self.url):
+        with _told(self._engine):
             if self.is_sqlite:
                 with self._writers, self._writing.begin() as connection:
                     yield connection
@@ -103,7 +103,7 @@ class Database:
             raise UsageError(f"{path} exists; a backup never writes over a file")
         unfinished = path.with_name(f".{path.name}.unfinished")
         unfinished.unlink(missing_ok=True)
-        with _told(self.url):
+        with _told(self._engine):
             _copy(Path(self._engine.url.database or ""), unfinished)
             unfinished.rename(path)
 
@@ -119,16 +119,20 @@ def _copy(source: Path, target: Path) -> None:
 
 
 @contextmanager
-def _told(url: str) -> Iterator[None]:
+def _told(engine: Engine) -> Iterator[None]:
     """Name the store in an error of it."""
     try:
         yield
     except IntegrityError:
         raise  # a row that may not be: whoever writes it knows what that means
-    except (SQLAlchemyError, sqlite3.Error) as error:
+    except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
         cause = getattr(error, "orig", None) or error
         message = str(cause).strip().replace("\n", " ")
-        raise StoreError(f"the campaign's store {url} says: {message}") from error
+        raise StoreError(f"the campaign's store {_name(engine)} says: {message}") from error
+
+
+def _name(engine: Engine) -> str:
+    return engine.url.render_as_string(hide_password=True)
 
 
 def _engine(url: str | URL) -> Engine:
@@ -155,10 +159,10 @@ def _prepare(connection: Any, _: object) -> None:  # noqa: ANN401 (a connection 
 
 
 def _begin(connection: Connection) -> None:
-    if not connection.get_execution_options().get("writes"):
-        connection.exec_driver_sql("BEGIN")
-        return
     driver: Any = connection.connection.driver_connection
+    if not connection.get_execution_options().get("writes"):
+        driver.execute("BEGIN")
+        return
     driver.execute("PRAGMA busy_timeout=0")
     try:
         _begin_to_write(driver)

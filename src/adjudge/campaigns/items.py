@@ -12,6 +12,7 @@ from sqlalchemy import Row, and_, bindparam, select
 from adjudge.campaigns.schema import answer, item
 from adjudge.campaigns.shown import Expected, Shown
 from adjudge.campaigns.state import Asked, shown_order
+from adjudge.campaigns.statements import Statement
 from adjudge.core.annotation import Verdict
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ ITEM_COLUMNS: Final = (
 )
 """What `read_item` reads."""
 _IS_ITS: Final = and_(answer.c.item_id == item.c.id, answer.c.assignment_id == bindparam("assignment"))
-ITEMS_AND_ANSWERS: Final = (
+ITEMS_AND_ANSWERS: Final = Statement(
     select(*ITEM_COLUMNS, answer.c.revision, answer.c.state, answer.c.is_complete, answer.c.active)
     .select_from(item.outerjoin(answer, _IS_ITS))
     .where(item.c.task_id == bindparam("task"))

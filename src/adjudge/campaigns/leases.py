@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, literal, select, update
 
 from adjudge.campaigns.schema import assignment, task
+from adjudge.campaigns.statements import Statement
 
 __all__ = ["TAKEN", "close_if_full", "expire_overdue", "free_places", "give_back", "renew", "take_up_again"]
 
@@ -19,15 +20,17 @@ TAKEN: Final = ("leased", "done")
 """States of assignments that hold a place, and whose answers count as progress."""
 _COUNT: Final = (
     select(func.count())
-    .where(assignment.c.task_id == task.c.id, assignment.c.state.in_(TAKEN))
+    .where(assignment.c.task_id == task.c.id, assignment.c.state.in_(map(literal, TAKEN)))
     .scalar_subquery()
 )
-_PLACES: Final = select(task.c.redundancy, _COUNT).where(task.c.id == bindparam("task"))
+_PLACES: Final = Statement(
+    select(task.c.redundancy, _COUNT.label("count")).where(task.c.id == bindparam("task"))
+)
 
 
 def free_places(connection: Connection, number: int) -> int:
     """How many more people a task needs; its row is to be locked. One for everybody always needs 1."""
-    redundancy, count = connection.execute(_PLACES, {"task": number}).one()
+    redundancy, count = _PLACES.first(connection, task=number)
     return redundancy - count if redundancy else 1
 
 

@@ -19,6 +19,7 @@ from sqlalchemy.exc import IntegrityError
 from adjudge.campaigns.audit import write_audit
 from adjudge.campaigns.leases import give_back
 from adjudge.campaigns.schema import assignment, person, session
+from adjudge.campaigns.statements import Statement
 from adjudge.errors import AccessError, UsageError
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Link:
 
 _COLUMNS: Final = (person.c.id, person.c.name, person.c.role, person.c.batch)
 _COLUMNS_OF_TIME: Final = (person.c.tutorial_at, person.c.revoked_at)
-_OF_SESSION: Final = (
+_OF_SESSION: Final = Statement(
     select(*_COLUMNS, *_COLUMNS_OF_TIME, session.c.created_at, session.c.seen_at)
     .join_from(session, person)
     .where(session.c.hash == bindparam("hash"), person.c.campaign_id == bindparam("campaign"))
@@ -202,8 +203,7 @@ def sign_in(campaign: Campaign, name: str, password: str, now: float) -> str:
 def who(campaign: Campaign, cookie: str, now: float) -> Person | None:
     """The person of a session; None where it has ended, was ended, or never was."""
     with campaign.database.reading() as connection:
-        asked = {"hash": _hash(cookie), "campaign": campaign.id}
-        found = connection.execute(_OF_SESSION, asked).first()
+        found = _OF_SESSION.first(connection, hash=_hash(cookie), campaign=campaign.id)
     if found is None or found.revoked_at is not None:
         return None
     if now - found.seen_at > IDLE or now - found.created_at > LONGEST:

@@ -72,7 +72,7 @@ def task_view(campaign: Campaign, person: Person, assignment_id: int) -> TaskVie
     """
     with campaign.database.reading() as connection:
         given = read_assignment(connection, campaign, person.id, assignment_id)
-        rows = connection.execute(ITEMS_AND_ANSWERS, {"assignment": given.id, "task": given.task}).all()
+        rows = ITEMS_AND_ANSWERS.rows(connection, assignment=given.id, task=given.task)
     return TaskView(
         assignment=given.id,
         number=given.number,
