@@ -5,11 +5,13 @@ And the same from a server, with conversations.
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
 import uvicorn
+from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, expect
 
 from adjudge.core.annotation import Annotation, Record
@@ -31,6 +33,7 @@ from tests.report.samples import (
     preferences,
     small_test_set,
 )
+from tests.web.drawing import Waiting
 
 pytestmark = pytest.mark.browser
 
@@ -101,7 +104,12 @@ def talk(segment: Segment, systems: tuple[str, ...]) -> list[dict[str, object]]:
 @pytest.fixture(scope="module")
 def address_of_server(whole: ReportPage) -> Iterator[str]:
     """The same page from a server."""
-    app = create_viewer(whole, talks={0: talk})
+    with served(create_viewer(whole, talks={0: talk})) as address:
+        yield address
+
+
+@contextmanager
+def served(app: FastAPI) -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", lifespan="off"))
     with listen("127.0.0.1", 0) as listening:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
@@ -119,12 +127,12 @@ def open_served(chromium: Browser, address_of_server: str) -> Iterator[OpenServe
     """Open the server's page; what goes elsewhere is noted."""
     contexts = []
 
-    def go_there(words: str = "", *, bypass_csp: bool = False) -> Watched:
+    def go_there(words: str = "", *, at: str = "", bypass_csp: bool = False) -> Watched:
         context = chromium.new_context(viewport={"width": 1024, "height": 900}, bypass_csp=bypass_csp)
         contexts.append(context)
         watched = Watched(context.new_page())
         page = watched.page
-        own = f"{address_of_server}/"
+        own = f"{at or address_of_server}/"
         page.on("request", lambda r: None if r.url.startswith(own) else watched.requests.append(r.url))
         page.on("console", lambda message: watched.printed.append(message.text))
         page.on("pageerror", lambda error: watched.thrown.append(str(error)))
@@ -330,6 +338,27 @@ def test_a_conversation_is_shown_and_nothing_in_it_runs(open_served: OpenServed)
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert not watched.misdeeds
+
+
+def test_figures_take_their_places_when_they_are_drawn(open_served: OpenServed) -> None:
+    drawer, page = Waiting(), make_page([make_run(small_test_set(["en-de"]))])
+    with served(create_viewer(page, talks={}, drawer=drawer)) as where:
+        watched = open_served(at=where)
+        shown = settled(watched.page)
+        places = shown.locator("[data-figure]")
+        expect(places).to_have_count(len(page.figures))
+        expect(places.first).to_contain_text(page.figures[1].title)
+        for figure, svg in zip(page.figures, drawer.svgs, strict=True):
+            svg.set_result(figure.render("svg"))
+        expect(places).to_have_count(0)
+        expect(shown.locator("figure svg[role=img]")).to_have_count(len(page.figures))
+        box = shown.locator("figure svg[role=img]").first.bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) > 50
+        assert not watched.misdeeds
+        shown.route("**/api/figure*", lambda route: route.abort())
+        shown.reload()
+        expect(places.first).to_contain_text("The figure did not come")
 
 
 def test_axe_finds_nothing(open_served: OpenServed) -> None:

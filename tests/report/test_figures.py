@@ -57,6 +57,11 @@ def test_a_name_is_text_whatever_it_looks_like() -> None:
     assert ">Cedar<" not in svg  # nothing of it was judged
 
 
+def test_a_figure_is_the_same_however_often_it_is_written() -> None:
+    figure = ranking_figure("ranking.en-de.x", "Alder leads", ROWS, "score")
+    assert figure.render("svg") == figure.render("svg")
+
+
 def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
     def drawn() -> list[bytes]:
         figure = ranking_figure("r", "Alder leads", ROWS, "score")

@@ -59,8 +59,9 @@ def test_the_labels_of_a_constant_metric_stand_within_the_axes(tmp_path: Path, c
     write_scores(folder / "human-scores/en-de.mqm.seg.score", {s: [-n] * 4 for n, s in enumerate(names)})
     write_scores(folder / "metric-scores/en-de/QE-src.seg.score", {s: [constant] * 4 for s in names})
     figure = figures(folder)["scatter.en-de.mqm.QE-src"]
-    (axes,) = figure.drawing.axes
-    figure.drawing.draw_without_rendering()
+    drawing = figure.drawing
+    (axes,) = drawing.axes
+    drawing.draw_without_rendering()
     frame = axes.get_window_extent()
     assert len(axes.texts) == 8
     for text in axes.texts:

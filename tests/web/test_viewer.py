@@ -8,6 +8,7 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,11 @@ from adjudge.core.segment import Segment
 from adjudge.data.jsonl import write_test_set
 from adjudge.errors import StoreError
 from adjudge.report.page import Page, make_page
+from adjudge.report.svg import page_svg
 from adjudge.web.viewer import create_viewer
 from tests.report.samples import failure, judge_all, make_run, preferences, small_test_set
 from tests.web.client import Client
+from tests.web.drawing import Waiting
 
 TEST_SET = small_test_set()
 HALF = "half of a pair: \ud800, NUL: \0"
@@ -165,12 +168,32 @@ def test_the_page_has_no_segments_and_may_ask_only_its_server(client: Client) ->
     assert written[1].replace("&#39;", "'") in policy
 
 
+def test_figures_come_when_they_are_drawn_and_nothing_else_waits_for_them() -> None:
+    drawer, page = Waiting(), make_page([make_run(small_test_set(["en-de"]))])
+    client = Client(create_viewer(page, talks={}, drawer=drawer))
+    text = client.get("/").text
+    places = re.findall(r'data-figure="(\d+)">([^<]+) …<', text)
+    assert sorted(places) == [(str(place), figure.title) for place, figure in enumerate(page.figures)]
+    assert 'class="figure"' not in text
+    with ThreadPoolExecutor(1) as beside:
+        asked = beside.submit(client.get, "/api/figure?number=0")
+        assert client.get("/api/segments").status == 200
+        drawer.svgs[0].set_result(page.figures[0].render("svg"))
+        answer = asked.result()
+    assert answer.headers["content-type"] == "image/svg+xml"
+    assert answer.text == page_svg(page.figures[0], "figure-0")
+    drawer.svgs[1].cancel()
+    assert client.get("/api/figure?number=1").text == page_svg(page.figures[1], "figure-1")
+    missing = client.get("/api/figure?number=99")
+    assert (missing.status, missing.json()) == (404, {"message": "There is no such figure."})
+
+
 # To whom, and what it does not do...
 
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", ""])
 def test_another_name_that_points_here_is_refused(client: Client, host: str) -> None:
-    for path in ("/", "/api/segments", "/api/conversation?row=0&by=0&of=0"):
+    for path in ("/", "/api/segments", "/api/figure?number=0", "/api/conversation?row=0&by=0&of=0"):
         answer = client.get(path, headers={"host": host})
         assert answer.status == 400
         assert b"Korsund" not in answer.body
@@ -178,7 +201,7 @@ def test_another_name_that_points_here_is_refused(client: Client, host: str) -> 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
 def test_it_only_shows(client: Client, method: str) -> None:
-    for path in ("/", "/api/segments", "/api/conversation"):
+    for path in ("/", "/api/segments", "/api/figure", "/api/conversation"):
         assert client.request(method, path).status == 405
 
 
@@ -218,6 +241,8 @@ def test_there_is_nothing_else(client: Client, target: str) -> None:
         "/api/conversation?row=0&by=0&of=0,1,2",
         "/api/conversation?row=0&by=-1&of=0",
         "/api/conversation?row=0&by=0&of=99999999999",
+        "/api/figure?number=-1",
+        "/api/figure?number=../x",
     ],
 )
 def test_what_makes_no_sense_is_refused_in_words(client: Client, target: str) -> None:
@@ -274,6 +299,7 @@ def test_the_command_says_where_it_is_tells_conversations_and_ends_quietly(
             return response.status, response.read().decode()
 
         assert ask("/")[0] == 200
+        assert ask("/api/figure?number=0")[1].startswith("<svg ")
         status, said = ask("/api/conversation?row=1&by=0&of=2")
         assert status == 200
         assert "Kinder fahren nicht kostenlos." in said

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +11,6 @@ import typer
 
 from adjudge.cli.options import LpOption, existing
 from adjudge.cli.output import print_note
-from adjudge.core.run import Run
 from adjudge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,11 +19,11 @@ if TYPE_CHECKING:
     from adjudge.report.given import Given, Judged
 
 __all__ = [
+    "Asked",
     "GoldOption",
     "JudgedArgument",
     "TextsOption",
     "command",
-    "commands_again",
     "read_given",
     "read_gold",
 ]
@@ -71,28 +69,27 @@ def command(
     if out.exists() and not force:
         raise UsageError(f"--out {out} exists; --force replaces it")
     with uncollected():
-        _write(judged, _Asked(gold=gold, test_set=test_set, out=out, title=title, lp=lp, figures=figures))
+        _write(judged, Asked(gold=gold, test_set=test_set, title=title, lp=lp), out, figures)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked:
-    """The options that a report was asked for with, by the names of the command."""
+class Asked:
+    """What a page was asked for with, by the names of the options."""
 
     gold: Path | None
     test_set: Path | None
-    out: Path
     title: str | None
     lp: str | None
-    figures: Path | None
 
 
-def _write(judged: Sequence[Path], asked: _Asked) -> None:
+def _write(judged: Sequence[Path], asked: Asked, out: Path, figures: Path | None) -> None:
     from adjudge.core.language import canonical_lp
     from adjudge.data.files import write_text
     from adjudge.data.load import load
     from adjudge.report.drawer import drawer_for
     from adjudge.report.html import render_page
     from adjudge.report.page import make_page
+    from adjudge.report.repeat import page_commands
 
     lp = None if asked.lp is None else canonical_lp(asked.lp)
     texts = None if asked.test_set is None else load(asked.test_set, lp)
@@ -100,15 +97,13 @@ def _write(judged: Sequence[Path], asked: _Asked) -> None:
     with drawer_for(found) as drawer:
         gold = read_gold(asked.gold, lp, found, texts)
         page = make_page(found, title=asked.title, gold=gold, lp=lp, test_set=texts)
-        again = commands_again(
-            "report", found, judged, {f"--{n.replace('_', '-')}": v for n, v in vars(asked).items()}
-        )
-        write_text(asked.out, [render_page(page, again, drawer=drawer)])
+        options = {**vars(asked), "out": out, "figures": figures, "force": True}
+        again = page_commands("report", found, judged, options)
+        write_text(out, [render_page(page, again, drawer=drawer)])
     print_note(f"{page.headline}.")
-    for figure in page.figures if asked.figures is not None else []:
-        figure.write(asked.figures or Path())
-    figures = "" if asked.figures is None else f"; its figures: {asked.figures}"
-    print_note(f"The report: {asked.out}{figures}")
+    for figure in page.figures if figures is not None else []:
+        figure.write(figures or Path())
+    print_note(f"The report: {out}" + ("" if figures is None else f"; its figures: {figures}"))
 
 
 def read_given(paths: Sequence[Path], lp: str | None, texts: TestSet | None) -> list[Judged]:
@@ -157,20 +152,3 @@ def read_gold(
     beside = next((each.test_set for each in judged if each.test_set is not None), None)
     (found,) = read_judged([path], lp, texts, beside)
     return found.records
-
-
-def commands_again(
-    name: str, judged: Sequence[Judged], places: Sequence[Path], asked: Mapping[str, object]
-) -> list[str]:
-    """The command lines that make the runs, the rankings and this page again."""
-    from adjudge.report.repeat import rank_command, run_command
-
-    names = [str(place) for place in places]
-    lp = asked["--lp"]
-    words = [word for name, value in asked.items() if value is not None for word in (name, str(value))]
-    ranked = [each for each, place in zip(names, places, strict=True) if not _is_campaign(place)]
-    return [
-        *(run_command(r.info, place) for r, place in zip(judged, names, strict=True) if isinstance(r, Run)),
-        *([rank_command(ranked, None if lp is None else str(lp))] if ranked else []),
-        shlex.join(["adjudge", name, *names, *words]),
-    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,10 +11,10 @@ import typer
 from adjudge.cli.options import LpOption
 from adjudge.cli.output import print_note
 from adjudge.cli.report import (
+    Asked,
     GoldOption,
     JudgedArgument,
     TextsOption,
-    commands_again,
     read_given,
     read_gold,
 )
@@ -23,6 +23,7 @@ from adjudge.core.run import Run
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from adjudge.report.drawer import Drawer
     from adjudge.report.given import Judged
     from adjudge.report.page import Page
     from adjudge.web.viewer import Talk
@@ -44,43 +45,37 @@ def command(
     No run is changed, and nobody else is asked. Segments come a few at a time, so that runs of any size can
     be read. What is shown is what was there when it started.
     """
+    from adjudge.report.drawer import Drawer
     from adjudge.web.serving import address_of, listen
     from adjudge.web.viewer import serve_viewer
 
-    asked = {"--gold": gold, "--test-set": test_set, "--title": title, "--lp": lp}
-    with listen("127.0.0.1", port) as listening:
+    asked = Asked(gold=gold, test_set=test_set, title=title, lp=lp)
+    with listen("127.0.0.1", port) as listening, Drawer() as drawer:
         print_note("Reading ...")
-        app = _make(judged, asked, title, lp, gold, test_set)
+        app = _make(judged, asked, drawer)
         print_note(f"The report is at {address_of(listening)}")
         print_note("Ctrl-C stops it.")
         serve_viewer(app, listening)
     print_note("Stopped.")
 
 
-def _make(
-    places: Sequence[Path],
-    asked: Mapping[str, object],
-    title: str | None,
-    lp: str | None,
-    gold: Path | None,
-    test_set: Path | None,
-) -> FastAPI:
+def _make(places: Sequence[Path], asked: Asked, drawer: Drawer) -> FastAPI:
     """Read everything, and keep the server alone: records and page are gone when it begins."""
     from adjudge.core.language import canonical_lp
     from adjudge.data.load import load
     from adjudge.report.page import make_page
+    from adjudge.report.repeat import page_commands
     from adjudge.web.viewer import create_viewer
 
-    chosen = None if lp is None else canonical_lp(lp)
-    texts = None if test_set is None else load(test_set, chosen)
-    found = read_given(places, chosen, texts)
+    lp = None if asked.lp is None else canonical_lp(asked.lp)
+    texts = None if asked.test_set is None else load(asked.test_set, lp)
+    found = read_given(places, lp, texts)
     print_note(f"{sum(len(each.records) for each in found):,} judgements; putting the page together ...")
-    page = make_page(
-        found, title=title, gold=read_gold(gold, chosen, found, texts), lp=chosen, test_set=texts
-    )
+    gold = read_gold(asked.gold, lp, found, texts)
+    page = make_page(found, title=asked.title, gold=gold, lp=lp, test_set=texts)
     print_note(f"{page.headline}.")
-    again = commands_again("serve", found, places, asked)
-    return create_viewer(page, talks=_talks(page, found, places), commands=again)
+    again = page_commands("serve", found, places, vars(asked))
+    return create_viewer(page, talks=_talks(page, found, places), commands=again, drawer=drawer)
 
 
 def _talks(page: Page, judged: Sequence[Judged], places: Sequence[Path]) -> dict[int, Talk]:

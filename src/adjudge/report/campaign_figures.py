@@ -231,9 +231,7 @@ def pace_figure(name: str, curves: Mapping[str, Floats]) -> Figure:
     if whose:
         title += f" ({whose})"
     lines = {label: (np.linspace(0, 100, len(own)), own) for label, own in curves.items()}
-    figure = _line_figure(name, title, lines, "% of the work done", "seconds a segment")
-    figure.drawing.axes[0].set_ylim(bottom=0)
-    return figure
+    return _line_figure(name, title, lines, ("% of the work done", "seconds a segment"), bottom=0)
 
 
 def weights_figure(name: str, curve: Floats, label: str = "") -> Figure:
@@ -247,7 +245,7 @@ def weights_figure(name: str, curve: Floats, label: str = "") -> Figure:
     best = int(np.nanargmax(curve))
     title = f"Errors fit ratings best where a major one weighs {WEIGHTS[best]:g} minor ones"
     words = f"weight of a major error{f' ({label})' if label else ''}"
-    return _line_figure(name, title, {"": (WEIGHTS, curve)}, words, "Pearson's r with the rating")
+    return _line_figure(name, title, {"": (WEIGHTS, curve)}, (words, "Pearson's r with the rating"))
 
 
 @dataclass(frozen=True)
@@ -272,21 +270,26 @@ def subsets_figure(name: str, curves: Mapping[str, Subsets], of: str = "") -> Fi
     told = f"{told} {'orders' if enough is None else 'order'} 95 % of the pairs as all do"
     title = f"{of}: {told}" if of else told[0].upper() + told[1:]
     lines = {label: (np.array(c.sizes, dtype=float), 100 * np.array(c.shares)) for label, c in curves.items()}
-    return _line_figure(name, title, lines, "segments drawn", "% of pairs of systems ordered as by all")
+    return _line_figure(name, title, lines, ("segments drawn", "% of pairs of systems ordered as by all"))
 
 
 def _line_figure(
-    name: str, title: str, lines: Mapping[str, tuple[Floats, Floats]], across: str, up: str
+    name: str,
+    title: str,
+    lines: Mapping[str, tuple[Floats, Floats]],
+    words: tuple[str, str],
+    bottom: float | None = None,
 ) -> Figure:
-
     def draw() -> Drawing:
         drawing, axes = figure_canvas(title, 1, 1.9)
         for (x, y), (colour, dash) in zip(lines.values(), _STYLES * len(lines), strict=False):
             axes.plot(x, y, dash, color=colour, linewidth=1.4)
         axes.grid(axis="y", color=_LINE, linewidth=0.5)
-        axes.set_xlabel(across)
-        axes.set_ylabel(up)
+        axes.set_xlabel(words[0])
+        axes.set_ylabel(words[1])
         _label_lines(axes, lines)
+        if bottom is not None:
+            axes.set_ylim(bottom=bottom)
         return drawing
 
     return Figure(name=name, title=title, draw=draw)

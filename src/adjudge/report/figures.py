@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -75,9 +75,9 @@ class Figure:
     title: str
     draw: Callable[[], Drawing]
 
-    @cached_property
+    @property
     def drawing(self) -> Drawing:
-        """What is drawn, as matplotlib knows it."""
+        """What is drawn, as matplotlib knows it; a new one each time, for writing one changes it."""
         with figure_style():
             return self.draw()
 

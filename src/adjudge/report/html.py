@@ -101,19 +101,28 @@ def render_page(
     Args:
         page: what stands on it.
         commands: the command lines that make it again.
-        served: for a page whose segments come from a server: what its script reads in place of `page.data`.
+        served: for a page whose segments and figures come from a server: what its script reads in place of
+            `page.data`.
         drawer: draws its figures meanwhile.
     """
     figures = page.figures
     waiting = [] if drawer is None else drawer.begin(figures)
     known = dict(zip(map(id, figures), waiting, strict=False))
+    places = {id(figure): place for place, figure in enumerate(figures)}
+    svg = partial(_svg, known) if served is None else partial(_awaited, places)
     with uncollected():
-        return _render(page, commands, served, partial(_svg, known))
+        return _render(page, commands, served, svg)
 
 
 def _svg(waiting: Mapping[int, Future[bytes]], figure: Figure, prefix: str) -> Markup:
     """A figure, drawn by another process or now."""
     return page_svg(figure, prefix, drawn(figure, waiting.get(id(figure))))
+
+
+def _awaited(places: Mapping[int, int], figure: Figure, _: str) -> Markup:
+    """What stands in the place of a figure until the server has drawn it: what it shows, in words."""
+    words = name_invisible(figure.title)
+    return Markup('<p class="soft small" data-figure="{}">{} …</p>').format(places[id(figure)], words)
 
 
 def _render(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
-from adjudge.core.run import RunInfo
+from adjudge.core.run import Run, RunInfo
+from adjudge.report.given import Judged
 
-__all__ = ["rank_command", "run_command"]
+__all__ = ["page_commands", "rank_command", "run_command"]
 
 _SAID_ELSEWHERE: Final = frozenset({"name", "profile", "prompts"})
 _OF_THE_RUN: Final = {
@@ -90,6 +92,35 @@ def _changed_settings(info: RunInfo) -> list[str]:
         if name in fields
         for word in (f"--{name}", _FILES.sub(":FOLDER", fields[name]))
     ]
+
+
+def page_commands(
+    command: str,
+    judged: Sequence[Judged],
+    places: Sequence[Path | str],
+    options: Mapping[str, object],
+) -> list[str]:
+    """The command lines that make the runs, their rankings and a page of them again, each as it stands.
+
+    Args:
+        command: that makes the page.
+        judged: what is on it.
+        places: where each of that is.
+        options: of the command, by their names in Python; True for one without a value.
+    """
+    names = [str(place) for place in places]
+    runs = [run_command(r.info, n) for r, n in zip(judged, names, strict=True) if isinstance(r, Run)]
+    ranked = [n for r, n in zip(judged, names, strict=True) if isinstance(r, Run) or not Path(n).is_dir()]
+    lp = options.get("lp")
+    ranking = [rank_command(ranked, None if lp is None else str(lp))] if ranked else []
+    return [*runs, *ranking, shlex.join(["adjudge", command, *names, *_words(options)])]
+
+
+def _words(options: Mapping[str, object]) -> Iterator[str]:
+    for name, value in options.items():
+        if value is not None:
+            yield f"--{name.replace('_', '-')}"
+            yield from () if value is True else (str(value),)
 
 
 def rank_command(folders: Sequence[str], lp: str | None) -> str:

@@ -1,6 +1,6 @@
 """`adjudge serve`: a report whose segments come from a server, a few at a time, with every conversation.
 
-Read-only and local. Three addresses, all of them GET; a request names rows and positions by number, never
+Read-only and local. Four addresses, all of them GET; a request names rows and positions by number, never
 a file. Host names of others are refused (DNS rebinding), and the page may run its own script alone.
 """
 
@@ -21,11 +21,13 @@ from adjudge.core.segment import Segment
 from adjudge.core.version import VERSION
 from adjudge.errors import AdjudgeError
 from adjudge.report.collecting import uncollected
+from adjudge.report.drawer import Drawer
 from adjudge.report.html import render_page, served_policy
 from adjudge.report.page import Page
 from adjudge.report.segments import to_script_json
 from adjudge.web.security import Guard, Site
 from adjudge.web.serving import ending_quietly
+from adjudge.web.viewer_figures import Figures
 from adjudge.web.viewer_rows import Rows, Wanted
 
 __all__ = ["Talk", "create_viewer", "serve_viewer"]
@@ -34,6 +36,7 @@ Talk = Callable[[Segment, tuple[str, ...]], Sequence[Mapping[str, object]]]
 """What tells the conversation behind a judgement: of a segment (without its translations) and systems."""
 
 _MOST: Final = 100
+_LARGEST: Final = 1_000_000_000
 _GRACE: Final = 2  # seconds in which requests under way may end
 _WORDS: Final = {404: "There is no such page.", 405: "This server only shows; it takes nothing."}
 
@@ -46,18 +49,22 @@ class _Asked(Wanted):
         amount: how many to send.
     """
 
-    start: int = Field(0, ge=0, le=1_000_000_000)
+    start: int = Field(0, ge=0, le=_LARGEST)
     amount: int = Field(20, ge=1, le=_MOST)
 
 
-def create_viewer(page: Page, *, talks: Mapping[int, Talk], commands: Sequence[str] = ()) -> FastAPI:
+def create_viewer(
+    page: Page, *, talks: Mapping[int, Talk], commands: Sequence[str] = (), drawer: Drawer | None = None
+) -> FastAPI:
     """Make the server of a page (ASGI). It keeps the page's HTML, and its segments in a database on disk.
 
     Args:
         page: the page; it is not needed any more afterwards.
         talks: conversations, by the position of the annotator that had them.
         commands: the command lines that make the page again.
+        drawer: draws its figures while it is read already; None to draw each when it is asked for.
     """
+    figures = Figures(page.figures, drawer)
     with uncollected():
         rows, systems = Rows(page.iter_segments(), page.facts), page.systems
     annotators = [{**each, "talks": by in talks} for by, each in enumerate(page.facts["annotators"])]
@@ -76,9 +83,15 @@ def create_viewer(page: Page, *, talks: Mapping[int, Talk], commands: Sequence[s
         found, shown = rows.find(wanted, asked.start, asked.amount)
         return _json(b'{"found":%d,"total":%d,"segments":[%b]}' % (found, rows.total, b",".join(shown)))
 
+    @app.get("/api/figure")
+    async def figure(number: Annotated[int, Query(ge=0, le=_LARGEST)]) -> Response:
+        if number >= len(figures):
+            raise HTTPException(404, "There is no such figure.")
+        return Response(await figures.svg(number), media_type="image/svg+xml")
+
     @app.get("/api/conversation")
     def conversation(
-        row: Annotated[int, Query(ge=0, le=1_000_000_000)],
+        row: Annotated[int, Query(ge=0, le=_LARGEST)],
         by: Annotated[int, Query(ge=0)],
         of: Annotated[str, Query(pattern=r"^\d{1,9}(,\d{1,9})?$")],
     ) -> Response:

@@ -1,5 +1,6 @@
 // @ts-check
-/* Finds segments by asking the server of `adjudge serve`, and shows the conversation behind each judgement.
+/* Finds segments by asking the server of `adjudge serve`, shows the conversation behind each judgement, and the
+ * figures, which may still be drawn when the page is read.
  * Stands where find.js stands in a page that was written to a file. Uses said.js. */
 
 /** @typedef {Record<string, string>} Query */
@@ -61,6 +62,43 @@ async function find(query) {
     page: async (from, amount) => (from === 0 && amount === AT_ONCE ? first : await part(from, amount)).segments,
   };
 }
+
+// Figures...
+
+/**
+ * Parsed by the browser as XML, in which no script runs.
+ * @param {string} number
+ * @returns {Promise<Element>}
+ */
+function askFigure(number) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    const fail = () => reject(new Error("The figure did not come: is adjudge serve still there? Reload this page."));
+    request.open("GET", `/api/figure?number=${number}`);
+    request.responseType = "document";
+    request.addEventListener("error", fail);
+    request.addEventListener("load", () => {
+      const svg = request.status === 200 && request.responseXML?.documentElement;
+      if (svg) resolve(document.importNode(svg, true));
+      else fail();
+    });
+    request.send();
+  });
+}
+
+/** One after the other, as they are drawn: segments must not wait for a free connection. */
+async function showFigures() {
+  for (const place of document.querySelectorAll("[data-figure]")) {
+    try {
+      place.replaceWith(await askFigure(place.getAttribute("data-figure") ?? ""));
+    } catch (error) {
+      place.textContent = error instanceof Error ? error.message : String(error);
+      return;
+    }
+  }
+}
+
+showFigures();
 
 // Conversations...
 
