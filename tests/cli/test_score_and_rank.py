@@ -239,6 +239,13 @@ def test_score_files_are_read_and_none_is_no_score(
     assert "1 of 3 segments are not judged for every system and were dropped." in ranked.err
 
 
+def test_a_file_without_any_score_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (path := tmp_path / "en-de.m.seg.score").write_text("a\tNone\nb\tNone\n")
+    for command in ("score", "rank"):
+        asked = Asked(capsys, command, path)
+        assert (asked.code, "there is no score in this file: every line says None" in asked.err) == (1, True)
+
+
 def test_an_mqm_file_is_scored_and_what_is_odd_in_it_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from adjudge.data import files
 from adjudge.data.appraise import read_appraise
 from adjudge.data.appraise_batches import read_batches
 from adjudge.data.files import read_bytes, read_json_lines, read_lines
@@ -16,7 +17,11 @@ from adjudge.data.load import detect
 from adjudge.data.mqm_tsv import read_mqm_tsv
 from adjudge.data.pearmut import read_pearmut
 from adjudge.data.pearmut_submissions import read_pearmut_submissions
+from adjudge.data.po import read_po
+from adjudge.data.score_files import read_score_file
 from adjudge.data.submission_lines import read_campaign_file
+from adjudge.data.xlsx import read_xlsx
+from adjudge.data.xml_files import read_xml
 from adjudge.errors import DataError
 
 MEGABYTE = 1 << 20
@@ -25,6 +30,8 @@ READERS: list[Callable[[Path], object]] = [
     *(read_pearmut, read_batches, read_appraise),
 ]
 LINES: list[Callable[[Path], object]] = [*READERS[:3], read_appraise, read_mqm_tsv, read_lines]
+
+AT_ONCE: list[Callable[[Path], object]] = [*READERS[3:5], read_score_file, read_xml, read_xlsx, read_po]
 
 
 @pytest.fixture
@@ -83,12 +90,29 @@ def test_a_line_without_an_end_is_refused(reader: Callable[[Path], object], tmp_
 
 
 @pytest.mark.usefixtures("_little_memory")
-@pytest.mark.parametrize("reader", READERS[3:5], ids=lambda reader: reader.__name__)
-def test_a_json_of_a_gigabyte_is_not_even_opened(reader: Callable[[Path], object], tmp_path: Path) -> None:
-    path = tmp_path / "large.json"
+@pytest.mark.parametrize("reader", AT_ONCE, ids=lambda reader: reader.__name__)
+def test_of_a_gigabyte_that_would_be_read_at_once_nothing_is(
+    reader: Callable[[Path], object], tmp_path: Path
+) -> None:
+    path = tmp_path / "large.seg.score"
     with path.open("wb") as file:
         file.truncate(1024 * MEGABYTE)
-    with pytest.raises(DataError, match="one JSON of 1024 MB; 256 MB are read at once"):
+    with pytest.raises(DataError, match="more than 256 MB, which would be read at once: split the file"):
+        reader(path)
+
+
+@pytest.mark.parametrize("reader", AT_ONCE, ids=lambda reader: reader.__name__)
+def test_what_does_not_end_is_read_up_to_there(
+    reader: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_LARGEST", MEGABYTE)
+    (path := tmp_path / "endless.seg.score").symlink_to("/dev/zero")
+    with pytest.raises(DataError, match="more than 1 MB, which would be read at once"):
+        reader(path)
+    dull = b"".join(b"A\t%d\n" % number for number in range(300_000))
+    path.unlink()
+    path.write_bytes(gzip.compress(dull))
+    with pytest.raises(DataError, match="more than 1 MB, which would be read at once"):
         reader(path)
 
 

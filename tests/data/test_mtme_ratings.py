@@ -11,7 +11,7 @@ from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference, 
 from adjudge.core.segment import Segment, TestSet
 from adjudge.data.mtme_ratings import find_test_set, rater_name, read_ratings, write_ratings
 from adjudge.data.mtme_scores import read_score_records, write_score_records
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError, DataWarning, UsageError
 
 SET = TestSet(
     name="t",
@@ -50,6 +50,12 @@ def read_one(folder: Path, **change: Any) -> tuple[ErrorSpan, Annotation, dict[s
     file = read_ratings(write(folder, f"A\t{rating(ERROR | change)}", "A\tNone"), SET)
     (record,) = file.records
     return record.spans[0], record, dict(file.met)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_name(tmp_path: Path) -> None:
+    path = write(tmp_path, "\ufeffB\tNone", "B\tNone", f"A\t{rating()}", "A\tNone")
+    with pytest.warns(DataWarning, match=r"starts with U\+FEFF"):
+        assert [record.system for record in read_ratings(path, SET).records] == ["A"]
 
 
 def test_a_line_is_a_judgement_and_none_is_no_judgement(tmp_path: Path) -> None:

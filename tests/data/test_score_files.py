@@ -17,7 +17,7 @@ from adjudge.data.score_files import (
     read_score_file,
     write_score_file,
 )
-from adjudge.errors import DataError
+from adjudge.errors import DataError, DataWarning
 from tests.data.nasty import words
 
 NAN = float("nan")
@@ -40,7 +40,8 @@ def test_a_table_has_systems_by_segments_and_nan_for_none(tmp_path: Path) -> Non
     [
         "A\t1\nA\t2\nB\t3\nB\t4",
         "A\t1\r\nA\t2\r\nB\t3\r\nB\t4\r\n",
-        "A 1\nA 2\nB 3\nB 4\n",
+        "A\t1\r\nA\t2\r\nB\t3\r\nB\t4",
+        "A\t1\nA\t2\r\nB\t3\nB\t4\r",
         "A\t1\nB\t3\nA\t2\nB\t4\n",
         "A\t1.\nA\t+2\nB\t03\nB\t.4e1\n",
     ],
@@ -80,10 +81,37 @@ def test_what_is_no_plain_finite_number_is_refused_with_its_line(tmp_path: Path,
         read_score_file(write(tmp_path, f"A\t1\nA\t{number}\n"))
 
 
-@pytest.mark.parametrize("line", ["A", "A\t1\t2", "\t1", "A\t", "", "A 1 2"])
+@pytest.mark.parametrize("line", ["A", "A\t1\t2", "\t1", "A\t", "", "A 1", "A 1 2", "A\u20281", " \t1"])
 def test_a_line_that_is_no_score_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
-    with pytest.raises(DataError, match=r"wanted 2 columns.* line 2\)"):
+    with pytest.raises(DataError, match=r"wanted SYSTEM<TAB>SCORE, with a tab between, got .* line 2\)"):
         read_score_file(write(tmp_path, f"A\t1\n{line}\nA\t2\n"))
+
+
+@pytest.mark.parametrize("text", ["A" * 100_000, "A\t" + "1" * 100_000 + "x"])
+def test_of_a_line_without_end_the_beginning_is_shown(tmp_path: Path, text: str) -> None:
+    with pytest.raises(DataError) as caught:
+        read_score_file(write(tmp_path, text))
+    assert len(str(caught.value)) < 300 + len(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("A\t1\nA\t2\nB\t3\nB\t4\n", "m.seg.score"),
+        ("A\t1\r\nA\t2\r\nB\t3\r\nB\t4\r\n", "m.seg.score"),
+        ("A\t1\nB\t3\n", "m.sys.score"),
+        ("1\tA\t1\n1\tB\t3\n", "m.domain.score"),
+    ],
+)
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path, text: str, name: str) -> None:
+    with pytest.warns(DataWarning, match=r"starts with U\+FEFF"):
+        table = read_score_file(write(tmp_path, "\ufeff" + text, name))
+    assert (table.systems, table.units[0]) == (("A", "B"), table.units[0].lstrip("\ufeff"))
+    np.testing.assert_array_equal(table.values, read_score_file(write(tmp_path, text, name)).values)
+
+
+def test_a_line_separator_in_a_name_is_text(tmp_path: Path) -> None:
+    assert read_score_file(write(tmp_path, "A\u2028B\t1\nA\u2028B\t2\n")).systems == ("A\u2028B",)
 
 
 def test_names_that_contain_none_or_nan_stay_what_they_are(tmp_path: Path) -> None:
@@ -100,7 +128,7 @@ def test_a_name_that_starts_another_one_is_its_own_system(tmp_path: Path) -> Non
 def test_bytes_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.seg.score"
     path.write_bytes(b"A\t1\n\xff\t2\n")
-    with pytest.raises(DataError, match=r"not UTF-8: byte 0xff.*line 2"):
+    with pytest.raises(DataError, match=r"not UTF-8: byte 1 of the line is 0xff.*line 2"):
         read_score_file(path)
 
 
@@ -110,7 +138,9 @@ def test_systems_of_unequal_length_are_refused_with_both_counts(tmp_path: Path) 
 
 
 def test_a_file_that_is_shorter_than_the_test_set_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="2 seg scores a system, where the test set has 3"):
+    with pytest.raises(
+        DataError, match="2 scores a system, one for each segment, where the test set has 3 segments"
+    ):
         read_score_file(write(tmp_path, "A\t1\nA\t2\n"), units=3)
 
 
@@ -139,8 +169,8 @@ def test_a_domain_score_file_has_the_domain_first(tmp_path: Path) -> None:
     [
         ("news\tA\t1\nspeech\tB\t2\n", "2 scores for 2 systems and 2 domains"),
         ("news\tA\t1\nnews\tA\t2\n", "'A' has two scores for 'news'"),
-        ("A\t1\n", "wanted 3 columns"),
-        ("", "0 scores"),
+        ("A\t1\n", "wanted DOMAIN<TAB>SYSTEM<TAB>SCORE"),
+        ("", "is empty"),
     ],
 )
 def test_a_domain_score_file_with_holes_is_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -148,9 +178,10 @@ def test_a_domain_score_file_with_holes_is_refused(tmp_path: Path, text: str, me
         read_score_file(write(tmp_path, text, "m.domain.score"))
 
 
-def test_an_empty_file_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["", "\n", "\r\n \n"])
+def test_an_empty_file_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(DataError, match="empty"):
-        read_score_file(write(tmp_path, ""))
+        read_score_file(write(tmp_path, text))
 
 
 numbers = st.floats(allow_nan=False, allow_infinity=False) | st.just(NAN)
@@ -232,13 +263,21 @@ def test_average_scores_of_every_year_are_read(tmp_path: Path, text: str) -> Non
     np.testing.assert_array_equal(table.values, [[-0.5, NAN], [-1, 0]])
 
 
+def test_average_scores_have_no_byte_order_mark_in_their_heading(tmp_path: Path) -> None:
+    with pytest.warns(DataWarning, match=r"starts with U\+FEFF"):
+        table = read_average_scores(write(tmp_path, "\ufeffsystem score seg\nA -1 1\n", "a.tsv"))
+    assert table.systems == ("A",)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("A -0.5 1\n", "wanted the heading"),
+        ("", "wanted the heading"),
+        ("system score seg\n", "no score"),
         ("system score seg\nA -0.5\n", "line 2"),
         ("system score seg\nA nan 1\n", "plain finite number"),
-        ("system score seg\nA 1 1\nA 1 2\nB 1 1\n", "3 scores for 2 systems and 2 segs"),
+        ("system score seg\nA 1 1\nA 1 2\nB 1 1\n", "3 scores for 2 systems and 2 segments"),
     ],
 )
 def test_broken_average_scores_are_refused(tmp_path: Path, text: str, message: str) -> None:

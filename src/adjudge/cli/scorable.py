@@ -94,10 +94,12 @@ def read_judgements(path: Path, lp: str | None, texts: Path | None) -> Run | Seq
         return read_run(path)
     if not find_format(form).has_records:
         is_empty = path.is_file() and not path.stat().st_size
-        found = "the file is empty" if is_empty else f"{form} holds texts and no judgements"
-        raise DataError(f"{found}; give a run or records", path=path)
+        what = "the file is empty" if is_empty else f"{form} holds texts and no judgements"
+        raise DataError(f"{what}; give a run or records", path=path)
     if form == "mtme-scores" and texts is None and find_test_set(path) is None:
-        return [*_read_segment_scores(path, lp)]
+        if not (found := [*_read_segment_scores(path, lp)]):
+            raise DataError("there is no score in this file: every line says None", path=path)
+        return found
     known = None if texts is None else load(texts, lp)
     content = read_content(path, form, lp=lp if form in _NEED_LP else None, test_set=known)
     records, repeated = without_repeats(content.records or ())

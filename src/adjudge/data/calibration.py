@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from adjudge.data.files import write_bytes
+from adjudge.data.files import read_json_file, write_bytes
 from adjudge.errors import DataError, UsageError
 
 __all__ = ["Calibration", "LpThreshold", "read_calibration", "write_calibration"]
@@ -81,8 +81,8 @@ def read_calibration(path: Path) -> Calibration:
     if not path.is_file():
         raise UsageError(f"no file {str(path)!r}; `adjudge calibrate` makes one")
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        value = read_json_file(path)
+    except DataError as error:
         raise DataError(f"{path} must be a file of `adjudge calibrate`: {error}") from None
     if not isinstance(value, dict) or value.keys() != _KEYS:
         raise DataError(f"{path} must be a file of `adjudge calibrate`, with {', '.join(sorted(_KEYS))}")

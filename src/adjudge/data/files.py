@@ -26,6 +26,7 @@ import orjson
 from adjudge.errors import DataError, DataWarning
 
 __all__ = [
+    "decode",
     "read_bytes",
     "read_head",
     "read_json",
@@ -44,20 +45,44 @@ _GZIP = b"\x1f\x8b"
 _PART = 1 << 20
 _HARMLESS = 16 << 20  # bytes that may be unpacked, however small the file
 _MOST_PACKED = 200  # what gzip does to the dullest text is some 100; a bomb has 1000
-_LONGEST_LINE = 16 << 20  # bytes of a JSON line
-_LARGEST_JSON = 256 << 20  # bytes of a file that is one JSON value
+_LONGEST_LINE = 16 << 20  # bytes
+_LARGEST = 256 << 20  # bytes of a file that is read at once; what is made of it may take some times as much
 
 
 def read_bytes(path: Path) -> bytes:
     """Read a whole file; `-` is standard input, and what is gzipped is unpacked.
 
     Raises:
-        DataError: it cannot be read, or its gzip stream is damaged.
+        DataError: it cannot be read, is too large to be read at once, or its gzip stream is damaged.
     """
     try:
-        return _unpacked(sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes(), path)
+        raw = _limited(sys.stdin.buffer, path) if str(path) == "-" else _whole(path)
+        return _unpacked(raw, path, _LARGEST)
     except OSError as error:
         raise DataError(f"cannot read the file: {error.strerror}", path=path) from error
+
+
+def _whole(path: Path) -> bytes:
+    """What a file holds; of one that is too large nothing is read."""
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size > _LARGEST:
+            raise _too_large(path)
+        return _limited(file, path)
+
+
+def _limited(file: BinaryIO, path: Path) -> bytes:
+    """All that comes, even of a device that never ends."""
+    parts, size = [], 0
+    while part := file.read(_PART):
+        parts.append(part)
+        size += len(part)
+        if size > _LARGEST:
+            raise _too_large(path)
+    return b"".join(parts)
+
+
+def _too_large(path: Path) -> DataError:
+    return DataError(f"more than {_LARGEST >> 20} MB, which would be read at once: split the file", path=path)
 
 
 def read_head(path: Path, size: int) -> bytes:
@@ -76,11 +101,16 @@ def read_head(path: Path, size: int) -> bytes:
         raise DataError(f"cannot read the file: {error.strerror}", path=path) from error
 
 
-def _unpacked(raw: bytes, path: Path) -> bytes:
+def _unpacked(raw: bytes, path: Path, most: float = math.inf) -> bytes:
     """What was gzipped, or the bytes as they are.
 
+    Args:
+        raw: bytes of a file.
+        path: where it lies.
+        most: bytes that it may unpack to.
+
     Raises:
-        DataError: the stream is damaged, or unpacks to so much more than any text does.
+        DataError: the stream is damaged, or unpacks to too much, or to so much more than any text does.
     """
     if not raw.startswith(_GZIP):
         return raw
@@ -94,6 +124,8 @@ def _unpacked(raw: bytes, path: Path) -> bytes:
                     raise DataError(
                         f"a gzip file that unpacks to more than {_MOST_PACKED} times its size", path=path
                     )
+                if size > most:
+                    raise _too_large(path)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"damaged gzip file: {error}", path=path) from error
     return b"".join(parts)
@@ -109,7 +141,7 @@ def read_text(path: Path, *, keep_mark: bool = False) -> str:
     Raises:
         DataError: a byte that is not UTF-8, or a line without an end; says where.
     """
-    return _decode(b"".join(_raw_lines(path)), path, keep_mark=keep_mark)
+    return decode(b"".join(_raw_lines(path)), path, keep_mark=keep_mark)
 
 
 def read_lines(path: Path, *, keep_mark: bool = False) -> list[str]:
@@ -143,7 +175,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, object]]:
                 continue
         except orjson.JSONDecodeError:
             pass  # read_json says what is wrong with it, if anything is
-        text = _decode(line, path, first=number).removesuffix("\n")
+        text = decode(line, path, first=number).removesuffix("\n")
         if text.strip(" \t\r"):
             yield number, read_json(text, path=path, line=number)
 
@@ -151,7 +183,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, object]]:
 def _raw_lines(path: Path) -> Iterator[bytes]:
     """Lines with their ends."""
     if str(path) == "-":
-        yield from _short_lines(io.BytesIO(read_bytes(path)), path)
+        yield from _short_lines(io.BytesIO(_unpacked(sys.stdin.buffer.read(), path)), path)
         return
     try:
         with path.open("rb") as file:
@@ -175,21 +207,12 @@ def read_json_file(path: Path) -> object:
     """Read a file that is one JSON value; see `read_json`.
 
     Raises:
-        DataError: it is something else, or larger than what fits into memory as one.
+        DataError: it is something else, or too large to be read at once.
     """
-    try:
-        size = path.stat().st_size if str(path) != "-" else 0
-    except OSError as error:
-        raise DataError(f"cannot read the file: {error.strerror}", path=path) from error
-    if size > _LARGEST_JSON:
-        most = f"{_LARGEST_JSON >> 20} MB"
-        raise DataError(
-            f"one JSON of {size >> 20} MB; {most} are read at once, JSON lines of any size", path=path
-        )
-    return read_json(_decode(read_bytes(path), path), path=path)
+    return read_json(decode(read_bytes(path), path), path=path)
 
 
-def _decode(raw: bytes, path: Path, *, first: int = 1, keep_mark: bool = False) -> str:
+def decode(raw: bytes, path: Path, *, first: int = 1, keep_mark: bool = False) -> str:
     """Take bytes for UTF-8.
 
     Args:

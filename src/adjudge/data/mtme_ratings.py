@@ -82,7 +82,7 @@ def read_ratings(path: Path | str, test_set: TestSet) -> RatingFile:
     reader = _Reader(path, rater, find_weights(_WEIGHTS))
     lines: Counter[str] = Counter()
     records = []
-    for number, line in enumerate(read_lines(path, keep_mark=True), start=1):
+    for number, line in enumerate(read_lines(path), start=1):
         columns = line.split("\t")
         if len(columns) not in {2, 3}:
             raise DataError(f"wanted 2 or 3 columns, got {len(columns)}", path=path, line=number)

@@ -7,13 +7,14 @@ number: `nan`, `inf`, `1_0` and digits of other scripts are errors. 2.2 million 
 
 from __future__ import annotations
 
+import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, cast, get_args
 
-from adjudge.data.files import read_bytes, write_lines
+from adjudge.data.files import decode, read_bytes, read_lines, write_lines
 from adjudge.errors import DataError
 
 if TYPE_CHECKING:
@@ -24,7 +25,10 @@ __all__ = ["Level", "ScoreTable", "read_average_scores", "read_score_file", "wri
 
 Level = Literal["seg", "doc", "domain", "sys"]
 
-_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+_UNITS: Final[dict[Level, str]] = {"seg": "segment", "doc": "document", "domain": "domain", "sys": "system"}
+_SHOWN: Final = 80  # characters of a line that is none
 
 _OTHER_JSON: Final = (b"u", b"f", b'"', b"[", b"{")
 """Bytes of JSON values that are no numbers: null and true, false, text, arrays, objects."""
@@ -62,14 +66,17 @@ def read_score_file(path: Path | str, *, level: Level | None = None, units: int 
     path = Path(path)
     level = _level(path) if level is None else level
     raw = read_bytes(path)
+    if not raw.strip():
+        raise DataError("the score file is empty", path=path)
     if level == "domain":
-        table = _tabulate(_read_rows(raw, path, columns=3), level, path)
+        table = _tabulate(_read_rows(raw, path, ("domain", "system", "score")), level, path)
     else:
-        blocks = _read_blocks(raw) or _collect(_read_rows(raw, path, columns=2))
+        blocks = _read_blocks(raw) or _collect(_read_rows(raw, path, ("system", "score")))
         table = _stack(blocks, level, path)
     if units is not None and len(table.units) != units:
-        count = f"{len(table.units)} {level} scores a system"
-        raise DataError(f"{count}, where the test set has {units}", path=path)
+        each = _UNITS[level]
+        count = f"{len(table.units)} scores a system, one for each {each}"
+        raise DataError(f"{count}, where the test set has {units} {each}s", path=path)
     return table
 
 
@@ -91,6 +98,8 @@ def _read_blocks(raw: bytes) -> dict[str, NDArray[np.float64]] | None:
 
     blocks: dict[str, NDArray[np.float64]] = {}
     start, data = 0, raw.removesuffix(b"\n")
+    if data.startswith(codecs.BOM_UTF8):
+        return None
     while start < len(data):
         key = data[start : data.find(b"\t", start) + 1]
         end = _end_of_block(data, start, key)
@@ -126,17 +135,14 @@ def _end_of_block(data: bytes, start: int, key: bytes) -> int:
 # The slow way, which knows what is wrong with which line...
 
 
-def _read_rows(raw: bytes, path: Path, *, columns: int) -> Iterator[tuple[list[str], float]]:
+def _read_rows(raw: bytes, path: Path, columns: tuple[str, ...]) -> Iterator[tuple[list[str], float]]:
     """Read the names and the number of every line."""
-    lines = raw.removesuffix(b"\n").split(b"\n") if raw else []
-    for number, line in enumerate(lines, start=1):
-        try:
-            text = line.decode()
-        except UnicodeDecodeError as error:
-            raise DataError(f"not UTF-8: byte 0x{line[error.start]:02x}", path=path, line=number) from error
-        fields = text.rstrip("\r").split("\t") if "\t" in text else text.split()
-        if len(fields) != columns or not all(fields):
-            message = f"wanted {columns} columns, name and score, got {text!r}"
+    text = decode(raw, path).removesuffix("\n")
+    for number, line in enumerate(text.split("\n") if text else [], start=1):
+        fields = line.removesuffix("\r").split("\t")
+        if len(fields) != len(columns) or not all(map(str.strip, fields)):
+            wanted = "<TAB>".join(columns).upper()
+            message = f"wanted {wanted}, with a tab between, got {line[:_SHOWN]!r}"
             raise DataError(message, path=path, line=number)
         yield fields[:-1], _read_score(fields[-1].strip(" "), path, number)
 
@@ -146,7 +152,8 @@ def _read_score(text: str, path: Path, line: int) -> float:
     if text == "None":
         return float("nan")
     if not _NUMBER.fullmatch(text) or abs(value := float(text)) == float("inf"):
-        raise DataError(f"a score is a plain finite number or None, got {text!r}", path=path, line=line)
+        what = f"a score is a plain finite number or None, got {text[:_SHOWN]!r}"
+        raise DataError(what, path=path, line=line)
     return value
 
 
@@ -162,13 +169,11 @@ def _collect(rows: Iterator[tuple[list[str], float]]) -> dict[str, NDArray[np.fl
 def _stack(blocks: dict[str, NDArray[np.float64]], level: Level, path: Path) -> ScoreTable:
     import numpy as np
 
-    if not blocks:
-        raise DataError("the score file is empty", path=path)
     (first, one), *others = blocks.items()
     for system, values in others:
         if len(values) != len(one):
             counts = f"{system!r} has {len(values)} scores, {first!r} has {len(one)}"
-            raise DataError(f"{counts}; every system needs one a {level}", path=path)
+            raise DataError(f"{counts}; every system needs one for each {_UNITS[level]}", path=path)
     if level == "sys" and len(one) != 1:
         raise DataError(f"{first!r} has {len(one)} scores; a system has one at system level", path=path)
     units = ("",) if level == "sys" else tuple(map(str, range(1, len(one) + 1)))
@@ -185,10 +190,10 @@ def _tabulate(rows: Iterator[tuple[list[str], float]], level: Level, path: Path)
             raise DataError(f"{system!r} has two scores for {unit!r}", path=path)
         cells[system, unit] = value
     systems, units = (tuple(dict.fromkeys(key[axis] for key in cells)) for axis in (0, 1))
-    if len(cells) != len(systems) * len(units) or not cells:
+    if len(cells) != len(systems) * len(units):
         raise DataError(
-            f"{len(cells)} scores for {len(systems)} systems and {len(units)} {level}s; every system needs "
-            "one each, None where there is none",
+            f"{len(cells)} scores for {len(systems)} systems and {len(units)} {_UNITS[level]}s; every system "
+            "needs one each, None where there is none",
             path=path,
         )
     values = np.array([[cells[system, unit] for unit in units] for system in systems])
@@ -204,19 +209,21 @@ def read_average_scores(path: Path | str) -> ScoreTable:
         DataError: a line is no score, or a system lacks a segment.
     """
     path = Path(path)
-    header, _, raw = read_bytes(path).partition(b"\n")
-    if header.split()[:1] != [b"system"]:
-        raise DataError(
-            f"wanted the heading 'system mqm_avg_score seg_id', got {header!r}", path=path, line=1
-        )
-    return _tabulate(_read_average_rows(raw, path), "seg", path)
+    heading, *lines = read_lines(path) or [""]
+    if heading.split()[:1] != ["system"]:
+        what = f"wanted the heading 'system mqm_avg_score seg_id', got {heading[:_SHOWN]!r}"
+        raise DataError(what, path=path, line=1)
+    if not lines:
+        raise DataError("the file has no score", path=path)
+    return _tabulate(_read_average_rows(lines, path), "seg", path)
 
 
-def _read_average_rows(raw: bytes, path: Path) -> Iterator[tuple[list[str], float]]:
-    for number, line in enumerate(raw.removesuffix(b"\n").decode(errors="replace").split("\n"), start=2):
+def _read_average_rows(lines: Sequence[str], path: Path) -> Iterator[tuple[list[str], float]]:
+    for number, line in enumerate(lines, start=2):
         fields = line.split()
         if len(fields) != 3:
-            raise DataError(f"wanted system, score and segment, got {line!r}", path=path, line=number)
+            what = f"wanted system, score and segment, got {line[:_SHOWN]!r}"
+            raise DataError(what, path=path, line=number)
         yield [fields[2], fields[0]], _read_score(fields[1], path, number)
 
 

@@ -33,7 +33,6 @@ Element = Any
 
 LANG: Final = "{http://www.w3.org/XML/1998/namespace}lang"
 
-_LARGEST: Final = 256 << 20  # bytes; a tree takes some five times as much memory
 _ASIDE: Final = r"(?>\s+|<\?.*?\?>|<!--.*?-->)*+"
 _TYPE: Final = r"""<!DOCTYPE(?>[^"'\[>]|"[^"]*"|'[^']*')*+"""
 _DECLARING: Final = re.compile(_ASIDE + _TYPE + r"\[", re.DOTALL)
@@ -90,10 +89,6 @@ def read_xml(path: Path) -> XmlFile:
     """
     etree = import_extra("lxml.etree")
     raw = read_bytes(path)
-    if len(raw) > _LARGEST:
-        raise DataError(
-            f"XML of {len(raw) >> 20} MB; {_LARGEST >> 20} MB are read at once: split it", path=path
-        )
     check_type(raw, path)
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, strip_cdata=False
