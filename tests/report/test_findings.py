@@ -80,6 +80,10 @@ def test_systems_without_common_segments_are_not_ranked() -> None:
         ),
         ({("en-de", "j"): rows("A", "B"), ("en-de", "k"): rows("A", "B")}, "Both annotators agree: A leads"),
         (
+            {("en-de", "j"): rows("A", "B"), ("zh-en", "j"): rows("A", "B"), ("en-de", "k"): rows("A", "B")},
+            "Both annotators agree: A leads in both language pairs; k judged en-de only",
+        ),
+        (
             {("en-de", who): rows("A", "B") for who in "jkl"},
             "All annotators agree: A leads",
         ),
@@ -112,6 +116,13 @@ def test_the_headline_says_what_all_rankings_show(
     rankings: dict[tuple[str, str], tuple[RankedSystem, ...]], sentence: str
 ) -> None:
     assert headline(rankings) == sentence
+
+
+def test_who_judged_one_language_pair_is_not_said_to_show_it_in_all() -> None:
+    rankings = {(lp, who): rows("A", "B") for lp in ("en-de", "zh-en", "en-ar") for who in ("gold", "metric")}
+    rankings["zh-en", "judge"] = rows("AB")
+    told = "By gold, A leads in all 3 language pairs; metric shows it too, judge does not"
+    assert headline(rankings, gold={"gold"}) == f"{told}; judge judged zh-en only"
 
 
 @pytest.mark.parametrize(

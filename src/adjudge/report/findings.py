@@ -114,12 +114,25 @@ def headline(rankings: Mapping[Place, Sequence[RankedSystem]], gold: Collection[
     is_whole = all(_judged(rows) == common[lp] for (lp, _), rows in told.items())
     leaders = {(lp, who): leader(rows, common[lp]) for (lp, who), rows in told.items()}
     agreed = is_whole and len(set(leaders.values())) == 1
+    partly = _partly(told, lps, gold)
     if not agreed and (words := _beside_gold(told, gold, pairs)):
-        return words
+        return words + partly
     if any(len(names) < 2 for names in common.values()) and not is_whole:
         return "The annotators did not judge the same systems"
-    words = _agreement(leaders, pairs) or _disagreement(leaders)
+    words = (_agreement(leaders, pairs) or _disagreement(leaders)) + partly
     return words if is_whole else f"On the systems that every annotator judged: {words}"
+
+
+def _partly(told: Mapping[Place, object], lps: Collection[str], gold: Collection[str]) -> str:
+    """Say who judged some of the language pairs only, so that nobody is taken to have shown it in all."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for who in dict.fromkeys(annotator for _, annotator in told if annotator not in gold):
+        found.setdefault(tuple(lp for lp in lps if (lp, who) in told), []).append(who)
+    return "".join(
+        f"; {in_words(names)} judged {in_words(own)} only"
+        for own, names in found.items()
+        if len(own) < len(lps)
+    )
 
 
 def _judged(rows: Sequence[RankedSystem]) -> set[str]:

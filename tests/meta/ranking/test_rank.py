@@ -237,6 +237,19 @@ def test_what_is_pooled_is_said(method: Method) -> None:
     assert "annotators" not in ranking.lps["zh-en"].method
 
 
+@pytest.mark.parametrize(
+    ("judged", "said"), [("en-de", "nothing was judged but en-de"), ("", "zh-en pooled")]
+)
+def test_what_failed_in_a_whole_language_pair_is_not_said_to_be_pooled(judged: str, said: str) -> None:
+    found = [
+        rated(s, str(i), 50 + i, lp=lp) if lp == judged else failed(s, segment=str(i), lp=lp)
+        for s in "ab"
+        for i in range(4)
+        for lp in ("en-de", "zh-en")
+    ]
+    assert rank(score(found)).method.endswith(said)
+
+
 def test_language_pairs_with_other_systems_are_ranked_apart_only() -> None:
     scores = score(records({"a": [1, 2], "b": [3, None]}) + records({"a": [5], "c": [6]}, "zh-en"))
     ranking = rank(scores)

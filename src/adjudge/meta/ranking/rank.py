@@ -106,11 +106,19 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
     whole = Ranking(signature=scores.signature, method=_EACH, systems=(), notes=notes)
     if scores.systems:
         whole = _rank(scores, settings)
-        whole = replace(whole, method=f"{whole.method}; {', '.join(parts)} pooled")
+        whole = replace(whole, method=f"{whole.method}; {_together(parts)}")
         if method != "mean":  # what comparisons leave open in one language pair, others may settle
             whole = replace(whole, notes=(*whole.notes, *notes))
     lps = {lp: _noted(scores.lps[lp], part) for lp, part in parts.items()}
     return replace(_noted(scores, whole), lps=lps)
+
+
+def _together(parts: Mapping[str, Ranking]) -> str:
+    """Name the language pairs that are ranked as one: those in which something was judged."""
+    judged = [lp for lp, part in parts.items() if any(row.score is not None for row in part.systems)]
+    return (
+        f"nothing was judged but {judged[0]}" if len(judged) == 1 else f"{', '.join(judged or parts)} pooled"
+    )
 
 
 def _scored(
