@@ -6,7 +6,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,11 +14,12 @@ from adjudge import examples
 from adjudge.cli.main import main
 from adjudge.cli.run import read_share
 from adjudge.cli.settings import read_settings, split_settings
-from adjudge.core.annotation import Record
 from adjudge.data.records import read_records
 from adjudge.data.run_dir import read_run_info
 from adjudge.errors import UsageError
 from adjudge.runs import session
+from adjudge.runs.journal import Entry
+from adjudge.runs.units import Unit
 from adjudge.runs.work import Sink
 
 EXAMPLES = str(examples.path("test_set.jsonl"))
@@ -145,7 +145,7 @@ def test_where_long_settings_differ_is_shown(capsys: pytest.CaptureFixture[str])
     capsys.readouterr()
     assert call(*bridge, "--name", f"{long}c") == 2
     said = capsys.readouterr().err
-    assert re.search(r"metric name was \.\.\.a+b, now \.\.\.a+c", said)
+    assert re.search(r"annotator was \.\.\.a+b, now \.\.\.a+c", said)
     assert long not in said
 
 
@@ -195,13 +195,14 @@ def test_a_lock_that_cannot_be_made_is_said_in_one_line(
 def test_a_signal_stops_between_blocks_and_says_what_is_left(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], judge: str, said: str
 ) -> None:
-    add, added = Sink.add, []
+    add = Sink.add
+    added: list[Unit] = []
 
-    def interrupted(sink: Sink, index: int, records: Sequence[Record]) -> None:
-        added.append(index)
+    def interrupted(sink: Sink, unit: Unit, entry: Entry) -> None:
+        added.append(unit)
         if len(added) == 2:
             signal.raise_signal(signal.SIGTERM)
-        add(sink, index, records)
+        add(sink, unit, entry)
 
     monkeypatch.setattr(Sink, "add", interrupted)
     monkeypatch.setattr(session, "_BLOCK", 4)

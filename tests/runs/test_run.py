@@ -24,6 +24,8 @@ from adjudge.runs.run import arun, run
 from adjudge.scoring.score import score
 from tests.runs.conftest import Lengths, Rater, Scripted, small_set
 
+FILES = {"run.json", "records.jsonl", ".records.jsonl.marks", "test_set.jsonl", "calls.sqlite"}
+
 
 def files(out: Path) -> set[str]:
     return {path.name for path in out.iterdir()} - {".lock"}
@@ -34,7 +36,7 @@ def files(out: Path) -> set[str]:
 
 def test_a_run_leaves_a_directory_that_holds_everything(tmp_path: Path, model: Scripted) -> None:
     done = run(Rater(), small_set(), out=tmp_path / "run")
-    assert files(tmp_path / "run") == {"run.json", "records.jsonl", "test_set.jsonl", "calls.sqlite"}
+    assert files(tmp_path / "run") == FILES
     assert [(r.segment, r.system) for r in done.records if isinstance(r, Annotation)] == [
         (str(n), system) for n in range(6) for system in "AB"
     ]
@@ -287,7 +289,7 @@ def test_runs_may_share_a_store_and_pay_once(tmp_path: Path, model: Scripted) ->
     assert len(model.requests) == 12
     assert first.info.calls == {"asked": 12, "from_store": 0, "attempts": 12, "repaired": 0}
     assert second.info.calls == {"asked": 0, "from_store": 12, "attempts": 0, "repaired": 0}
-    assert files(tmp_path / "a") == {"run.json", "records.jsonl", "test_set.jsonl"}
+    assert files(tmp_path / "a") == FILES - {"calls.sqlite"}
     assert first.info.settings["store"] == "../shared.sqlite"
 
 
@@ -371,7 +373,7 @@ def test_a_call_store_that_is_none_stops_with_a_clear_word(tmp_path: Path, model
 
 def test_a_metric_runs_through_the_same_directory_without_calls(tmp_path: Path) -> None:
     done = run(Lengths(), small_set(400, lps=["en-de", "en-zh"]), out=tmp_path / "run")
-    assert files(tmp_path / "run") == {"run.json", "records.jsonl", "test_set.jsonl"}
+    assert files(tmp_path / "run") == FILES - {"calls.sqlite"}
     assert [r.rating for r in done.records[:2] if isinstance(r, Annotation)] == [21.0, 21.0]
     assert len(done.records) == 1600
     assert done.info.kind == "metric"

@@ -12,7 +12,7 @@ from typing import Final
 
 import orjson
 
-from adjudge.data.call_rows import Row, check_row
+from adjudge.data.call_rows import Row, TornRowError, check_row
 
 __all__ = ["Ahead", "StoredUse"]
 
@@ -61,6 +61,14 @@ class Ahead:
         """
         row = self._calls.get(key)
         return None if row is None else check_row(key, row)
+
+    def answered(self, unit: str) -> int | None:
+        """How many calls a unit that was read used; None where one of them is missing or damaged."""
+        uses = self.uses.get(unit, ())
+        try:
+            return None if any(self.call(use[0]) is None for use in uses) else len(uses)
+        except TornRowError:
+            return None
 
     def forget(self, key: bytes) -> None:
         """Leave a call to the store: it is damaged, and what stands there will be another."""

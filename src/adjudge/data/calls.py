@@ -117,6 +117,10 @@ class CallStore:
         with store_errors(self.path):
             self._ahead.read(units)
 
+    def answered(self, unit: str) -> int | None:
+        """How many calls a unit that is at hand used; None where one of them is missing or damaged."""
+        return self._ahead.answered(unit)
+
     def find(self, key: bytes) -> Reply | None:
         """The stored reply to a request; None where it is missing, or torn, which is counted."""
         try:  # store_errors() would cost as much as the look

@@ -24,7 +24,7 @@ from adjudge.llm.model import NotYetError, Request
 from adjudge.llm.models import Models, OpenModel
 from adjudge.llm.quiet import Quiet
 from adjudge.llm.search_results import is_search, query_message, read_snippets
-from adjudge.llm.tally import Tally
+from adjudge.llm.tally import Tally, Trail
 
 __all__ = ["Asker", "Keeper", "Tally", "UnitAsk"]
 
@@ -129,8 +129,6 @@ class Asker:
             AnswerError: this one cannot be read.
             ModelError: none ever was the model's that was asked for.
         """
-        if reply.model not in {"", model.identity.model, model.name}:
-            self.tally.served[reply.model] += 1
         try:
             check_reply(reply, model.identity.model, model.served)
         except AnswerError as error:
@@ -178,6 +176,7 @@ class UnitAsk:
             try:
                 return await _Question(self._asker, engine, self._log, digest).look_up(request)
             except AnswerError as error:
+                self._log.unfound = True
                 self._asker.tally.add_unfound(error)
                 await self._quiet.wait_turn((about.stage, about.role, digest))
                 raise
@@ -195,10 +194,10 @@ class UnitAsk:
     ) -> Answer[T]:
         """Ask; see `core.ask.Ask`."""
         model = self._asker.models.for_role(about.role)
+        self._log.roles.add(about.role)
         if tools and not model.takes_tools:
             raise UsageError(f"{model.name} takes no tools")
         room = model.identity.room
-        self._asker.tally.roles.add(about.role)
         request = Request(
             messages=tuple(messages),
             about=about,
@@ -238,6 +237,18 @@ class UnitAsk:
             self._asker.tally.from_store -= self._log.answered
             raise NotYetError from None
 
+    @property
+    def trail(self) -> Trail:
+        """What this unit of work has asked so far."""
+        log = self._log
+        return Trail(
+            calls=len(log.uses),
+            answered=log.answered,
+            roles=tuple(log.roles),
+            served=tuple(log.served),
+            unfound=log.unfound,
+        )
+
     def _next_sample(self, digest: bytes, about: About) -> int:
         """How often this unit asked just this before; ten samples are ten calls, two agents share one."""
         same = (digest, about.stage, about.role)
@@ -248,6 +259,7 @@ class UnitAsk:
     def end(self) -> None:
         """Close the unit of work and write down what it asked."""
         self._quiet.end()
+        self._asker.tally.add_trail(self.trail)
         s = self._subject
         name = unit_name(s.lp, s.segment.segment, s.systems)
         self._asker.store.save_uses(name, self._log.uses, maybe_known=self._log.all_stored)
@@ -273,13 +285,16 @@ class _Log:
         mark: makes the delimiters of its texts; what is stored needs none.
         uses: in the order asked.
         all_stored: whether every answer was stored before: then most likely its uses are too.
-        answered: calls of models that brought an answer, stored or paid.
+        answered, roles, served, unfound: as in `Trail`.
     """
 
     mark: Callable[[], str]
     uses: list[Use] = field(default_factory=list)
     all_stored: bool = True
     answered: int = 0
+    roles: set[str] = field(default_factory=set)
+    served: set[str] = field(default_factory=set)
+    unfound: bool = False
 
 
 class _Question:
@@ -346,6 +361,8 @@ class _Question:
         return reply, use
 
     def _read(self, request: Request, reply: Reply, use: int, read: Callable[[Reply], T]) -> T:
+        if reply.model not in {"", self._model.identity.model, self._model.name}:
+            self._log.served.add(reply.model)
         try:
             self._asker.check(self._model, reply)
             check_calls(reply, request.tools)

@@ -4,11 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from adjudge.core.ask import Reply, Usage
 from adjudge.errors import AnswerError
 
-__all__ = ["Tally"]
+__all__ = ["Tally", "Trail"]
+
+
+class Trail(NamedTuple):
+    """What one unit of work asked.
+
+    Args:
+        calls: of models and search engines, those that brought nothing included.
+        answered: calls of models that brought an answer, stored or paid.
+        roles: that asked a model.
+        served: names that servers gave themselves, where they are not the names asked for.
+        unfound: whether it went on without the results of a query.
+    """
+
+    calls: int = 0
+    answered: int = 0
+    roles: tuple[str, ...] = ()
+    served: tuple[str, ...] = ()
+    unfound: bool = False
 
 
 @dataclass
@@ -19,7 +38,7 @@ class Tally:
         asked: calls put to a model.
         from_store: calls that were answered before.
         usage: tokens of the calls that were asked.
-        served: replies by the name that the server gave itself, where it is not the name asked for.
+        served: names that servers gave themselves, where they are not the names asked for.
         roles: roles that asked.
         searched: queries that were put to a search engine.
         unfound: queries that a unit of work needed and has no results of, by the reason.
@@ -29,7 +48,7 @@ class Tally:
     asked: int = 0
     from_store: int = 0
     usage: Usage = field(default_factory=Usage)
-    served: Counter[str] = field(default_factory=Counter)
+    served: set[str] = field(default_factory=set)
     roles: set[str] = field(default_factory=set)
     searched: int = 0
     unfound: Counter[str] = field(default_factory=Counter)
@@ -39,6 +58,11 @@ class Tally:
         """Count an answer that was paid."""
         self.asked += 1
         self.usage += reply.usage
+
+    def add_trail(self, trail: Trail) -> None:
+        """Remember who asked and who answered for one unit of work."""
+        self.roles.update(trail.roles)
+        self.served.update(trail.served)
 
     def add_unfound(self, error: AnswerError) -> None:
         """Count a query whose judge goes on without results."""

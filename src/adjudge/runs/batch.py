@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Coroutine, Iterator, Sequence
 from typing import Any
 
-from adjudge.core.annotation import Record
 from adjudge.data.call_rows import run_name
 from adjudge.data.calls import CallStore
 from adjudge.errors import UsageError
@@ -20,6 +19,7 @@ from adjudge.llm.batch.opening import check_batches, open_desk
 from adjudge.llm.model import NotYetError
 from adjudge.llm.models import Models
 from adjudge.runs.job import Job
+from adjudge.runs.journal import Entry
 from adjudge.runs.judging import Outcome as Judged
 from adjudge.runs.session import JudgeSession, Outcome
 from adjudge.runs.session import execute as execute_locally
@@ -58,7 +58,7 @@ class BatchSession(JudgeSession):
         if not self.desk.is_open:
             self.desk.begin(self.meter, self.progress.say)
 
-        async def judged(unit: Unit) -> Sequence[Record] | None:
+        async def judged(unit: Unit) -> Entry | None:
             try:
                 return await judging(unit)
             except NotYetError:

@@ -17,7 +17,6 @@ from adjudge.core.segment import Subject
 from adjudge.data.call_layers import open_store
 from adjudge.data.call_rows import run_name
 from adjudge.data.calls import CallStore, CallTotals
-from adjudge.data.run_dir import RECORDS
 from adjudge.errors import AnswerError, DataError, FailureReason, UsageError
 from adjudge.llm.ask import Asker, UnitAsk
 from adjudge.llm.batch.ledger import refuse_open_batches
@@ -30,6 +29,7 @@ from adjudge.runs.advice import roles_of, serves
 from adjudge.runs.annotators import is_judge, is_metric
 from adjudge.runs.garbage import rare_collections
 from adjudge.runs.job import Job
+from adjudge.runs.journal import Entry, Journal, Kept, basis_of
 from adjudge.runs.judging import Outcome as Judged
 from adjudge.runs.judging import judge_subject
 from adjudge.runs.progress import Progress
@@ -80,25 +80,28 @@ async def execute(job: Job, session: type[JudgeSession] | None = None) -> Outcom
     Raises:
         AdjudgeError: something stopped it; what was answered is stored, the same job goes on from there.
     """
-    with rare_collections(), closing(RunDirectory(job.out)) as directory, closing(Sink(job.out)) as sink:
+    with rare_collections(), closing(RunDirectory(job.out)) as directory:
         info = directory.open(job.info(), job.plan.test_set)
         take_in(job.out, job.store, run_name(info.secret))
-        if is_judge(job.annotator) and job.models is not None:
-            asking = (session or JudgeSession)(job, directory, info, sink)
-            return await asking.run(job.annotator, job.models)
-        if is_metric(job.annotator):
-            return await _MetricSession(job, directory, info, sink).run(job.annotator)
-        raise UsageError(f"{job.annotator.name} is a judge and has no model to ask")
+        basis = basis_of(job.annotator)
+        with closing(Kept(job.out, basis)) as kept, closing(Journal(job.out, basis)) as journal:
+            if is_judge(job.annotator) and job.models is not None:
+                asking = (session or JudgeSession)(job, directory, info, journal, kept)
+                return await asking.run(job.annotator, job.models)
+            if is_metric(job.annotator):
+                return await _MetricSession(job, directory, info, journal).run(job.annotator)
+            raise UsageError(f"{job.annotator.name} is a judge and has no model to ask")
 
 
 class _Session:
     """What judges and metrics have in common: records, counts, progress."""
 
-    def __init__(self, job: Job, directory: RunDirectory, info: RunInfo, sink: Sink) -> None:
+    def __init__(self, job: Job, directory: RunDirectory, info: RunInfo, journal: Journal) -> None:
         self.job = job
         self.directory = directory
         self.start = info
-        self.sink = sink
+        self.journal = journal
+        self.sink = Sink(journal)
         self.tally = Tally()
         self.began = time.monotonic()
         self.progress = Progress(len(job.plan), shown=job.progress)
@@ -126,7 +129,7 @@ class _Session:
 
     def finish(self, info: RunInfo) -> RunInfo:
         """Write the records, then the last `run.json`."""
-        self.sink.write(self.directory.path / RECORDS)
+        self.journal.finish()
         info = replace(info, times={**info.times, "finished": now()})
         self.directory.write(info)
         return info
@@ -142,9 +145,13 @@ class JudgeSession(_Session):
 
     meter = Meter({})
 
-    def __init__(self, job: Job, directory: RunDirectory, info: RunInfo, sink: Sink) -> None:
-        super().__init__(job, directory, info, sink)
+    def __init__(
+        self, job: Job, directory: RunDirectory, info: RunInfo, journal: Journal, kept: Kept
+    ) -> None:
+        super().__init__(job, directory, info, journal)
         self.standings = Standings()
+        self._kept = kept
+        self._settled: dict[int, Entry] = {}
 
     async def run(self, judge: Judge, models: Models) -> Outcome:
         """Judge every unit."""
@@ -210,8 +217,12 @@ class JudgeSession(_Session):
         return ""
 
     async def _work(self, judge: Judge, asker: Asker, store: CallStore) -> None:
-        async def judged(unit: Unit) -> Sequence[Record]:
-            return await self._judge(judge, asker, unit)
+        async def judged(unit: Unit) -> Entry:
+            if (entry := self._settled.pop(unit.index, None)) is None:
+                return await self._judge(judge, asker, unit)
+            asker.tally.from_store += entry.trail.answered
+            asker.tally.add_trail(entry.trail)
+            return entry
 
         ticking = asyncio.create_task(self._tick())
         try:
@@ -220,18 +231,30 @@ class JudgeSession(_Session):
                     await self.work_through(units, judged, store)
                 self._show()
         finally:
+            self._kept.close()
             ticking.cancel()
             await asyncio.gather(ticking, return_exceptions=True)
 
     def at_hand(self, store: CallStore, units: Iterator[Unit]) -> Iterator[Unit]:
-        """Every unit, with what it used in an earlier session at hand."""
+        """Every unit, with what it used in an earlier session at hand, and records that still hold."""
         while block := list(islice(units, _AHEAD)):
             store.read_ahead([unit.name for unit in block])
+            if self._may_keep:
+                for unit in block:
+                    entry = self._kept.find(unit.index, unit.name)
+                    if entry is not None and store.answered(unit.name) == entry.trail.calls:
+                        self._settled[unit.index] = entry
             yield from block
 
-    async def _judge(self, judge: Judge, asker: Asker, unit: Unit) -> list[Record]:
+    @property
+    def _may_keep(self) -> bool:
+        """Whether records may be kept: not where others rest on them, or where they are to be read anew."""
+        return self.job.plan.schedule.kind != "adaptive" and not self.job.offline
+
+    async def _judge(self, judge: Judge, asker: Asker, unit: Unit) -> Entry:
         """One record for every slot: a judgement, or the failure that stands in its place."""
-        found = await self._outcomes(judge, asker, unit) if unit.is_there else ()
+        ask = asker.for_unit(unit.subject)
+        found = await self._outcomes(judge, ask, unit) if unit.is_there else ()
         wanted = sum(not slot.missing for slot in unit.slots)
         if len(found) != wanted:
             raise DataError(f"{judge.name} owes {wanted} judgements of {unit.subject.key}, gave {len(found)}")
@@ -244,10 +267,9 @@ class JudgeSession(_Session):
         ]
         if isinstance(last := records[-1], Preference):  # the overall verdict is the last, where there is one
             self.standings.add(last)
-        return records
+        return Entry.of(records, ask.trail)
 
-    async def _outcomes(self, judge: Judge, asker: Asker, unit: Unit) -> Sequence[Judged]:
-        ask = asker.for_unit(unit.subject)
+    async def _outcomes(self, judge: Judge, ask: UnitAsk, unit: Unit) -> Sequence[Judged]:
         try:
             return await self.outcomes_of(judge_subject(judge, unit.subject, ask, ask.engine), ask)
         except AnswerError as error:
@@ -354,7 +376,7 @@ class _MetricSession(_Session):
         for unit in block:
             (slot,) = unit.slots
             record = self.failure(unit, slot, "missing", slot.missing) if slot.missing else next(judged)
-            self.sink.add(unit.index, [record])
+            self.sink.add(unit, Entry.of([record]))
             if isinstance(record, Failure) and not slot.missing:
                 self.examples.setdefault(record.reason, record.detail)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, count
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -49,7 +50,7 @@ class Unit:
     subject: Subject
     slots: tuple[Slot, ...]
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Under which a store keeps what it used."""
         return unit_name(self.subject.lp, self.subject.segment.segment, self.subject.systems)

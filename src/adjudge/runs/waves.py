@@ -6,11 +6,11 @@ call store and gets as far as there are answers.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from itertools import islice
 from typing import Final
 
-from adjudge.core.annotation import Record
+from adjudge.runs.journal import Entry
 from adjudge.runs.units import Unit
 from adjudge.runs.work import WINDOW, Judging, Sink, work
 
@@ -51,11 +51,11 @@ async def _wave(units: Iterator[Unit], judge: Judging, sink: Sink, width: int) -
     """Take all as far as possible; those that wait for answers, in order."""
     waiting: list[Unit] = []
 
-    async def judged(unit: Unit) -> Sequence[Record] | None:
-        records = await judge(unit)
-        if records is None:
+    async def judged(unit: Unit) -> Entry | None:
+        entry = await judge(unit)
+        if entry is None:
             waiting.append(unit)
-        return records
+        return entry
 
     await work(units, judged, sink, width=width)
     return sorted(waiting, key=lambda unit: unit.index)

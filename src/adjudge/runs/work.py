@@ -3,45 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Final
 
-from adjudge.core.annotation import Failure, Preference, Record
-from adjudge.data.files import write_bytes
-from adjudge.data.records import record_to_line
-from adjudge.errors import StoreError
+from adjudge.runs.journal import Entry, Journal
 from adjudge.runs.units import Unit
 
 __all__ = ["WINDOW", "Judging", "Sink", "work"]
 
 WINDOW: Final = 65_536  # units that may wait for a slow one before them; about 30 MB of records
-_CHUNK: Final = 1 << 20
 _BREATH: Final = 8  # units between two turns of the event loop
 
 
 class Sink:
-    """Takes records in any order and keeps them in test-set order, on disk.
-
-    Nothing is seen under the final name before everything is there.
+    """Takes the records of units in any order, keeps them in test-set order, and counts them.
 
     Args:
-        folder: on whose disk they wait; they have no name there, and vanish with the process.
+        journal: where they are kept.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, journal: Journal) -> None:
         self.judged = 0
         self.failures: Counter[str] = Counter()
         self.repaired = 0
         self.identical = 0
         self.inconsistent = 0
         self._next = 0
-        self._waiting: dict[int, bytes] = {}
+        self._waiting: dict[int, tuple[str, Entry]] = {}
         self._moved = asyncio.Event()
-        self._spool = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        self._journal = journal
 
     @property
     def failed(self) -> int:
@@ -54,57 +45,25 @@ class Sink:
             self._moved.clear()
             await self._moved.wait()
 
-    def add(self, index: int, records: Sequence[Record]) -> None:
-        """Take the records of one unit, and count what their flags tell.
+    def add(self, unit: Unit, entry: Entry) -> None:
+        """Take the records of one unit.
 
         Raises:
             StoreError: there is no room for them.
         """
-        for record in records:
-            if isinstance(record, Failure):
-                self.failures[record.reason] += 1
-            else:
-                self.judged += 1
-                self.repaired += "repaired" in record.flags
-                self.inconsistent += "position_inconsistent" in record.flags
-        self.identical += any("identical" in r.flags for r in records if isinstance(r, Preference))
-        self._waiting[index] = b"".join(map(record_to_line, records))
-        while (lines := self._waiting.pop(self._next, None)) is not None:
-            self._keep(lines)
+        self.judged += entry.judged
+        self.failures.update(entry.failures)
+        self.repaired += entry.repaired
+        self.identical += entry.identical
+        self.inconsistent += entry.inconsistent
+        self._waiting[unit.index] = (unit.name, entry)
+        while (kept := self._waiting.pop(self._next, None)) is not None:
+            self._journal.write(*kept)
             self._next += 1
         self._moved.set()
 
-    def _keep(self, lines: bytes) -> None:
-        try:  # a context would take longer than the writing
-            self._spool.write(lines)
-        except OSError as error:
-            raise _no_room(error) from error
 
-    def write(self, path: Path) -> None:
-        """Write the file of records; whole or not at all.
-
-        Raises:
-            StoreError: there is no room for the last of them.
-            DataError: the file cannot be written.
-        """
-        try:
-            self._spool.seek(0)
-        except OSError as error:
-            raise _no_room(error) from error
-        write_bytes(path, iter(lambda: self._spool.read(_CHUNK), b""))
-
-    def close(self) -> None:
-        """Drop what was not written."""
-        with suppress(OSError):  # what could not be written is not wanted any more
-            self._spool.close()
-
-
-def _no_room(error: OSError) -> StoreError:
-    """What to do where a disk is full."""
-    return StoreError(f"cannot keep the records: {error.strerror}; make room and run it again")
-
-
-Judging = Callable[[Unit], Awaitable[Sequence[Record] | None]]
+Judging = Callable[[Unit], Awaitable[Entry | None]]
 """The records of a unit; None where it can get no further before answers come."""
 
 
@@ -121,9 +80,9 @@ async def work(units: Iterator[Unit], judge: Judging, sink: Sink, *, width: int)
     async def worker() -> None:
         for unit in units:
             await sink.wait_for_room(unit.index)
-            records = await judge(unit)
-            if records is not None:
-                sink.add(unit.index, records)
+            entry = await judge(unit)
+            if entry is not None:
+                sink.add(unit, entry)
             if (
                 unit.index % _BREATH == 0
             ):  # what is answered from the store must not starve progress and signals

@@ -212,7 +212,7 @@ def _outcome(info: RunInfo, parts: Sequence[Outcome], seconds: float) -> Outcome
         tally.asked += other.asked
         tally.from_store += other.from_store
         tally.usage += other.usage
-        tally.served += other.served
+        tally.served |= other.served
         tally.roles |= other.roles
     everywhere = set(parts[0].notes).intersection(*(part.notes for part in parts))
     notes = dict.fromkeys(note for part in parts for note in part.notes)
