@@ -67,7 +67,7 @@ def command(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> 
     test_set = write_set(tmp_path / "set.jsonl", 2)
 
     def run(*options: str, judge: str = "gemba-mqm", out: str = "run") -> int:
-        wire = ["--base-url", server.url, "--model", "mock", "--key-env", "CANARY_KEY", "--timeout", "20"]
+        wire = ["--base-url", server.url, "--model", "mock", "--key-env", "CANARY_KEY", "--timeout", "60"]
         return call("run", judge, str(test_set), "--out", str(tmp_path / out), *wire, *options)
 
     return run

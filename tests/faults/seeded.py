@@ -97,7 +97,7 @@ class Bench:
     async def run(self, name: str, **options: Any) -> Rows:
         """Run or go on; the records."""
         out = self.folder / name
-        wire: dict[str, Any] = {"base_url": self.server.url, "model": "mock", "timeout": 20.0, **options}
+        wire: dict[str, Any] = {"base_url": self.server.url, "model": "mock", "timeout": 60.0, **options}
         await execute(prepare(self.judge, self.test_set, out, key_file=self.folder / f"{name}.key", **wire))
         return read_rows(out)
 

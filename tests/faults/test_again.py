@@ -36,9 +36,9 @@ def interrupt(server: Server, test_set: Path, out: Path) -> set[str]:
     """Stop a run in the middle; what it asked."""
     server.delay = 0.05
     process = start(test_set, out, server)
-    assert patient(30, lambda: len(server.log) >= 12)
+    assert patient(120, lambda: len(server.log) >= 12)
     process.terminate()
-    process.communicate(timeout=30)
+    process.communicate(timeout=240)
     server.delay = 0.0
     return set(asked(server))
 

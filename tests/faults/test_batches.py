@@ -206,7 +206,7 @@ FINAL = {"too_long", "refused"}  # asking again would not help
 
 def judge(server: BatchServer, folder: Path, model: str, **options: Any) -> list[Record]:
     """The records of a run by way of the API, which costs less than the command."""
-    wire: Any = {"base_url": server.url, "model": model, "timeout": 20.0, **options}
+    wire: Any = {"base_url": server.url, "model": model, "timeout": 60.0, **options}
     return list(adjudge.run("ea-prompt", folder / "set.jsonl", out=folder / "run", **wire).records)
 
 
@@ -493,7 +493,7 @@ def test_a_killed_client_picks_its_batch_up_again(
     server: BatchServer, tmp_path: Path, model: str, moment: str
 ) -> None:
     test_set = write_set(tmp_path / "set.jsonl", SIZE)
-    wire = ["--base-url", server.url, "--model", model, "--timeout", "20"]
+    wire = ["--base-url", server.url, "--model", model, "--timeout", "60"]
     arguments = ["run", "ea-prompt", str(test_set), *wire]
     assert call(*arguments, "--out", str(tmp_path / "live")) == DONE
     server.reset()
@@ -501,7 +501,7 @@ def test_a_killed_client_picks_its_batch_up_again(
     resumed = [*arguments, "--out", str(tmp_path / "run"), "--engine", "batch"]
     process = FORKS.Process(target=main, args=(resumed,))
     process.start()
-    assert patient(30, lambda: bool(server.batches) and (server.holds or server.looks > 0))
+    assert patient(120, lambda: bool(server.batches) and (server.holds or server.looks > 0))
     process.kill()
     process.join()
     server.polls, server.holds = 1, False

@@ -23,7 +23,7 @@ def run(limit: int, test_set: Path, out: Path, server: Server) -> subprocess.Com
     options = ["--base-url", server.url, "--model", "mock", "--concurrency", "4"]
     arguments = ["run", "gemba-mqm", str(test_set), "--out", str(out), *options]
     command = [sys.executable, "-c", PROGRAM, str(limit), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
 
 
 @pytest.mark.parametrize("limit", [90_000, 130_000])

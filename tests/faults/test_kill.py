@@ -41,7 +41,7 @@ def arguments_of(test_set: Path, out: Path, server: Server) -> list[str]:
 
 
 def finish(process: subprocess.Popen[bytes]) -> None:
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=240)
     assert process.returncode == 0, said.decode()
 
 
@@ -148,7 +148,7 @@ def kill_and_go_on(server: Server, test_set: Path, out: Path, chance: random.Ran
         server.fails(None)
         process = fork(test_set, out, server)
         goal = chance.randrange(0, max(2, (2 * SIZE - len(known)) // 3 + 1))
-        assert patient(30, partial(has_come_to, server, process, goal))
+        assert patient(120, partial(has_come_to, server, process, goal))
         time.sleep(chance.uniform(0, 0.01))
         process.kill()
         process.join()
@@ -163,9 +163,9 @@ def test_a_terminated_run_keeps_what_is_on_its_way(server: Server, tmp_path: Pat
     test_set = write_set(tmp_path / "set.jsonl", SIZE)
     server.delay = 0.05
     process = start(test_set, tmp_path / "run", server)
-    assert patient(30, lambda: len(server.log) >= (1 if moment == "start" else 40))
+    assert patient(120, lambda: len(server.log) >= (1 if moment == "start" else 40))
     process.terminate()
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=240)
     assert process.returncode == 130
     assert b"goes on where it stopped" in err
     known = recorded(tmp_path / "run" / "calls.sqlite")

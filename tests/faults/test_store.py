@@ -38,7 +38,7 @@ def test_a_disk_that_is_full_stops_the_run_and_what_was_there_is_readable(
     ballast = small_disk / "ballast"
     ballast.write_bytes(b"\0" * 150_000)
     stopped = start(test_set, small_disk / "run", server)
-    said = stopped.communicate(timeout=60)[1].decode()
+    said = stopped.communicate(timeout=240)[1].decode()
     assert (stopped.returncode, "Traceback" in said) == (1, False), said
     assert "make room" in said or "disk" in said or "No space" in said, said
     assert not (small_disk / "run" / "records.jsonl").exists()
@@ -101,9 +101,9 @@ def test_a_second_process_on_a_run_is_refused_and_the_first_goes_on(server: Serv
     test_set = write_set(tmp_path / "set.jsonl", 30)
     server.is_held = True  # the first must last until the second has started, on a busy machine too
     first = start(test_set, tmp_path / "run", server)
-    assert patient(30, lambda: len(server.log) >= 8)
+    assert patient(120, lambda: len(server.log) >= 8)
     second = start(test_set, tmp_path / "run", server)
-    said = second.communicate(timeout=60)[1].decode()
+    said = second.communicate(timeout=240)[1].decode()
     server.is_held = False
     assert second.returncode == 1
     assert "another process is working on it" in said
