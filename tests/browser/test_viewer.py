@@ -256,7 +256,9 @@ def test_a_link_leads_to_one_segment_and_back(report: str, open_page: OpenPage) 
     page.get_by_role("button", name="Show all segments").click()
     assert ids(page) == ["zh-en-0", "zh-en-1"]
     go(page, f"segment={quote('<b>& 5')}")
-    expect(page.locator("#shown")).to_have_text("No segment matches.")
+    expect(page.locator("#shown")).to_have_text(
+        "No segment <b>& 5 matches what the address asks for: the button below leads to all."
+    )
 
 
 def test_typing_searches_once(open_page: OpenPage) -> None:

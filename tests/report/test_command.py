@@ -1,4 +1,6 @@
+import html
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from adjudge.data.jsonl import write_test_set
 from adjudge.data.mtme_ratings import write_ratings
 from adjudge.data.records import write_records
 from adjudge.data.run_dir import read_run, write_run_info
+from adjudge.errors import UsageError
 from adjudge.report.repeat import run_command
 from tests.report.samples import judge_all, make_run, small_test_set
 
@@ -58,7 +61,7 @@ def test_a_page_says_how_to_make_it_again(run_folder: Path, tmp_path: Path) -> N
         f"adjudge run judge {run_folder}/test_set.jsonl --out {run_folder}-again --model openai/gpt-x" in text
     )
     assert f"adjudge rank {run_folder} --lp en-de" in text
-    assert f"adjudge report {run_folder} --gold {gold} --out {out} --lp en-de" in text
+    assert f"adjudge report {run_folder} --gold {gold} --lp en-de --out {out} --force" in text
 
 
 def test_a_file_that_exists_is_not_replaced_unasked(
@@ -164,7 +167,35 @@ def test_score_rank_and_report_take_paths_of_runs_and_records(run_folder: Path, 
         assert adjudge.rank(given) == adjudge.rank(run) == adjudge.rank(adjudge.score(run))
     write_records(tmp_path / "gold.jsonl", gold := judge_all(small_test_set(), "rater"))
     assert adjudge.score(tmp_path / "gold.jsonl") == adjudge.score(gold)
-    first = adjudge.report(run, tmp_path / "1.html", gold=gold).read_bytes()
+    first = adjudge.report(run, tmp_path / "1.html", gold=gold).read_text(encoding="utf-8")
     named = adjudge.report(str(run_folder), tmp_path / "2.html", gold=str(tmp_path / "gold.jsonl"))
-    listed = adjudge.report([run_folder], tmp_path / "3.html", gold=tmp_path / "gold.jsonl")
-    assert first == named.read_bytes() == listed.read_bytes()
+    listed = adjudge.report([run_folder], tmp_path / "2.html", gold=tmp_path / "gold.jsonl", force=True)
+    again = re.compile(r'(?<=<section id="again").*?</pre>', re.DOTALL)
+    assert named.read_bytes() == listed.read_bytes()
+    assert again.sub("", first) == again.sub("", named.read_text(encoding="utf-8"))
+
+
+def test_the_last_command_of_a_page_makes_the_same_page(
+    run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_records("gold.jsonl", judge_all(small_test_set(["en-de"]), "rater"))
+    assert (
+        call(run_folder, "--gold", "gold.jsonl", "--lp", "en-de", "--out", "1.html", "--title", "Two words")
+        == 0
+    )
+    adjudge.report(run_folder, "2.html", gold="gold.jsonl", lp="en-de", title="Two words")
+    for name in ("1.html", "2.html"):
+        written = Path(name).read_text(encoding="utf-8")
+        (commands,) = re.findall(r"<pre>(.*?)</pre>", written, re.DOTALL)
+        program, _, *words = shlex.split(html.unescape(commands).splitlines()[-1])
+        assert program == "adjudge"
+        assert call(*words) == 0
+        assert Path(name).read_text(encoding="utf-8") == written
+
+
+def test_a_page_that_exists_is_kept_unless_forced_in_python_too(run_folder: Path, tmp_path: Path) -> None:
+    (out := tmp_path / "page.html").write_text("mine")
+    with pytest.raises(UsageError, match=r"page\.html exists; force=True replaces it"):
+        adjudge.report(run_folder, out)
+    assert out.read_text() == "mine"

@@ -49,9 +49,9 @@ def test_people_metrics_and_pairs_stand_side_by_side(folder: Path) -> None:
     judged = read_judged([folder / name for name in names], test_set=TEST_SET)
     page = make_page(judged, test_set=TEST_SET)
     assert [(a.label, a.kind) for a in page.annotators] == [
-        ("rater", "people"),
+        ("en-de.people", "people"),
         ("metric", "records"),
-        ("ranker", "records"),
+        ("pairs", "records"),
     ]
     assert len(page.segments) == 2
     assert [len(block.bars) for block in page.sections[0].blocks] == [3, 3, 2]

@@ -5,7 +5,6 @@ From here on a page cannot tell a person from a judge; it only knows what each o
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -124,7 +123,7 @@ def judged_annotators(judged: Sequence[Judged], lps: Iterable[str], kept: Kept) 
     for each in judged:
         found = _of_given(each, wanted, shown) if isinstance(each, Given) else [_of_run(each, wanted)]
         plain += [(annotator, each) for annotator in found]
-    labels = _labels([annotator for annotator, _ in plain], [_stem(each) for _, each in plain])
+    labels = _labels([annotator for annotator, _ in plain])
     return [
         replace(
             annotator,
@@ -152,14 +151,18 @@ def _of_run(run: Run, lps: Sequence[str]) -> Annotator:
 
 
 def _of_given(given: Given, lps: Sequence[str], shown: Collection[Place]) -> list[Annotator]:
-    """One annotator for each protocol; it has the name of the only person or metric, else of the file."""
+    """One annotator for each protocol, called as the file is; by the only name in it where that is a part.
+
+    So `en-de.chrF.seg.score` is chrF, and nobody meets a name that means something to its author alone.
+    """
     own = [r for r in given.records if r.lp in lps and _is_shown(r, shown)]
     names = {record.annotator for record in own}
     name = names.pop() if len(names) == 1 else given.name
+    called = name if name in given.name else given.name
     protocols = list(dict.fromkeys(record.protocol for record in own))
     return [
         Annotator(
-            label=name if len(protocols) == 1 else f"{name} ({protocol})",
+            label=called if len(protocols) == 1 else f"{called} ({protocol})",
             name=name,
             kind="people" if given.by_people else "records",
             protocol=protocol,
@@ -167,10 +170,6 @@ def _of_given(given: Given, lps: Sequence[str], shown: Collection[Place]) -> lis
         )
         for protocol in protocols
     ]
-
-
-def _stem(judged: Judged) -> str:
-    return judged.name if isinstance(judged, Given) else ""
 
 
 def _places(kept: Kept) -> set[Place]:
@@ -181,20 +180,17 @@ def _is_shown(record: Record, shown: Collection[Place]) -> bool:
     return all(((record.lp, record.segment), name) in shown for name in systems_of(record))
 
 
-def _labels(annotators: Sequence[Annotator], stems: Sequence[str]) -> list[str]:
+def _labels(annotators: Sequence[Annotator]) -> list[str]:
     """Tell runs of one judge apart: by their model, else by what else their signatures differ in.
 
-    Files that share an annotator are called by their own names.
+    Files of one name are told apart by whom their records name.
     """
     labels = [a.label for a in annotators]
     labels = _more(labels, [a.model for a in annotators])
     fields = [{} if a.info is None else dict(a.info.signature.fields) for a in annotators]
     for key in dict.fromkeys(key for own in fields for key in own if key not in {"failed", "model"}):
         labels = _more(labels, [f"{key} {own[key]}" if key in own else "" for own in fields])
-    shared = Counter(labels)
-    labels = [
-        stem if stem and shared[label] > 1 else label for label, stem in zip(labels, stems, strict=True)
-    ]
+    labels = _more(labels, [a.name if a.info is None else "" for a in annotators])
     return _more(labels, [f"{a.kind_words} {index}" for index, a in enumerate(annotators, 1)])
 
 

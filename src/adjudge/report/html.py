@@ -26,6 +26,7 @@ from adjudge.core.segment import TestSet
 from adjudge.core.version import VERSION
 from adjudge.data.files import write_text
 from adjudge.data.load import load
+from adjudge.errors import UsageError
 from adjudge.report.annotators import RULES_MODEL
 from adjudge.report.collecting import uncollected
 from adjudge.report.drawer import Drawer, drawer_for, drawn
@@ -35,7 +36,7 @@ from adjudge.report.invisible import name_invisible
 from adjudge.report.numbers import count, share
 from adjudge.report.packed import is_large, packed_blocks, size_of
 from adjudge.report.page import Page, make_page
-from adjudge.report.repeat import run_command
+from adjudge.report.repeat import page_commands, run_command
 from adjudge.report.segments import to_script_json
 from adjudge.report.svg import page_svg
 from adjudge.report.words import FAILURES
@@ -47,7 +48,7 @@ _SERVED: Final = ("text.js", "said.js", "served.js", "report.js")
 _LONGEST: Final = 16
 
 
-def report(
+def report(  # noqa: PLR0913 (what a report can be asked for; every one has its default)
     judged: Judged | Path | str | Sequence[Judged | Path | str],
     out: Path | str,
     *,
@@ -55,6 +56,7 @@ def report(
     gold: Sequence[Record] | Path | str = (),
     lp: str | None = None,
     test_set: TestSet | Path | str | None = None,
+    force: bool = False,
 ) -> Path:
     """Write one self-contained HTML file about runs, campaigns and metrics.
 
@@ -62,19 +64,23 @@ def report(
 
     Args:
         judged: what to report: runs, run directories, files of records, exports of campaigns, score files.
-        out: the file; replaced if it exists.
+        out: the file.
         title: of the page; None for the name of the test set.
         gold: records to show beside those of the others, or the path of their file.
         lp: keep one language pair.
         test_set: the texts of what carries none; a path is loaded.
+        force: replace the file if it exists.
 
     Returns:
         The file.
 
     Raises:
-        UsageError: nothing given, no texts, an lp that nothing has, or judgements of different texts.
+        UsageError: the file exists, nothing given, no texts, an lp that nothing has, or judgements of
+            different texts.
         DataError: a file that is damaged, or holds no judgements.
     """
+    if Path(out).exists() and not force:
+        raise UsageError(f"{out} exists; force=True replaces it")
     given = [judged] if isinstance(judged, (Run, Given, Path, str)) else list(judged)
     lp = None if lp is None else canonical_lp(lp)
     texts = load(test_set, lp) if isinstance(test_set, (Path, str)) else test_set
@@ -82,11 +88,23 @@ def report(
     whole = [next(read) if isinstance(each, (Path, str)) else each for each in given]
     beside = next((each.test_set for each in whole if each.test_set is not None), None)
     records = read_judged([gold], lp, texts, beside)[0].records if isinstance(gold, (Path, str)) else gold
-    commands = [run_command(run.info) for run in whole if isinstance(run, Run)]
+    asked = {"gold": gold, "test_set": test_set, "title": title, "lp": lp, "out": out, "force": True}
+    commands = _commands(given, whole, asked)
     with drawer_for(whole) as drawer:
         page = make_page(whole, title=title, gold=records, lp=lp, test_set=texts)
         write_text(Path(out), [render_page(page, commands, drawer=drawer)])
     return Path(out)
+
+
+def _commands(
+    given: Sequence[Judged | Path | str], judged: Sequence[Judged], asked: Mapping[str, object]
+) -> list[str]:
+    """The command lines that make a page again; those of its runs, where not all of it came from files."""
+    places = [each for each in given if isinstance(each, (Path, str))]
+    wanted = {name: value for name, value in asked.items() if value is not None and value != ()}
+    if len(places) == len(given) and all(isinstance(v, (Path, str, bool)) for v in wanted.values()):
+        return page_commands("report", judged, places, wanted)
+    return [run_command(run.info) for run in judged if isinstance(run, Run)]
 
 
 def render_page(

@@ -162,13 +162,20 @@ async function show(amount) {
   if (mine !== turn) return;
   list.append(...segments.map((segment) => renderSegment(segment, view)));
   shown += segments.length;
-  const rest = found.found === found.total ? "" : ` that match, of ${count(found.total)}`;
-  const those = single && found.found === 1 ? "Showing this segment alone"
-    : `Showing ${count(shown)} of ${count(found.found)} segments`;
-  byId("shown").textContent = found.found ? `${those}${single && found.found === 1 ? `, of ${count(found.total)}` : rest}.` : "No segment matches.";
+  byId("shown").replaceChildren(...shownWords());
   more.hidden = shown >= found.found;
   all.hidden = !single;
   list.removeAttribute("aria-busy");
+}
+
+/** What the list holds; where that is nothing, what was asked for and how to see more. */
+function shownWords() {
+  const of = `of ${count(found.total)}`;
+  if (found.found === 1 && single) return [`Showing this segment alone, ${of}.`];
+  const rest = found.found === found.total ? "" : ` that match, ${of}`;
+  if (found.found) return [`Showing ${count(shown)} of ${count(found.found)} segments${rest}.`];
+  if (!single) return [`No segment matches, ${of}: change a filter, or clear them all.`];
+  return ["No segment ", make("bdi", {}, plain(single)), " matches what the address asks for: the button below leads to all."];
 }
 
 async function filter() {
