@@ -1,6 +1,7 @@
 """Saving and finishing through the API: what is acknowledged, refused, stale, doubled."""
 
 import uuid
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -118,10 +119,12 @@ def test_what_is_sent_twice_counts_once(house: House) -> None:
     assert (count(house, event), count(house, answer)) == (1, 1)
 
 
-def test_a_save_takes_one_turn_of_a_thread(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_step_of_an_annotator_takes_one_turn_of_a_thread(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client = house.browser("annotator-1")
     assignment = start(client)
-    one = change(items_of(house, assignment)[0])
+    changes = [change(row) for row in items_of(house, assignment)]
     run, turns = to_thread.run_sync, []
 
     async def noted(*args: Any, **named: Any) -> Any:
@@ -129,8 +132,15 @@ def test_a_save_takes_one_turn_of_a_thread(house: House, monkeypatch: pytest.Mon
         return await run(*args, **named)
 
     monkeypatch.setattr(to_thread, "run_sync", noted)
-    assert send(client, assignment, one).status == 200
-    assert len(turns) == 1
+    steps: list[Callable[[], Response]] = [
+        lambda: send(client, assignment, *changes),
+        lambda: client.post(f"/api/work/{assignment}/done"),
+        lambda: client.post("/api/next"),
+        lambda: client.get(f"/work/{assignment}"),
+    ]
+    for taken, step in enumerate(steps, start=1):
+        assert step().status == 200
+        assert len(turns) == taken
 
 
 def test_who_is_not_signed_in_is_told_so_whatever_they_send(house: House) -> None:

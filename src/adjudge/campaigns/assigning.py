@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, insert, literal, select, update
 
 from adjudge.campaigns.audit import write_audit
 from adjudge.campaigns.choosing import choose, tutorial_before
@@ -112,6 +112,16 @@ _EXPIRED: Final = Statement(
 )
 _HIGHEST: Final = Statement(
     select(func.max(assignment.c.place).label("place")).where(assignment.c.person_id == bindparam("person"))
+)
+_ADD: Final = Statement(
+    insert(assignment)
+    .values({c.name: bindparam(c.name) for c in assignment.c if c.name not in {"id", "done_at"}})
+    .returning(assignment.c.id)
+)
+_END: Final = Statement(
+    update(assignment)
+    .where(assignment.c.id == bindparam("assignment"))
+    .values(state=literal("done"), done_at=bindparam("at"))
 )
 _PERSON: Final = Statement(
     select(people)
@@ -249,9 +259,9 @@ def _give(
         "leased_until": now + campaign.settings.lease_minutes * 60,
         "started_at": now,
     }
-    added = connection.execute(insert(assignment), values).inserted_primary_key
+    added = _ADD.first(connection, **values)
     close_if_full(connection, chosen)
-    return _find(connection, (added or (0,))[0])
+    return _find(connection, added.id)
 
 
 def _find(connection: Connection, number: int) -> Assignment:
@@ -280,8 +290,7 @@ def finish(campaign: Campaign, person: Person, assignment_id: int, now: float) -
         if given.state == "expired":
             raise NotYoursError(f"task {given.number} is not yours any more; go on with the next one")
         notes = _check_finished(connection, campaign, given)
-        done = {"state": "done", "done_at": given.done_at or now}
-        connection.execute(update(assignment).where(assignment.c.id == assignment_id).values(**done))
+        _END.run(connection, [{"assignment": assignment_id, "at": given.done_at or now}])
         if given.kind == "tutorial" and tutorial_before(connection, campaign, known, -1, lp=given.lp) == -1:
             connection.execute(update(people).where(people.c.id == person.id).values(tutorial_at=now))
         return Finished(assignment=assignment_id, notes=notes if campaign.settings.is_loud else {})

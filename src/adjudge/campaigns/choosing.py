@@ -10,7 +10,7 @@ from sqlalchemy import BindParameter, Connection, Select, bindparam, exists, lit
 
 from adjudge.campaigns.dynamic import Ranked
 from adjudge.campaigns.items import AnyRow
-from adjudge.campaigns.leases import free_places
+from adjudge.campaigns.leases import close, free_places
 from adjudge.campaigns.schema import assignment, task
 from adjudge.campaigns.statements import Statement
 from adjudge.data.submissions import FIRST
@@ -140,7 +140,7 @@ class _Choosing:
         while (found := locked.first(self._connection, **self._asked, **asked)) is not None:
             if free_places(self._connection, found.id) > 0:
                 return int(found.id)
-            self._connection.execute(task.update().where(task.c.id == found.id).values(is_closed=True))
+            close(self._connection, found.id)
         return None
 
     def _second_look(self, kind: str) -> int | None:

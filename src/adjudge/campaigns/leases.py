@@ -6,14 +6,24 @@ through here, so that both always agree.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, literal, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, literal, select, true, update
 
 from adjudge.campaigns.schema import assignment, task
 from adjudge.campaigns.statements import Statement
 
-__all__ = ["TAKEN", "close_if_full", "expire_overdue", "free_places", "give_back", "renew", "take_up_again"]
+__all__ = [
+    "TAKEN",
+    "close",
+    "close_if_full",
+    "expire_overdue",
+    "free_places",
+    "give_back",
+    "renew",
+    "take_up_again",
+]
 
 _MOST: Final = 200  # given back in one transaction
 TAKEN: Final = ("leased", "done")
@@ -27,6 +37,24 @@ _PLACES: Final = Statement(
     select(task.c.redundancy, _COUNT.label("count")).where(task.c.id == bindparam("task"))
 )
 
+_CLOSE: Final = Statement(update(task).where(task.c.id == bindparam("task")).values(is_closed=true()))
+_OPEN: Final = Statement(
+    select(task.c.id)
+    .where(task.c.id == bindparam("task"), task.c.is_closed.is_(False))
+    .with_for_update(key_share=True)
+)
+_RENEW: Final = Statement(
+    update(assignment)
+    .where(assignment.c.id == bindparam("assignment"))
+    .values(state=literal("leased"), leased_until=bindparam("until"))
+)
+_GIVEN: Final = select(assignment.c.id, assignment.c.task_id).order_by(assignment.c.id).limit(_MOST)
+_OVERDUE: Final = Statement(
+    _GIVEN.where(
+        assignment.c.state == "leased", assignment.c.leased_until < bindparam("now")
+    ).with_for_update(skip_locked=True, key_share=True)
+)
+
 
 def free_places(connection: Connection, number: int) -> int:
     """How many more people a task needs; its row is to be locked. One for everybody always needs 1."""
@@ -37,35 +65,41 @@ def free_places(connection: Connection, number: int) -> int:
 def close_if_full(connection: Connection, number: int) -> None:
     """Close a task that as many people have as it needs; its row is to be locked."""
     if free_places(connection, number) <= 0:
-        connection.execute(update(task).where(task.c.id == number).values(is_closed=True))
+        close(connection, number)
+
+
+def close(connection: Connection, number: int) -> None:
+    """Give a task to nobody else."""
+    _CLOSE.run(connection, [{"task": number}])
 
 
 def expire_overdue(connection: Connection, now: float) -> int:
     """Give back what was leased for longer than it was kept for; answers so far stay.
 
+    What somebody saves at this moment is passed over.
+
     Returns:
         How many places became free.
     """
-    is_overdue = and_(assignment.c.state == "leased", assignment.c.leased_until < now)
-    return give_back(connection, is_overdue, waits=False)
+    return _give_back(connection, _OVERDUE.rows(connection, now=now), "expired")
 
 
-def give_back(
-    connection: Connection, chosen: ColumnElement[bool], state: str = "expired", *, waits: bool = True
-) -> int:
-    """Free the places of the chosen assignments, and open their tasks.
+def give_back(connection: Connection, chosen: ColumnElement[bool], state: str = "expired") -> int:
+    """Free the places of the chosen assignments, and open their tasks; whoever saves just now is waited for.
 
     Args:
         connection: that writes.
         chosen: which assignments.
         state: that they get: expired or dropped.
-        waits: for those that somebody saves at this moment; else they are passed over.
 
     Returns:
         How many.
     """
-    query = select(assignment.c.id, assignment.c.task_id).where(chosen).order_by(assignment.c.id).limit(_MOST)
-    rows = connection.execute(query.with_for_update(skip_locked=not waits, key_share=True)).all()
+    rows = connection.execute(_GIVEN.where(chosen).with_for_update(key_share=True)).all()
+    return _give_back(connection, rows, state)
+
+
+def _give_back(connection: Connection, rows: Sequence[Any], state: str) -> int:
     if not rows:
         return 0
     tasks = select(task.c.id).where(task.c.id.in_({row.task_id for row in rows})).order_by(task.c.id)
@@ -78,14 +112,12 @@ def give_back(
 
 def renew(connection: Connection, number: int, until: float) -> None:
     """Keep an assignment for its person until then."""
-    chosen = update(assignment).where(assignment.c.id == number)
-    connection.execute(chosen.values(state="leased", leased_until=until))
+    _RENEW.run(connection, [{"assignment": number, "until": until}])
 
 
 def take_up_again(connection: Connection, task_number: int, number: int, until: float) -> bool:
     """Lease a task to the person again from whom it was taken, where it still has a free place."""
-    locked = select(task.c.id).where(task.c.id == task_number, task.c.is_closed.is_(False))
-    found = connection.execute(locked.with_for_update(key_share=True)).first()
+    found = _OPEN.first(connection, task=task_number)
     if found is None or free_places(connection, task_number) <= 0:
         return False
     renew(connection, number, until)

@@ -41,7 +41,8 @@ class Statement:
     def __init__(self, statement: AnyStatement) -> None:
         self._statement: Final = statement
         self._made: Final[dict[str, _Made]] = {}
-        names = [str(one.key) for one in statement.selected_columns] if isinstance(statement, Select) else []
+        found = statement.selected_columns if isinstance(statement, Select) else statement.exported_columns
+        names = [str(column.key) for column in found]
         # No type checker and no lint rule knows the names of a statement's columns.
         row: Callable[..., Any] = namedtuple("_Row", names, rename=True)  # type: ignore[misc] # noqa: PYI024
         self._row: Final = row

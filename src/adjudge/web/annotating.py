@@ -19,11 +19,11 @@ from adjudge.errors import UnfinishedError
 from adjudge.web.access import Annotator, Id, ServedHere
 from adjudge.web.at_once import AtOnce
 from adjudge.web.messages import MESSAGES, Message
-from adjudge.web.strict import Body, StrictRoute
+from adjudge.web.strict import Body
 
 __all__ = ["ROUTER"]
 
-ROUTER: Final = APIRouter(prefix="/api", route_class=StrictRoute, responses=MESSAGES, tags=["annotating"])
+ROUTER: Final = APIRouter(prefix="/api", route_class=AtOnce, responses=MESSAGES, tags=["annotating"])
 
 _Key = Annotated[int, Field(ge=1, le=2**63 - 1)]
 _Token = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,64}$")]
@@ -150,6 +150,7 @@ def next_task(served: ServedHere, person: Annotator) -> Next:
     return Next(assignment=given.id, done=False)
 
 
+@ROUTER.post("/events", response_model=Outcome, responses=_OUTCOMES)
 def save_changes(body: Changes, served: ServedHere, person: Annotator) -> Response:
     """Save changes; when this answers 200, all are on the disk. One that was sent before counts once."""
     events = [Event(**{name: getattr(change, name) for name in _FIELDS}) for change in body.events]
@@ -162,16 +163,6 @@ def save_changes(body: Changes, served: ServedHere, person: Annotator) -> Respon
         status, message = 200, ""
     outcome = {"message": message, "saved": done.saved, "stale": done.stale, "refused": done.refused}
     return Response(orjson.dumps(outcome), status, media_type="application/json")
-
-
-ROUTER.add_api_route(
-    "/events",
-    save_changes,
-    methods=["POST"],
-    response_model=Outcome,
-    responses=_OUTCOMES,
-    route_class_override=AtOnce,
-)
 
 
 @ROUTER.post("/work/{assignment}/done", response_model=Finished, responses=_UNFINISHED)

@@ -41,7 +41,7 @@ def create_app(
         redirect_slashes=False,
     )
     app.state.served = Served(campaign=campaign, site=site, clock=clock)
-    for room in (pages, files, entering, annotating, organising):
+    for room in (annotating, pages, files, entering, organising):  # who asks most is found first
         app.include_router(room.ROUTER)
     add_messages(app)
     app.add_middleware(Guard, site=site)

@@ -11,6 +11,7 @@ from sqlalchemy import text
 from adjudge.campaigns.forms import fitting_forms
 from adjudge.campaigns.gate import why_no_gate
 from adjudge.web.access import Annotator, Id, Organiser, ServedHere, SignedIn
+from adjudge.web.at_once import AtOnce
 from adjudge.web.rendering import render
 from adjudge.web.work import guidelines_context, home_context, work_context
 
@@ -39,10 +40,12 @@ def home_page(served: ServedHere, person: SignedIn) -> Response:
     return render("home.html", home_context(served.campaign, person))
 
 
-@ROUTER.get("/work/{assignment}")
 def work_page(assignment: Id, served: ServedHere, person: Annotator) -> Response:
     """A task, to work on or to look at again."""
     return render("work/page.html", work_context(served.campaign, person, assignment))
+
+
+ROUTER.add_api_route("/work/{assignment}", work_page, methods=["GET"], route_class_override=AtOnce)
 
 
 @ROUTER.get("/guidelines")

@@ -27,6 +27,7 @@ def _templates() -> Environment:
     return Environment(
         loader=PackageLoader("adjudge.web"),
         autoescape=True,
+        auto_reload=False,  # no look at every file for every page
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

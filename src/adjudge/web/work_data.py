@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -99,6 +100,7 @@ def _item(item: ItemView) -> Json:
     }
 
 
+@cache
 def _language(code: str) -> Json:
     direction = "rtl" if is_right_to_left(code) else "ltr"
     return {"lang": code.replace("_", "-"), "dir": direction, "name": language_name(code)}
