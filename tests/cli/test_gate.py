@@ -1,3 +1,5 @@
+import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -52,7 +54,11 @@ def test_the_exit_code_is_the_verdict(
 def test_a_person_reads_verdict_reason_and_bounds(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = asked_gate(capsys, records, "old,worse").out
     assert "Do not ship: worse for old" in out
-    assert "All segments: worse by more than the margin of 1" in out
+    told = (
+        r"All segments: worse by more than the margin of 1: lower by [0-9.]+, and by no less than [0-9.]+\."
+    )
+    assert re.search(told, out)
+    assert not re.search(r"(?<![\w-])-\d", out), "a hyphen where tables have a minus"
     assert "90 % interval" in out
     assert "old: 60 judged, 0 failed" in out
 
@@ -126,6 +132,19 @@ def test_a_pull_request_gets_markdown_that_is_appended(
     lines = file.read_text(encoding="utf-8").splitlines()
     assert lines[:2] == ["# Build", "## Ship: same for old"]
     assert any(line.startswith("| all") for line in lines)
+    told = [line.lstrip("- ") for line in lines if line and not line.startswith("| ")]
+    assert len(set(told)) == len(told)
+    assert sum("Ship" in line for line in told) == 1
+
+
+def test_notes_tell_of_no_system_but_the_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, flags = tmp_path / "gold.jsonl", ("injection_suspect",)
+    judged = [rated(system, str(n), 50 + n % 7) for system in ("old", "same", "third") for n in range(60)]
+    write_records(path, [replace(r, flags=flags) if r.system == "third" else r for r in judged])
+    asked = asked_gate(capsys, path, "old,same", "--format", "json")
+    assert (asked.code, asked.json["verdict"]) == (DONE, "ship")
+    assert not [note for note in asked.json["notes"] if "third" in note or "flagged" in note]
+    assert asked.json["candidate"]["signature"].endswith("failed:0/120|version:0.1.0")
 
 
 def test_programs_get_full_precision(records: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from adjudge.core.run import Run
     from adjudge.meta.comparing.gate import Gate, GateRow
     from adjudge.meta.comparing.two_systems import Place
+
+    Judged = Run | Sequence[Record]
 
 __all__ = ["command"]
 
@@ -40,7 +43,9 @@ def command(
     margin: Annotated[
         float,
         typer.Option(
-            min=0, help="So much lower a mean is still as good; in the scores' units.", show_default=False
+            min=0,
+            help="How much lower the candidate's mean may be, in the scores' units.",
+            show_default=False,
         ),
     ],
     alpha: Annotated[float, typer.Option(help="Chance, at most, of each wrong verdict.")] = 0.05,
@@ -101,12 +106,14 @@ def command(
             _write(path, "", append=True)  # what cannot be written is said before anything is computed
     lp = None if lp is None else canonical_lp(lp)
     judged = [_read(path, lp, test_set) for path in (candidate, baseline)]
-    scores = [score(each, weights=weights, lp=lp, criterion=criterion) for each in judged]
+    named = _named(systems, is_one=candidate == baseline)
+    kept = judged if named is None else _compared(judged, set(named))
+    scores = [score(each, weights=weights, lp=lp, criterion=criterion) for each in kept]
     found = gate_scores(
         scores[0],
         scores[1],
-        (_records(judged[0]), _records(judged[1])),
-        systems=_named(systems, is_one=candidate == baseline),
+        (_records(kept[0]), _records(kept[1])),
+        systems=named,
         settings=settings,
         domains=_domains(judged, candidate, lp, test_set),
     )
@@ -135,13 +142,32 @@ def _named(systems: str | None, *, is_one: bool) -> list[str] | None:
     return names[::-1]
 
 
-def _read(path: Path, lp: str | None, texts: Path | None) -> Run | Sequence[Record]:
+def _compared(judged: Sequence[Judged], names: set[str]) -> list[Judged]:
+    """What was judged of two systems, so that notes tell of no other.
+
+    Comparisons stay, for their points are of all that was compared. So does everything where one of the two
+    is missing: what there is instead will be said.
+    """
+    from adjudge.report.given import systems_of
+
+    if names - {name for each in judged for r in _records(each) for name in systems_of(r)}:
+        return list(judged)
+    return [_kept(each, names) for each in judged]
+
+
+def _kept(judged: Judged, names: set[str]) -> Judged:
+    from adjudge.core.run import Run
+    from adjudge.report.given import systems_of
+
+    records = tuple(r for r in _records(judged) if r.protocol == "pairwise" or names & {*systems_of(r)})
+    return replace(judged, records=records) if isinstance(judged, Run) else records
+
+
+def _read(path: Path, lp: str | None, texts: Path | None) -> Judged:
     return read_judgements(path, lp, texts if takes_texts(path) else None)
 
 
-def _domains(
-    judged: Sequence[Run | Sequence[Record]], path: Path, lp: str | None, texts: Path | None
-) -> dict[Place, str]:
+def _domains(judged: Sequence[Judged], path: Path, lp: str | None, texts: Path | None) -> dict[Place, str]:
     """Of segments: from --test-set, else from the runs, else from the test set that a score file lies in."""
     from adjudge.data.load import load
     from adjudge.data.mtme_ratings import find_test_set
@@ -153,7 +179,7 @@ def _domains(
     return {} if known is None else {(s.lp, s.segment): s.domain for s in known}
 
 
-def _records(judged: Run | Sequence[Record]) -> Sequence[Record]:
+def _records(judged: Judged) -> Sequence[Record]:
     from adjudge.core.run import Run
 
     return judged.records if isinstance(judged, Run) else judged

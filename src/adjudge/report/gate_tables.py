@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 from adjudge.core.score import Interval
-from adjudge.meta.comparing.gate import Gate, GateRow
+from adjudge.meta.comparing.gate import Gate, GateRow, signed
 from adjudge.report.invisible import name_invisible
 from adjudge.report.numbers import NOTHING, digits_for, interval, number, p_value, whole
 from adjudge.report.tables import Table, render_table
@@ -36,7 +37,7 @@ def gate_table(gate: Gate, *, exact: bool) -> Table:
         rows=[_row(row, digits) for row in gate.rows],
         rules=frozenset({0}) if len(gate.rows) > 1 else frozenset(),
         title=f"{gate.verdict.capitalize()}: {gate.candidate.name} for {gate.baseline.name}",
-        notes=list(_notes(gate)),
+        notes=[*gate.reasons, *_notes(gate)],
     )
 
 
@@ -70,7 +71,7 @@ def _exact(row: GateRow) -> list[str]:
 
 
 def _notes(gate: Gate) -> Iterator[str]:
-    yield from gate.reasons
+    """What must be known besides the verdict and its reasons."""
     sides = (gate.candidate, gate.baseline)
     yield from dict.fromkeys(str(side.signature) for side in sides)
     counts = "; ".join(f"{side.name}: {side.n:,} judged, {side.failed:,} failed" for side in sides)
@@ -83,8 +84,9 @@ def _notes(gate: Gate) -> Iterator[str]:
         )
     yield (
         f"Paired t-tests, one to each side, alpha {gate.settings.alpha:g}; by "
-        f"{'document' if gate.settings.by_document else 'segment'}. As good: not worse by the margin. "
-        f"More: segments that would tell with the chance {gate.settings.power:g}."
+        f"{'document' if gate.settings.by_document else 'segment'}. "
+        "As good: lower by less than the margin, if at all; worse: lower by more. "
+        f"More: further segments that would tell, with the chance {gate.settings.power:g}."
     )
     yield "The scores are an annotator's, and a gate is as good as its annotator: see `adjudge meta`."
     yield from gate.notes
@@ -94,9 +96,8 @@ def render_summary(gate: Gate) -> str:
     """Markdown for a pull request or the summary of a build: the verdict first."""
     heading = f"## {gate.verdict.capitalize()}: {gate.candidate.name} for {gate.baseline.name}"
     reasons = "\n".join(f"- {name_invisible(reason)}" for reason in gate.reasons)
-    return (
-        f"{name_invisible(heading)}\n\n{reasons}\n\n{render_table(gate_table(gate, exact=False), 'markdown')}"
-    )
+    table = replace(gate_table(gate, exact=False), title="", notes=list(_notes(gate)))
+    return f"{name_invisible(heading)}\n\n{reasons}\n\n{render_table(table, 'markdown')}"
 
 
 def render_junit(gate: Gate) -> str:
@@ -125,7 +126,8 @@ def render_junit(gate: Gate) -> str:
 
 def _told(row: GateRow) -> str:
     found = row.found
-    told = f"difference {found.difference:+.6g}, {found.low:+.6g} to {found.high:+.6g}, margin {row.margin:g}"
+    numbers = f"{signed(found.difference)}, {signed(found.low)} to {signed(found.high)}"
+    told = f"difference {numbers}, margin {row.margin:g}"
     return told if row.more is None else f"{told}; {row.more} more segments would tell"
 
 

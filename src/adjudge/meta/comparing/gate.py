@@ -27,7 +27,7 @@ from adjudge.meta.comparing.two_systems import (
 from adjudge.meta.matrix import ScoreMatrix
 from adjudge.meta.significance.corrections import holm
 
-__all__ = ["Critical", "Gate", "GateRow", "GateSettings", "Verdict", "gate_scores"]
+__all__ = ["Critical", "Gate", "GateRow", "GateSettings", "Verdict", "gate_scores", "signed"]
 
 Verdict = Literal["ship", "do not ship", "not enough data"]
 
@@ -327,16 +327,25 @@ def _of(rows: Sequence[GateRow], verdict: Verdict) -> Iterator[str]:
 
 def _worse(row: GateRow) -> str:
     found = row.found
-    seen = f"{found.difference:+.4g}, {found.high:+.4g} at most"
+    seen = f"lower by {-found.difference:.4g}, and by no less than {-found.high:.4g}"
     return f"{_place(row)}: worse by more than the margin of {row.margin:g}: {seen}."
 
 
 def _open(row: GateRow) -> str:
     found = row.found
-    seen = f"{_place(row)}: {found.difference:+.4g}, from {found.low:+.4g} to {found.high:+.4g}"
+    low, high = signed(found.low), signed(found.high)
+    seen = f"{_place(row)}: a difference of {signed(found.difference)}, that may lie from {low} to {high}"
     if row.more is None:
         return f"{seen}: as close to the margin of {row.margin:g} as this, no number of segments would tell."
-    return f"{seen}: the margin of {row.margin:g} lies in between; {row.more:,} more segments would tell."
+    allowed = (
+        f"the margin allows down to {signed(-row.margin)}" if row.margin else "the margin allows none below 0"
+    )
+    return f"{seen}, where {allowed}; {row.more:,} more segments would tell."
+
+
+def signed(value: float) -> str:
+    """A difference with its sign, as tables write it."""
+    return f"{value:+.4g}".replace("-", "−")
 
 
 def _place(row: GateRow) -> str:
