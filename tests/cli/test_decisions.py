@@ -96,3 +96,12 @@ def test_systems_are_estimated_from_few_labels(
     assert "labels alone" in out
     assert "This holds if the labelled segments were drawn at random." in out
     assert len(Asked(capsys, "estimate", judged, "--gold", few, "--format", "csv").rows) == 1
+
+
+@pytest.mark.parametrize("command", ["thresholds", "estimate"])
+def test_a_file_that_is_not_there_is_wrong_use(
+    command: str, judged: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for paths in (("nowhere", "--gold", judged), (judged, "--gold", "nowhere")):
+        asked = Asked(capsys, command, *paths)
+        assert (asked.code, "no file or folder 'nowhere'" in asked.err) == (USAGE, True)

@@ -338,6 +338,19 @@ def test_a_trace_lists_what_was_judged_and_shows_a_conversation(capsys: pytest.C
     assert unit["exchanges"][0]["reply"]["finish"] == "stop"
 
 
+def test_a_trace_of_what_is_not_there_says_what_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--out", "first") == 0
+    capsys.readouterr()
+    for options, said in (
+        (["--segment", "99"], "no segment '99'; there are 1, 2"),
+        (["--system", "Elm"], "no system 'Elm'; there are Alder, Birch, Cedar, Dogwood"),
+        (["--lp", "eng-fra"], "no lp 'en-fr'; there are en-de"),
+    ):
+        assert call("trace", "first", *options) == 2
+        assert f"first has no such judgement: {said}\n" in capsys.readouterr().err
+    assert call("trace", "first", "--lp", "eng-deu") == 0
+
+
 def test_calls_that_systems_share_are_said_to_be_those_of_the_source(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -16,7 +16,10 @@ from adjudge.data.appraise_export import appraise_batches_of, write_appraise_sub
 from adjudge.data.appraise_records import code_points
 from adjudge.data.appraise_rows import code_units
 from adjudge.data.appraise_submissions import read_appraise_submissions
+from adjudge.data.pearmut_export import write_pearmut_submissions
+from adjudge.data.pearmut_submissions import read_pearmut_submissions
 from adjudge.data.submission_lines import read_campaign_file, write_campaign_file
+from adjudge.data.submission_records import final_records
 from adjudge.data.submissions import CampaignFile, Submission
 from adjudge.errors import DataError
 
@@ -114,6 +117,15 @@ def test_tutorials_and_fillers_are_kept_and_named(tmp_path: Path) -> None:
     learnt, filler = campaign.submissions
     assert (learnt.kind, learnt.records[0].segment) == ("tutorial", "ende-tutorial1:1")
     assert (filler.kind, filler.records[0].flags) == ("original", ("duplicate",))
+
+
+def test_a_filler_does_not_replace_the_first_judgement_on_its_way_through_pearmut(tmp_path: Path) -> None:
+    campaign, _ = read(
+        tmp_path, [ITEM, FILLER], row(score=70), row(item=6, score=10, document="doc#A#duplicate1", end=30.0)
+    )
+    write_pearmut_submissions(path := tmp_path / "p_#_en-de.jsonl", campaign)
+    records, _ = final_records(read_pearmut_submissions(path, "en-de").submissions)
+    assert [r.rating for r in records if isinstance(r, Annotation)] == [70]
 
 
 @pytest.mark.parametrize(

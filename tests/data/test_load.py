@@ -161,3 +161,10 @@ def test_every_public_set_is_complete_and_its_pairs_canonical() -> None:
         assert find_format(entry.form).reads
         assert [canonical_lp(lp) for lp in entry.lps] == list(entry.lps)
     json.dumps([vars(entry) for entry in CATALOG])
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"\xef\xbb\xbf"])
+def test_a_file_of_nothing_is_called_empty(content: bytes, tmp_path: Path) -> None:
+    (path := tmp_path / "x.csv").write_bytes(content)
+    with pytest.raises(DataError, match="the file is empty"):
+        detect(path)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adjudge.cli.options import LpOption
+from adjudge.cli.options import LpOption, existing
 from adjudge.cli.output import FormatOption, print_note, print_result
 from adjudge.cli.scorable import TextsOption, WeightsOption, plain, read_scores
 
@@ -21,12 +21,20 @@ __all__ = ["command"]
 
 def command(
     run: Annotated[
-        Path, typer.Argument(metavar="RUN|FILE", help="Scores of all segments.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="RUN|FILE", callback=existing, help="Scores of all segments.", show_default=False
+        ),
     ],
     *,
     gold: Annotated[
         Path,
-        typer.Option(metavar="FILE", help="Judgements of some of them, drawn at random.", show_default=False),
+        typer.Option(
+            metavar="FILE",
+            callback=existing,
+            help="Judgements of some of them, drawn at random.",
+            show_default=False,
+        ),
     ],
     weights: WeightsOption = None,
     lp: LpOption = None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
-from adjudge.cli.options import LpOption
+from adjudge.cli.options import LpOption, existing
 from adjudge.cli.output import FormatOption, print_note, print_result
 from adjudge.cli.scorable import TextsOption, WeightsOption, plain, read_judgements
 from adjudge.errors import UsageError
@@ -26,11 +26,18 @@ _SEVERITIES = ("minor", "major", "critical")
 
 
 def command(
-    run: Annotated[Path, typer.Argument(metavar="RUN|FILE", help="Whose scores decide.", show_default=False)],
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN|FILE", callback=existing, help="Whose scores decide.", show_default=False
+        ),
+    ],
     *,
     gold: Annotated[
         Path,
-        typer.Option(metavar="FILE", help="Judgements of people, of some of it.", show_default=False),
+        typer.Option(
+            metavar="FILE", callback=existing, help="Judgements of people, of some of it.", show_default=False
+        ),
     ],
     bad: Annotated[
         str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_SHOWN = 10
 _ORDER = {"failed": 0, "pending": 1, "judged": 2}
 
 
@@ -31,15 +33,17 @@ def command(
 
     Without --segment: a list of what was judged, failures first.
     """
+    from adjudge.core.language import canonical_lp
     from adjudge.data.trace import Trace
 
+    lp = None if lp is None else canonical_lp(lp)
     trace = Trace(run)
     try:
-        units = [unit for unit in trace.units() if _is_wanted(unit, segment, system, lp)]
+        every = [*trace.units()]
+        units = [unit for unit in every if _is_wanted(unit, segment, system, lp)]
         if not units:
-            raise UsageError(
-                f"{run} has no such judgement: segment {segment!r}, system {system!r}, lp {lp!r}"
-            )
+            chosen = {"segment": segment, "system": system, "lp": lp}
+            raise UsageError(f"{run} has no such judgement: {_missing(every, chosen)}")
         if segment is None:
             _print_list(units, form)
         else:
@@ -54,6 +58,21 @@ def _is_wanted(unit: TracedUnit, segment: str | None, system: str | None, lp: st
         and (system is None or system in unit.systems)
         and (lp is None or unit.segment.lp == lp)
     )
+
+
+def _missing(units: Sequence[TracedUnit], chosen: Mapping[str, str | None]) -> str:
+    """Name what was asked for and is not there, beside what is; or say that it is not there together."""
+    known = {
+        "segment": dict.fromkeys(unit.segment.segment for unit in units),
+        "system": dict.fromkeys(name for unit in units for name in unit.systems),
+        "lp": dict.fromkeys(unit.segment.lp for unit in units),
+    }
+    for what, name in chosen.items():
+        if name is not None and name not in known[what]:
+            some = [*known[what]][:_SHOWN]
+            more = ", ..." if len(known[what]) > _SHOWN else ""
+            return f"no {what} {name!r}; there are {', '.join(some)}{more}"
+    return "no " + " with ".join(f"{what} {name!r}" for what, name in chosen.items() if name is not None)
 
 
 def _print_list(units: list[TracedUnit], form: str) -> None:

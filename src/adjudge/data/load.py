@@ -174,6 +174,8 @@ def _detect_file(path: Path) -> str:
 
 def _detect_localisation(path: Path, content: bytes, first: bytes) -> str:
     """Tell XML by its outermost element, a table by its heading."""
+    if not content:
+        raise DataError("the file is empty", path=path)
     check_type(content, path)
     root = root_name(content)
     if root in _ROOTS:

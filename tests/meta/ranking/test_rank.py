@@ -83,7 +83,7 @@ def test_only_segments_that_all_systems_have_are_compared() -> None:
 
 
 def test_no_common_segment_is_an_error_that_names_the_systems() -> None:
-    with pytest.raises(DataError, match="no segment of en-de is judged for every one of a, b"):
+    with pytest.raises(DataError, match="every one of a, b: `adjudge rank --method copeland` compares"):
         rank(table(a=[1, None], b=[None, 1]))
 
 

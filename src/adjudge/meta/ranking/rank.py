@@ -183,8 +183,8 @@ def _rank_means(scores: Scores, settings: RankSettings) -> Ranking:
     rows = np.asarray(judged[:, present].all(axis=1))
     if not rows.any():
         names = ", ".join(matrix.systems[column] for column in present)
-        hint = "; --method copeland or bradley-terry ranks by comparisons" if scores.preferences else ""
-        raise DataError(f"no segment of {_lps(scores)} is judged for every one of {names}{hint}")
+        hint = "`adjudge rank --method copeland` compares every two systems where both are judged"
+        raise DataError(f"no segment of {_lps(scores)} is judged for every one of {names}: {hint}")
     common = matrix.select(rows, present)
     totals = common.totals(by_document=settings.by_document)
     return Ranking(
