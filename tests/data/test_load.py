@@ -168,3 +168,9 @@ def test_a_file_of_nothing_is_called_empty(content: bytes, tmp_path: Path) -> No
     (path := tmp_path / "x.csv").write_bytes(content)
     with pytest.raises(DataError, match="the file is empty"):
         detect(path)
+
+
+def test_a_campaign_is_read_from_its_export(tmp_path: Path) -> None:
+    (tmp_path / "campaign.json").write_text("{}")
+    with pytest.raises(DataError, match=r"`adjudge campaign export \S+ FILE.jsonl` writes what is read here"):
+        detect(tmp_path)

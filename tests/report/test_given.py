@@ -104,6 +104,11 @@ def test_what_no_run_has_a_text_of_is_counted_and_not_shown() -> None:
         make_page([make_run(TEST_SET), replace(given, records=())])
 
 
+def test_a_campaign_that_has_not_begun_lacks_judgements_and_not_texts() -> None:
+    with pytest.raises(DataError, match="autumn: nothing was judged in it yet"):
+        make_page([Given(name="autumn", records=(), test_set=TEST_SET)])
+
+
 def test_judgements_without_any_text_are_refused() -> None:
     with pytest.raises(UsageError, match="autumn: judgements without texts; say what they are about"):
         make_page([Given(name="autumn", records=tuple(judge_all(TEST_SET)))])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
@@ -64,6 +65,7 @@ _KEYS: Final = {
 
 _HEAD: Final = 1 << 20  # bytes of a file that tell what it is
 
+_CAMPAIGN: Final = "campaign.json"
 _FOLDERS: Final = (
     f"a run ({INFO})",
     "the layout of mt-metrics-eval (sources/LP.txt)",
@@ -147,6 +149,9 @@ def detect(path: Path) -> str:
         return "text"
     if (path / TEST_SET).is_file():
         return "jsonl"
+    if (path / _CAMPAIGN).is_file():
+        export = f"`adjudge campaign export {shlex.quote(str(path))} FILE.jsonl` writes what is read here"
+        raise DataError(f"a campaign in its folder: {export}", path=path)
     entries = sorted(entry.name for entry in path.iterdir())
     found = ", ".join(entries[:5]) + (", ..." if len(entries) > 5 else "") if entries else "an empty folder"
     raise DataError(f"no known format: looked for {', '.join(_FOLDERS)}; found {found}", path=path)

@@ -41,6 +41,8 @@ def page_texts(judged: Sequence[Judged], lp: str | None, test_set: TestSet | Non
         groups.append(shown_texts((r for f in files for r in f.records), test_set))
     every = merge_segments(groups)
     if not every and not runs:
+        for file in files:
+            _refuse_unjudged(file)
         names = ", ".join(name_of(each) for each in judged)
         raise UsageError(f"{names}: judgements without texts; say what they are about with --test-set")
     known = tuple(dict.fromkeys(key[0] for key in every))
@@ -77,14 +79,18 @@ def _check_run(run: Run, segments: Mapping[Key, Segment]) -> None:
                 raise DataError(f"the run of {run.info.annotator} judged {what}, which its test set lacks")
 
 
+def _refuse_unjudged(file: Given) -> None:
+    if not file.records:
+        raise DataError(f"{file.name}: nothing was judged in it yet")
+
+
 def _check_file(file: Given, segments: Mapping[Key, Segment]) -> None:
     """Refuse a file of which nothing would be shown.
 
     Raises:
         DataError: so it is.
     """
-    if not file.records:
-        raise DataError(f"{file.name}: nothing was judged in it yet")
+    _refuse_unjudged(file)
     for record in file.records:
         segment = segments.get((record.lp, record.segment))
         if segment is not None and all(name in segment.translations for name in systems_of(record)):
