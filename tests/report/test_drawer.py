@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from adjudge.report.drawer import Drawer, drawer_for, drawn
+from adjudge.report.drawer import Drawer, drawer_for, drawing, drawn
 from adjudge.report.figures import Figure, distribution_figure
 from adjudge.report.html import render_page
 from adjudge.report.page import make_page
@@ -49,6 +49,14 @@ def test_nothing_is_drawn_once_it_has_ended() -> None:
     (svg,) = drawer.begin(figures()[:1])
     with pytest.raises(CancelledError):
         svg.result()
+
+
+@pytest.mark.parametrize("executable", [sys.executable, "/nowhere/python"])
+def test_many_figures_are_drawn_from_both_ends(executable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", executable)
+    many = [figures()[index % 2] for index in range(30)]
+    with drawing(many, None) as finish:
+        assert finish() == [svg for _ in range(15) for svg in (many[0].render("svg"), many[1].render("svg"))]
 
 
 @pytest.mark.usefixtures("without_python")

@@ -185,7 +185,7 @@ def test_preferences_have_a_kappa_on_each_criterion_and_a_radar() -> None:
     page = make_page([people, judge])
     (table,) = part(page, "agreement").tables
     assert [row[:2] for row in table.rows] == [
-        [criterion, "anna and judge"] for criterion in ("faithfulness", "fluency", "style")
+        [criterion, "people and judge"] for criterion in ("faithfulness", "fluency", "style")
     ]
     assert table.rows[0][4:] == ["83 %", "60"]
     assert [f.name for f in part(page, "criteria").figures] == ["criteria.en-de.anna", "criteria.en-de.judge"]

@@ -11,17 +11,21 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from threading import Thread
-from typing import IO, Self
+from typing import IO, Final, Self
 
 from adjudge.report.figures import Figure
 from adjudge.report.given import Judged
 from adjudge.report.packed import is_large, size_of
 
-__all__ = ["Drawer", "drawer_for", "drawn"]
+__all__ = ["Drawer", "drawer_for", "drawing", "drawn"]
+
+_MANY: Final = 20  # figures that take longer to draw than another process, or this one, takes to begin
+_FEW: Final = 3
 
 
 class Drawer:
@@ -98,6 +102,34 @@ def drawn(figure: Figure, waiting: Future[bytes] | None) -> bytes:
         return figure.render("svg") if waiting is None else waiting.result()
     except CancelledError:
         return figure.render("svg")
+
+
+@contextmanager
+def drawing(figures: Sequence[Figure], drawer: Drawer | None) -> Iterator[Callable[[], list[bytes]]]:
+    """Begin to draw figures; what this gives finishes that, and returns all as SVG.
+
+    Args:
+        figures: what to draw.
+        drawer: that was started before; else many figures get one of their own, and a few are drawn here.
+    """
+    own = Drawer() if drawer is None and len(figures) > _MANY else nullcontext(drawer)
+    with own as given:
+        waiting = [None] * len(figures) if given is None else given.begin(figures)
+        yield partial(_finish, figures, waiting)
+
+
+def _finish(figures: Sequence[Figure], waiting: Sequence[Future[bytes] | None]) -> list[bytes]:
+    """The process draws from the first figure on, and this one from the last where many are left."""
+    known: dict[int, bytes] = {}
+    for place in reversed(range(len(figures))):
+        done = sum(future is not None and future.done() for future in waiting)
+        if place - done < (_FEW if known else _MANY):
+            break
+        known[place] = figures[place].render("svg")
+    return [
+        known[place] if place in known else drawn(figure, waiting[place])
+        for place, figure in enumerate(figures)
+    ]
 
 
 def drawer_for(judged: Sequence[Judged]) -> AbstractContextManager[Drawer | None]:

@@ -10,7 +10,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -29,7 +29,7 @@ from adjudge.data.load import load
 from adjudge.errors import UsageError
 from adjudge.report.annotators import RULES_MODEL
 from adjudge.report.collecting import uncollected
-from adjudge.report.drawer import Drawer, drawer_for, drawn
+from adjudge.report.drawer import Drawer, drawer_for, drawing
 from adjudge.report.figures import Figure
 from adjudge.report.given import Given, Judged, read_judged
 from adjudge.report.invisible import name_invisible
@@ -124,17 +124,36 @@ def render_page(
         drawer: draws its figures meanwhile.
     """
     figures = page.figures
-    waiting = [] if drawer is None else drawer.begin(figures)
-    known = dict(zip(map(id, figures), waiting, strict=False))
-    places = {id(figure): place for place, figure in enumerate(figures)}
-    svg = partial(_svg, known) if served is None else partial(_awaited, places)
-    with uncollected():
-        return _render(page, commands, served, svg)
+    if served is not None:
+        places = {id(figure): place for place, figure in enumerate(figures)}
+        return _render(page, commands, _Filled(served, partial(_awaited, places), is_served=True))
+    with uncollected(), drawing(figures, drawer) as finish:
+        size = size_of(page.segments.values())
+        packed = [*packed_blocks(page.iter_segments(is_thin=True), size)] if is_large(size) else []
+        svgs = dict(zip(map(id, figures), finish(), strict=True))
+        data = page.facts if packed else page.data
+        return _render(page, commands, _Filled(data, partial(_drawn, svgs), packed=packed))
 
 
-def _svg(waiting: Mapping[int, Future[bytes]], figure: Figure, prefix: str) -> Markup:
-    """A figure, drawn by another process or now."""
-    return page_svg(figure, prefix, drawn(figure, waiting.get(id(figure))))
+@dataclass(frozen=True)
+class _Filled:
+    """What a page is filled with.
+
+    Args:
+        data: what its script reads.
+        svg: what stands in the place of a figure.
+        packed: its segments, where they are packed.
+        is_served: whether it asks a server.
+    """
+
+    data: Mapping[str, object]
+    svg: Callable[[Figure, str], Markup]
+    packed: Sequence[str] = ()
+    is_served: bool = False
+
+
+def _drawn(svgs: Mapping[int, bytes], figure: Figure, prefix: str) -> Markup:
+    return page_svg(figure, prefix, svgs[id(figure)])
 
 
 def _awaited(places: Mapping[int, int], figure: Figure, _: str) -> Markup:
@@ -143,17 +162,8 @@ def _awaited(places: Mapping[int, int], figure: Figure, _: str) -> Markup:
     return Markup('<p class="soft small" data-figure="{}">{} …</p>').format(places[id(figure)], words)
 
 
-def _render(
-    page: Page,
-    commands: Sequence[str],
-    served: Mapping[str, object] | None,
-    svg: Callable[[Figure, str], Markup],
-) -> str:
-    style, script = _style(), _script(_SCRIPTS if served is None else _SERVED)
-    size = size_of(page.segments.values()) if served is None else 0
-    is_packed = is_large(size)
-    data = served if served is not None else page.facts if is_packed else page.data
-    packed = list(packed_blocks(page.iter_segments(is_thin=True), size)) if is_packed else []
+def _render(page: Page, commands: Sequence[str], filled: _Filled) -> str:
+    style, script = _style(), _script(_SERVED if filled.is_served else _SCRIPTS)
     return (
         _templates()
         .get_template("report.html.j2")
@@ -162,11 +172,11 @@ def _render(
             commands=commands,
             style=Markup(style),  # noqa: S704 (our own file)
             script=Markup(script),  # noqa: S704 (our own files)
-            data=Markup(to_script_json(data)),  # noqa: S704 (made safe for a script element)
-            policy=_policy(style, script) if served is None else served_policy(),
-            packed=map(Markup, packed),  # base64, which no markup is in
-            svg=svg,
-            is_served=served is not None,
+            data=Markup(to_script_json(filled.data)),  # noqa: S704 (made safe for a script element)
+            policy=served_policy() if filled.is_served else _policy(style, script),
+            packed=map(Markup, filled.packed),  # base64, which no markup is in
+            svg=filled.svg,
+            is_served=filled.is_served,
             version=VERSION,
             failure_words=FAILURES,
             rules_model=RULES_MODEL,
