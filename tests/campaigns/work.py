@@ -21,14 +21,15 @@ def person(campaign: Campaign, number: int = 0) -> Person:
 
 
 def statements_of(campaign: Campaign, work: Callable[[], object]) -> list[str]:
-    """What SQLite is asked for while one thing is done after another."""
+    """What SQLite is asked to read and write while one thing is done after another."""
     asked: list[str] = []
     with campaign.database._engine.connect() as connection:
         driver: Any = connection.connection.driver_connection
     driver.set_trace_callback(asked.append)
     work()
     driver.set_trace_callback(None)
-    return [" ".join(text.split()) for text in asked if not text.startswith(("BEGIN", "COMMIT", "PRAGMA"))]
+    verbs = ("SELECT", "INSERT", "UPDATE", "DELETE")
+    return [" ".join(text.split()) for text in asked if text.startswith(verbs)]
 
 
 def items(campaign: Campaign, given: Assignment) -> list[ItemShown]:

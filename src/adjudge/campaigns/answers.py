@@ -163,7 +163,8 @@ def save(
         raise DataError(f"a request may have {_MOST_EVENTS} events, this one has {len(events)}")
     if not _TOKEN.fullmatch(page):
         raise DataError(f"a page has an id of 1 to 64 letters, digits and - _ . :, got {page!r}")
-    with campaign.database.writing() as connection:
+
+    def work(connection: Connection) -> Saved:
         given = _lock(connection, campaign, person, assignment_id)
         _keep_lease(connection, campaign, given, now)
         saving = _Saving(connection, campaign, given, person.id, page, now)
@@ -172,6 +173,8 @@ def save(
             saving.take(one)
         saving.write()
         return saving.result()
+
+    return campaign.database.write(work)
 
 
 def _lock(connection: Connection, campaign: Campaign, person: Person, assignment_id: int) -> Assignment:

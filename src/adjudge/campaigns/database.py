@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 
+from adjudge.campaigns.together import Together
 from adjudge.campaigns.turns import Turns
 from adjudge.errors import StoreError, UsageError
 
@@ -27,6 +28,8 @@ _BUSY: Final = 30.0  # seconds that a writer of another process is waited for
 _LOOK: Final = 0.003  # seconds between two looks whether it has ended
 _POOL: Final = {"pool_size": 20, "max_overflow": 20}
 _MIGRATION_LOCK: Final = 7_236_014  # any number, the same for all processes that migrate
+
+_Found = TypeVar("_Found")
 
 
 class Database:
@@ -44,6 +47,7 @@ class Database:
         self._writing = self._engine.execution_options(writes=True)
         self.is_sqlite: Final = self._engine.dialect.name == "sqlite"
         self._writers = Turns()
+        self._together = Together(self.writing)
 
     @property
     def url(self) -> str:
@@ -74,6 +78,20 @@ class Database:
             else:
                 with self._engine.begin() as connection:
                     yield connection
+
+    def write(self, work: Callable[[Connection], _Found]) -> _Found:
+        """Do some work in a transaction, on SQLite with that of other threads: on the disk when this returns.
+
+        After an error nothing of it is written; the work of others is. Not to be nested.
+
+        Raises:
+            StoreError: it cannot be written, as on a full disk.
+        """
+        with _told(self._engine):
+            if self.is_sqlite:
+                return self._together.do(work)
+            with self._engine.begin() as connection:
+                return work(connection)
 
     def migrate(self) -> None:
         """Carry an older or an empty store to the tables of this version.

@@ -102,6 +102,10 @@ _OF_SESSION: Final = Statement(
     .where(session.c.hash == bindparam("hash"), person.c.campaign_id == bindparam("campaign"))
 )
 
+_SEEN: Final = Statement(
+    update(session).where(session.c.hash == bindparam("cookie")).values(seen_at=bindparam("at"))
+)
+
 
 def people(campaign: Campaign) -> tuple[Person, ...]:
     """Everyone, in the order in which they were added; those who were revoked, too."""
@@ -209,8 +213,8 @@ def who(campaign: Campaign, cookie: str, now: float) -> Person | None:
     if now - found.seen_at > IDLE or now - found.created_at > LONGEST:
         return None
     if now - found.seen_at > _SEEN_EVERY:
-        with campaign.database.writing() as connection:
-            connection.execute(update(session).where(session.c.hash == _hash(cookie)).values(seen_at=now))
+        seen = {"cookie": _hash(cookie), "at": now}
+        campaign.database.write(lambda connection: _SEEN.run(connection, [seen]))
     return _person(found)
 
 
