@@ -188,7 +188,10 @@ def test_preferences_have_a_kappa_on_each_criterion_and_a_radar() -> None:
         [criterion, "people and judge"] for criterion in ("faithfulness", "fluency", "style")
     ]
     assert table.rows[0][4:] == ["83 %", "60"]
-    assert [f.name for f in part(page, "criteria").figures] == ["criteria.en-de.anna", "criteria.en-de.judge"]
+    assert [f.name for f in part(page, "criteria").figures] == [
+        "criteria.en-de.people",
+        "criteria.en-de.judge",
+    ]
 
 
 def test_a_profile_has_shares_of_the_errors_of_each_system() -> None:
