@@ -34,7 +34,7 @@ from adjudge.llm.model import Request
 from adjudge.llm.models import Models, OpenModel
 from adjudge.report.tables import Table, render_table
 from adjudge.runs.job import Job, prepare
-from adjudge.runs.session import execute
+from adjudge.runs.local import execute
 
 LATENCY = 0.020
 SYSTEMS = "ABCDEFGHIJ"

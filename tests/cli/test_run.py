@@ -17,7 +17,7 @@ from adjudge.cli.settings import read_settings, split_settings
 from adjudge.data.records import read_records
 from adjudge.data.run_dir import read_run_info
 from adjudge.errors import UsageError
-from adjudge.runs import session
+from adjudge.runs import metric_session
 from adjudge.runs.journal import Entry
 from adjudge.runs.units import Unit
 from adjudge.runs.work import Sink
@@ -205,7 +205,7 @@ def test_a_signal_stops_between_blocks_and_says_what_is_left(
         add(sink, unit, entry)
 
     monkeypatch.setattr(Sink, "add", interrupted)
-    monkeypatch.setattr(session, "_BLOCK", 4)
+    monkeypatch.setattr(metric_session, "_BLOCK", 4)
     assert call("run", judge, EXAMPLES, "--lp", "en-de", "--out", "first") == 130
     assert said in capsys.readouterr().err
     assert len(added) < sum(read_run_info("first").counts.values())

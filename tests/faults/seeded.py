@@ -19,7 +19,7 @@ from adjudge.data.load import load
 from adjudge.data.run_dir import RECORDS
 from adjudge.errors import ModelError
 from adjudge.runs.job import prepare
-from adjudge.runs.session import execute
+from adjudge.runs.local import execute
 from tests.faults.conftest import write_set
 from tests.faults.server import TEXT, Fault, Server, plain
 

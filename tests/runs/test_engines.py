@@ -8,8 +8,9 @@ import pytest
 from adjudge.errors import UsageError
 from adjudge.runs import engines, session
 from adjudge.runs.job import Job
+from adjudge.runs.local import execute
 from adjudge.runs.run import run
-from adjudge.runs.session import Outcome, execute
+from adjudge.runs.session import Outcome
 from tests.runs.conftest import Rater, Scripted, small_set
 
 

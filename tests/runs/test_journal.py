@@ -20,7 +20,7 @@ from adjudge.judges import Repeated
 from adjudge.judges.gemba_mqm import GembaMqm
 from adjudge.llm import rules
 from adjudge.llm.model import Request
-from adjudge.runs import journal, judging, session
+from adjudge.runs import journal, judge_session, judging
 from adjudge.runs.journal import Journal, Kept, basis_of
 from tests.runs.conftest import RULES, Rater, Stopping, small_set
 
@@ -39,7 +39,7 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         seen.append(subject.key)
         return await judge_subject(judge, subject, *more)
 
-    monkeypatch.setattr(session, "judge_subject", seeing)
+    monkeypatch.setattr(judge_session, "judge_subject", seeing)
     return seen
 
 
@@ -76,7 +76,7 @@ def test_nothing_is_judged_again_where_nothing_has_changed(tmp_path: Path, judge
         assert again.info.signature == first.info.signature
 
 
-@pytest.mark.parametrize("what", ["program", "answers", "marks"])
+@pytest.mark.parametrize("what", ["program", "answers", "marks", "records"])
 def test_all_is_judged_again_where_something_has(
     tmp_path: Path, judged: list[str], monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
@@ -88,7 +88,7 @@ def test_all_is_judged_again_where_something_has(
     elif what == "answers":
         (tmp_path / "run/calls.sqlite").unlink()
     else:
-        (tmp_path / "run" / MARKS).unlink()
+        (tmp_path / "run" / {"marks": MARKS, "records": "records.jsonl"}[what]).unlink()
     run(tmp_path / "run")
     assert len(judged) == SIZE
     assert records(tmp_path / "run") == before

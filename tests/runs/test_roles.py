@@ -12,7 +12,8 @@ from adjudge.errors import UsageError
 from adjudge.llm.models import EMBEDDED
 from adjudge.runs.advice import roles_of, serves
 from adjudge.runs.job import Job, prepare
-from adjudge.runs.session import Outcome, execute
+from adjudge.runs.local import execute
+from adjudge.runs.session import Outcome
 
 JUDGES: list[tuple[str, dict[str, str]]] = [
     *(

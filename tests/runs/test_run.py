@@ -418,7 +418,7 @@ def test_the_store_tells_every_conversation(tmp_path: Path, model: Scripted) -> 
 
 def test_a_role_that_no_question_came_from_is_said(tmp_path: Path, model: Scripted) -> None:
     from adjudge.runs.job import prepare
-    from adjudge.runs.session import execute
+    from adjudge.runs.local import execute
 
     job = prepare(Rater(), small_set(1), tmp_path / "run", model=["builtin/rules", "cor=builtin/rules"])
     outcome = asyncio.run(execute(job))

@@ -108,8 +108,8 @@ def _by_command(values: Mapping[str, Any], asked: TestSet) -> Gathered[str]:
     from adjudge.curation.commands import CommandTranslator
     from adjudge.data.run_dir import read_run
     from adjudge.runs.job import prepare
+    from adjudge.runs.local import execute
     from adjudge.runs.run import run_to_end
-    from adjudge.runs.session import execute
 
     given = {
         "--model": values["model"],

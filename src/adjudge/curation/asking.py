@@ -21,7 +21,8 @@ from adjudge.errors import AnswerError
 from adjudge.judges._prompts import Parts, Prompts, joined, load_prompts
 from adjudge.judges._subject import language_names, render_terms
 from adjudge.runs.job import Job
-from adjudge.runs.session import Outcome, execute
+from adjudge.runs.local import execute
+from adjudge.runs.session import Outcome
 
 __all__ = ["SOURCE_FILES", "Gathered", "Key", "Question", "blank", "gather", "load_files", "render_source"]
 

@@ -20,9 +20,10 @@ from adjudge.llm.model import NotYetError
 from adjudge.llm.models import Models
 from adjudge.runs.job import Job
 from adjudge.runs.journal import Entry
+from adjudge.runs.judge_session import JudgeSession
 from adjudge.runs.judging import Outcome as Judged
-from adjudge.runs.session import JudgeSession, Outcome
-from adjudge.runs.session import execute as execute_locally
+from adjudge.runs.local import execute as execute_locally
+from adjudge.runs.session import Outcome
 from adjudge.runs.units import Unit
 from adjudge.runs.waves import work_in_waves
 from adjudge.runs.work import Judging
@@ -31,7 +32,7 @@ __all__ = ["BatchSession", "execute"]
 
 
 async def execute(job: Job) -> Outcome:
-    """Run a job to its end; see `runs.session.execute`.
+    """Run a job to its end; see `runs.local.execute`.
 
     Raises:
         UsageError: nobody is asked, or a model that takes no batches.

@@ -21,7 +21,8 @@ from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.runs.advice import check_logprobs
 from adjudge.runs.annotators import Annotator
 from adjudge.runs.job import Job
-from adjudge.runs.session import Outcome, execute
+from adjudge.runs.local import execute
+from adjudge.runs.session import Outcome
 
 __all__ = ["PERCENTILE", "Calibrated", "acalibrate", "for_calibration", "percentile_of"]
 

@@ -17,7 +17,7 @@ __all__ = ["ENGINES", "Engine", "carry_out"]
 Engine = Callable[[Job], Awaitable[Outcome]]
 
 ENGINES: Final[Mapping[str, str]] = {
-    "local": "adjudge.runs.session:execute",
+    "local": "adjudge.runs.local:execute",
     "ray": "adjudge.runs.scale.ray:execute",
     "batch": "adjudge.runs.batch:execute",
 }

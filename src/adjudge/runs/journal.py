@@ -33,6 +33,7 @@ __all__ = ["Entry", "Journal", "Kept", "basis_of"]
 
 _PART: Final = ".records.part"  # of the session that goes on
 _OLD: Final = ".records.old"  # of the one before it, while it is read
+_JUDGES: Final = "adjudge.judges."  # begins the modules of ours
 _READERS: Final = ("json-repair", "orjson")  # other people's code that a record depends on
 
 
@@ -214,10 +215,11 @@ def basis_of(annotator: Annotator) -> bytes:
     settings.
 
     Args:
-        annotator: who judges; of one that is not ours the program is not known, and so nothing is kept.
+        annotator: who judges. Nothing is kept of one that is no judge of ours: its program is not known, or
+            it gathers something on the way.
     """
     judge = annotator.judge if isinstance(annotator, Repeated) else annotator
-    if not type(judge).__module__.startswith("adjudge."):
+    if not type(judge).__module__.startswith(_JUDGES):
         return os.urandom(16).hex().encode()
     digest = hashlib.sha256(_program())
     for value in settings_of(judge).values():
@@ -250,10 +252,12 @@ def _move(folder: Path, name: str, new: str) -> None:
 
 
 def _size(folder: Path, name: str, basis: bytes) -> int:
-    """Bytes of the marks of a file of records that was made on this basis; 0 without."""
+    """Bytes of the marks of a file of records that was made on this basis; 0 without one of the two."""
+    records, marks = _pair(folder, name)
     try:
-        with _pair(folder, name)[1].open("rb") as file:
-            return os.fstat(file.fileno()).st_size if file.readline() == basis + b"\n" else 0
+        with marks.open("rb") as file:
+            is_ours = records.is_file() and file.readline() == basis + b"\n"
+            return os.fstat(file.fileno()).st_size if is_ours else 0
     except OSError:
         return 0
 

@@ -1,50 +1,24 @@
-"""One session of a run: from taking it up to its last record, or to whatever stops it."""
+"""One session of a run, whoever annotates: its counts, its failures, what it leaves."""
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice
-from typing import Any, Final
 
-from adjudge.core.annotation import Failure, Preference, Record
-from adjudge.core.judge import Judge, Metric, Stoppable, failure_of
+from adjudge.core.annotation import Failure
+from adjudge.core.judge import failure_of
 from adjudge.core.run import RunInfo
-from adjudge.core.segment import Subject
-from adjudge.data.call_layers import open_store
-from adjudge.data.call_rows import run_name
-from adjudge.data.calls import CallStore, CallTotals
-from adjudge.errors import AnswerError, DataError, FailureReason, UsageError
-from adjudge.llm.ask import Asker, UnitAsk
-from adjudge.llm.batch.ledger import refuse_open_batches
-from adjudge.llm.budget import Meter
-from adjudge.llm.limits import Load
-from adjudge.llm.models import Models
+from adjudge.errors import FailureReason
 from adjudge.llm.tally import Tally
-from adjudge.meta.ranking.schedules import Standings
-from adjudge.runs.advice import roles_of, serves
-from adjudge.runs.annotators import is_judge, is_metric
-from adjudge.runs.garbage import rare_collections
 from adjudge.runs.job import Job
-from adjudge.runs.journal import Entry, Journal, Kept, basis_of
-from adjudge.runs.judging import Outcome as Judged
-from adjudge.runs.judging import judge_subject
+from adjudge.runs.journal import Journal
 from adjudge.runs.progress import Progress
 from adjudge.runs.record import RunDirectory, now
-from adjudge.runs.scale.merge import take_in
-from adjudge.runs.suspicion import with_suspicion
 from adjudge.runs.units import Slot, Unit
-from adjudge.runs.work import Judging, Sink, work
+from adjudge.runs.work import Sink
 
-__all__ = ["JudgeSession", "Outcome", "execute"]
-
-_GRACE: Final = 5.0  # seconds for calls in flight when a run is stopped: they are paid
-_INFO_SECONDS: Final = 10.0
-_AHEAD: Final = 256  # units whose stored calls are read at a time
-_BLOCK: Final = 32  # translations that a metric gets at a time; between blocks it can be stopped
+__all__ = ["Outcome", "Session"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,30 +44,7 @@ class Outcome:
     inconsistent: int = 0
 
 
-async def execute(job: Job, session: type[JudgeSession] | None = None) -> Outcome:
-    """Run a job to its end.
-
-    Args:
-        job: ready to go.
-        session: of a judge, where it is not the usual one.
-
-    Raises:
-        AdjudgeError: something stopped it; what was answered is stored, the same job goes on from there.
-    """
-    with rare_collections(), closing(RunDirectory(job.out)) as directory:
-        info = directory.open(job.info(), job.plan.test_set)
-        take_in(job.out, job.store, run_name(info.secret))
-        basis = basis_of(job.annotator)
-        with closing(Kept(job.out, basis)) as kept, closing(Journal(job.out, basis)) as journal:
-            if is_judge(job.annotator) and job.models is not None:
-                asking = (session or JudgeSession)(job, directory, info, journal, kept)
-                return await asking.run(job.annotator, job.models)
-            if is_metric(job.annotator):
-                return await _MetricSession(job, directory, info, journal).run(job.annotator)
-            raise UsageError(f"{job.annotator.name} is a judge and has no model to ask")
-
-
-class _Session:
+class Session:
     """What judges and metrics have in common: records, counts, progress."""
 
     def __init__(self, job: Job, directory: RunDirectory, info: RunInfo, journal: Journal) -> None:
@@ -138,263 +89,3 @@ class _Session:
     def seconds(self) -> float:
         """Since the session began."""
         return time.monotonic() - self.began
-
-
-class JudgeSession(_Session):
-    """Asks one question after the other; `runs/batch.py` has the session that asks in batches."""
-
-    meter = Meter({})
-
-    def __init__(
-        self, job: Job, directory: RunDirectory, info: RunInfo, journal: Journal, kept: Kept
-    ) -> None:
-        super().__init__(job, directory, info, journal)
-        self.standings = Standings()
-        self._kept = kept
-        self._settled: dict[int, Entry] = {}
-
-    async def run(self, judge: Judge, models: Models) -> Outcome:
-        """Judge every unit."""
-        models = self.open(models)
-        store = open_store(self.job.store, run_name(self.start.secret), self.job.base)
-        asker = Asker(
-            models,
-            store,
-            secret=bytes.fromhex(self.start.secret),
-            seed=self.job.seed,
-            offline=self.job.offline,
-        )
-        self.tally = asker.tally
-        before = {name: spent for name, spent in store.totals().spent.items() if name in self.job.prices}
-        self.meter = self.job.open_meter(self.job.prices, self.job.budget, before)
-        models.charge(self.meter)
-        try:
-            await self._work(judge, asker, store)
-            info = self.finish(self._info(store.totals()))
-        except BaseException:
-            await asker.stop(_GRACE)
-            with suppress(Exception):
-                self.directory.write(self._info(store.totals()))
-            raise
-        finally:
-            await models.close()
-            store.close()
-        notes = (*self._notes(asker), *_unfound(asker.tally), *_torn(store.torn))
-        return Outcome(
-            info=info,
-            tally=asker.tally,
-            seconds=self.seconds,
-            notes=notes,
-            examples=self.examples,
-            identical=self.sink.identical,
-            inconsistent=self.sink.inconsistent,
-        )
-
-    def open(self, models: Models) -> Models:
-        """The models, as they are asked.
-
-        Raises:
-            UsageError: some calls may be in a batch, and would be paid twice.
-        """
-        refuse_open_batches(self.directory.path)
-        return models
-
-    async def work_through(self, units: Iterator[Unit], judging: Judging, store: CallStore) -> None:
-        """Judge some units to their end."""
-        await work(self.at_hand(store, units), judging, self.sink, width=self.job.width)
-
-    async def outcomes_of(
-        self,
-        judging: Coroutine[Any, Any, Sequence[Judged]],
-        ask: UnitAsk,  # noqa: ARG002 (a session that asks in batches needs it)
-    ) -> Sequence[Judged]:
-        """What a judge gives for one unit, whose questions `ask` puts."""
-        return await judging
-
-    @property
-    def words(self) -> str:
-        """What more there is to say of how far it is."""
-        return ""
-
-    async def _work(self, judge: Judge, asker: Asker, store: CallStore) -> None:
-        async def judged(unit: Unit) -> Entry:
-            if (entry := self._settled.pop(unit.index, None)) is None:
-                return await self._judge(judge, asker, unit)
-            asker.tally.from_store += entry.trail.answered
-            asker.tally.add_trail(entry.trail)
-            return entry
-
-        ticking = asyncio.create_task(self._tick())
-        try:
-            with self.progress:
-                for units in self.job.plan.rounds(self.standings):
-                    await self.work_through(units, judged, store)
-                self._show()
-        finally:
-            self._kept.close()
-            ticking.cancel()
-            await asyncio.gather(ticking, return_exceptions=True)
-
-    def at_hand(self, store: CallStore, units: Iterator[Unit]) -> Iterator[Unit]:
-        """Every unit, with what it used in an earlier session at hand, and records that still hold."""
-        while block := list(islice(units, _AHEAD)):
-            store.read_ahead([unit.name for unit in block])
-            if self._may_keep:
-                for unit in block:
-                    entry = self._kept.find(unit.index, unit.name)
-                    if entry is not None and store.answered(unit.name) == entry.trail.calls:
-                        self._settled[unit.index] = entry
-            yield from block
-
-    @property
-    def _may_keep(self) -> bool:
-        """Whether records may be kept: not where others rest on them, or where they are to be read anew."""
-        return self.job.plan.schedule.kind != "adaptive" and not self.job.offline
-
-    async def _judge(self, judge: Judge, asker: Asker, unit: Unit) -> Entry:
-        """One record for every slot: a judgement, or the failure that stands in its place."""
-        ask = asker.for_unit(unit.subject)
-        found = await self._outcomes(judge, ask, unit) if unit.is_there else ()
-        wanted = sum(not slot.missing for slot in unit.slots)
-        if len(found) != wanted:
-            raise DataError(f"{judge.name} owes {wanted} judgements of {unit.subject.key}, gave {len(found)}")
-        outcomes = iter(found)
-        records = [
-            self.failure(unit, slot, "missing", slot.missing)
-            if slot.missing
-            else self._record(unit, slot, next(outcomes))
-            for slot in unit.slots
-        ]
-        if isinstance(last := records[-1], Preference):  # the overall verdict is the last, where there is one
-            self.standings.add(last)
-        return Entry.of(records, ask.trail)
-
-    async def _outcomes(self, judge: Judge, ask: UnitAsk, unit: Unit) -> Sequence[Judged]:
-        try:
-            return await self.outcomes_of(judge_subject(judge, unit.subject, ask, ask.engine), ask)
-        except AnswerError as error:
-            failed = error
-        except DataError as error:  # a value of the model's that no record accepts
-            failed = AnswerError("schema", str(error))
-        finally:
-            ask.end()
-        return [failed for slot in unit.slots if not slot.missing]
-
-    def _record(self, unit: Unit, slot: Slot, outcome: Judged) -> Record:
-        if isinstance(outcome, AnswerError):
-            return self.failure(unit, slot, outcome.reason, outcome.detail)
-        return with_suspicion(outcome, unit.subject.of(*slot.systems))
-
-    async def _tick(self) -> None:
-        written = time.monotonic()
-        while True:
-            await asyncio.sleep(self.progress.seconds)
-            self._show()
-            if time.monotonic() - written > _INFO_SECONDS:
-                written = time.monotonic()
-                self.directory.write(self.info())
-
-    def _show(self) -> None:
-        done = self.sink.judged + self.sink.failed
-        price = self.meter.words if self.job.prices else ""
-        load = str(self._load) if self._load.concurrency else ""
-        more = ", ".join(part for part in (price, load, self.words) if part)
-        self.progress.show(done=done, failed=self.sink.failed, tally=self.tally, more=more)
-
-    @property
-    def _load(self) -> Load:
-        return Load() if self.job.models is None else self.job.models.load
-
-    def _info(self, totals: CallTotals) -> RunInfo:
-        used, usage, load = self.tally.asked + self.tally.from_store, totals.usage, self._load
-        info = self.info(
-            calls={
-                "asked": totals.asked,
-                "from_store": max(used - totals.asked, 0),
-                **({"searched": totals.searched} if totals.searched else {}),
-                "attempts": totals.attempts,
-                "repaired": self.sink.repaired,
-                **(load.counts if load.concurrency else {}),
-            },
-            tokens={
-                "prompt": usage.prompt,
-                "cached": usage.cached,
-                "completion": usage.completion,
-                "reasoning": usage.reasoning,
-            },
-            price=None if self.meter.price is None else float(self.meter.price),
-            currency=self.meter.currency,
-        )
-        if served := sorted(self.tally.served):
-            info = replace(info, signature=info.signature.with_fields(served=",".join(served)))
-        return info
-
-    def _notes(self, asker: Asker) -> Iterator[str]:
-        for role in asker.models.roles:
-            if not serves(role, asker.tally.roles):
-                seen = ", ".join(sorted(asker.tally.roles - {""})) or "none"
-                known = "" if roles_of(self.job.annotator) else f"; this judge's roles: {seen}"
-                yield f"no question came from role {role!r}{known}"
-
-
-def _unfound(tally: Tally) -> Iterator[str]:
-    """What was not found out is missing in judgements that count as judged."""
-    if tally.unfound:
-        reasons = ", ".join(f"{reason} {number}" for reason, number in tally.unfound.items())
-        yield (
-            f"look-ups that failed: {reasons}; the judge went on without, the same command tries again; "
-            f"first: {tally.first_unfound}"
-        )
-
-
-def _torn(count: int) -> list[str]:
-    return [f"{count} stored calls were damaged and were asked again"] if count else []
-
-
-class _MetricSession(_Session):
-    """Asks nobody."""
-
-    async def run(self, metric: Metric) -> Outcome:
-        """Score every unit, block by block."""
-        size = metric.block if isinstance(metric, Stoppable) else _BLOCK
-        with self.progress:
-            units = iter(self.job.plan)
-            while block := list(islice(units, size)):
-                await self._annotate(metric, block)
-                done = self.sink.judged + self.sink.failed
-                self.progress.show(done=done, failed=self.sink.failed, tally=self.tally)
-                await asyncio.sleep(0)
-        info = self.finish(self.info(price=0.0, corpus_scores=await self._corpus_scores(metric)))
-        return Outcome(info=info, seconds=self.seconds, examples=self.examples)
-
-    async def _annotate(self, metric: Metric, block: list[Unit]) -> None:
-        subjects = [unit.subject for unit in block if unit.is_there]
-        records = await self._records(metric, subjects)
-        if len(records) != len(subjects):
-            raise DataError(f"{metric.name} was given {len(subjects)} translations and judged {len(records)}")
-        judged = iter(records)
-        for unit in block:
-            (slot,) = unit.slots
-            record = self.failure(unit, slot, "missing", slot.missing) if slot.missing else next(judged)
-            self.sink.add(unit, Entry.of([record]))
-            if isinstance(record, Failure) and not slot.missing:
-                self.examples.setdefault(record.reason, record.detail)
-
-    async def _records(self, metric: Metric, subjects: list[Subject]) -> Sequence[Record]:
-        if not isinstance(metric, Stoppable):
-            return metric.annotate(subjects)
-        try:
-            return await asyncio.to_thread(metric.annotate, subjects)
-        finally:  # a thread cannot be cancelled, what it waits for can be ended
-            metric.stop()
-
-    async def _corpus_scores(self, metric: Metric) -> dict[str, dict[str, float]]:
-        found: dict[str, dict[str, float]] = {}
-        for lp, systems in self.job.plan.systems.items():
-            for system in systems:
-                await asyncio.sleep(0)  # a signal may stop it here
-                subjects = list(self.job.plan.of_system(lp, system))
-                score = metric.corpus_score(subjects) if subjects else None
-                if score is not None:
-                    found.setdefault(lp, {})[system] = score
-        return found

@@ -27,10 +27,11 @@ from adjudge.errors import (
 from adjudge.llm.models import EMBEDDED, chosen_outside
 from adjudge.runs.annotators import Annotator
 from adjudge.runs.job import Job, Options, open_again, prepare
+from adjudge.runs.local import execute
 from adjudge.runs.record import RunDirectory, differences
 from adjudge.runs.scale.leased import Call, LeasedCalls, Loans
 from adjudge.runs.scale.shards import Part, job_of, split
-from adjudge.runs.session import Outcome, execute
+from adjudge.runs.session import Outcome
 
 __all__ = ["RAISED", "Recipe", "Stopped", "Worker", "recipe_of"]
 
