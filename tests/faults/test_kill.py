@@ -130,7 +130,7 @@ def test_killed_runs_go_on_without_paying_twice_and_end_the_same(
             assert is_sound(out / "calls.sqlite"), f"seed {seed}"
             server.fails(None)
             process = fork(test_set, out, server)
-            process.join(60)
+            process.join(240)
             assert process.exitcode == 0, f"seed {seed}"
             toll.repaid += len(known & set(asked(server)))
             assert (out / "records.jsonl").read_bytes() == expected, f"seed {seed}, {toll}"
