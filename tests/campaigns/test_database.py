@@ -2,13 +2,14 @@
 
 import sqlite3
 import threading
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import func, insert, inspect, select, text
+from sqlalchemy.event import listen
 from sqlalchemy.exc import IntegrityError
 
 from adjudge.campaigns.campaign import open_campaign
@@ -67,6 +68,21 @@ def test_a_newer_store_is_refused_and_left_as_it_is(url: str) -> None:
         database.migrate()
     with database.reading() as connection:
         assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "m999"
+    database.close()
+
+
+def test_all_connections_are_kept_and_whoever_finds_none_waits(url: str) -> None:
+    database = Database(url)
+    made: list[object] = []
+    listen(database._engine, "connect", lambda *one: made.append(one))
+    database._engine.pool._timeout = 0  # type: ignore[attr-defined] # how long one waits
+    for _ in range(2):
+        with ExitStack() as stack:
+            for _ in range(20):
+                stack.enter_context(database.reading())
+            with pytest.raises(StoreError, match="limit of size 20"), database.reading():
+                pass
+    assert len(made) == 20
     database.close()
 
 

@@ -26,7 +26,9 @@ __all__ = ["Database"]
 
 _BUSY: Final = 30.0  # seconds that a writer of another process is waited for
 _LOOK: Final = 0.003  # seconds between two looks whether it has ended
-_POOL: Final = {"pool_size": 20, "max_overflow": 20}
+_POOL: Final = {"pool_size": 20, "max_overflow": 0, "pool_use_lifo": True}
+"""Connections of a process: all are kept, since a server takes longer to make one than to save by it; the one
+used last comes first, since it knows the statements. Four processes fit into what PostgreSQL allows."""
 _MIGRATION_LOCK: Final = 7_236_014  # any number, the same for all processes that migrate
 
 _Found = TypeVar("_Found")
