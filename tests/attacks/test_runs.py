@@ -10,7 +10,6 @@ import pytest
 
 import adjudge
 from adjudge.checks.attacks import attack_flags
-from adjudge.cli.main import main
 from adjudge.core.annotation import SUSPECT, Annotation, Failure, Record
 from adjudge.core.run import Run
 from adjudge.core.segment import Segment, TestSet
@@ -19,6 +18,7 @@ from adjudge.data.run_dir import read_run
 from adjudge.llm import rules
 from adjudge.report.invisible import is_invisible
 from tests.attacks.hostile import CLEAN, TEST_SET, Calm, Obedient
+from tests.cli.calling import call
 
 PACKAGE = Path(adjudge.__file__).parent
 
@@ -43,12 +43,6 @@ def calm(runs: dict[str, Path]) -> Run:
 
 def systems_of(record: Record) -> tuple[str, ...]:
     return (record.system,) if isinstance(record, Annotation) else record.systems
-
-
-def call(*arguments: str | Path) -> int:
-    with pytest.raises(SystemExit) as end:
-        main([str(argument) for argument in arguments])
-    return int(end.value.code or 0)
 
 
 # Records and numbers...

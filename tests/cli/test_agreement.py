@@ -8,18 +8,17 @@ import pytest
 from scipy import stats
 
 from adjudge import examples
-from adjudge.cli.main import main
 from adjudge.core.annotation import Annotation, Preference, Record
 from adjudge.data.records import read_records, write_records
 from adjudge.data.score_files import read_score_file
+from tests.cli.calling import call
 from tests.scoring.records import error, failed, mqm, preferred, rated
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as left:
-        main(["agreement", *map(str, arguments)])
+    code = call("agreement", *arguments)
     captured = capsys.readouterr()
-    return int(left.value.code or 0), captured.out, captured.err
+    return code, captured.out, captured.err
 
 
 def data_of(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.cli.main import main
 from adjudge.core.annotation import Preference
 from adjudge.data.jsonl import read_test_set
 from adjudge.data.records import read_records, write_records
+from tests.cli.calling import call
 
 
 @pytest.fixture
@@ -25,10 +25,9 @@ def judge(tmp_path: Path) -> Path:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as left:
-        main(["bias", *map(str, arguments)])
+    code = call("bias", *arguments)
     captured = capsys.readouterr()
-    return int(left.value.code or 0), captured.out, captured.err
+    return code, captured.out, captured.err
 
 
 def test_the_biases_are_one_json_object(

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.cli.main import main
 from adjudge.data.run_dir import read_run_info
+from tests.cli.calling import call
 
 EXAMPLES = str(examples.path("test_set.jsonl"))
 FEW = ("--lp", "en-de", "--limit", "6")
@@ -17,12 +17,6 @@ FEW = ("--lp", "en-de", "--limit", "6")
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
-
-
-def call(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as end:
-        main(list(arguments))
-    return int(end.value.code or 0)
 
 
 def test_a_threshold_is_written_and_named_by_the_run_that_reads_it(

@@ -9,7 +9,6 @@ import pytest
 
 from adjudge.campaigns.campaign import Campaign, open_campaign
 from adjudge.campaigns.people import people
-from adjudge.cli.main import main
 from adjudge.core.annotation import Annotation, ErrorSpan
 from adjudge.core.segment import Segment, TestSet
 from adjudge.data.convert import read_content
@@ -17,6 +16,7 @@ from adjudge.data.jsonl import write_test_set
 from adjudge.data.records import read_records, write_records
 from adjudge.data.submission_lines import read_campaign_file
 from tests.campaigns.work import work_off
+from tests.cli.calling import call
 
 NOW = 1_760_000_000.0
 SYSTEMS = ("Alder", "Birch", "Cedar")
@@ -39,10 +39,9 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as left:
-        main([*arguments])
+    code = call(*arguments)
     printed = capsys.readouterr()
-    return int(left.value.code or 0), printed.out, printed.err
+    return code, printed.out, printed.err
 
 
 def made(capsys: pytest.CaptureFixture[str], *options: str) -> str:

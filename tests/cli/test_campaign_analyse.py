@@ -9,7 +9,7 @@ from adjudge.campaigns.settings import Settings
 from adjudge.data.submission_lines import write_campaign_file
 from tests.campaigns.conftest import NOW, make_test_set
 from tests.campaigns.work import person, work_off
-from tests.cli.test_score_and_rank import Asked
+from tests.cli.calling import Asked
 from tests.meta.campaign.campaigns import campaign
 from tests.meta.campaign.test_analysis import two_systems
 

@@ -4,7 +4,8 @@ import pytest
 
 from adjudge import examples
 from adjudge.data.records import write_records
-from tests.cli.test_score_and_rank import Asked, make_run
+from tests.cli.calling import Asked
+from tests.cli.test_score_and_rank import make_run
 from tests.scoring.records import rated
 
 

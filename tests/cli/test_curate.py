@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.cli.main import main
 from adjudge.core.annotation import Annotation, Preference, Verdict
 from adjudge.data.jsonl import read_test_set
 from adjudge.data.pair_files import read_pairs
 from adjudge.data.records import read_records, write_records
 from adjudge.data.run_dir import read_run
+from tests.cli.calling import call
 
 SET = str(examples.path("test_set.jsonl"))
 GOLD = str(examples.path("gold.esa.jsonl"))
@@ -22,12 +22,6 @@ MQM = str(examples.path("gold.mqm.jsonl"))
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
-
-
-def call(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as end:
-        main(list(arguments))
-    return int(end.value.code or 0)
 
 
 def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:

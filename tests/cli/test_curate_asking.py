@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.cli.main import main
 from adjudge.core.annotation import Annotation, Failure
 from adjudge.data.jsonl import read_test_set
 from adjudge.data.records import read_records
 from adjudge.data.run_dir import read_run
+from tests.cli.calling import call
 
 SET = str(examples.path("test_set.jsonl"))
 MARKS = str(examples.path("gold.esa.jsonl"))
@@ -33,12 +33,6 @@ for line in sys.stdin:
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
-
-
-def call(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as end:
-        main(list(arguments))
-    return int(end.value.code or 0)
 
 
 def test_a_filter_keeps_the_hardest_of_each_domain(capsys: pytest.CaptureFixture[str]) -> None:

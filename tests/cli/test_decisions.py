@@ -5,7 +5,7 @@ import pytest
 
 from adjudge.cli.exits import DONE, USAGE
 from adjudge.data.records import write_records
-from tests.cli.test_score_and_rank import Asked
+from tests.cli.calling import Asked
 from tests.scoring.records import error, failed, mqm, rated
 
 RNG = np.random.default_rng(0)

@@ -6,7 +6,7 @@ from adjudge import examples
 from adjudge.data.jsonl import write_test_set
 from adjudge.data.load import load
 from adjudge.data.records import write_records
-from tests.cli.test_score_and_rank import Asked
+from tests.cli.calling import Asked
 from tests.scoring.records import failed, rated
 
 TEXTS = examples.path("test_set.jsonl")

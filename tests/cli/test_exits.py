@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.cli.main import main
+from tests.cli.calling import call
 
 TEXTS = str(examples.path("test_set.jsonl"))
 GOLD = str(examples.path("gold.mqm.jsonl"))
@@ -18,12 +18,6 @@ GOLD = str(examples.path("gold.mqm.jsonl"))
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
-
-
-def call(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as end:
-        main(list(arguments))
-    return int(end.value.code or 0)
 
 
 JUDGED = ("run", "gemba-mqm", TEXTS, "--lp", "en-de", "--limit", "1", "--out", "judged")

@@ -9,7 +9,7 @@ from adjudge.cli.exits import DONE, GATE_NO, GATE_UNSURE, USAGE
 from adjudge.core.segment import Segment, TestSet
 from adjudge.data.jsonl import write_test_set
 from adjudge.data.records import write_records
-from tests.cli.test_score_and_rank import Asked
+from tests.cli.calling import Asked
 from tests.scoring.records import rated
 
 

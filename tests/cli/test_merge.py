@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.cli.main import main
+from tests.cli.calling import call
 
 EXAMPLES = str(examples.path("test_set.jsonl"))
 
@@ -17,12 +17,6 @@ READERS = (
     f"meta {EXAMPLES} --lp en-de --gold split",
     "run chrf split --out new",
 )
-
-
-def call(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as end:
-        main(list(arguments))
-    return int(end.value.code or 0)
 
 
 def run(out: str, *options: str) -> int:

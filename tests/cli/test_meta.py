@@ -7,7 +7,7 @@ import pytest
 
 import adjudge
 from adjudge.meta.evaluation.results import MetaEvaluation
-from tests.cli.test_score_and_rank import Asked
+from tests.cli.calling import Asked
 from tests.meta.folders import METRIC, write_folder, write_own, write_ratings, write_scores
 
 KEYS = [

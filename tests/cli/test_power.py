@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from adjudge.data.records import write_records
-from tests.cli.test_score_and_rank import Asked
+from tests.cli.calling import Asked
 from tests.meta.comparing.test_separating import records as made
 
 

@@ -9,7 +9,7 @@ from adjudge.core.annotation import Annotation
 from adjudge.core.segment import Segment, TestSet
 from adjudge.data.jsonl import write_test_set
 from adjudge.data.records import read_records, write_records
-from tests.cli.test_score_and_rank import Asked
+from tests.cli.calling import Asked
 from tests.scoring.records import error, mqm
 
 SEGMENTS = [str(i) for i in range(6)]

@@ -6,20 +6,14 @@ import pytest
 
 from adjudge.campaigns.campaign import open_campaign
 from adjudge.campaigns.people import people
-from adjudge.cli.main import main
 from adjudge.core.annotation import Annotation
 from adjudge.data.jsonl import write_test_set
 from adjudge.data.mtme_scores import write_score_records
 from tests.campaigns.work import work_off
+from tests.cli.calling import call
 from tests.report.samples import small_test_set
 
 TEXTS = small_test_set(["en-de"])
-
-
-def call(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as left:
-        main([*arguments])
-    return int(left.value.code or 0)
 
 
 @pytest.fixture

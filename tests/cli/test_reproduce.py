@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_score_and_rank import Asked
+from tests.cli.calling import Asked
 from tests.meta.folders import METRIC, write_folder, write_scores
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.cli.main import main
 from adjudge.core.annotation import Annotation
 from adjudge.data.records import read_records
 from adjudge.data.run_dir import read_run_info
 from adjudge.llm import search
 from adjudge.llm.retry import Patience
+from tests.cli.calling import call
 
 EXAMPLES = str(examples.path("test_set.jsonl"))
 FEW = ("--lp", "en-de", "--limit", "2")
@@ -24,12 +24,6 @@ FEW = ("--lp", "en-de", "--limit", "2")
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
-
-
-def call(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as end:
-        main(list(arguments))
-    return int(end.value.code or 0)
 
 
 @pytest.mark.parametrize("before", [True, False])

@@ -1,6 +1,3 @@
-import csv
-import io
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,7 +6,6 @@ import pytest
 
 from adjudge import examples
 from adjudge.cli import scorable
-from adjudge.cli.main import main
 from adjudge.core.annotation import Record
 from adjudge.core.run import RunInfo
 from adjudge.core.score import Signature
@@ -18,29 +14,10 @@ from adjudge.data.jsonl import write_test_set
 from adjudge.data.mtme_ratings import write_ratings
 from adjudge.data.records import write_records
 from adjudge.data.run_dir import write_run_info
+from tests.cli.calling import Asked
 from tests.scoring.records import error, failed, mqm, preferred, rated
 
 TEXTS = TestSet(name="t", segments=(Segment(segment="0", lp="en-de", source="x"),))
-
-
-class Asked:
-    """What a command printed."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str], *arguments: object) -> None:
-        self.code: object = 0
-        try:
-            main([str(a) for a in arguments])
-        except SystemExit as end:
-            self.code = end.code or 0
-        self.out, self.err = capsys.readouterr()
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-    @property
-    def rows(self) -> list[dict[str, str]]:
-        return list(csv.DictReader(io.StringIO(self.out)))
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from adjudge.core.annotation import Record
 from adjudge.data.records import write_records
-from tests.cli.test_score_and_rank import Asked as PlainlyAsked
+from tests.cli.calling import Asked as PlainlyAsked
 from tests.meta.spans.judged import esa, marked, run_of, span, write_run
 from tests.scoring.records import failed
 

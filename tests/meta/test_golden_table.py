@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_score_and_rank import Asked
+from tests.cli.calling import Asked
 
 pytestmark = pytest.mark.realdata
 

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import adjudge
-from adjudge.cli.main import main
 from adjudge.core.ask import Message
 from adjudge.core.judge import PROFILES, Calls
 from adjudge.core.segment import Segment, TestSet
@@ -23,6 +22,7 @@ from adjudge.llm.tokens import estimate_text
 from adjudge.runs.forecast import Forecast, aforecast, forecast, forecast_job
 from adjudge.runs.job import prepare
 from adjudge.runs.run import run
+from tests.cli.calling import call
 from tests.faults import server as faults
 from tests.faults.server import MARK, Server, envelope
 from tests.runs.conftest import Lengths, small_set
@@ -266,12 +266,6 @@ def test_uncorrected_bounds_hold_for_tokenizers_from_coarse_to_fine(server: Serv
 
 
 # The command...
-
-
-def call(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as end:
-        main(list(arguments))
-    return int(end.value.code or 0)
 
 
 @pytest.fixture
