@@ -2,6 +2,8 @@
 
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -122,6 +124,13 @@ def test_what_stands_in_a_file_that_a_setting_names_counts(tmp_path: Path) -> No
         (tmp_path / "some.json").write_text(content)
         found.append(basis_of(judge))
     assert found[0] == found[2] != found[1]
+
+
+def test_the_program_is_all_that_a_judge_of_ours_imports() -> None:
+    code = "import sys, adjudge.runs.local, adjudge.judges.gemba_mqm; print(*sys.modules)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    rooms = {name.split(".")[1] for name in said.split() if name.startswith("adjudge.")}
+    assert rooms - {"meta", "errors"} == set(journal._ROOMS), "meta only says which pairs there are"
 
 
 def test_reparse_reads_every_answer_anew(tmp_path: Path, judged: list[str]) -> None:

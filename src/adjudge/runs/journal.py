@@ -33,6 +33,15 @@ __all__ = ["Entry", "Journal", "Kept", "basis_of"]
 
 _PART: Final = ".records.part"  # of the session that goes on
 _OLD: Final = ".records.old"  # of the one before it, while it is read
+_ROOMS: Final = (
+    "core",
+    "data",
+    "llm",
+    "judges",
+    "checks",
+    "scoring",
+    "runs",
+)  # pages and statistics make none
 _JUDGES: Final = "adjudge.judges."  # begins the modules of ours
 _READERS: Final = ("json-repair", "orjson")  # other people's code that a record depends on
 
@@ -230,12 +239,13 @@ def basis_of(annotator: Annotator) -> bytes:
 
 @cache
 def _program() -> bytes:
-    """Digest of our files, and of what reads answers for us."""
+    """Digest of the rooms that a record comes from, and of what reads answers for us."""
     digest = hashlib.sha256(sys.version.encode())
     for name in _READERS:
         digest.update(version(name).encode())
     root = Path(str(files("adjudge")))
-    for path in sorted(path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc"):
+    found = (path for room in _ROOMS for path in (root / room).rglob("*"))
+    for path in sorted(path for path in found if path.is_file() and path.suffix != ".pyc"):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0")
         digest.update(path.read_bytes())
     return digest.digest()
