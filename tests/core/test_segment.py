@@ -81,3 +81,8 @@ def test_a_subject_gives_the_texts_that_it_is_about() -> None:
     assert subject.key == "en-de/7/a"
     with pytest.raises(ValueError, match="unpack"):
         _ = Subject(segment=segment("7", a="x", b="y"), systems=("a", "b")).system
+
+
+def test_a_test_set_without_segments_says_so_when_it_is_asked_for_a_language_pair() -> None:
+    with pytest.raises(UsageError, match=r"'t' has no lp 'en-de'; it has no segment$"):
+        TestSet(name="t", segments=()).select(lp="en-de")

@@ -108,7 +108,8 @@ class TestSet:
             UsageError: an lp or a system that the test set does not have.
         """
         if lp is not None and lp not in self.lps:
-            raise UsageError(f"{self.name!r} has no lp {lp!r}; it has {', '.join(self.lps)}")
+            known = ", ".join(self.lps) or "no segment"
+            raise UsageError(f"{self.name!r} has no lp {lp!r}; it has {known}")
         kept = [s for s in self.segments if lp is None or s.lp == lp]
         if systems is not None:
             kept = self._keep_systems(kept, tuple(systems))

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar, cast
 
 from adjudge.core.annotation import Annotation, Failure
-from adjudge.core.ask import Ask, Quoted
+from adjudge.core.ask import Ask, Message, Quoted
 from adjudge.core.judge import Calls, Judge, Profile, annotation_of
 from adjudge.core.segment import Segment, Subject, TestSet
 from adjudge.data.run_dir import read_run
@@ -24,12 +25,12 @@ from adjudge.runs.job import Job
 from adjudge.runs.local import execute
 from adjudge.runs.session import Outcome
 
-__all__ = ["SOURCE_FILES", "Gathered", "Key", "Question", "blank", "gather", "load_files", "render_source"]
+__all__ = ["Gathered", "Key", "Question", "SourceQuestion", "blank", "gather", "load_files"]
 
 T = TypeVar("T")
 
-SOURCE_FILES: Final = ("markers.md", "source.md", "before.md", "terms.md", "term.md")
-"""Prompt files of a question about a source alone, besides its own."""
+_FILES: Final = ("system.md", "markers.md", "source.md", "before.md", "terms.md", "term.md")
+"""Prompt files of a question about a source alone."""
 
 
 class Key(NamedTuple):
@@ -84,6 +85,32 @@ class Question(Generic[T]):
             else annotation_of(cast("Judge", self), subject.of(system), rationale=str(value))
             for system, value in zip(subject.systems, values, strict=True)
         ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceQuestion(Question[T]):
+    """A question about a source alone: what is wanted, then the source.
+
+    Args:
+        prompts: folder with files that stand in for ours.
+    """
+
+    prompts: Path | None = None
+
+    def messages(self, subject: Subject) -> list[Message]:
+        """What is put to the model."""
+        markers = self._files.piece("markers")
+        system = self._files.message("system", "system", **language_names(subject.lp), markers=markers)
+        return [system, Message("user", _render_source(self._files, subject))]
+
+    @property
+    def prompts_digest(self) -> str:
+        """Six hexadecimal digits over its prompts."""
+        return self._files.digest
+
+    @cached_property
+    def _files(self) -> Prompts:
+        return load_files(self.name, _FILES, self.prompts)
 
 
 @dataclass(frozen=True)
@@ -151,7 +178,7 @@ def load_files(question: str, names: Iterable[str], folder: Path | None) -> Prom
     return load_prompts(question, names, folder, package=__package__)
 
 
-def render_source(prompts: Prompts, subject: Subject) -> Parts:
+def _render_source(prompts: Prompts, subject: Subject) -> Parts:
     """Sources before this one and the glossary, where there are any, then the source itself."""
     name = language_names(subject.lp)["source_language"]
     shown = prompts.piece("source", source_language=name, source=Quoted("source", subject.source))

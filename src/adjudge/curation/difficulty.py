@@ -14,18 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from pathlib import Path
+from functools import partial
 from typing import ClassVar, Final
 
-from adjudge.core.ask import About, Ask, Message, Reply
+from adjudge.core.ask import About, Ask, Reply
 from adjudge.core.segment import Subject
-from adjudge.curation.asking import SOURCE_FILES, Question, load_files, render_source
+from adjudge.curation.asking import SourceQuestion
 from adjudge.errors import AnswerError
 from adjudge.judges._json import check_keys, object_schema, read_object, read_whole_number
-from adjudge.judges._prompts import Prompts
 from adjudge.judges._read import shown
-from adjudge.judges._subject import judged_texts, language_names
+from adjudge.judges._subject import judged_texts
 
 __all__ = ["HIGHEST", "LOWEST", "PLACE", "AskDifficulty", "Difficulty"]
 
@@ -66,12 +64,10 @@ class Difficulty:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskDifficulty(Question[Difficulty]):
+class AskDifficulty(SourceQuestion[Difficulty]):
     """One question about each source."""
 
     name: ClassVar[str] = "difficulty"
-
-    prompts: Path | None = None
 
     async def obtain(self, subject: Subject, ask: Ask) -> Sequence[Difficulty | AnswerError]:
         """Put the one question."""
@@ -82,21 +78,6 @@ class AskDifficulty(Question[Difficulty]):
             schema=_SCHEMA,
         )
         return [answer.value]
-
-    def messages(self, subject: Subject) -> list[Message]:
-        """What the scale means, then the source."""
-        markers = self._files.piece("markers")
-        system = self._files.message("system", "system", **language_names(subject.lp), markers=markers)
-        return [system, Message("user", render_source(self._files, subject))]
-
-    @property
-    def prompts_digest(self) -> str:
-        """Six hexadecimal digits over its prompts."""
-        return self._files.digest
-
-    @cached_property
-    def _files(self) -> Prompts:
-        return load_files("difficulty", ("system.md", *SOURCE_FILES), self.prompts)
 
 
 def read_difficulty(reply: Reply, subject: Subject) -> Difficulty:

@@ -16,19 +16,17 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from pathlib import Path
+from functools import partial
 from typing import ClassVar, Final
 
-from adjudge.core.ask import About, Ask, Message, Reply, Sampling
+from adjudge.core.ask import About, Ask, Reply, Sampling
 from adjudge.core.language import target_language
 from adjudge.core.segment import Segment, Subject, TestSet
-from adjudge.curation.asking import SOURCE_FILES, Key, Question, load_files, render_source
+from adjudge.curation.asking import Key, SourceQuestion
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._json import check_keys, object_schema, read_object
-from adjudge.judges._prompts import Prompts
 from adjudge.judges._read import shown
-from adjudge.judges._subject import judged_texts, language_names
+from adjudge.judges._subject import judged_texts
 
 __all__ = ["AskTranslation", "candidate_names", "check_names", "read_translation", "with_translations"]
 
@@ -38,12 +36,12 @@ _ROOM_EACH: Final = 4  # tokens a code point of the source: scripts differ, and 
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskTranslation(Question[str]):
+class AskTranslation(SourceQuestion[str]):
     """One translation, or several, of each source.
 
     Args:
         temperature: at which they are drawn; above 0 where several are wanted.
-        prompts: folder with files that stand in for ours.
+        prompts: as `SourceQuestion` has it.
 
     Raises:
         UsageError: a temperature below 0.
@@ -52,7 +50,6 @@ class AskTranslation(Question[str]):
     name: ClassVar[str] = "translate"
 
     temperature: float = 0.0
-    prompts: Path | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no server takes."""
@@ -79,21 +76,6 @@ class AskTranslation(Question[str]):
         except AnswerError as error:
             return error
         return answer.value
-
-    def messages(self, subject: Subject) -> list[Message]:
-        """What a translation must keep, then the source."""
-        markers = self._files.piece("markers")
-        system = self._files.message("system", "system", **language_names(subject.lp), markers=markers)
-        return [system, Message("user", render_source(self._files, subject))]
-
-    @property
-    def prompts_digest(self) -> str:
-        """Six hexadecimal digits over its prompts."""
-        return self._files.digest
-
-    @cached_property
-    def _files(self) -> Prompts:
-        return load_files("translate", ("system.md", *SOURCE_FILES), self.prompts)
 
 
 def read_reply(reply: Reply, subject: Subject) -> str:
