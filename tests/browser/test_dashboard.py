@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Page, expect
 
-from adjudge.campaigns.assigning import assign_next, current
+from adjudge.campaigns.assigning import assign_next, assignments
 from adjudge.campaigns.people import enter
 from adjudge.errors import AccessError
 from tests.browser.served import PATIENCE, Site, make_test_set, serving
@@ -110,7 +110,7 @@ def test_a_task_is_taken_back_by_its_number(site: Site, open_dashboard: Open) ->
         page.get_by_label("Number of a task").fill("1")
         page.get_by_role("button", name="Take back").click()
         expect(page.locator("#taken")).to_have_text(words)
-    assert current(site.campaign, person(site.campaign, 0), time.time()) is None
+    assert [one.state for one in assignments(site.campaign, person(site.campaign, 0))] == ["expired"]
 
 
 def test_the_gate_says_what_it_decided(site: Site, open_dashboard: Open) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import event as store_event
 from sqlalchemy import select
 
 from adjudge.campaigns.answers import save
-from adjudge.campaigns.assigning import assign_next, drop, finish
+from adjudge.campaigns.assigning import assign_next, finish, release
 from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.dashboard import dashboard
 from adjudge.campaigns.exporting import stream_submissions
@@ -107,7 +107,7 @@ def test_numbers_move_with_each_answer_and_are_as_new_as_the_store(make_campaign
     assert (row["mean"], row["n"]) == (10, 1)
     save(campaign, only, given.id, "page", [change(shown, 1, rating=90, at=NOW)], NOW)
     assert dashboard(campaign, NOW + 2 * LATER)["systems"]["rows"][0]["mean"] == 90
-    drop(campaign, given.number, only.id, NOW, actor="test")
+    release(campaign, given.number, NOW, actor="test")
     assert dashboard(campaign, NOW + 3 * LATER)["systems"]["rows"] == []
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adjudge.campaigns.answers import save
-from adjudge.campaigns.assigning import Assignment, assign_next, drop, expire, finish
+from adjudge.campaigns.assigning import Assignment, assign_next, finish
 from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.exporting import export_campaign, stream_submissions
 from adjudge.campaigns.items import ItemShown
@@ -16,7 +16,7 @@ from adjudge.core.segment import TestSet
 from adjudge.data.submission_lines import submission_from_json, submission_to_json
 from adjudge.data.submissions import Submission
 from tests.campaigns.conftest import NOW, SYSTEMS, MakeCampaign
-from tests.campaigns.work import answer_all, change, finished, items, person, work_off
+from tests.campaigns.work import answer_all, change, expire, finished, items, person, work_off
 
 ALL = ["esa", "esa-ai", "mqm", "da-sqm", "sqm", "contrastive-esa", "pairwise", "post-edit"]
 
@@ -231,7 +231,7 @@ def test_times_are_those_of_the_work(make: Any) -> None:
     assert (found.active, found.idle, found.revision) == (10.5, 60.0, 2)
 
 
-def test_half_done_work_is_exported_item_by_item_and_dropped_work_never(make_campaign: MakeCampaign) -> None:
+def test_half_done_work_is_exported_item_by_item(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign("esa", 1, assignment="pool", lease_minutes=1)
     who = person(campaign)
     given = assign_next(campaign, who, NOW)
@@ -241,8 +241,6 @@ def test_half_done_work_is_exported_item_by_item_and_dropped_work_never(make_cam
     assert count(campaign) == 1
     expire(campaign, NOW + 3600)
     assert count(campaign) == 1, "a lease that ran out loses nothing"
-    drop(campaign, given.number, who.id, NOW, actor="test")
-    assert count(campaign) == 0
 
 
 def count(campaign: Campaign) -> int:

@@ -10,6 +10,7 @@ from adjudge.campaigns.answers import Event, Saved, save
 from adjudge.campaigns.assigning import Assignment, assign_next, finish
 from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.items import ITEM_COLUMNS, ItemShown, read_item
+from adjudge.campaigns.leases import expire_overdue
 from adjudge.campaigns.people import Person, people
 from adjudge.campaigns.schema import item
 from adjudge.campaigns.state import first_state
@@ -18,6 +19,12 @@ from adjudge.campaigns.state import first_state
 def person(campaign: Campaign, number: int = 0) -> Person:
     """The annotators in order; -1 is the organiser."""
     return people(campaign)[number]
+
+
+def expire(campaign: Campaign, now: float) -> int:
+    """Give back what is overdue, as whoever asks for a task does."""
+    with campaign.database.writing() as connection:
+        return expire_overdue(connection, now)
 
 
 def statements_of(campaign: Campaign, work: Callable[[], object]) -> list[str]:

@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, insert, literal, select, update
+from sqlalchemy import Connection, and_, bindparam, func, insert, literal, select, update
 
 from adjudge.campaigns.audit import write_audit
 from adjudge.campaigns.choosing import choose, tutorial_before
@@ -33,9 +33,6 @@ __all__ = [
     "Finished",
     "assign_next",
     "assignments",
-    "current",
-    "drop",
-    "expire",
     "finish",
     "lock_person",
     "read_assignment",
@@ -56,7 +53,7 @@ class Assignment:
         kind: why it is shown.
         lp: language pair.
         document: id.
-        state: leased, done, expired (given back, its answers count) or dropped (given back, they do not).
+        state: leased, done, or expired: given back; its answers stay, and count.
         place: the person's how manieth, from 0.
         seed: of the order in which sides are shown.
         leased_until: seconds since 1970.
@@ -79,7 +76,7 @@ class Assignment:
 
     def is_editable(self, *, is_loud: bool) -> bool:
         """Whether work on it may go on; a loud check was told of when it was done."""
-        return self.state != "dropped" and not (is_loud and self.kind == "check" and self.state == "done")
+        return not (is_loud and self.kind == "check" and self.state == "done")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,14 +153,12 @@ def read_assignment(
         locks: whether others have to wait for this transaction to change it.
 
     Raises:
-        NotYoursError: it is another person's, or was taken back for good.
+        NotYoursError: it is another person's.
     """
     query = _ONE_LOCKED if locks else _ONE
     found = query.first(connection, assignment=number, person=person, campaign=campaign.id)
     if found is None:
         raise NotYoursError(f"task {number} is not yours")
-    if found.state == "dropped":
-        raise NotYoursError(f"the organiser took task {found.number} back; what you saved of it is kept")
     return _read(found)
 
 
@@ -177,12 +172,6 @@ def lock_person(connection: Connection, campaign: Campaign, number: int) -> AnyR
     if found is None or found.revoked_at is not None:
         raise NotYoursError("you have no access to this campaign any more; ask the organiser")
     return found
-
-
-def current(campaign: Campaign, person: Person, now: float) -> Assignment | None:  # noqa: ARG001 (see below)
-    """What a person has to work on; though its time may be up at `now`, nobody else was given it yet."""
-    with campaign.database.reading() as connection:
-        return _current(connection, campaign, person.id)
 
 
 def _current(connection: Connection, campaign: Campaign, person: int) -> Assignment | None:
@@ -323,16 +312,6 @@ def _todo(one: ItemShown, row: AnyRow) -> list[str]:
     return [f"segment {one.place + 1}: {why}" for why in reasons]
 
 
-def expire(campaign: Campaign, now: float) -> int:
-    """Give back what was leased for longer than it was kept for; its answers so far stay and count.
-
-    Returns:
-        How many tasks.
-    """
-    with campaign.database.writing() as connection:
-        return expire_overdue(connection, now)
-
-
 def release(campaign: Campaign, number: int, now: float, *, actor: str) -> int:
     """Take a task back from everybody who has not finished it; their answers so far stay and count.
 
@@ -342,31 +321,12 @@ def release(campaign: Campaign, number: int, now: float, *, actor: str) -> int:
     Raises:
         UsageError: there is no task of that number.
     """
-    return _take_back(campaign, number, assignment.c.state == "leased", "expired", now, actor)
-
-
-def drop(campaign: Campaign, number: int, person: int, now: float, *, actor: str) -> int:
-    """Take a task from a person and count none of it, done or not; somebody else gets it.
-
-    Returns:
-        1, or 0 where the person does not have it.
-
-    Raises:
-        UsageError: there is no task of that number.
-    """
-    is_theirs = (assignment.c.person_id == person) & assignment.c.state.in_(("leased", "done", "expired"))
-    return _take_back(campaign, number, is_theirs, "dropped", now, actor)
-
-
-def _take_back(
-    campaign: Campaign, number: int, chosen: ColumnElement[bool], state: str, now: float, actor: str
-) -> int:
     with campaign.database.writing() as connection:
         query = select(task.c.id).where(task.c.campaign_id == campaign.id, task.c.number == number)
         found = connection.execute(query).scalar()
         if found is None:
             raise UsageError(f"campaign {campaign.name!r} has no task {number}")
-        count = give_back(connection, (assignment.c.task_id == found) & chosen, state)
-        detail = f"task {number}: {count} given back as {state}"
+        count = give_back(connection, (assignment.c.task_id == found) & (assignment.c.state == "leased"))
+        detail = f"task {number}: {count} given back"
         write_audit(connection, campaign.id, now, actor=actor, action="release", detail=detail)
         return count

@@ -1,7 +1,7 @@
 """From the store to submissions: what people said, under the names of the systems, whenever it is asked for.
 
-What is finished is exported, of tasks under way too; what was dropped, and items without all that the
-protocol asks for, are not. Texts stand in the order in which they were shown, records in the systems' order.
+What is finished is exported, of tasks under way too; items without all that the protocol asks for are not.
+Texts stand in the order in which they were shown, records in the systems' order.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["NON_TRANSLATION", "campaign_header", "dropped_segments", "export_cam
 
 NON_TRANSLATION: Final = "non-translation"
 """Category of the mark over a whole translation that is none of its source."""
-_COUNTS: Final = (assignment.c.state != "dropped") & answer.c.is_complete.is_(True)
+_COUNTS: Final = answer.c.is_complete.is_(True)
 _AT_ONCE: Final = 300  # answers read at a time
 
 

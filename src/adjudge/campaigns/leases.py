@@ -81,31 +81,30 @@ def expire_overdue(connection: Connection, now: float) -> int:
     Returns:
         How many places became free.
     """
-    return _give_back(connection, _OVERDUE.rows(connection, now=now), "expired")
+    return _give_back(connection, _OVERDUE.rows(connection, now=now))
 
 
-def give_back(connection: Connection, chosen: ColumnElement[bool], state: str = "expired") -> int:
+def give_back(connection: Connection, chosen: ColumnElement[bool]) -> int:
     """Free the places of the chosen assignments, and open their tasks; whoever saves just now is waited for.
 
     Args:
         connection: that writes.
         chosen: which assignments.
-        state: that they get: expired or dropped.
 
     Returns:
         How many.
     """
     rows = connection.execute(_GIVEN.where(chosen).with_for_update(key_share=True)).all()
-    return _give_back(connection, rows, state)
+    return _give_back(connection, rows)
 
 
-def _give_back(connection: Connection, rows: Sequence[Any], state: str) -> int:
+def _give_back(connection: Connection, rows: Sequence[Any]) -> int:
     if not rows:
         return 0
     tasks = select(task.c.id).where(task.c.id.in_({row.task_id for row in rows})).order_by(task.c.id)
     opened = connection.execute(tasks.with_for_update(key_share=True)).scalars().all()
     given = assignment.c.id.in_([row.id for row in rows])
-    connection.execute(update(assignment).where(given).values(state=state))
+    connection.execute(update(assignment).where(given).values(state="expired"))
     connection.execute(update(task).where(task.c.id.in_(opened)).values(is_closed=False))
     return len(rows)
 

@@ -140,7 +140,7 @@ assignment: Final = Table(
     _key(),
     _of("task"),
     _of("person"),
-    Column("state", String(10), nullable=False),  # leased, done, expired, dropped
+    Column("state", String(10), nullable=False),  # leased, done, expired
     Column("place", Integer, nullable=False),  # the person's how manieth, from 0
     Column("seed", Integer, nullable=False),  # of the order in which sides are shown
     Column("leased_until", Float, nullable=False),

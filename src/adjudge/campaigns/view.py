@@ -68,7 +68,7 @@ def task_view(campaign: Campaign, person: Person, assignment_id: int) -> TaskVie
     """Show a task to the person to whom it was given; what is done may be read, and changed, again.
 
     Raises:
-        NotYoursError: it is another person's, or was taken back for good.
+        NotYoursError: it is another person's.
     """
     with campaign.database.reading() as connection:
         given = read_assignment(connection, campaign, person.id, assignment_id)

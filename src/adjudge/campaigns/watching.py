@@ -68,7 +68,7 @@ class Watched:
     Args:
         newest: number of the newest event that is in here.
         answers: assignment and item to what was said there.
-        given_up: assignments that expired or were dropped, whose answers do not count.
+        given_up: assignments that expired, whose answers do not count.
         dropped: language pair and id of the segments that the agreement gate dropped.
         lock: who reads on, reads alone.
     """
