@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, update
 
-from adjudge.campaigns.answers import Saved, save
+from adjudge.campaigns.answers import save
 from adjudge.campaigns.assigning import Assignment, assign_next, finish
 from adjudge.campaigns.campaign import Campaign
+from adjudge.campaigns.events import Saved
 from adjudge.campaigns.items import ItemShown
 from adjudge.campaigns.people import Person, revoke
 from adjudge.campaigns.schema import answer, event

@@ -6,9 +6,10 @@ from typing import Any
 
 from sqlalchemy import select
 
-from adjudge.campaigns.answers import Event, Saved, save
+from adjudge.campaigns.answers import save
 from adjudge.campaigns.assigning import Assignment, assign_next, finish
 from adjudge.campaigns.campaign import Campaign
+from adjudge.campaigns.events import Event, Saved
 from adjudge.campaigns.items import ITEM_COLUMNS, ItemShown, read_item
 from adjudge.campaigns.leases import expire_overdue
 from adjudge.campaigns.people import Person, people

@@ -8,8 +8,7 @@ the revisions that its own changes got.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -17,24 +16,21 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from sqlalchemy import Connection, and_, bindparam, insert, select, update
 
 from adjudge.campaigns.assigning import Assignment, lock_person, read_assignment
+from adjudge.campaigns.events import Event, Refused, Saved, SavedEvent, Stale, check_event, check_token
 from adjudge.campaigns.items import ITEM_COLUMNS, AnyRow, ItemShown, read_item
 from adjudge.campaigns.leases import renew, take_up_again
 from adjudge.campaigns.schema import answer, event, item
 from adjudge.campaigns.state import State, faults, first_state, lacks, read_state
 from adjudge.campaigns.statements import Statement
-from adjudge.core.protocol import is_number
 from adjudge.errors import DataError, NotYoursError
 
 if TYPE_CHECKING:
     from adjudge.campaigns.campaign import Campaign
     from adjudge.campaigns.people import Person
 
-__all__ = ["Event", "Refused", "Saved", "SavedEvent", "Stale", "save"]
+__all__ = ["save"]
 
 _MOST_EVENTS: Final = 500  # of one request
-_TOKEN: Final = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
-_KIND: Final = re.compile(r"[a-z_-]{1,20}")
-_LONGEST: Final = 86_400.0  # seconds that one event may say it took
 
 
 _IS_NEWEST: Final = and_(
@@ -74,71 +70,6 @@ def _named(count: int) -> Statement:
     return Statement(_NAMED.where(event.c.client_id.in_([bindparam(f"name_{i}") for i in range(count)])))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Event:
-    """One change, as the page tells it.
-
-    Args:
-        id: made by the page, unique to it.
-        item: number of the item.
-        base: revision that it was made upon; 0 before the first one.
-        kind: what was done: mark, rate, undo and so on. `complete` says that all errors are marked, `reset`
-            takes that back, `time` tells seconds and changes nothing else.
-        at: when, by the page's clock, seconds since 1970.
-        state: the whole item afterwards.
-        hashes: of each text shown, the source first.
-        active: seconds of work since the event before.
-        idle: seconds of pause since then.
-    """
-
-    id: str
-    item: int
-    base: int
-    kind: str
-    at: float
-    state: object
-    hashes: Sequence[str]
-    active: float = 0.0
-    idle: float = 0.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class SavedEvent:
-    """A change that is on the disk, and the revision that it made."""
-
-    id: str
-    item: int
-    revision: int
-    complete: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stale:
-    """An item that another page has changed since; nothing was written over it."""
-
-    item: int
-    revision: int
-    state: Mapping[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Refused:
-    """A change that cannot be, and why, for the person to read."""
-
-    id: str
-    item: int
-    why: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Saved:
-    """What became of each event."""
-
-    saved: tuple[SavedEvent, ...] = ()
-    stale: tuple[Stale, ...] = ()
-    refused: tuple[Refused, ...] = ()
-
-
 def save(
     campaign: Campaign, person: Person, assignment_id: int, page: str, events: Sequence[Event], now: float
 ) -> Saved:
@@ -161,8 +92,7 @@ def save(
     """
     if len(events) > _MOST_EVENTS:
         raise DataError(f"a request may have {_MOST_EVENTS} events, this one has {len(events)}")
-    if not _TOKEN.fullmatch(page):
-        raise DataError(f"a page has an id of 1 to 64 letters, digits and - _ . :, got {page!r}")
+    check_token("a page", page)
 
     def work(connection: Connection) -> Saved:
         given = _lock(connection, campaign, person, assignment_id)
@@ -290,7 +220,7 @@ class _Saving:
             self._write(one, found, state)
 
     def _read(self, one: Event, found: _Answer) -> State:
-        _check_event(one)
+        check_event(one)
         if one.kind == "time":
             return found.state
         if list(one.hashes) != found.shown.asked.hashes:
@@ -363,16 +293,3 @@ class _Saving:
 
 def _values(found: _Answer) -> dict[str, Any]:
     return {name: getattr(found, name) for name in _KEPT} | {"state": found.state.model_dump_json()}
-
-
-def _check_event(one: Event) -> None:
-    if not _TOKEN.fullmatch(one.id):
-        raise DataError(f"a change has an id of 1 to 64 letters, digits and - _ . :, got {one.id!r}")
-    if not _KIND.fullmatch(one.kind):
-        raise DataError(f"a kind of change is a short word, got {one.kind!r}")
-    for name in ("active", "idle"):
-        seconds = getattr(one, name)
-        if not is_number(seconds) or not 0 <= seconds <= _LONGEST:
-            raise DataError(f"{name} lies in 0 to {_LONGEST:g} seconds, got {seconds!r}")
-    if not is_number(one.at):
-        raise DataError(f"a time is a finite number of seconds, got {one.at!r}")
