@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.cli.main import main
 from adjudge.cli.run import read_share
 from adjudge.cli.settings import read_settings, split_settings
 from adjudge.data.records import read_records
@@ -21,6 +20,7 @@ from adjudge.runs import metric_session
 from adjudge.runs.journal import Entry
 from adjudge.runs.units import Unit
 from adjudge.runs.work import Sink
+from tests.cli.calling import call
 
 EXAMPLES = str(examples.path("test_set.jsonl"))
 
@@ -29,12 +29,6 @@ EXAMPLES = str(examples.path("test_set.jsonl"))
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
-
-
-def call(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as end:
-        main(list(arguments))
-    return int(end.value.code or 0)
 
 
 def run(*options: str, judge: str = "gemba-mqm") -> int:

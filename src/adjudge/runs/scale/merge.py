@@ -23,7 +23,7 @@ from adjudge.runs.record import RunDirectory
 from adjudge.runs.scale.found import Found, find_shards, finished_shards
 from adjudge.runs.scale.lines import merged_lines
 
-__all__ = ["Priced", "find_shards", "join", "merge", "so_far", "take_in"]
+__all__ = ["Priced", "join", "merge", "so_far", "take_in"]
 
 _OLD: Final = ".merged"
 

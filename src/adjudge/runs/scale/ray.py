@@ -30,7 +30,8 @@ from adjudge.runs.job import Job
 from adjudge.runs.progress import Progress
 from adjudge.runs.record import RunDirectory
 from adjudge.runs.scale.fleet import Fleet, RayBroker
-from adjudge.runs.scale.merge import find_shards, join, so_far
+from adjudge.runs.scale.found import find_shards
+from adjudge.runs.scale.merge import join, so_far
 from adjudge.runs.scale.shards import Part, refuse_to_split
 from adjudge.runs.scale.worker import recipe_of
 from adjudge.runs.session import Outcome
