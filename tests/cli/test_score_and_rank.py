@@ -1,3 +1,4 @@
+import io
 import sys
 from pathlib import Path
 from typing import Any
@@ -214,6 +215,14 @@ def test_score_files_are_read_and_none_is_no_score(
     ranked = Asked(capsys, "rank", path, "--format", "json")
     assert [(s["system"], s["score"], s["n"]) for s in ranked.json["systems"]] == [("b", 5, 2), ("a", 2, 2)]
     assert "1 of 3 segments are not judged for every system and were dropped." in ranked.err
+
+
+def test_records_may_come_from_standard_input(
+    records: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = Asked(capsys, "score", records, "--format", "csv")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(records.read_bytes())))
+    assert Asked(capsys, "score", "-", "--format", "csv").out == wanted.out
 
 
 def test_a_file_without_any_score_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,7 +72,7 @@ def read_judgements(path: Path, lp: str | None, texts: Path | None) -> Run | Seq
     """Read a run or a file; what is odd in it, or left out, is said on standard error.
 
     Args:
-        path: where it is.
+        path: where it is; `-` for records on standard input.
         lp: canonical language pair of a file that does not say its own.
         texts: test set that ratings without ids are about.
 
@@ -87,7 +87,7 @@ def read_judgements(path: Path, lp: str | None, texts: Path | None) -> Run | Seq
     from adjudge.data.run_dir import read_run
     from adjudge.scoring.repeats import repeats_note, without_repeats
 
-    form = detect(path)
+    form = "records" if str(path) == "-" else detect(path)
     if texts is not None and form not in _TAKE_TEXTS:
         raise UsageError(f"--test-set is for {', '.join(sorted(_TAKE_TEXTS))}, and {path} is {form}")
     if form == "run":
