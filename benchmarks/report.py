@@ -46,9 +46,7 @@ as gold. The command with its start and its reading, best of three, by the clock
 from asking for the file until segments stand there, until a filter chosen at once is applied, and what a
 search takes. Two cores that other work kept busy (load 4 to 9): the clock tells of that work too.
 
-Figures are drawn by a second process while this one packs segments, so that on two quiet cores the clock shows little
-more than what the main thread spends. Beside the version before, in turn and at load 7, where a second of CPU does what
-0.6 do in the table: 5.5 s instead of 7.2 (one annotator), 10.0 instead of 15.2 and 15.7 instead of 21.2 (four).
+Figures are drawn by a second process while this one packs segments: CPU s is that of both.
 
 | annotators | segments | systems | judgements | s | CPU s | MB | shown, s | filtered, s | search, s |
 | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
