@@ -52,6 +52,20 @@ def marked(campaign: Campaign, *spans: ErrorSpan, **changes: Any) -> list[Submis
     return [replace(first, records=(replace(record, spans=spans),), **changes)]
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_filler_does_not_replace_what_was_said_first(is_first: bool, make_campaign: MakeCampaign) -> None:
+    first, _ = make_campaign(annotators=PEOPLE)
+    (one,) = marked(first)
+    (record,) = one.records
+    assert isinstance(record, Annotation)
+    filler = replace(one, records=(replace(record, rating=10, flags=("duplicate",)),))
+    second, _ = make_campaign(annotators=PEOPLE, assignment="pool")
+    left_out = import_submissions(second, [one, filler] if is_first else [filler, one], NOW)
+    assert left_out == {"submissions of a translation by one who judged it twice": 1}
+    (found,) = export_campaign(second).submissions
+    assert [r.rating for r in found.records if isinstance(r, Annotation)] == [70]
+
+
 def test_marks_keep_their_places_and_something_missing_its_own(make_campaign: MakeCampaign) -> None:
     first, _ = make_campaign(annotators=PEOPLE)
     spans = (

@@ -60,7 +60,8 @@ def import_submissions(campaign: Campaign, submissions: Iterable[Submission], no
     with campaign.database.writing() as connection:
         importing = _Importing(campaign, connection, now)
         importing.read()
-        for submission in submissions:
+        in_order = sorted(submissions, key=lambda one: not one.is_filler)  # of one item the later counts
+        for submission in in_order:
             if submission.person not in numbers:
                 raise UsageError(f"campaign {campaign.name!r} has nobody called {submission.person!r}")
             importing.take(submission, numbers[submission.person])

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from adjudge.core.annotation import DUPLICATE, Annotation, ErrorSpan
+from adjudge.core.annotation import Annotation, ErrorSpan
 from adjudge.data.files import write_lines, write_text
 from adjudge.data.pearmut import render_spans
 from adjudge.data.pearmut_submissions import MORE
@@ -81,8 +81,7 @@ def _rendered(submissions: Sequence[Submission], left_out: Counter[str]) -> Iter
 def _order(entry: tuple[tuple[str, int, bool], Sequence[Submission]]) -> tuple[bool, bool, float]:
     """What counts comes last, since of one item the later line counts: not what a filler showed again."""
     (_, _, is_last), parts = entry
-    is_filler = any(isinstance(r, Annotation) and DUPLICATE in r.flags for s in parts for r in s.records)
-    return is_last, not is_filler, parts[0].ended
+    return is_last, not any(submission.is_filler for submission in parts), parts[0].ended
 
 
 def _line(person: str, task: int, parts: Sequence[Submission], left_out: Counter[str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Preference
+from adjudge.core.annotation import DUPLICATE, Annotation, ErrorSpan, Preference
 from adjudge.core.protocol import is_number
 from adjudge.errors import DataError
 
@@ -103,6 +103,11 @@ class Submission:
                 raise DataError(f"{name!r} must be a finite number of seconds, got {value!r}")
         if self.ended < self.started:
             raise DataError(f"a submission cannot end ({self.ended}) before it starts ({self.started})")
+
+    @property
+    def is_filler(self) -> bool:
+        """Whether it fills up a batch: what the person said of the translation in its own place counts."""
+        return any(isinstance(r, Annotation) and DUPLICATE in r.flags for r in self.records)
 
     @property
     def is_dropped(self) -> bool:
