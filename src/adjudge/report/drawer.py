@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,7 @@ from adjudge.report.packed import is_large, size_of
 
 __all__ = ["Drawer", "drawer_for", "drawing", "drawn"]
 
+_SIZE: Final = struct.Struct(">Q")  # before each SVG: how many bytes it has
 _MANY: Final = 20  # figures that take longer to draw than another process, or this one, takes to begin
 _FEW: Final = 3
 
@@ -69,7 +71,7 @@ class Drawer:
 
     def _draw(self, figures: Sequence[Figure], waiting: Sequence[Future[bytes]]) -> None:
         try:
-            with suppress(OSError, EOFError, pickle.UnpicklingError):  # the process ended, or there is none
+            with suppress(OSError, EOFError):  # the process ended, or there is none
                 self._take(figures, waiting)
         finally:
             for future in waiting:
@@ -93,7 +95,7 @@ class Drawer:
             pickle.dump(list(figures), sent)
         with self._process.stdout as answers:
             for future in waiting:
-                future.set_result(pickle.load(answers))  # noqa: S301 (of the process that this one started)
+                future.set_result(_receive(answers))
 
 
 def drawn(figure: Figure, waiting: Future[bytes] | None) -> bytes:
@@ -138,13 +140,28 @@ def drawer_for(judged: Sequence[Judged]) -> AbstractContextManager[Drawer | None
     return Drawer() if is_large(sum(map(size_of, texts.values()))) else nullcontext()
 
 
+def _receive(answers: IO[bytes]) -> bytes:
+    """One figure as SVG: its size, then its bytes.
+
+    Raises:
+        EOFError: the process ended.
+    """
+    if len(head := answers.read(_SIZE.size)) < _SIZE.size:
+        raise EOFError
+    (size,) = _SIZE.unpack(head)
+    if len(svg := answers.read(size)) < size:
+        raise EOFError
+    return svg
+
+
 def _draw_all(asked: IO[bytes], answers: IO[bytes]) -> None:
     """Draw what is asked for, each as soon as it can be."""
     import matplotlib.backends.backend_svg
     import matplotlib.figure  # noqa: F401 (before the figures come)
 
     for figure in pickle.load(asked):  # noqa: S301 (of the process that started this one)
-        pickle.dump(figure.render("svg"), answers)
+        svg = figure.render("svg")
+        answers.write(_SIZE.pack(len(svg)) + svg)
         answers.flush()
 
 
