@@ -56,7 +56,7 @@ def test_many_figures_are_drawn_from_both_ends(executable: str, monkeypatch: pyt
     monkeypatch.setattr(sys, "executable", executable)
     many = [figures()[index % 2] for index in range(30)]
     with drawing(many, None) as finish:
-        assert finish() == [svg for _ in range(15) for svg in (many[0].render("svg"), many[1].render("svg"))]
+        assert finish() == 15 * [figure.render("svg") for figure in figures()]
 
 
 @pytest.mark.usefixtures("without_python")
