@@ -7,6 +7,7 @@ gathered on the way.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -41,7 +42,7 @@ class Key(NamedTuple):
     system: str
 
 
-class Question(Generic[T]):
+class Question(ABC, Generic[T]):
     """What a model is asked of each source. Subclasses are frozen dataclasses, their fields the settings."""
 
     name: ClassVar[str]
@@ -51,6 +52,7 @@ class Question(Generic[T]):
     with_reference: ClassVar[bool] = False
     calls: ClassVar[Calls] = Calls(1, 1, 1)
 
+    @abstractmethod
     async def obtain(self, subject: Subject, ask: Ask) -> Sequence[T | AnswerError]:
         """Ask.
 
@@ -60,12 +62,13 @@ class Question(Generic[T]):
         Raises:
             AnswerError: there is none at all.
         """
-        raise NotImplementedError
+        ...
 
     @property
+    @abstractmethod
     def prompts_digest(self) -> str:
         """Six hexadecimal digits over its prompts."""
-        raise NotImplementedError
+        ...
 
     def calls_for(self, systems: int) -> Calls:
         """One for each system."""
