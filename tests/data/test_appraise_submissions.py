@@ -22,6 +22,7 @@ from adjudge.data.submission_lines import read_campaign_file, write_campaign_fil
 from adjudge.data.submission_records import final_records
 from adjudge.data.submissions import CampaignFile, Submission
 from adjudge.errors import DataError
+from tests.data.campaigns import submission
 
 ITEM: dict[str, Any] = {
     "mqm": [],
@@ -171,7 +172,7 @@ def test_a_clock_that_went_back_is_counted_and_not_lost(tmp_path: Path) -> None:
     ("text", "message"),
     [
         (row(item=9), "'engdeu0102', item 9: no batch shows item 9 of batch 2, document 'doc#A'"),
-        (row(score=999), "'engdeu0102', item 1: a esa rating lies in 0 to 100, got 999"),
+        (row(score=999), "'engdeu0102', item 1: a rating of esa lies in 0 to 100, got 999"),
         (row(spans=mark(start_i=0, end_i=0, severity="odd")), "item 1: a severity must be minor"),
     ],
 )
@@ -234,37 +235,12 @@ def test_the_campaigns_of_the_esa_paper_go_through_ours_and_back_byte_for_byte(
 
 
 def our_own() -> CampaignFile:
-    def submission(person: str, task: int, system: str, **fields: Any) -> Submission:
-        texts = {system: f"Das  Sofa 😀 von {system}"}
+    def sofa(person: str, task: int, system: str, **fields: Any) -> Submission:
         spans = (
             ErrorSpan(severity="minor", start=10, end=11, text="😀"),
             ErrorSpan(severity="major", category="accuracy/omission", match="unplaced"),
         )
-        record = Annotation(
-            lp="en-de",
-            segment="3",
-            system=system,
-            annotator=person,
-            protocol="esa",
-            document="d",
-            rating=60,
-            spans=spans,
-        )
-        usual: dict[str, Any] = {
-            "person": person,
-            "protocol": "esa",
-            "kind": "original",
-            "lp": "en-de",
-            "segment": "3",
-            "document": "d",
-            "task": task,
-            "source": "The sofa",
-            "texts": texts,
-            "records": (record,),
-            "started": 1.5,
-            "ended": 9.25,
-        }
-        return Submission(**{**usual, **fields})
+        return submission(person, task, system, f"Das  Sofa 😀 von {system}", *spans, **fields)
 
     damaged = {
         "kind": "check",
@@ -275,10 +251,10 @@ def our_own() -> CampaignFile:
         name="autumn.1",
         protocol="esa",
         submissions=(
-            submission("ann", 1, "A"),
-            submission("ben", 1, "A", place=0),
-            submission("ann", 2, "B", place=1),
-            submission("ann", 3, "B", place=2, **damaged),
+            sofa("ann", 1, "A"),
+            sofa("ben", 1, "A", place=0),
+            sofa("ann", 2, "B", place=1),
+            sofa("ann", 3, "B", place=2, **damaged),
         ),
     )
 

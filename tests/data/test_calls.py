@@ -56,6 +56,13 @@ def store(path: Path) -> Iterator[CallStore]:
         store.close()
 
 
+async def fill(store: CallStore, calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Save calls, of which the first 20 become a dictionary for those after them."""
+    monkeypatch.setattr(call_writer, "_SAMPLES", 20)
+    for number in range(calls):
+        await store.save(key(number), asked("word " * number), Reply(text="yes " * number))
+
+
 # What is kept...
 
 
@@ -149,9 +156,7 @@ def test_what_a_loop_that_ended_left_is_written_with_what_comes_next(store: Call
 async def test_a_store_with_a_dictionary_is_read_and_written_on(
     path: Path, store: CallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(call_writer, "_SAMPLES", 20)
-    for number in range(20):
-        await store.save(key(number), asked("word " * number), Reply(text="yes " * number))
+    await fill(store, 20, monkeypatch)
     store.close()
     again = CallStore(path, RUN)
     await again.save(key(99), asked("more"), Reply(text="more"))
@@ -266,9 +271,7 @@ async def test_a_torn_row_is_missing_and_counted_and_mended_by_the_next_answer(
 async def test_a_dictionary_that_is_gone_makes_its_rows_missing(
     path: Path, store: CallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(call_writer, "_SAMPLES", 20)
-    for number in range(30):
-        await store.save(key(number), asked("word " * number), Reply(text="yes " * number))
+    await fill(store, 30, monkeypatch)
     store.close()
     with sqlite3.connect(path) as connection:
         connection.execute("DELETE FROM dictionaries")
@@ -287,6 +290,15 @@ def test_a_file_that_is_no_store_is_refused(path: Path, content: bytes) -> None:
     with pytest.raises(StoreError, match=path.name):
         CallReader(path)
     assert path.read_bytes() == content
+
+
+def test_folders_on_the_way_to_a_store_are_made(tmp_path: Path) -> None:
+    store = CallStore(tmp_path / "new" / "folder" / "calls.sqlite", RUN)
+    assert store.find(key()) is None
+    store.close()
+    (tmp_path / "file").write_text("a file")
+    with pytest.raises(StoreError, match="cannot make the folder"):
+        CallStore(tmp_path / "file" / "calls.sqlite", RUN)
 
 
 def test_somebody_elses_database_is_left_alone(path: Path) -> None:

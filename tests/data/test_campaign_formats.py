@@ -9,38 +9,27 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Preference
+from adjudge.core.annotation import ErrorSpan, Preference
 from adjudge.data.convert import Content, read_content, write_content
 from adjudge.data.load import detect, load
 from adjudge.data.spreadsheet import render_cell
 from adjudge.data.submission_records import campaign_test_set
 from adjudge.data.submissions import CampaignFile, Submission
 from adjudge.errors import UsageError
+from tests.data.campaigns import submission
 
 NAMES = {"campaign": "c.jsonl", "appraise": "c.csv", "pearmut": "set_#_en-de.jsonl"}
 
 
-def submission(person: str, task: int, system: str, **fields: Any) -> Submission:
-    record = Annotation(
-        lp="en-de",
-        segment="3",
-        system=system,
-        annotator=person,
-        protocol="esa",
-        document="d",
-        rating=60.0,
-        spans=(ErrorSpan(severity="minor", start=4, end=5, text="😀"),),
-    )
-    usual: dict[str, Any] = {"lp": "en-de", "segment": "3", "document": "d", "source": "A sofa"}
-    usual |= {"person": person, "protocol": "esa", "kind": "original", "task": task, "records": (record,)}
-    usual |= {"texts": {system: f"Das 😀 {system}"}, "started": 10.0 * task, "ended": 10.0 * task + 5}
-    return Submission(**{**usual, **fields})
+def sofa(person: str, task: int, system: str, **fields: Any) -> Submission:
+    face = ErrorSpan(severity="minor", start=4, end=5, text="😀")
+    return submission(person, task, system, f"Das 😀 {system}", face, **fields)
 
 
 CAMPAIGN = CampaignFile(
     name="autumn",
     protocol="esa",
-    submissions=(submission("ann", 1, "A", active=5.0), submission("ben", 2, "B", active=5.0)),
+    submissions=(sofa("ann", 1, "A", active=5.0), sofa("ben", 2, "B", active=5.0)),
 )
 CONTENT = Content(
     test_set=campaign_test_set(CAMPAIGN),
@@ -82,8 +71,8 @@ def test_a_campaign_is_a_test_set_and_of_one_language_pair_if_asked(form: str, t
 
 
 def test_records_of_a_campaign_are_what_counts(tmp_path: Path) -> None:
-    again = submission("ann", 1, "A", is_last=False)
-    check = submission("ann", 3, "A", kind="check", originals={"A": "Das 😀 A"}, texts={"A": "Das Hund A"})
+    again = sofa("ann", 1, "A", is_last=False)
+    check = sofa("ann", 3, "A", kind="check", originals={"A": "Das 😀 A"}, texts={"A": "Das Hund A"})
     file = replace(CAMPAIGN, submissions=(again, check, *CAMPAIGN.submissions))
     write_content(tmp_path / "c.jsonl", "campaign", Content(campaign=file, records=[]))
     found = read_content(tmp_path / "c.jsonl")
@@ -91,7 +80,7 @@ def test_records_of_a_campaign_are_what_counts(tmp_path: Path) -> None:
     assert found.met == {"submissions of kind check": 1, "submissions that were submitted again": 1}
 
 
-@pytest.mark.parametrize("form", ["campaign", "appraise", "pearmut", "spreadsheet"])
+@pytest.mark.parametrize("form", ["campaign", "appraise", "pearmut"])
 def test_judgements_alone_are_no_campaign(form: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=f"{form} says who judged what when, and the input has judgements"):
         write_content(tmp_path / "out", form, replace(CONTENT, campaign=None))
@@ -179,8 +168,8 @@ def test_a_spreadsheet_has_a_row_for_each_judgement(tmp_path: Path) -> None:
         CAMPAIGN,
         submissions=(
             CAMPAIGN.submissions[0],
-            submission("=eve", 3, "A", records=(preference,)),
-            submission("zoe", 4, "A", records=(), chosen="B", edited="+49 30"),
+            sofa("=eve", 3, "A", records=(preference,)),
+            sofa("zoe", 4, "A", records=(), chosen="B", edited="+49 30"),
         ),
     )
     first, second, third = rows_of(file, tmp_path)
@@ -196,12 +185,12 @@ def test_a_spreadsheet_has_a_row_for_each_judgement(tmp_path: Path) -> None:
 
 
 def test_other_exports_stay_raw(tmp_path: Path) -> None:
-    file = replace(CAMPAIGN, submissions=(submission("=cmd()", 1, "@A", source="+1"),))
+    file = replace(CAMPAIGN, submissions=(sofa("=cmd()", 1, "@A", source="+1"),))
     write_content(tmp_path / "c.jsonl", "campaign", Content(campaign=file, records=[]))
     assert read_content(tmp_path / "c.jsonl").campaign == file
 
 
 def test_a_text_that_is_too_long_for_a_cell_is_cut_and_counted(tmp_path: Path) -> None:
-    file = replace(CAMPAIGN, submissions=(submission("zoe", 4, "A", records=(), edited="x" * 40_000),))
+    file = replace(CAMPAIGN, submissions=(sofa("zoe", 4, "A", records=(), edited="x" * 40_000),))
     lost = write_content(tmp_path / "s.csv", "spreadsheet", Content(campaign=file, records=[]))
     assert lost == {"ends of texts that are too long for a cell": 1}

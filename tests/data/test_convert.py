@@ -21,6 +21,8 @@ from adjudge.data.run_dir import write_run_info
 from adjudge.errors import DataError, UsageError
 from tests.data.nasty import drawn_test_sets, texts
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*empty lines")  # B translates every segment with nothing
+
 NAMES = {
     "jsonl": "set.jsonl",
     "records": "records.jsonl",

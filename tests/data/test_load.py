@@ -54,6 +54,7 @@ def test_a_folder_with_a_test_set_is_loaded(tmp_path: Path) -> None:
         ("x.jsonl", '\ufeff\r\n{"kind": "failure", "annotator": "a"}\n', "records"),
         ("x.jsonl", '{"src_lang": "zh", "trans_lang": "en"}\n', "ment-jsonl"),
         ("x.tsv", "system\tdoc\tdoc_id\n", "mqm-tsv"),
+        ("x.tsv", "doc_id\tsegment_id\tsource_lang\n", "wmt25"),
         ("x.seg.rating", "", "mtme-ratings"),
         ("x.seg.score", "", "mtme-scores"),
     ],

@@ -242,7 +242,7 @@ def test_several_campaigns_in_one_json_go_back_as_they_were(tmp_path: Path) -> N
         (5, "wanted a JSON object with an annotation"),
         (line(annotation=[]), "'item' and 'annotation' must be two lists of one length"),
         (line(said={"C": answer()}), "about 'C', which the item does not show"),
-        (line(said={"A": answer(999)}), "a esa rating lies in 0 to 100, got 999"),
+        (line(said={"A": answer(999)}), "a rating of esa lies in 0 to 100, got 999"),
         (
             line(said={"A": answer(5, {**SPAN, "severity": "awful"})}),
             "severity must be one of .* got 'awful'",

@@ -97,6 +97,30 @@ def test_what_is_no_po_file_is_refused_without_naming_our_copy(
     assert str(caught.value).count("messages.po") == 1
 
 
+@pytest.mark.parametrize(
+    ("broken", "line"),
+    [
+        ('msgid "broken', 4),
+        ("msgid broken", 4),
+        ('msgid ""\n"bro\nmsgstr ""', 5),
+        ('msgid "a\\"', 4),
+        ('msgid "a"\nmsgstr[0] "b', 5),
+    ],
+)
+def test_a_text_whose_quotes_are_not_closed_is_refused_with_its_line(
+    tmp_path: Path, broken: str, line: int
+) -> None:
+    path = write(tmp_path, f'msgid "a"\nmsgstr "b"\n\n{broken}\n')
+    line += HEAD.count("\n")
+    with pytest.raises(DataError, match=rf"not PO: a text must stand between quotes .*\.po line {line}\)"):
+        load(path)
+
+
+def test_an_empty_file_is_called_that(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="the file is empty"):
+        load(write(tmp_path, "", head=""))
+
+
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\x00"), min_size=1, max_size=20)
 
 

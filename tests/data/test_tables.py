@@ -118,6 +118,13 @@ def test_text_that_only_begins_like_a_table_is_none(tmp_path: Path) -> None:
         detect(tmp_path / "x.txt")
 
 
+@pytest.mark.parametrize("name", ["x.csv", "x.TSV"])
+def test_a_file_called_a_table_may_have_its_sources_alone(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("source\nHello.\n")
+    (segment,) = load(tmp_path / name, "en-de")
+    assert (segment.source, segment.translations) == ("Hello.", {})
+
+
 def test_a_broken_csv_is_refused_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text('source,A\na,"b"c\n')
     with pytest.raises(DataError, match=r"not CSV: .*line 2"):

@@ -21,13 +21,25 @@ def write(folder: Path, **files: str) -> dict[str, str]:
 
 
 def test_two_files_suffice(tmp_path: Path) -> None:
-    paths = write(tmp_path, src="Hello.\n\n", sys="Hallo.\n \n")
+    paths = write(tmp_path, src="Hello.\nYes.\n", sys="Hallo.\nJa.\n")
     test_set = load_lines(paths["src"], [paths["sys"]], [], lp="eng-deu")
     assert test_set.name == "src"
     assert test_set.segments == (
         Segment(segment="1", lp="en-de", source="Hello.", translations={"sys": "Hallo."}),
-        Segment(segment="2", lp="en-de", source="", translations={"sys": " "}),
+        Segment(segment="2", lp="en-de", source="Yes.", translations={"sys": "Ja."}),
     )
+
+
+def test_empty_lines_are_counted_file_by_file_and_are_texts(tmp_path: Path) -> None:
+    paths = write(tmp_path, src="a\n\nc\n", sys="\nb\n \n", ref="a\nb\nc\n")
+    with pytest.warns(DataWarning) as caught:
+        test_set = load_lines(paths["src"], [paths["sys"]], [paths["ref"]], lp="en-de")
+    said = "empty lines, which are judged as empty texts"
+    assert [str(each.message) for each in caught] == [
+        f"{paths['src']}: {said}: 1 of 3",
+        f"{paths['sys']}: {said}: 2 of 3",
+    ]
+    assert [(s.source, s.translations["sys"]) for s in test_set] == [("a", ""), ("", "b"), ("c", " ")]
 
 
 def test_files_have_names_of_their_own_or_given_ones(tmp_path: Path) -> None:
@@ -102,6 +114,7 @@ def test_an_empty_source_is_no_test_set(tmp_path: Path) -> None:
 # The folder form...
 
 
+@pytest.mark.filterwarnings("ignore:.*empty lines")
 @given(test_set=drawn_test_sets(text=one_line, segment_ids=None, complete=True, lps=("en-de",)))
 def test_a_folder_of_text_comes_back_as_it_was_written_or_is_refused(
     tmp_path_factory: pytest.TempPathFactory, test_set: TestSet

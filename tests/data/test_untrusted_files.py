@@ -117,10 +117,17 @@ def test_a_cell_far_out_makes_no_rows_without_end(tmp_path: Path, monkeypatch: p
     assert len(load(packed(tmp_path, parts), "en-de")) == 1
 
 
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04broken", b"source,A\n"])
-def test_what_is_no_workbook_is_refused(tmp_path: Path, content: bytes) -> None:
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file is empty"),
+        (b"PK\x03\x04broken", "not an Excel workbook"),
+        (b"source,A\n", "not an Excel workbook"),
+    ],
+)
+def test_what_is_no_workbook_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "x.xlsx").write_bytes(content)
-    with pytest.raises(DataError, match="not an Excel workbook"):
+    with pytest.raises(DataError, match=message):
         load(tmp_path / "x.xlsx", "en-de")
 
 

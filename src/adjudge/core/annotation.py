@@ -149,6 +149,11 @@ class Annotation:
             if not is_number(sample):
                 raise DataError(f"a sample must be a finite number, got {sample!r}")
 
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Its system, as the other records have theirs."""
+        return (self.system,)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)  # a run may have millions
 class Preference:

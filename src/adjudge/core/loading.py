@@ -16,6 +16,7 @@ from adjudge.errors import SettingError, UsageError
 
 __all__ = ["choices_of", "find_attribute", "find_class", "read_settings"]
 
+_NUMBERS: Final[Mapping[type, str]] = {int: "a whole number", float: "a number"}
 _TRUTH: Final = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False}
 
 
@@ -117,4 +118,6 @@ def _construct(text: str, wanted: Any, what: str) -> object:  # noqa: ANN401 (an
     try:
         return wanted(text)
     except (TypeError, ValueError) as error:
+        if wanted in _NUMBERS:
+            raise UsageError(f"{what} must be {_NUMBERS[wanted]}, got {text!r}") from None
         raise UsageError(f"{what} must be of type {wanted.__name__}: {error}") from None

@@ -48,7 +48,7 @@ class Protocol:
         if self.low is None or self.high is None:
             raise DataError(f"protocol {self.name} has no rating, got {rating!r}")
         if not is_number(rating) or not self.low <= rating <= self.high:
-            raise DataError(f"a {self.name} rating lies in {self.low:g} to {self.high:g}, got {rating!r}")
+            raise DataError(f"a rating of {self.name} lies in {self.low:g} to {self.high:g}, got {rating!r}")
 
 
 PROTOCOLS: Final[dict[str, Protocol]] = {

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from adjudge.core.annotation import Preference
 
-__all__ = ["Interval", "Scores", "SegmentScore", "Signature", "Suspects", "SystemScore"]
+__all__ = ["Interval", "Scores", "SegmentScore", "Signature", "Suspects", "SystemScore", "listed"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,11 @@ class Interval(NamedTuple):
 
     low: float
     high: float
+
+
+def listed(interval: Interval | None) -> list[float] | None:
+    """An interval as JSON has it: its two ends, or null."""
+    return None if interval is None else [interval.low, interval.high]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)  # a run may have millions

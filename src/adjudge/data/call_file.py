@@ -12,6 +12,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -71,13 +72,17 @@ def store_error(path: Path, error: sqlite3.Error) -> StoreError:
 
 
 def open_to_write(path: Path) -> sqlite3.Connection:
-    """Open a store for writing, and make its tables where there are none.
+    """Open a store for writing; make its folder where there is none, and its tables.
 
     Raises:
-        StoreError: it is no store of ours, or a later version made it.
+        StoreError: it is no store of ours, a later version made it, or its folder cannot be made.
     """
-    with store_errors(path):
-        connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"call store {path}: cannot make the folder: {error.strerror}") from error
+    connect = partial(sqlite3.connect, timeout=60, isolation_level=None, check_same_thread=False)
+    with store_errors(path), _closed_if_refused(connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA wal_autocheckpoint = 20000")
@@ -89,6 +94,16 @@ def open_to_write(path: Path) -> sqlite3.Connection:
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.execute("COMMIT")
     return connection
+
+
+@contextmanager
+def _closed_if_refused(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Leave nothing open of a store that turns out to be none."""
+    try:
+        yield connection
+    except BaseException:
+        connection.close()
+        raise
 
 
 def _has_tables(connection: sqlite3.Connection, path: Path) -> bool:
@@ -111,8 +126,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     """
     if not path.is_file():
         raise StoreError(f"no call store at {path}")
-    with store_errors(path):
-        connection = _connect_to_read(path)
+    with store_errors(path), _closed_if_refused(_connect_to_read(path)) as connection:
         if not _has_tables(connection, path):
             raise StoreError(f"{path} is empty, no call store")
     return connection
@@ -127,4 +141,7 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     except sqlite3.OperationalError:
         connection.close()
         connection = sqlite3.connect(f"{address}?immutable=1", uri=True)
+    except sqlite3.DatabaseError:
+        connection.close()
+        raise
     return connection

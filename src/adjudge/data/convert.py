@@ -35,11 +35,13 @@ from adjudge.data.mtme_scores import read_score_records, write_score_records
 from adjudge.data.pearmut_export import write_pearmut_submissions
 from adjudge.data.pearmut_submissions import read_pearmut_submissions
 from adjudge.data.records import read_records, write_records
-from adjudge.data.spreadsheet import write_spreadsheet
+from adjudge.data.spreadsheet import write_judgements, write_spreadsheet
 from adjudge.data.submission_lines import read_campaign_file, write_campaign_file
 from adjudge.data.submission_records import campaign_test_set, final_records, select_lp
 from adjudge.data.submissions import CampaignFile
 from adjudge.data.text import write_text_folder
+from adjudge.data.wmt25 import read_wmt25
+from adjudge.data.wmt25_writer import write_wmt25
 from adjudge.data.xliff_writer import write_xliff
 from adjudge.errors import DataError, UsageError
 
@@ -91,8 +93,8 @@ def read_content(
     path, lp = find_path(path, lp)
     name = detect(path) if form is None else _readable(form)
     texts = test_set if test_set is None or lp is None else test_set.select(lp=canonical_lp(lp))
-    if name == "mqm-tsv":
-        file = read_mqm_tsv(path, lp, texts)
+    if name in {"mqm-tsv", "wmt25"}:
+        file = read_mqm_tsv(path, lp, texts) if name == "mqm-tsv" else read_wmt25(path, lp)
         return Content(test_set=texts or file.test_set, records=file.records, met=file.met)
     if name in {"campaign", "pearmut"} or (name == "appraise" and as_campaign):
         return _read_campaign(path, name, lp)
@@ -211,7 +213,7 @@ def write_content(path: Path | str, form: str, content: Content, *, force: bool 
 
 def _check(content: Content, target: Format) -> None:
     """Refuse content that has nothing, or not enough, of what a format holds."""
-    if target.is_campaign and content.campaign is None:
+    if target.is_campaign and not target.is_for_people and content.campaign is None:
         why = "and the input has judgements alone" if content.records else "and the input has no judgements"
         raise UsageError(f"{target.name} says who judged what when, {why}")
     if target.has_records and content.records is None:
@@ -266,9 +268,8 @@ def _write(path: Path, target: Format, content: Content) -> Counter[str]:
     records = [] if content.records is None else content.records
     if content.campaign is not None and target.is_campaign:
         return _CAMPAIGN_WRITERS[target.name](path, content.campaign)
-    if target.name == "records":
-        write_records(path, records)
-        return Counter({"texts": len(content.test_set)} if content.test_set is not None else {})
+    if target.name in _ALONE_WRITERS:
+        return _ALONE_WRITERS[target.name](path, records, content.test_set)
     if content.origin is not None and target.is_marked_up:
         lp = content.test_set.lps[0] if content.test_set is not None else None
         return write_xliff(path, records, content.origin, lp)
@@ -280,6 +281,7 @@ def _write(path: Path, target: Format, content: Content) -> Counter[str]:
             "mqm-tsv": write_mqm_tsv,
             "mtme-ratings": write_ratings,
             "mtme-scores": write_score_records,
+            "wmt25": write_wmt25,
         }
         return writers[target.name](path, records, test_set)
     left_out = Counter({"judgements": len(records)})
@@ -292,6 +294,11 @@ def _write(path: Path, target: Format, content: Content) -> Counter[str]:
     else:
         write_test_set(path, test_set)
     return +left_out
+
+
+def _write_records(path: Path, records: Sequence[Record], test_set: TestSet | None) -> Counter[str]:
+    write_records(path, records)
+    return Counter({"texts": len(test_set)} if test_set is not None else {})
 
 
 def _write_campaign(path: Path, file: CampaignFile) -> Counter[str]:
@@ -313,3 +320,8 @@ _CAMPAIGN_WRITERS: Final[dict[str, Callable[[Path, CampaignFile], Counter[str]]]
     "pearmut": write_pearmut_submissions,
     "spreadsheet": write_spreadsheet,
 }
+_ALONE_WRITERS: Final[dict[str, Callable[[Path, Sequence[Record], TestSet | None], Counter[str]]]] = {
+    "records": _write_records,
+    "spreadsheet": write_judgements,
+}
+"""Formats that judgements go to with or without their texts."""

@@ -16,12 +16,14 @@ from adjudge.errors import DataError
 __all__ = ["is_csv_of_texts", "read_csv_texts"]
 
 _DELIMITERS: Final = ",;\t|"
+_ENDINGS: Final = (".csv", ".tsv")
 
 
-def is_csv_of_texts(first: str) -> bool:
-    """Whether a first line is the heading of a table of texts."""
+def is_csv_of_texts(first: str, path: Path) -> bool:
+    """Whether a first line is the heading of a table; one column will do in a file that is called a table."""
     cells = _cells(first, _delimiter(first))
-    return len(cells) > 1 and has_source(cells)
+    is_named = path.name.lower().removesuffix(".gz").endswith(_ENDINGS)
+    return (len(cells) > 1 or is_named) and has_source(cells)
 
 
 def read_csv_texts(path: Path, lp: str | None = None) -> TestSet:

@@ -245,7 +245,13 @@ def read_json(text: str, *, path: Path, line: int | None = None) -> object:
         DataError: it is something else.
     """
     try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
+        value = json.loads(
+            text,
+            object_pairs_hook=_unique,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+            parse_int=_integer,
+        )
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
@@ -271,6 +277,14 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number")
+
+
+def _integer(digits: str) -> int:
+    """A whole number; Python reads none of thousands of digits, and its message is about its own setting."""
+    try:
+        return int(digits)
+    except ValueError as error:
+        raise ValueError(f"a number of {len(digits.removeprefix('-')):,} digits is too large") from error
 
 
 def _finite(digits: str) -> float:

@@ -21,7 +21,10 @@ class Format:
         reads: whether it is read.
         writes: whether it is written.
         files: entries of its folder; empty where it is one file.
+        takes_texts: whether it has no texts, or not all, and is read with those of a test set.
+        needs_lp: whether a file of it does not say its language pair.
         is_campaign: whether it says who judged what when, and not the judgements alone.
+        is_for_people: whether it is a table to look at, of a campaign or of judgements alone.
         is_marked_up: whether it is written as the file that its texts came from, with judgements in it.
     """
 
@@ -31,7 +34,10 @@ class Format:
     reads: bool = True
     writes: bool = True
     files: tuple[str, ...] = ()
+    takes_texts: bool = False
+    needs_lp: bool = False
     is_campaign: bool = False
+    is_for_people: bool = False
     is_marked_up: bool = False
 
     @property
@@ -60,9 +66,26 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="folder of line-aligned text: source.txt, translations/, references/",
         files=("source.txt", "translations", "references"),
     ),
-    Format(name="ment-jsonl", holds="test set, records", title="MENT as on the hub", writes=False),
+    Format(
+        name="ment-jsonl",
+        holds="test set, records",
+        title="MENT as on the hub",
+        writes=False,
+        needs_lp=True,
+    ),
     Format(name="run", holds="test set, records", title="run directory", writes=False),
-    Format(name="mqm-tsv", holds="test set, records", title="MQM TSV of WMT, any year; opens in Marot"),
+    Format(
+        name="mqm-tsv",
+        holds="test set, records",
+        title="MQM TSV of WMT, any year; opens in Marot",
+        takes_texts=True,
+        needs_lp=True,
+    ),
+    Format(
+        name="wmt25",
+        holds="test set, records",
+        title="WMT25's table of texts and marked errors (TSV); predictions of its second task",
+    ),
     Format(
         name="campaign",
         holds="test set, records",
@@ -73,6 +96,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="appraise",
         holds="records",
         title="Appraise's export of a campaign (CSV), with its batches beside it or in --test-set",
+        takes_texts=True,
         is_campaign=True,
     ),
     Format(name="appraise-batches", holds="test set", title="Appraise's batches (JSON)", writes=False),
@@ -80,15 +104,17 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="pearmut",
         holds="test set, records",
         title="Pearmut's annotations of a campaign (JSONL, JSON)",
+        needs_lp=True,
         is_campaign=True,
     ),
     Format(name="pearmut-campaign", holds="test set", title="Pearmut's campaign (JSON)", writes=False),
     Format(
         name="spreadsheet",
         holds="records",
-        title="a campaign as CSV for people, where nothing is run as a formula",
+        title="judgements or a campaign as CSV for people, where nothing is run as a formula",
         reads=False,
         is_campaign=True,
+        is_for_people=True,
     ),
     Format(
         name="xliff",
@@ -101,8 +127,18 @@ FORMATS: Final[tuple[Format, ...]] = (
     Format(name="csv", holds="test set", title="table of texts with a heading (CSV, TSV)", writes=False),
     Format(name="xlsx", holds="test set", title="table of texts with a heading (Excel)", writes=False),
     Format(name="records", holds="records", title="our records, one judgement a line"),
-    Format(name="mtme-ratings", holds="records", title="error spans of mt-metrics-eval (.seg.rating)"),
-    Format(name="mtme-scores", holds="records", title="segment ratings of mt-metrics-eval (.seg.score)"),
+    Format(
+        name="mtme-ratings",
+        holds="records",
+        title="error spans of mt-metrics-eval (.seg.rating)",
+        takes_texts=True,
+    ),
+    Format(
+        name="mtme-scores",
+        holds="records",
+        title="segment ratings of mt-metrics-eval (.seg.score)",
+        takes_texts=True,
+    ),
 )
 
 

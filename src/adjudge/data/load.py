@@ -26,6 +26,7 @@ from adjudge.data.submission_lines import read_campaign_file
 from adjudge.data.submission_records import campaign_test_set
 from adjudge.data.text import is_text_folder, read_files, read_text_folder, split_names
 from adjudge.data.tmx import read_tmx
+from adjudge.data.wmt25 import read_wmt25
 from adjudge.data.xliff import read_xliff
 from adjudge.data.xlsx import read_xlsx
 from adjudge.data.xml_files import check_type, root_name
@@ -35,6 +36,7 @@ __all__ = ["detect", "find_path", "load", "load_lines"]
 
 _FIRST_LINES: Final = {
     rb"system\tdoc": "mqm-tsv",
+    rb"doc_id\tsegment_id\t": "wmt25",
     rb'[^,"]+,[^,]+,[0-9]+,(?:TGT|BAD),': "appraise",
     rb"\[": "appraise-batches",
 }
@@ -79,7 +81,8 @@ def load(path: Path | str, lp: str | None = None, *, form: str | None = None) ->
 
     Args:
         path: a folder in MTME or MENT layout, a run directory, a folder of line-aligned text, a JSONL file,
-            an MQM TSV, XLIFF, TMX, PO, a table of texts (CSV, XLSX), or a name of `adjudge list test-sets`.
+            an MQM TSV, a TSV of WMT25, XLIFF, TMX, PO, a table of texts (CSV, XLSX), or a name of
+            `adjudge list test-sets`.
         lp: keep this language pair only; needed where a folder has several.
         form: name of the format, as in `adjudge list formats`; found out if left out.
 
@@ -128,6 +131,7 @@ _READERS: Final[Mapping[str, Callable[[Path, str | None], TestSet]]] = {
     "run": _read_run,
     "text": read_text_folder,
     "tmx": read_tmx,
+    "wmt25": lambda path, lp: read_wmt25(path, lp).test_set,
     "xliff": read_xliff,
     "xlsx": read_xlsx,
 }
@@ -185,11 +189,11 @@ def _detect_localisation(path: Path, content: bytes, first: bytes) -> str:
     root = root_name(content)
     if root in _ROOTS:
         return str(root)
-    if is_csv_of_texts(first.decode(errors="replace")):
+    if is_csv_of_texts(first.decode(errors="replace"), path):
         return "csv"
     hint = (
-        "a file is JSONL, an MQM TSV, .seg.rating or .seg.score, XLIFF, TMX, PO, XLSX, a CSV with a column "
-        "'source', or of Appraise or Pearmut; "
+        "a file is JSONL, an MQM TSV, a TSV of WMT25, .seg.rating or .seg.score, XLIFF, TMX, PO, XLSX, a CSV "
+        "with a column 'source', or of Appraise or Pearmut; "
         "line-aligned files are given with -s and -t"
     )
     raise DataError(f"no known format: {hint}", path=path)

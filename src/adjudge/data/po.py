@@ -6,6 +6,7 @@ anything: they are left out, and a warning says how many.
 
 from __future__ import annotations
 
+import io
 import re
 import tempfile
 import warnings
@@ -24,6 +25,7 @@ __all__ = ["read_po"]
 
 _CHARSET: Final = re.compile(rb"Content-Type:[^\n]*?charset=([\w.:-]+)", re.IGNORECASE)
 _UNSAID: Final = "charset"  # what a template has where the character set will stand
+_LINE: Final = re.compile(r"""(?:#.*|(?:msg[^\s"]+\s+)?"(?:[^"\\]|\\.)*+")?""", re.DOTALL)
 
 
 def read_po(path: Path, lp: str | None = None) -> TestSet:
@@ -58,12 +60,15 @@ def read_po(path: Path, lp: str | None = None) -> TestSet:
 def _parse(path: Path) -> Any:  # noqa: ANN401 (polib has no types)
     polib = import_extra("polib")
     raw = read_bytes(path)
+    if not raw:
+        raise DataError("the file is empty", path=path)
     found = _CHARSET.search(raw)
     charset = found[1].decode() if found and found[1].lower() != _UNSAID.encode() else "utf-8"
     try:
-        raw.decode(charset)
+        text = raw.decode(charset)
     except (LookupError, UnicodeDecodeError) as error:
         raise DataError(f"not {charset}, which its header names", path=path) from error
+    _check_quotes(text.removeprefix("\ufeff"), path)
     with tempfile.TemporaryDirectory() as folder:  # polib splits a text, unlike a file, at U+2028, too
         copy = Path(folder) / "messages.po"
         copy.write_bytes(raw)
@@ -72,6 +77,13 @@ def _parse(path: Path) -> Any:  # noqa: ANN401 (polib has no types)
         except (OSError, ValueError, IndexError) as error:
             what = str(error).replace(str(copy), "").strip()
             raise DataError(f"not PO: {what or 'damaged'}", path=path) from error
+
+
+def _check_quotes(text: str, path: Path) -> None:
+    """Refuse a text that is not closed; polib takes its last letter for the quote."""
+    for number, line in enumerate(io.StringIO(text, newline=None), start=1):
+        if not _LINE.fullmatch(line.strip()):
+            raise DataError("not PO: a text must stand between quotes", path=path, line=number)
 
 
 def _kind(entry: Any) -> str:  # noqa: ANN401 (the same)

@@ -1,4 +1,4 @@
-"""A campaign for a spreadsheet: one judgement a row, and no cell that a spreadsheet would run as a formula.
+"""Judgements for a spreadsheet: one a row, and no cell that a spreadsheet would run as a formula.
 
 A cell that begins with what starts a formula (also behind blanks, and in its full-width form) gets an
 apostrophe before it, `|` a backslash, NUL and half surrogate pairs a mark. That changes texts, so nothing
@@ -11,22 +11,29 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from adjudge.core.annotation import Annotation, ErrorSpan
+from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Record
+from adjudge.core.segment import TestSet
 from adjudge.data.files import write_text
-from adjudge.data.submission_records import Judgement
 from adjudge.data.submissions import CampaignFile, Submission
 
-__all__ = ["render_cell", "write_spreadsheet"]
+__all__ = ["render_cell", "write_judgements", "write_spreadsheet"]
 
-_HEADING: Final = (
-    *("person", "kind", "lp", "document", "segment", "task", "system", "other system", "criterion"),
-    *("verdict", "rating", "errors", "minor", "major", "critical", "marked", "comment", "written"),
+_SAID: Final = (
+    *("system", "other system", "criterion", "verdict", "rating", "errors", "minor", "major", "critical"),
+    *("marked", "comment"),
+)
+_OF_CAMPAIGN: Final = (
+    *("person", "kind", "lp", "document", "segment", "task", *_SAID, "written"),
     *("started (UTC)", "ended (UTC)", "active seconds", "counts"),
+)
+_ALONE: Final = (
+    *("annotator", "protocol", "lp", "document", "segment", *_SAID, "flags", "failed"),
+    *("source", "translation", "other translation"),
 )
 _FORMULA: Final = re.compile(r"[\s\u200b\ufeff]*[=+\-@|%\uff1d\uff0b\uff0d\uff20\t\r\n\0]")
 _MARK: Final = "\ufffd"
@@ -42,16 +49,33 @@ def write_spreadsheet(path: Path | str, file: CampaignFile) -> Counter[str]:
     Raises:
         DataError: it cannot be written.
     """
+    return _write(Path(path), _OF_CAMPAIGN, (row for each in file.submissions for row in _rows(each)))
+
+
+def write_judgements(
+    path: Path | str, records: Iterable[Record], test_set: TestSet | None = None
+) -> Counter[str]:
+    """Write judgements of whatever origin, and what failed, with the texts that they are about.
+
+    Returns:
+        How many cells were too long for a spreadsheet, and cut.
+
+    Raises:
+        DataError: it cannot be written.
+    """
+    return _write(Path(path), _ALONE, _rows_alone(records, test_set))
+
+
+def _write(path: Path, heading: Sequence[str], rows: Iterable[Sequence[object]]) -> Counter[str]:
     left_out: Counter[str] = Counter()
     text = io.StringIO(newline="")
-    rows = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
-    rows.writerow(_HEADING)
-    for submission in file.submissions:
-        for row in _rows(submission):
-            cells = [render_cell(value) for value in row]
-            left_out["ends of texts that are too long for a cell"] += sum(len(c) > _LONGEST for c in cells)
-            rows.writerow([cell[:_LONGEST] for cell in cells])
-    write_text(Path(path), ["\ufeff", text.getvalue()])
+    table = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    table.writerow(heading)
+    for row in rows:
+        cells = [render_cell(value) for value in row]
+        left_out["ends of texts that are too long for a cell"] += sum(len(c) > _LONGEST for c in cells)
+        table.writerow([cell[:_LONGEST] for cell in cells])
+    write_text(path, ["\ufeff", text.getvalue()])
     return +left_out
 
 
@@ -74,12 +98,28 @@ def _rows(submission: Submission) -> Iterator[list[object]]:
         yield [*about, s.chosen, *[None] * 10, s.edited, *times]
 
 
-def _said(record: Judgement) -> list[object]:
+def _rows_alone(records: Iterable[Record], test_set: TestSet | None) -> Iterator[list[object]]:
+    texts = {(segment.lp, segment.segment): segment for segment in test_set or ()}
+    for record in records:
+        reason = record.reason if isinstance(record, Failure) else None
+        flags = "" if isinstance(record, Failure) else " ".join(record.flags)
+        shown: list[object] = [None, None]
+        if (segment := texts.get((record.lp, record.segment))) is not None:
+            shown = [segment.source, *(segment.translations.get(system) for system in record.systems)]
+        about = [record.annotator, record.protocol, record.lp, record.document, record.segment]
+        yield [*about, *_said(record), flags, reason, *shown, *[None] * (3 - len(shown))]
+
+
+def _said(record: Record) -> list[object]:
     if not isinstance(record, Annotation):
         errors: list[object] = [None] * 6
-        return [*record.systems, record.criterion, record.verdict, *errors, record.rationale]
-    counts = Counter(span.severity for span in record.spans)
-    numbers = [len(record.spans), *(counts[severity] for severity in ("minor", "major", "critical"))]
+        systems = [*record.systems, None][:2]
+        if isinstance(record, Failure):
+            return [*systems, record.criterion, None, *errors, record.detail]
+        verdict = None if record.is_undecided else record.verdict
+        return [*systems, record.criterion, verdict, *errors, record.rationale]
+    counts = Counter(record.counts) or Counter(span.severity for span in record.spans)
+    numbers = [counts.total(), *(counts[severity] for severity in ("minor", "major", "critical"))]
     return [record.system, None, None, None, record.rating, *numbers, _marked(record.spans), record.rationale]
 
 

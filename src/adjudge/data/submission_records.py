@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from adjudge.core.annotation import Annotation, Preference
 from adjudge.core.segment import Segment, TestSet
-from adjudge.data.submissions import PASSES, CampaignFile, Submission
+from adjudge.data.submissions import PASSES, CampaignFile, Kind, Submission, of_latest_pass
 from adjudge.errors import DataError, UsageError
 
 __all__ = ["Judgement", "campaign_test_set", "final_records", "select_lp"]
@@ -26,24 +26,20 @@ def final_records(submissions: Iterable[Submission]) -> tuple[list[Judgement], C
     Returns:
         Also what was left out and how often.
     """
-    kept: list[tuple[int, Judgement]] = []
+    kept: list[tuple[Kind, Judgement]] = []
     met: Counter[str] = Counter()
-    last: dict[tuple[object, ...], int] = {}
     for submission in submissions:
-        number = PASSES.get(submission.kind)
         if submission.is_dropped:
             met["submissions of segments that the agreement gate dropped"] += 1
-            continue
-        if number is None or not submission.is_last:
-            what = f"of kind {submission.kind}" if number is None else "that were submitted again"
-            met[f"submissions {what}"] += 1
-            continue
-        for record in submission.records:
-            kept.append((number, record))
-            last[_about(record)] = max(number, last.get(_about(record), 0))
-    final = [record for number, record in kept if number == last[_about(record)]]
+        elif submission.kind not in PASSES:
+            met[f"submissions of kind {submission.kind}"] += 1
+        elif not submission.is_last:
+            met["submissions that were submitted again"] += 1
+        else:
+            kept += [(submission.kind, record) for record in submission.records]
+    final = of_latest_pass(kept, kind=lambda said: said[0], about=lambda said: _about(said[1]))
     met["judgements that a later pass replaced"] = len(kept) - len(final)
-    return final, +met
+    return [record for _, record in final], +met
 
 
 def _about(record: Judgement) -> tuple[object, ...]:

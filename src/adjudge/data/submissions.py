@@ -7,15 +7,15 @@ every export start from here, whether the campaign was ours or Appraise's or Pea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, TypeVar, get_args
 
 from adjudge.core.annotation import DUPLICATE, Annotation, ErrorSpan, Preference
 from adjudge.core.protocol import is_number
 from adjudge.errors import DataError
 
-__all__ = ["FIRST", "KINDS", "PASSES", "SCHEMA", "CampaignFile", "Kind", "Submission"]
+__all__ = ["FIRST", "KINDS", "PASSES", "SCHEMA", "CampaignFile", "Kind", "Submission", "of_latest_pass"]
 
 SCHEMA: Final = "adjudge-campaign/1"
 
@@ -31,6 +31,8 @@ PASSES: Final[Mapping[Kind, int]] = {"original": 0, "control": 0, "again": 1, "a
 """Kinds that judge translations as they are, and which pass over them each one is: a later one decides."""
 FIRST: Final[tuple[Kind, ...]] = tuple(kind for kind, number in PASSES.items() if number == 0)
 """Kinds of the first pass."""
+
+_Said = TypeVar("_Said")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,3 +132,23 @@ class CampaignFile:
     protocol: str
     submissions: tuple[Submission, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def of_latest_pass(
+    said: Iterable[_Said], kind: Callable[[_Said], Kind], about: Callable[[_Said], Hashable]
+) -> list[_Said]:
+    """What decides: of all that was judged, what was said in the latest pass over it, in the order given.
+
+    Args:
+        said: judgements of kinds in `PASSES`.
+        kind: of one.
+        about: what one judges.
+    """
+    listed = list(said)
+    passes = [PASSES[kind(one)] for one in listed]
+    if not any(passes):  # as mostly: nothing was looked at again
+        return listed
+    latest: dict[Hashable, int] = {}
+    for one, number in zip(listed, passes, strict=True):
+        latest[about(one)] = max(number, latest.get(about(one), 0))
+    return [one for one, number in zip(listed, passes, strict=True) if number == latest[about(one)]]

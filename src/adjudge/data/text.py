@@ -7,6 +7,7 @@ missing: both are refused when writing. The folder form is `source.txt`, `transl
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Final, TypeVar
 from adjudge.core.language import canonical_lp
 from adjudge.core.segment import Segment, TestSet
 from adjudge.data.files import read_lines, write_lines
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError, DataWarning, UsageError
 
 __all__ = [
     "check_file_name",
@@ -77,6 +78,8 @@ def read_files(
     lines = read_aligned(files)
     if not lines["source"]:
         raise DataError("the source has no line", path=source)
+    for what, path in files.items():
+        _warn_of_empty(lines[what], path)
     lp = canonical_lp(lp)
     return TestSet(
         name=name,
@@ -91,6 +94,12 @@ def read_files(
             for index, text in enumerate(lines["source"])
         ),
     )
+
+
+def _warn_of_empty(lines: Sequence[str], path: Path) -> None:
+    if empty := sum(not line.strip() for line in lines):
+        message = f"{path}: empty lines, which are judged as empty texts: {empty} of {len(lines)}"
+        warnings.warn(message, DataWarning, 2)
 
 
 def is_text_folder(path: Path) -> bool:
@@ -218,13 +227,15 @@ def split_names(texts: Iterable[str], what: str) -> dict[str, Path]:
     """Read `NAME=FILE` or `FILE`, whose stem is then the name.
 
     Raises:
-        UsageError: two files of one name.
+        UsageError: two files of one name, or a name or file that is empty.
     """
     found: dict[str, Path] = {}
     for text in texts:
         name, equals, file = text.partition("=")
         if not equals or Path(text).exists():
             name, file = _stem(text), text
+        if not name.strip() or not file:
+            raise UsageError(f"a {what} is given as NAME=FILE or FILE, got {text!r}")
         if name in found:
             raise UsageError(f"two files of {what} {name!r}: {found[name]} and {file}; name them, NAME=FILE")
         found[name] = Path(file)

@@ -44,6 +44,8 @@ def read_xlsx(path: Path, lp: str | None = None) -> TestSet:
     """
     openpyxl = import_extra("openpyxl")
     raw = read_bytes(path)
+    if not raw:
+        raise DataError("the file is empty", path=path)
     _check_archive(raw, path)
     try:
         with warnings.catch_warnings():

@@ -1,0 +1,195 @@
+"""WMT25's table: texts, what is marked in them, and the way back."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.core.annotation import Annotation, ErrorSpan, Failure
+from adjudge.core.segment import Segment, TestSet
+from adjudge.data.convert import Content, read_content, write_content
+from adjudge.data.load import load
+from adjudge.data.wmt25 import MARKS, TEXTS, read_wmt25
+from adjudge.data.wmt25_writer import write_wmt25
+from adjudge.errors import DataError, UsageError
+
+SEGMENT = ["doc", "7", "en", "cs_CZ", "official"]
+CLEAN = ("-1", "-1", "no-error")
+
+
+def table(folder: Path, *rows: list[str], heading: tuple[str, ...] = (*TEXTS, *MARKS)) -> Path:
+    path = folder / "gold.tsv"
+    path.write_text("".join("\t".join(row) + "\n" for row in [list(heading), *rows]))
+    return path
+
+
+def row(system: str, text: str, *marks: str, reference: str = "NaN", source: str = "Hi 😀") -> list[str]:
+    return [*SEGMENT, system, source, text, reference, "news", "ESA", *marks]
+
+
+def test_a_row_is_a_translation_with_what_is_marked_in_it(tmp_path: Path) -> None:
+    path = table(
+        tmp_path,
+        row("A", "Ahoj 😀 ty", "0 5 missing", "4 6 missing", "major minor critical"),
+        row("B", "Ahoj", *CLEAN),
+        row("C", "", "", "", ""),
+    )
+    found = read_wmt25(path)
+    assert found.test_set.segments == (
+        Segment(
+            segment="7",
+            lp="en-cs_CZ",
+            source="Hi 😀",
+            translations={"A": "Ahoj 😀 ty", "B": "Ahoj", "C": ""},
+            document="doc",
+            domain="news",
+            meta={"set_id": "official", "method": "ESA"},
+        ),
+    )
+    about: dict[str, Any] = {
+        "lp": "en-cs_CZ",
+        "segment": "7",
+        "annotator": "gold",
+        "protocol": "mqm",
+        "document": "doc",
+    }
+    assert found.records == (
+        Annotation(
+            **about,
+            system="A",
+            spans=(
+                ErrorSpan(severity="major", start=0, end=4, text="Ahoj"),
+                ErrorSpan(severity="minor", start=5, end=6, text="😀"),
+                ErrorSpan(severity="critical", category="accuracy/omission", match="unplaced"),
+            ),
+        ),
+        Annotation(**about, system="B"),
+    )
+    assert not found.met
+
+
+def test_a_mark_being_removed_costs_nothing_and_one_beyond_the_text_has_no_place(tmp_path: Path) -> None:
+    path = table(tmp_path, row("A", "Ahoj", "0 2", "4 9", "undecided minor"))
+    found = read_wmt25(path)
+    assert found.records is not None
+    first, second = found.records[0].spans
+    assert (first.severity, first.note, first.text) == ("neutral", "undecided", "Ahoj")
+    assert (second.severity, second.match, second.start) == ("minor", "unplaced", None)
+    assert found.met == {"marks beyond the translation, without a place": 1}
+
+
+def test_texts_alone_are_a_test_set_and_other_columns_are_named(tmp_path: Path) -> None:
+    path = table(tmp_path, [*row("A", "Ahoj", reference="Čau"), "93"], heading=(*TEXTS, "overall"))
+    assert load(path).segments[0].references == {"ref": "Čau"}
+    content = read_content(path)
+    assert content.records is None
+    assert content.met == {"columns that are not read: overall": 1}
+
+
+def test_one_language_pair_may_be_kept(tmp_path: Path) -> None:
+    other = row("A", "Hallo", *CLEAN)
+    other[3] = "de_DE"
+    path = table(tmp_path, row("A", "Ahoj", *CLEAN), other)
+    assert read_wmt25(path).test_set.lps == ("en-cs_CZ", "en-de_DE")
+    found = read_wmt25(path, "en-de_DE")
+    assert [r.lp for r in found.records or ()] == list(found.test_set.lps) == ["en-de_DE"]
+    with pytest.raises(UsageError, match="has no lp 'en-fr'"):
+        read_wmt25(path, "en-fr")
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([row("A", "x", "0", "1", "awful")], "minor, major, critical or undecided, got 'awful'"),
+        ([row("A", "x", "0 0", "1", "minor")], "2 starts, 1 ends and 1 types"),
+        ([row("A", "x", "-1", "1", "minor")], "a place is two numbers, or missing twice, got -1 and 1"),
+        ([row("A", "x", "missing", "1", "minor")], "got missing and 1"),
+        ([row("A", "x", *CLEAN), row("A", "y", *CLEAN)], "segment '7' of en-cs_CZ by 'A' is there twice"),
+        ([row("A", "x", *CLEAN), row("B", "y", *CLEAN, source="?")], "is not the same in two rows"),
+        ([row("A", "x")], "wanted 14 columns, got 11"),
+        ([row("A", '"x', *CLEAN)], "not a table by tabs"),
+    ],
+)
+def test_what_is_no_such_row_is_refused_with_its_line(
+    tmp_path: Path, rows: list[list[str]], message: str
+) -> None:
+    with pytest.raises(DataError, match=message) as refused:
+        read_wmt25(table(tmp_path, *rows))
+    assert refused.value.line in {2, 3}
+
+
+def test_scores_without_texts_are_refused(tmp_path: Path) -> None:
+    path = table(tmp_path, heading=(*TEXTS[:6], "domain_name", "method", "overall"))
+    with pytest.raises(DataError, match="without the columns source_segment, hypothesis_segment"):
+        read_content(path)
+
+
+# Out...
+
+
+def test_what_was_read_is_written_as_it_was(tmp_path: Path) -> None:
+    path = table(
+        tmp_path,
+        row("A", "Ahoj 😀 ty", "0 5 missing 0", "4 6 missing 2", "major minor critical undecided"),
+        row("B", "Ahoj", *CLEAN),
+        row("C", "Nic", "", "", ""),
+    )
+    found = read_wmt25(path)
+    lost = write_wmt25(tmp_path / "out.tsv", found.records or (), found.test_set)
+    assert (tmp_path / "out.tsv").read_text() == path.read_text()
+    assert lost == {"translations that nobody judged, their cells are empty": 1}
+
+
+def test_texts_with_tabs_lines_and_quotes_come_back(tmp_path: Path) -> None:
+    odd = 'a\tb\n"c" \\n'
+    texts = TestSet(
+        name="out",
+        segments=(
+            Segment(segment="1", lp="en-de", source=odd, translations={"x": odd}, references={"ref": odd}),
+        ),
+    )
+    write_content(tmp_path / "out.tsv", "wmt25", Content(test_set=texts, records=[]))
+    (found,) = load(tmp_path / "out.tsv").segments
+    assert found == replace(texts.segments[0], meta={"set_id": "official"})
+
+
+def test_what_has_no_place_in_the_table_is_counted(tmp_path: Path) -> None:
+    texts = TestSet(
+        name="t",
+        segments=(
+            Segment(
+                segment="1",
+                lp="en-de",
+                source="a",
+                translations={"x": "b"},
+                references={"r": "c", "s": "d"},
+                meta={"note": 1},
+            ),
+        ),
+    )
+    about: dict[str, Any] = {"lp": "en-de", "segment": "1", "annotator": "j"}
+    spans = (
+        ErrorSpan(severity="minor", start=0, end=1, text="b", category="style"),
+        ErrorSpan(severity="neutral", start=0, end=1, text="b"),
+        ErrorSpan(severity="minor", start=0, end=1, text="a", side="source"),
+        ErrorSpan(severity="major", text="c", match="unmatched"),
+    )
+    said = Annotation(**about, system="x", protocol="esa", rating=5, spans=spans)
+    failed = Failure(**about, systems=("x",), protocol="esa", reason="empty")
+    assert write_wmt25(tmp_path / "o.tsv", [said, failed], texts) == {
+        "ratings": 1,
+        "categories of errors": 1,
+        "neutral marks": 1,
+        "errors of the source": 1,
+        "errors without a place": 1,
+        "failures": 1,
+        "further references": 1,
+        "segments whose meta": 1,
+    }
+    with pytest.raises(UsageError, match="by one annotator, got 'j' and 'k': add --annotator"):
+        write_wmt25(tmp_path / "o.tsv", [said, replace(said, annotator="k")], texts)
+    with pytest.raises(DataError, match="twice; the table holds one"):
+        write_wmt25(tmp_path / "o.tsv", [said, replace(said, rating=6)], texts)
+    with pytest.raises(DataError, match="judge segment '2' of en-de by 'x', which is not there"):
+        write_wmt25(tmp_path / "o.tsv", [replace(said, segment="2")], texts)
