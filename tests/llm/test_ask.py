@@ -307,15 +307,24 @@ async def test_what_stops_the_run_is_raised_to_everybody_who_waits(bench: Bench,
     assert [type(result) for result in results] == [type(error)] * 3
 
 
-async def test_an_answer_on_its_way_is_kept_when_its_asker_is_stopped(bench: Bench) -> None:
+async def ask_slowly(bench: Bench, seconds: float) -> tuple[Asker, "asyncio.Task[Answer[Any]]"]:
+    """Ask a model that takes so long; once the question is on its way."""
+    sent = asyncio.Event()
+
     async def slow(request: Request) -> Reply:
-        await asyncio.sleep(0.02)
+        sent.set()
+        await asyncio.sleep(seconds)
         return Reply(text="yes")
 
     bench.model.reply = slow  # type: ignore[method-assign]
     asker = bench.asker()
     waiting = asyncio.create_task(put(asker))
-    await asyncio.sleep(0.005)
+    await sent.wait()
+    return asker, waiting
+
+
+async def test_an_answer_on_its_way_is_kept_when_its_asker_is_stopped(bench: Bench) -> None:
+    asker, waiting = await ask_slowly(bench, 0.02)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
     await asker.stop(1.0)
@@ -323,14 +332,7 @@ async def test_an_answer_on_its_way_is_kept_when_its_asker_is_stopped(bench: Ben
 
 
 async def test_an_answer_that_takes_too_long_is_left_when_the_run_is_stopped(bench: Bench) -> None:
-    async def slow(request: Request) -> Reply:
-        await asyncio.sleep(60)
-        return Reply(text="yes")
-
-    bench.model.reply = slow  # type: ignore[method-assign]
-    asker = bench.asker()
-    waiting = asyncio.create_task(put(asker))
-    await asyncio.sleep(0.005)
+    asker, waiting = await ask_slowly(bench, 60)
     async with asyncio.timeout(1):
         await asker.stop(0.01)
         assert isinstance((await asyncio.gather(waiting, return_exceptions=True))[0], asyncio.CancelledError)

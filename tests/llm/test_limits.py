@@ -102,9 +102,13 @@ def test_what_headers_say_is_read_and_nonsense_is_as_good_as_nothing(
         assert (None if said is None else (said.limit, said.remaining, said.reset)) == wanted
 
 
-@given(st.dictionaries(st.sampled_from([*OPENAI, *ANTHROPIC]), st.text(max_size=30)))
-def test_no_header_is_an_error(headers: dict[str, str]) -> None:
-    for said in read_allowances(headers).values():
+words = st.text(max_size=30) | st.integers(-1, 10**20).map(str) | st.sampled_from([*ANTHROPIC.values()])
+
+
+@pytest.mark.parametrize("usual", [OPENAI, ANTHROPIC, {}])
+@given(odd=st.dictionaries(st.sampled_from([*OPENAI, *ANTHROPIC]), words, max_size=4))
+def test_no_header_is_an_error(usual: dict[str, str], odd: dict[str, str]) -> None:
+    for said in read_allowances(usual | odd).values():
         assert 0 <= said.remaining <= said.limit
         assert said.reset is None or said.reset >= 0
 
@@ -512,33 +516,35 @@ def test_a_server_that_is_away_is_asked_by_one_call_at_a_time_until_it_is_back()
     assert late < 31
 
 
-def test_a_server_that_stays_away_stops_the_run() -> None:
-    async def main() -> float:
-        share, loop = open_share(), asyncio.get_running_loop()
-        await call(share)  # it was there once
-        began = loop.time()
-        fault: Reply | Fault = AWAY
-        while isinstance(fault, Fault) and fault.consequence == "retry":
-            fault = await call(share, 0.0, AWAY)
-        assert isinstance(fault, Fault)
-        assert "resume later" in fault.detail
-        return loop.time() - began
+async def until_it_stops(share: Share) -> tuple[float, str]:
+    """Call a server that is away: seconds until that stops the run, and what is said then."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    fault: Reply | Fault = AWAY
+    while isinstance(fault, Fault) and fault.consequence == "retry":
+        fault = await call(share, 0.0, AWAY)
+    assert isinstance(fault, Fault)
+    return loop.time() - began, fault.detail
 
-    assert 600 < run(main()) < 635
+
+def test_a_server_that_stays_away_stops_the_run() -> None:
+    async def main() -> tuple[float, str]:
+        share = open_share()
+        await call(share)  # it was there once
+        return await until_it_stops(share)
+
+    seconds, said = run(main())
+    assert 600 < seconds < 635
+    assert "resume later" in said
 
 
 def test_a_server_that_was_never_there_stops_the_run_soon() -> None:
-    async def main() -> float:
-        share, loop = open_share(), asyncio.get_running_loop()
-        began = loop.time()
-        fault: Reply | Fault = AWAY
-        while isinstance(fault, Fault) and fault.consequence == "retry":
-            fault = await call(share, 0.0, AWAY)
-        assert isinstance(fault, Fault)
-        assert "mend the address" in fault.detail
-        return loop.time() - began
+    async def main() -> tuple[float, str]:
+        return await until_it_stops(open_share())
 
-    assert 10 < run(main()) < 27
+    seconds, said = run(main())
+    assert 10 < seconds < 27
+    assert "mend the address" in said
 
 
 def test_a_refusal_costs_no_attempt_where_others_are_taken() -> None:

@@ -1,6 +1,5 @@
 """Log-probabilities are those of the answer, all of it and nothing else, or the reply is a failure."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from adjudge.llm.credentials import Redactor
 from adjudge.llm.envelope import read_envelope
 from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Provider
 from adjudge.llm.remote import Endpoint, RemoteModel
-from tests.faults.server import Server, body, envelope, running, says, spelled
+from tests.faults.server import Server, body, envelope, says, spelled
 from tests.llm.conftest import make_request
 
 pytestmark = pytest.mark.usefixtures("_quick")
@@ -81,12 +80,6 @@ def test_a_thinking_models_tokens_must_be_those_of_the_answer() -> None:
 # Over the wire...
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with running() as server:
-        yield server
-
-
 async def ask(server: Server, provider: Provider = COMPATIBLE, model: str = "mock") -> Reply:
     remote = RemoteModel(Endpoint(provider=provider, url=server.url, model=model))
     try:
@@ -96,7 +89,6 @@ async def ask(server: Server, provider: Provider = COMPATIBLE, model: str = "moc
 
 
 async def test_log_probabilities_that_were_asked_for_come(server: Server) -> None:
-    server.fails(None)
     reply = await ask(server)
     assert "".join(t.token for t in reply.logprobs) == reply.text
     assert {t.logprob for t in reply.logprobs} == {-0.25}
@@ -125,7 +117,6 @@ def _with(logprobs: object, content: str) -> dict[str, Any]:
 
 
 async def test_of_a_model_that_has_none_they_are_neither_asked_nor_missed(server: Server) -> None:
-    server.fails(None)
     for provider, model in (("openai", "o3"), ("glm", "m")):
         assert (await ask(server, PROVIDERS[provider], model)).logprobs == ()
         assert "logprobs" not in server.log[-1]

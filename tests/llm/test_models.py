@@ -13,7 +13,7 @@ from adjudge.data.calls import CallStore
 from adjudge.errors import AdjudgeError, AnswerError, ModelError, UsageError
 from adjudge.llm.connection import Connection
 from adjudge.llm.identity import Identity, call_key, stored_request
-from adjudge.llm.models import EMBEDDED, describe_models, open_model, open_models
+from adjudge.llm.models import EMBEDDED, Models, describe_models, open_model, open_models
 from adjudge.llm.providers import PROVIDERS
 from adjudge.llm.remote import RemoteModel
 from tests.llm.conftest import make_request
@@ -162,6 +162,7 @@ def test_a_recorded_store_answers_and_asks_nobody(tmp_path: Path) -> None:
     assert asyncio.run(model.reply(asked)).text == "yes"
     with pytest.raises(AnswerError, match="missing"):
         asyncio.run(model.reply(make_request("other")))
+    asyncio.run(Models(default=model).close())
 
 
 def test_of_several_recorded_models_one_must_be_named(tmp_path: Path) -> None:
@@ -169,7 +170,9 @@ def test_of_several_recorded_models_one_must_be_named(tmp_path: Path) -> None:
     record(path, RECORDED, Identity(endpoint="vllm", model="other"))
     with pytest.raises(UsageError, match="openai/gpt-x, vllm/other"):
         open_model(f"replay:{path}", Connection())
-    assert open_model(f"replay:{path}#vllm/other", Connection()).name == "vllm/other"
+    model = open_model(f"replay:{path}#vllm/other", Connection())
+    assert model.name == "vllm/other"
+    asyncio.run(Models(default=model).close())
     with pytest.raises(UsageError, match="no model 'third'"):
         open_model(f"replay:{path}#third", Connection())
 

@@ -294,7 +294,7 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize("text", ['{"a": ' * 5000 + "1" + "}" * 5000, "9" * 5000, '{"a": 1, "a": 2}'])
+@pytest.mark.parametrize("text", ['{"a": ' * 200_000 + "1" + "}" * 200_000, "9" * 5000, '{"a": 1, "a": 2}'])
 def test_json_that_no_reader_should_be_given_is_refused_and_breaks_nothing(text: str) -> None:
     with pytest.raises(AnswerError, match=r"parse|ambiguous"):
         refuse_duplicate_keys(text)

@@ -104,5 +104,5 @@ async def test_nothing_to_debate_is_an_error_that_says_so(wants: str) -> None:
 
 @pytest.mark.parametrize("wants", ["statement", "remark", "merged"])
 async def test_a_pair_is_not_debated(wants: str) -> None:
-    with pytest.raises(ModelError, match="debate one translation, got X, Y"):
+    with pytest.raises(ModelError, match="one translation at a time, got X, Y"):
         await ask(wants, (NUMBER,), pair())

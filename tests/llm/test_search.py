@@ -370,6 +370,7 @@ async def test_a_query_is_put_once_and_kept(tmp_path: Path) -> None:
     recorded = engine(f"recorded:{path}")
     assert recorded.identity == opened.identity
     assert await ask_twice(tmp_path / "other.sqlite", recorded) == first
+    await Models(default=recorded).close()
     reader = CallReader(path)
     (exchange, again) = reader.conversation("run", '["zh-en","1","A"]')
     assert (exchange.use.stage, exchange.use.role) == ("search", "engine")
@@ -383,6 +384,7 @@ async def test_a_recorded_engine_that_was_never_asked_gives_no_answer(tmp_path: 
     recorded = engine(f"recorded:{path}")
     with pytest.raises(AnswerError, match="missing"):
         await look_up(recorded, "something else")
+    await Models(default=recorded).close()
     with pytest.raises(UsageError, match="no search engine 'search/bing'"):
         open_search(f"recorded:{path}#bing")
 

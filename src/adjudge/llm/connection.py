@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from adjudge.errors import UsageError
 from adjudge.llm.providers import Effort
 
 __all__ = ["Connection", "JsonSchema"]
@@ -27,6 +29,9 @@ class Connection:
         timeout: seconds for one attempt, from connecting to the last byte.
         concurrency: calls at a time.
         needs_key: whether a key must be there; not where nothing is sent.
+
+    Raises:
+        UsageError: a deadline that never comes.
     """
 
     base_url: str | None = None
@@ -38,6 +43,11 @@ class Connection:
     timeout: float = 180.0
     concurrency: int = 20
     needs_key: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse to wait for ever."""
+        if not 0 < self.timeout < math.inf:
+            raise UsageError(f"--timeout must be a number of seconds above 0, got {self.timeout!r}")
 
     @property
     def given(self) -> tuple[str, ...]:

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 
 from adjudge.core.ask import Reply
 from adjudge.data.call_rows import Attempt
-from adjudge.data.calls import CallReader, find_store
 from adjudge.errors import UsageError
 from adjudge.llm.budget import Account, Meter
 from adjudge.llm.connection import Connection
@@ -21,7 +20,7 @@ from adjudge.llm.identity import Identity
 from adjudge.llm.limits import Limiter, Load, load_of
 from adjudge.llm.model import Model, Request
 from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Provider
-from adjudge.llm.replay import ReplayModel, find_recorded
+from adjudge.llm.replay import ReplayModel, open_recorded
 
 __all__ = [
     "EMBEDDED",
@@ -273,13 +272,12 @@ def _recorded(place: str, connection: Connection) -> OpenModel:
     path, _, wanted = place.partition("#")
     if not Path(path).exists():
         raise UsageError(f"--model {_REPLAY}{path}: no run and no call store there")
-    reader = CallReader(find_store(Path(path)))
-    identity = find_recorded(reader, wanted, connection.effort)
+    identity, model = open_recorded(Path(path), wanted, connection.effort)
     served = "any" if identity.reads_about else connection.served_as
     row = PROVIDERS.get(identity.endpoint, COMPATIBLE)
     return OpenModel(
         identity=identity,
-        model=ReplayModel(reader, identity),
+        model=model,
         served=served,
         takes_tools=row.takes_tools(identity.model),
     )

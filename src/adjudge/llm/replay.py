@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final, Literal
 
 from adjudge.core.ask import Reply
-from adjudge.data.calls import CallReader
+from adjudge.data.calls import CallReader, find_store
 from adjudge.errors import AnswerError, UsageError
 from adjudge.llm.identity import Identity
 from adjudge.llm.model import Request
 from adjudge.llm.search_results import is_search
 
-__all__ = ["ReplayModel", "find_recorded"]
+__all__ = ["ReplayModel", "open_recorded"]
 
 Kind = Literal["model", "search engine"]
 _FORMS: Final[Mapping[Kind, str]] = {
@@ -45,14 +46,25 @@ class ReplayModel:
         return reply
 
 
-def find_recorded(
-    reader: CallReader, name: str, effort: str | None = None, *, kind: Kind = "model"
-) -> Identity:
-    """The model or search engine of a store, by its name if there are several, and by its effort if given.
+def open_recorded(
+    path: Path, name: str, effort: str | None = None, *, kind: Kind = "model"
+) -> tuple[Identity, ReplayModel]:
+    """Open the model or search engine of a store or run, by its name if there are several, and by its effort.
 
     Raises:
+        StoreError: there is no store.
         UsageError: there is none of that name, or there are several and none is named.
     """
+    reader = CallReader(find_store(path))
+    try:
+        identity = _find(reader, name, effort, kind)
+    except BaseException:
+        reader.close()
+        raise
+    return identity, ReplayModel(reader, identity)
+
+
+def _find(reader: CallReader, name: str, effort: str | None, kind: Kind) -> Identity:
     recorded = (Identity(**row) for row in reader.models())
     ours = [i for i in recorded if is_search(i.name) == (kind == "search engine")]
     known = {i.name: i for i in ours if effort is None or i.effort == effort}

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from adjudge.checks import CLEAN_PRECISION, Finding, find_errors
+from adjudge.checks import CLEAN_PRECISION, Finding
 from adjudge.core.ask import About, Reply, TokenLogprob, ToolCall
 from adjudge.core.segment import Subject
 from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity, find_weights
@@ -21,6 +21,7 @@ from adjudge.errors import ModelError
 from adjudge.llm.model import Request
 from adjudge.llm.rules_categories import category_among
 from adjudge.llm.rules_curation import answer_categories, answer_difficulty, answer_translation
+from adjudge.llm.rules_findings import certainty_of, findings_of, rating_of, writable
 from adjudge.llm.rules_himate import answer_correction, answer_opinion, answer_response, answer_verification
 from adjudge.llm.rules_m_mad import answer_agreement, answer_merged, answer_remark, answer_statement
 from adjudge.llm.rules_rate import answer_action, answer_assessment, answer_queries, answer_question
@@ -29,11 +30,8 @@ from adjudge.llm.rules_verdicts import answer_verdict
 __all__ = ["ROLES", "RulesModel"]
 
 _NAME: Final = "builtin/rules"
-_WEIGHTS: Final = find_weights("mqm-google")
-_WORST: Final = 25.0  # points at which a rating is the lowest
 _COUNTED: Final[tuple[Severity, ...]] = ("major", "minor")
 _LONG_WORD: Final = 20  # code points that a quotation grows by at most, where no space stands
-_UNWRITABLE: Final = re.compile("[\0\ud800-\udfff]")
 _DOUBLE_QUOTES: Final = re.compile('["“”]')
 
 
@@ -89,11 +87,10 @@ def _answer_errors(about: About) -> Tokens:
 def _answer_rating(about: About) -> Tokens:
     """Full marks less the points of weights `mqm-google`: 25 points bring the lowest rating."""
     low, high = _number(about, "low", 0), _number(about, "high", 100)
-    findings = _findings(about.subject)
-    points = sum(_WEIGHTS.points(f.span.severity, f.span.category) for f in findings)
-    rating = high - round((high - low) * min(points, _WORST) / _WORST)
+    findings = findings_of(about.subject)
+    rating = rating_of(findings, low, high)
     text = f'{{"rating": {rating}}}' if _form(about) == "json" else f"{rating}"
-    return (TokenLogprob(text, _logprob(findings)),)
+    return (TokenLogprob(text, certainty_of(findings)),)
 
 
 def _answer_counts(about: About) -> Tokens:
@@ -104,7 +101,7 @@ def _answer_counts(about: About) -> Tokens:
         text = json.dumps(counts)
     else:
         text = "\n".join(f"{severity.capitalize()}: {count}" for severity, count in counts.items())
-    return (TokenLogprob(text, _logprob([e.finding for e in errors])),)
+    return (TokenLogprob(text, certainty_of([e.finding for e in errors])),)
 
 
 def _answer_errors_and_counts(about: About) -> Tokens:
@@ -148,16 +145,10 @@ ROLES: Final[Mapping[str, Callable[[About], Tokens | ToolCall]]] = {
 # What was found, as the call wants it...
 
 
-def _findings(subject: Subject) -> list[Finding]:
-    if len(subject.systems) != 1:
-        raise ModelError(f"{_NAME} looks at one translation at a time, got {', '.join(subject.systems)}")
-    return find_errors(subject.source, subject.translation, subject.lp)
-
-
 def _errors_wanted(about: About) -> list[_Error]:
     """Findings in the severities and categories asked about."""
     errors = []
-    for finding in _findings(about.subject):
+    for finding in findings_of(about.subject):
         severity = _severity_wanted(finding.span.severity, _severities(about))
         category = _category_wanted(finding, about.facts.get("categories", True))
         if severity is not None and category is not None:
@@ -252,9 +243,8 @@ def _quote(finding: Finding, subject: Subject) -> str:
         low = max(0, start - _LONG_WORD)
         start = max(low, text.rfind(" ", low, start - 1) + 1)
     quote = text[start:end]
-    if _UNWRITABLE.search(quote):  # no reader takes such a character, so that this is found nowhere
-        return _UNWRITABLE.sub("\ufffd", _DOUBLE_QUOTES.sub("'", quote))
-    return quote
+    shown = writable(quote)
+    return quote if shown == quote else _DOUBLE_QUOTES.sub("'", shown)  # which is found nowhere
 
 
 def _certain(text: str) -> TokenLogprob:
@@ -264,8 +254,3 @@ def _certain(text: str) -> TokenLogprob:
 def _verdict(text: str, errors: Sequence[_Error]) -> TokenLogprob:
     """The token that says that there is nothing (more): a finding where nothing was found."""
     return _certain(text) if errors else TokenLogprob(text, math.log(CLEAN_PRECISION))
-
-
-def _logprob(findings: Sequence[Finding]) -> float:
-    """Log-probability that all findings are right, or that there is rightly none."""
-    return sum(math.log(f.precision) for f in findings) if findings else math.log(CLEAN_PRECISION)

@@ -8,11 +8,12 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from adjudge.checks import Finding, find_errors
+from adjudge.checks import Finding
 from adjudge.core.annotation import ErrorSpan
 from adjudge.core.ask import About, TokenLogprob
 from adjudge.errors import ModelError
 from adjudge.llm.rules_categories import category_among
+from adjudge.llm.rules_findings import findings_of
 
 __all__ = ["answer_categories", "answer_difficulty", "answer_translation"]
 
@@ -55,8 +56,7 @@ def answer_categories(about: About) -> tuple[TokenLogprob, ...]:
     marks, offered = about.facts.get("marks"), about.facts.get("categories")
     if not isinstance(marks, tuple) or not isinstance(offered, tuple):
         raise ModelError(f"the rules need the marks and the categories that {about.judge} asks about")
-    subject = about.subject
-    findings = find_errors(subject.source, subject.translation, subject.lp)
+    findings = findings_of(about.subject)
     named = [_category(mark, findings, offered) for mark in marks]
     listed = [{"number": number, "category": name} for number, name in enumerate(named, start=1)]
     return (TokenLogprob(json.dumps({"categories": listed}), 0.0),)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from typing import Final
 
 from adjudge.checks import CLEAN_PRECISION, Finding, find_errors
 from adjudge.core.ask import About, TokenLogprob
 from adjudge.llm.rules_categories import category_among
+from adjudge.llm.rules_findings import writable
 
 __all__ = ["answer_correction", "answer_opinion", "answer_response", "answer_verification"]
 
 _LIKELY: Final = 0.5  # precision from which a finding is taken for an error
-_UNWRITABLE: Final = re.compile("[\0\ud800-\udfff]")
 
 Tokens = tuple[TokenLogprob, ...]
 
@@ -29,7 +28,7 @@ def answer_correction(about: About) -> Tokens:
         text = " ".join(text.replace(span, "", 1).split())
     source = subject.source.strip()
     left = text.strip() or (source if source != subject.translation.strip() else "") or "–"
-    return _said(1.0, translation=_UNWRITABLE.sub("\ufffd", left))
+    return _said(1.0, translation=writable(left))
 
 
 def answer_verification(about: About) -> Tokens:

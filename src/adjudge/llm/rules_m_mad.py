@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
-from adjudge.checks import CLEAN_PRECISION, Finding, find_errors
+from adjudge.checks import Finding
 from adjudge.core.ask import About, TokenLogprob
 from adjudge.core.typology import SEVERITIES
 from adjudge.errors import ModelError
+from adjudge.llm.rules_findings import certainty_of, findings_of
 
 __all__ = ["answer_agreement", "answer_merged", "answer_remark", "answer_statement"]
 
@@ -27,7 +27,7 @@ def answer_statement(about: About) -> tuple[TokenLogprob, ...]:
 
     A non-translation that no rule bears out is dropped.
     """
-    errors, findings = _held(about), _findings(about)
+    errors, findings = _held(about), findings_of(about.subject)
     borne = [[f for f in findings if _bears_out(f, error)] for error in errors]
     kept = [
         {**error, "severity": "major" if any(map(_is_grave, found)) else "minor"}
@@ -40,7 +40,7 @@ def answer_statement(about: About) -> tuple[TokenLogprob, ...]:
 
 def answer_remark(about: About) -> tuple[TokenLogprob, ...]:
     """How many of the errors a rule finds too."""
-    errors, findings = _held(about), _findings(about)
+    errors, findings = _held(about), findings_of(about.subject)
     count = sum(any(_bears_out(finding, error) for finding in findings) for error in errors)
     return _answer(
         {"statement": f"a rule finds {count} of the {len(errors)} errors; what of the others?"}, []
@@ -68,7 +68,7 @@ def answer_merged(about: About) -> tuple[TokenLogprob, ...]:
             best[place] = error
     kept = list(best.values())
     words = f"{len(kept)} of {len(errors)} errors have a span of their own"
-    found = [f for f in _findings(about) if any(_bears_out(f, error) for error in kept)]
+    found = [f for f in findings_of(about.subject) if any(_bears_out(f, error) for error in kept)]
     return _answer({"statement": words, "errors": kept}, found)
 
 
@@ -82,12 +82,6 @@ def _held(about: About) -> list[Error]:
     if not isinstance(held, tuple) or not all(isinstance(error, Mapping) for error in held):
         raise ModelError(f"the rules need to know which errors {about.judge} debates, got {held!r}")
     return [cast(Error, error) for error in held]
-
-
-def _findings(about: About) -> list[Finding]:
-    if len(about.subject.systems) != 1:
-        raise ModelError(f"the rules debate one translation, got {', '.join(about.subject.systems)}")
-    return find_errors(about.subject.source, about.subject.translation, about.subject.lp)
 
 
 def _bears_out(finding: Finding, error: Error) -> bool:
@@ -110,5 +104,4 @@ def _rank(error: Error) -> tuple[int, int]:
 
 def _answer(value: Mapping[str, object], findings: Sequence[Finding]) -> tuple[TokenLogprob, ...]:
     """An answer with the probability that all findings behind it are right."""
-    certainty = [finding.precision for finding in findings] or [CLEAN_PRECISION]
-    return (TokenLogprob(json.dumps(value, ensure_ascii=False), math.fsum(map(math.log, certainty))),)
+    return (TokenLogprob(json.dumps(value, ensure_ascii=False), certainty_of(findings)),)

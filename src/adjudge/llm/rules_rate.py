@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from adjudge.checks import CLEAN_PRECISION, Finding, find_errors
+from adjudge.checks import Finding
 from adjudge.core.ask import About, TokenLogprob, ToolCall
-from adjudge.core.segment import Subject
-from adjudge.core.typology import find_weights
+from adjudge.llm.rules_findings import certainty_of, findings_of, rating_of, writable
 
 __all__ = ["answer_action", "answer_assessment", "answer_queries", "answer_question"]
 
-_WEIGHTS: Final = find_weights("mqm-google")
-_WORST: Final = 25.0  # points at which a score is the lowest
 _SURE: Final = 0.9  # below this confidence RATE compares
 _LONGEST: Final = 200
-_UNWRITABLE: Final = re.compile("[\0\ud800-\udfff]")
 
 Tokens = tuple[TokenLogprob, ...]
 
@@ -75,15 +70,14 @@ def _judging(about: About) -> Step:
 
 def answer_assessment(about: About) -> Tokens:
     """Full marks less the points of weights `mqm-google`, and how often the rules behind them are right."""
-    findings = _findings(about.subject)
+    findings = findings_of(about.subject)
     low, high = int(str(about.facts["low"])), int(str(about.facts["high"]))
-    points = sum(_WEIGHTS.points(f.span.severity, f.span.category) for f in findings)
-    logprob = sum(math.log(f.precision) for f in findings) if findings else math.log(CLEAN_PRECISION)
+    logprob = certainty_of(findings)
     answer = {
         "rationale": f"{len(findings)} findings of fixed rules",
         "error_spans": [_span(finding) for finding in findings],
         "suspected_gaps": [],
-        "score": high - round((high - low) * min(points, _WORST) / _WORST),
+        "score": rating_of(findings, low, high),
         "confidence": round(math.exp(logprob), 2),
     }
     return (TokenLogprob(json.dumps(answer, ensure_ascii=False), logprob),)
@@ -102,10 +96,6 @@ def answer_question(about: About) -> Tokens:
     return _said(json.dumps(answer, ensure_ascii=False))
 
 
-def _findings(subject: Subject) -> list[Finding]:
-    return find_errors(subject.source, subject.translation, subject.lp)
-
-
 def _span(finding: Finding) -> dict[str, str]:
     text, is_source = _safe(finding.span.text), finding.span.side == "source"
     return {
@@ -121,7 +111,7 @@ def _known(facts: Mapping[str, Any]) -> str:
 
 def _safe(text: str) -> str:
     """A text that every form of answer can hold; one of nothing says so."""
-    return _UNWRITABLE.sub("\ufffd", text).strip() or "(empty)"
+    return writable(text).strip() or "(empty)"
 
 
 def _said(text: str) -> Tokens:

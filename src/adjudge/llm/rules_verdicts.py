@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Final
 
-from adjudge.checks import CLEAN_PRECISION, Finding, find_errors
+from adjudge.checks import Finding
 from adjudge.core.ask import About, TokenLogprob
-from adjudge.core.typology import find_weights
 from adjudge.errors import ModelError
+from adjudge.llm.rules_findings import certainty_of, findings_of, points_of
 
 __all__ = ["answer_verdict"]
 
-_WEIGHTS: Final = find_weights("mqm-google")
 _CORES: Final[Mapping[str, frozenset[str]]] = {
     "faithfulness": frozenset({"accuracy", "terminology", "non-translation", "other"}),
     "fluency": frozenset({"fluency", "locale convention"}),
@@ -28,28 +26,19 @@ def answer_verdict(about: About) -> tuple[TokenLogprob, ...]:
     if len(about.subject.systems) != 2:
         raise ModelError(f"the rules compare two translations, got {', '.join(about.subject.systems)}")
     first, second = (_findings(about, system) for system in about.subject.systems)
-    lost = _points(first) - _points(second)
+    lost = points_of(first) - points_of(second)
     verdict = "E" if lost == 0 else "B" if lost > 0 else "A"
     analysis = f"{len(first)} findings in A, {len(second)} in B"
     aspects = about.facts.get("aspects") or ()
     told = dict.fromkeys(aspects, analysis) if isinstance(aspects, tuple) and aspects else analysis
     return (
         TokenLogprob(f'{{"analysis": {json.dumps(told)}, "result": "', 0.0),
-        TokenLogprob(verdict, _logprob([*first, *second])),
+        TokenLogprob(verdict, certainty_of([*first, *second])),
         TokenLogprob('"}', 0.0),
     )
 
 
 def _findings(about: About, system: str) -> list[Finding]:
-    subject = about.subject.of(system)
     cores = _CORES.get(str(about.facts.get("criterion", "")))
-    found = find_errors(subject.source, subject.translation, subject.lp)
+    found = findings_of(about.subject.of(system))
     return [f for f in found if cores is None or (f.span.category or "other").partition("/")[0] in cores]
-
-
-def _points(findings: list[Finding]) -> float:
-    return sum(_WEIGHTS.points(f.span.severity, f.span.category) for f in findings)
-
-
-def _logprob(findings: list[Finding]) -> float:
-    return sum(math.log(f.precision) for f in findings) if findings else math.log(CLEAN_PRECISION)

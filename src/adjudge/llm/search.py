@@ -17,7 +17,6 @@ from urllib.parse import urlsplit
 
 from adjudge.core.ask import Reply
 from adjudge.core.search import NO_ENGINE
-from adjudge.data.calls import CallReader, find_store
 from adjudge.errors import AnswerError, ServerAwayError, UsageError
 from adjudge.llm.credentials import check_address, read_key
 from adjudge.llm.endpoint import Endpoint
@@ -26,7 +25,7 @@ from adjudge.llm.model import Model, Request
 from adjudge.llm.models import OpenModel
 from adjudge.llm.providers import Provider
 from adjudge.llm.remote import RemoteModel
-from adjudge.llm.replay import ReplayModel, find_recorded
+from adjudge.llm.replay import open_recorded
 from adjudge.llm.retry import Patience
 from adjudge.llm.search_files import FilesModel
 from adjudge.llm.search_results import ENDPOINT
@@ -122,9 +121,9 @@ def _recorded(place: str) -> OpenModel:
     path, _, wanted = place.partition("#")
     if not Path(path).exists():
         raise UsageError(f"--search recorded:{path}: no run and no call store there")
-    reader = CallReader(find_store(Path(path)))
-    identity = find_recorded(reader, f"{ENDPOINT}/{wanted}" if wanted else "", kind="search engine")
-    return _opened(identity.model, ReplayModel(reader, identity))
+    name = f"{ENDPOINT}/{wanted}" if wanted else ""
+    identity, model = open_recorded(Path(path), name, kind="search engine")
+    return _opened(identity.model, model)
 
 
 def _opened(engine: str, model: Model, remote: RemoteModel | None = None) -> OpenModel:
