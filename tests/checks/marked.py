@@ -3,8 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 
-import pytest
-
 from adjudge.checks import find_errors
 from adjudge.core.annotation import ErrorSpan
 
@@ -13,16 +11,6 @@ Case = tuple[str, str, str]
 
 Cases = Mapping[str, tuple[Sequence[Case], Sequence[Case]]]
 """Rule to cases in which it speaks and cases in which it keeps still."""
-
-
-def parametrize(cases: Cases) -> pytest.MarkDecorator:
-    rows = [
-        pytest.param(rule, *case, id=f"{rule}-{kind}-{number}")
-        for rule, both in cases.items()
-        for kind, several in zip(("found", "silent"), both, strict=True)
-        for number, case in enumerate(several)
-    ]
-    return pytest.mark.parametrize(("rule", "lp", "source", "translation"), rows)
 
 
 def mark(rule: str, lp: str, source: str, translation: str) -> tuple[str, str]:
@@ -40,12 +28,3 @@ def render_marked(text: str, spans: Sequence[ErrorSpan]) -> str:
     for span in sorted(spans, key=lambda span: -(span.start or 0)):
         text = f"{text[: span.start]}⟦{text[span.start : span.end]}⟧{text[span.end :]}"
     return text
-
-
-def check_counts(cases: Cases, least: int = 3) -> None:
-    """Every rule has enough cases of either kind."""
-    for rule, (found, silent) in cases.items():
-        assert len(found) >= least, rule
-        assert len(silent) >= least, rule
-        assert all("⟦" in "".join(case) for case in found), rule
-        assert not any("⟦" in "".join(case) for case in silent), rule

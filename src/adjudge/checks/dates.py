@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from adjudge.checks.languages import Language
-from adjudge.checks.matched import Matched, match
+from adjudge.checks.matched import Matched, mark_changed, match
 from adjudge.checks.numerals import ascii_digits
 from adjudge.checks.texts import Mark, Texts, Word
 
@@ -107,12 +107,8 @@ def match_dates(texts: Texts) -> Matched[_Date]:
 
 def check_dates(texts: Texts) -> Iterator[Mark]:
     """Find dates that do not agree, and dates in a foreign form."""
-    matched = match_dates(texts)
-    for lost, added in matched.changed:
-        if _is_range(lost, added, texts):
-            continue
-        wanted = texts.source[lost.start : lost.end]
-        yield Mark("date-changed", added.start, added.end, note=f"the source has {wanted}")
+    changed = (pair for pair in match_dates(texts).changed if not _is_range(*pair, texts))
+    yield from mark_changed("date-changed", changed, texts)
     yield from _check_weekdays(texts)
     yield from _check_form(texts)
 

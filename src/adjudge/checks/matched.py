@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-__all__ = ["Matched", "match"]
+from adjudge.checks.texts import Mark, Texts
+
+__all__ = ["Matched", "mark_changed", "match"]
 
 
 class _Placed(Protocol):
@@ -54,3 +56,10 @@ def match(source: Sequence[T], translation: Sequence[T], agree: Callable[[T, T],
         lost[len(changed) :],
         added[len(changed) :],
     )
+
+
+def mark_changed(rule: str, changed: Iterable[tuple[T, T]], texts: Texts) -> Iterator[Mark]:
+    """Mark what stands in the translation in place of something else, with what the source has."""
+    for lost, added in changed:
+        wanted = texts.source[lost.start : lost.end]
+        yield Mark(rule, added.start, added.end, note=f"the source has {wanted}")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from adjudge.checks.matched import Matched, match
+from adjudge.checks.matched import Matched, mark_changed, match
 from adjudge.checks.numerals import ascii_digits
 from adjudge.checks.texts import Mark, Texts
 
@@ -46,9 +46,7 @@ def match_telephones(texts: Texts) -> Matched[_Telephone]:
 def check_telephone(texts: Texts) -> Iterator[Mark]:
     """Find telephone numbers that do not agree, and those that lost their plus or their groups."""
     matched = match_telephones(texts)
-    for lost, added in matched.changed:
-        wanted = texts.source[lost.start : lost.end]
-        yield Mark("telephone-changed", added.start, added.end, note=f"the source has {wanted}")
+    yield from mark_changed("telephone-changed", matched.changed, texts)
     for lost in matched.lost:
         wanted = texts.source[lost.start : lost.end]
         place = _same_digits(lost.digits, texts.translation)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from adjudge.checks.matched import Matched, match
+from adjudge.checks.matched import Matched, mark_changed, match
 from adjudge.checks.numerals import ascii_digits
 from adjudge.checks.scripts import uses_latin
 from adjudge.checks.texts import Mark, Texts
@@ -66,10 +66,7 @@ def match_times(texts: Texts) -> Matched[_Time]:
 
 def check_times(texts: Texts) -> Iterator[Mark]:
     """Find times that do not agree, and English halves of the day."""
-    matched = match_times(texts)
-    for lost, added in matched.changed:
-        wanted = texts.source[lost.start : lost.end]
-        yield Mark("time-changed", added.start, added.end, note=f"the source has {wanted}")
+    yield from mark_changed("time-changed", match_times(texts).changed, texts)
     if texts.target_language.clock_24 or not uses_latin(texts.target_language):
         for found in _ENGLISH_HALF.finditer(texts.translation):
             yield Mark("time-format", *found.span(), note=f"not written so in {texts.target_language.code}")
