@@ -34,7 +34,7 @@ class BatchServer(NativeServer):
         self.reset()
 
     def reset(self) -> None:
-        self.fails(None)
+        super().reset()
         self.polls = 1
         self.looks = 0
         self.bend: Bend = as_they_are

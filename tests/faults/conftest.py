@@ -1,6 +1,6 @@
 """What the fault tests share: a server, a test set, and the command line in this process."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,32 +9,11 @@ from adjudge.cli.main import main
 from adjudge.core.segment import Segment, TestSet
 from adjudge.data.jsonl import write_test_set
 from adjudge.llm.pacing import Pace
-from adjudge.llm.retry import Patience
-from tests.faults.server import Server, running
+from tests.faults.server import Server
 
 KEY = "canary-4f1d9b7c2e8a6053"
 
 Command = Callable[..., int]
-
-
-@pytest.fixture(scope="session")
-def _server() -> Iterator[Server]:
-    with running() as server:
-        yield server
-
-
-@pytest.fixture
-def server(_server: Server) -> Server:
-    """A server that behaves, until a test says what it plays."""
-    _server.fails(None)
-    _server.delay = _server.jitter = 0.0
-    return _server
-
-
-@pytest.fixture
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test waits as long as a user should."""
-    monkeypatch.setattr(Patience, "pause", lambda self, tries: 0.002)
 
 
 @pytest.fixture

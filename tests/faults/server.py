@@ -93,7 +93,7 @@ class Server:
     """One server; `requests` counts what was asked, `log` keeps every payload in order."""
 
     def __init__(self, answer: Answer = judge) -> None:
-        self.answer = answer
+        self.answer = self._usual = answer
         self.play: Play = lambda number: None
         self.log: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
@@ -118,6 +118,13 @@ class Server:
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
+
+    def reset(self) -> None:
+        """Forget what was asked, and answer as at first: well and at once."""
+        self.fails(None)
+        self.answer = self._usual
+        self.delay = self.jitter = 0.0
+        self.is_held = False
 
     def fails(self, *names: str | Fault | None) -> None:
         """Play these in turn, the last one for ever."""

@@ -10,7 +10,7 @@ from tests.faults.conftest import KEY, call, write_set
 from tests.faults.dialects import HEADERS, NATIVE, NativeServer, speaking
 from tests.faults.server import FAULTS
 
-pytestmark = pytest.mark.usefixtures("_quick")
+pytestmark = pytest.mark.usefixtures("_quick", "_unpaced")
 
 MODELS = {"chat": "mock", "anthropic": "anthropic/mock", "gemini": "gemini/mock"}
 

@@ -7,7 +7,7 @@ import pytest
 from tests.faults.conftest import KEY, Command, call
 from tests.faults.server import FAULTS, Server
 
-pytestmark = pytest.mark.usefixtures("_quick")
+pytestmark = pytest.mark.usefixtures("_quick", "_unpaced")
 
 
 def grep(folder: Path) -> list[str]:

@@ -17,7 +17,7 @@ import pytest
 from adjudge.cli.main import main
 from adjudge.data.calls import CallReader
 from adjudge.llm.delimiters import render_message
-from tests.faults.conftest import write_set
+from tests.faults.conftest import call, write_set
 from tests.faults.seeded import quick_folder
 from tests.faults.server import MARK, Server, patient
 
@@ -25,8 +25,11 @@ KILLS = int(os.environ.get("ADJUDGE_CHAOS_KILLS", "50"))
 SIZE = 60
 WIDTH = 8
 FORKS = get_context("forkserver")
-PRELOADED = "cli.run cli.forecast runs.run runs.rehearsal llm.remote llm.openai llm.rules judges.gemba_mqm"
-FORKS.set_forkserver_preload([f"adjudge.{name}" for name in PRELOADED.split()])
+PRELOADED = (
+    *("cli.run", "cli.stops", "cli.forecast", "runs.run", "runs.forecast", "runs.rehearsal", "metrics"),
+    *("llm.remote", "llm.openai", "llm.rules", "judges.gemba_mqm", "report.numbers"),
+)
+FORKS.set_forkserver_preload(["pydantic", "babel", *(f"adjudge.{name}" for name in PRELOADED)])
 
 
 def start(test_set: Path, out: Path, server: Server) -> subprocess.Popen[bytes]:
@@ -38,11 +41,6 @@ def start(test_set: Path, out: Path, server: Server) -> subprocess.Popen[bytes]:
 def arguments_of(test_set: Path, out: Path, server: Server) -> list[str]:
     wire = ["--base-url", server.url, "--model", "mock", "--concurrency", str(WIDTH)]
     return ["run", "gemba-mqm", str(test_set), "--out", str(out), *wire]
-
-
-def finish(process: subprocess.Popen[bytes]) -> None:
-    _, said = process.communicate(timeout=240)
-    assert process.returncode == 0, said.decode()
 
 
 def recorded(store: Path) -> set[str]:
@@ -118,7 +116,7 @@ def test_killed_runs_go_on_without_paying_twice_and_end_the_same(
     chance, toll = random.Random(seed), Toll()
     with quick_folder() as folder:
         test_set = write_set(folder / "set.jsonl", SIZE)
-        finish(start(test_set, folder / "undisturbed", server))
+        assert call(*arguments_of(test_set, folder / "undisturbed", server)) == 0
         expected = (folder / "undisturbed" / "records.jsonl").read_bytes()
         calls = len(set(asked(server)))
         assert calls == 2 * SIZE
@@ -172,5 +170,5 @@ def test_a_terminated_run_keeps_what_is_on_its_way(server: Server, tmp_path: Pat
     assert known == set(asked(server)), "every call that was sent was kept"
     server.fails(None)
     server.delay = 0.0
-    finish(start(test_set, tmp_path / "run", server))
+    assert call(*arguments_of(test_set, tmp_path / "run", server)) == 0
     assert not known & set(asked(server))

@@ -11,9 +11,9 @@ import pytest
 
 from adjudge.cli.exits import DONE, ERROR
 from adjudge.data.run_dir import read_run_info
-from tests.faults.conftest import Command, write_set
+from tests.faults.conftest import Command, call, write_set
 from tests.faults.server import Server, patient
-from tests.faults.test_kill import arguments_of, asked, finish, start
+from tests.faults.test_kill import arguments_of, asked, start
 
 pytestmark = pytest.mark.usefixtures("_quick")
 
@@ -30,11 +30,16 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(disk)], check=True)
 
 
+def finish(process: subprocess.Popen[bytes]) -> None:
+    _, said = process.communicate(timeout=240)
+    assert process.returncode == 0, said.decode()
+
+
 def test_a_disk_that_is_full_stops_the_run_and_what_was_there_is_readable(
     server: Server, tmp_path: Path, small_disk: Path
 ) -> None:
     test_set = write_set(tmp_path / "set.jsonl", 60)
-    finish(start(test_set, tmp_path / "undisturbed", server))
+    assert call(*arguments_of(test_set, tmp_path / "undisturbed", server)) == DONE
     ballast = small_disk / "ballast"
     ballast.write_bytes(b"\0" * 150_000)
     stopped = start(test_set, small_disk / "run", server)
@@ -48,7 +53,7 @@ def test_a_disk_that_is_full_stops_the_run_and_what_was_there_is_readable(
     # what is left may still be too small for the whole store: the rest goes elsewhere
     moved = tmp_path / "moved"
     subprocess.run(["cp", "-r", str(small_disk / "run"), str(moved)], check=True)
-    finish(start(test_set, moved, server))
+    assert call(*arguments_of(test_set, moved, server)) == DONE
     assert len(server.log) == 120 - before, "what was stored was not asked again"
     assert (moved / "records.jsonl").read_bytes() == (tmp_path / "undisturbed/records.jsonl").read_bytes()
 
@@ -115,7 +120,7 @@ def test_two_runs_that_share_a_store_end_the_same_and_pay_next_to_nothing_twice(
     server: Server, tmp_path: Path
 ) -> None:
     test_set = write_set(tmp_path / "set.jsonl", 30)
-    finish(start(test_set, tmp_path / "alone", server))
+    assert call(*arguments_of(test_set, tmp_path / "alone", server)) == DONE
     server.fails(None)
     server.delay, server.jitter = 0.01, 0.02
     shared = ["--store", str(tmp_path / "shared.sqlite")]

@@ -1,7 +1,7 @@
 """What the tests of runs share: a small test set, a judge that is easy to follow, and a metric."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -16,24 +16,10 @@ from adjudge.core.segment import Segment, Subject, TestSet
 from adjudge.errors import AnswerError, ServerStopError
 from adjudge.llm import rules
 from adjudge.llm.model import Request
-from tests.faults.server import Server, running
 
 __all__ = ["Lengths", "Rater", "Stopping", "check_stops", "platform_set", "small_set"]
 
 RULES = rules.RulesModel()  # before any test puts another in its place
-
-
-@pytest.fixture(scope="module")
-def _server() -> Iterator[Server]:
-    with running() as server:
-        yield server
-
-
-@pytest.fixture
-def server(_server: Server) -> Server:
-    """A server that behaves, until a test says what it plays."""
-    _server.fails(None)
-    return _server
 
 
 @dataclass(frozen=True, kw_only=True)

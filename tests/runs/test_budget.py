@@ -4,7 +4,6 @@ import asyncio
 import datetime as dt
 import json
 import random
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -22,10 +21,9 @@ from adjudge.errors import BudgetError, DataError, UsageError
 from adjudge.llm.budget import Account, Budget, Meter, most_of, render_price
 from adjudge.llm.faults import Fault
 from adjudge.llm.prices import Price, find_prices
-from adjudge.llm.retry import Patience
 from adjudge.runs.run import run
 from tests.faults import server as faults
-from tests.faults.server import Server, envelope, running
+from tests.faults.server import Server, envelope
 from tests.llm.conftest import make_request
 from tests.runs.conftest import Rater, small_set
 
@@ -41,18 +39,11 @@ completion = 1000
 SIZE = 16
 
 
-@pytest.fixture(scope="module")
-def _server() -> Iterator[Server]:
-    with running(lambda payload: "7") as server:
-        yield server
-
-
 @pytest.fixture
-def server(_server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    monkeypatch.setattr(Patience, "pause", lambda self, tries: 0.002)
-    _server.fails(None)
-    _server.delay = 0.01
-    return _server
+def server(server: Server, _quick: None) -> Server:
+    server.answer = lambda payload: "7"
+    server.delay = 0.01
+    return server
 
 
 @pytest.fixture

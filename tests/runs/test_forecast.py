@@ -44,10 +44,9 @@ CASES: list[tuple[str, dict[str, str], int]] = [
 
 
 @pytest.fixture
-def server(_server: Server) -> Server:
-    _server.fails(None)
-    _server.answer = lambda payload: '{"rating": 7}'
-    return _server
+def server(server: Server) -> Server:
+    server.answer = lambda payload: '{"rating": 7}'
+    return server
 
 
 def numbered_set(size: int = 4) -> TestSet:

@@ -14,7 +14,6 @@ from adjudge.core.annotation import Annotation, Failure
 from adjudge.core.segment import Segment, TestSet
 from adjudge.data.calibration import read_calibration, write_calibration
 from adjudge.data.load import load
-from adjudge.data.run_dir import read_run
 from adjudge.errors import DataError, UsageError
 from adjudge.judges.himate import Himate
 from adjudge.judges.himate.threshold import Threshold
@@ -24,6 +23,7 @@ from adjudge.runs.job import prepare
 from adjudge.runs.run import run, run_to_end
 from tests.faults.server import Server
 from tests.runs.conftest import check_stops, platform_set
+from tests.runs.debates import check_flaky, check_replayed, check_told, check_wmt23
 
 ABLATIONS: list[dict[str, str]] = [
     {"most": "1"},
@@ -64,13 +64,7 @@ def test_a_server_is_asked_as_often_as_was_told(
     server: Server, tmp_path: Path, settings: dict[str, str], *, finds: bool
 ) -> None:
     server.answer = model(finds=finds)
-    options: Any = {"settings": settings, "base_url": server.url, "model": "mock"}
-    found = forecast("himate", platform_set(2), **options)
-    assert not server.log
-    done = run("himate", platform_set(2), out=tmp_path / "run", **options)
-    assert done.info.counts["judged"] == 4
-    assert len(server.log) == (found.calls.max if finds else found.calls.min)
-    assert found.calls.min <= found.calls.typical <= found.calls.max
+    check_told("himate", server, tmp_path / "run", 2, settings, finds=finds)
 
 
 @pytest.mark.parametrize(("role", "own"), [("tier-1", 2 * 19), ("accuracy", 4 * 5), ("accuracy.omission", 5)])
@@ -87,14 +81,7 @@ def test_each_agent_may_have_a_model_of_its_own(server: Server, tmp_path: Path, 
 
 def test_a_flaky_server_changes_no_record(server: Server, tmp_path: Path) -> None:
     server.answer = model(finds=True)
-    options: Any = {"base_url": server.url, "model": "mock", "concurrency": 1, "settings": {"most": "1"}}
-    undisturbed = run("himate", platform_set(1), out=tmp_path / "undisturbed", **options)
-    faults = ("empty", "html", "prose", "content null")
-    plan = [play for fault in faults for play in (fault, *[None] * 29)]
-    server.fails(*plan, None)
-    disturbed = run("himate", platform_set(1), out=tmp_path / "disturbed", **options)
-    assert disturbed.records == undisturbed.records
-    assert len(server.log) == 2 * 133 + 4
+    check_flaky("himate", server, tmp_path, {"most": "1"}, calls=2 * 133, apart=29)
 
 
 @pytest.mark.parametrize("wanted", ['{"errors"', '{"translation"', '{"result"', '{"opinion"', '{"reply"'])
@@ -145,24 +132,14 @@ def test_a_run_that_was_stopped_ends_as_one_that_was_not(
 
 def test_a_recorded_run_gives_the_same_records_without_a_model(tmp_path: Path, server: Server) -> None:
     server.answer = model(finds=True)
-    options: Any = {"settings": {"most": "1"}}
-    first = run("himate", platform_set(1), out=tmp_path / "a", base_url=server.url, model="mock", **options)
-    asked = len(server.log)
-    second = run("himate", platform_set(1), out=tmp_path / "b", model=f"replay:{tmp_path / 'a'}", **options)
-    assert second.records == first.records
-    assert len(server.log) == asked
-    assert read_run(tmp_path / "b").records == first.records
+    check_replayed("himate", server, tmp_path, 1, {"most": "1"})
 
 
 @pytest.mark.realdata
 def test_wmt23_is_judged_offline_and_the_same_after_a_stop(
     adjudge_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    test_set = load(adjudge_data / "wmt23", lp="en-de").select(limit=3)
-    whole = check_stops(lambda out: run("himate", test_set, out=out), lambda _: (500,), tmp_path, monkeypatch)
-    assert whole.info.counts.get("failed", 0) == 0
-    told = forecast("himate", test_set)
-    assert told.calls.min <= whole.info.calls["asked"] <= told.calls.max
+    check_wmt23("himate", adjudge_data, tmp_path, monkeypatch)
 
 
 # Calibration...

@@ -11,12 +11,12 @@ import pytest
 from adjudge import examples
 from adjudge.core.annotation import Annotation
 from adjudge.data.load import load
-from adjudge.data.run_dir import read_run
 from adjudge.judges.m_mad import MMad
 from adjudge.runs.forecast import forecast
 from adjudge.runs.run import run
 from tests.faults.server import Server
 from tests.runs.conftest import check_stops, platform_set
+from tests.runs.debates import check_flaky, check_replayed, check_told, check_wmt23
 
 STRATEGIES = ("consensus", "deliberation", "interactive-review", "consultancy-review", "none")
 ABLATIONS: list[dict[str, str]] = [
@@ -67,25 +67,12 @@ def test_a_server_is_asked_as_often_as_was_told(
     server: Server, tmp_path: Path, settings: dict[str, str], *, finds: bool
 ) -> None:
     server.answer = model(finds=finds)
-    options: Any = {"settings": settings, "base_url": server.url, "model": "mock"}
-    found = forecast("m-mad", platform_set(3), **options)
-    assert not server.log
-    done = run("m-mad", platform_set(3), out=tmp_path / "run", **options)
-    assert done.info.counts["judged"] == 6
-    assert len(server.log) == (found.calls.max if finds else found.calls.min)
-    assert found.calls.min <= found.calls.typical <= found.calls.max
+    check_told("m-mad", server, tmp_path / "run", 3, settings, finds=finds)
 
 
 def test_a_flaky_server_changes_no_record(server: Server, tmp_path: Path) -> None:
     server.answer = model(finds=True)
-    options: Any = {"base_url": server.url, "model": "mock", "concurrency": 1}
-    undisturbed = run("m-mad", platform_set(1), out=tmp_path / "undisturbed", **options)
-    plan = [name for fault in ("empty", "html", "prose", "content null") for name in (fault, *[None] * 9)]
-    server.fails(*plan, None)
-    server.answer = model(finds=True)
-    disturbed = run("m-mad", platform_set(1), out=tmp_path / "disturbed", **options)
-    assert disturbed.records == undisturbed.records
-    assert len(server.log) == 2 * 41 + 4
+    check_flaky("m-mad", server, tmp_path, {}, calls=2 * 41, apart=9)
 
 
 @pytest.mark.parametrize("role", ["supporter", "supporter.style", "final"])
@@ -136,23 +123,14 @@ def test_a_run_that_was_stopped_ends_as_one_that_was_not(
 
 def test_a_recorded_run_gives_the_same_records_without_a_model(tmp_path: Path, server: Server) -> None:
     server.answer = model(finds=True)
-    first = run("m-mad", platform_set(2), out=tmp_path / "a", base_url=server.url, model="mock")
-    asked = len(server.log)
-    second = run("m-mad", platform_set(2), out=tmp_path / "b", model=f"replay:{tmp_path / 'a'}")
-    assert second.records == first.records
-    assert len(server.log) == asked
-    assert read_run(tmp_path / "b").records == first.records
+    check_replayed("m-mad", server, tmp_path, 2, {})
 
 
 @pytest.mark.realdata
 def test_wmt23_is_judged_offline_and_the_same_after_a_stop(
     adjudge_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    test_set = load(adjudge_data / "wmt23", lp="en-de").select(limit=3)
-    whole = check_stops(lambda out: run("m-mad", test_set, out=out), lambda _: (100,), tmp_path, monkeypatch)
-    assert whole.info.counts.get("failed", 0) == 0
-    told = forecast("m-mad", test_set)
-    assert told.calls.min <= whole.info.calls["asked"] <= told.calls.max
+    check_wmt23("m-mad", adjudge_data, tmp_path, monkeypatch)
 
 
 def test_a_forecast_without_a_model_is_the_judges_bounds_times_the_units() -> None:

@@ -105,11 +105,10 @@ async def tooled(request: web.Request, content: str) -> web.StreamResponse:
 
 
 @pytest.fixture
-def server(_server: Server) -> Server:
-    _server.fails(None)
-    _server.answer = answer
-    _server.play = lambda number: tooled
-    return _server
+def server(server: Server) -> Server:
+    server.answer = answer
+    server.play = lambda number: tooled
+    return server
 
 
 def scores(done: Run) -> dict[tuple[str, str], float | None]:

@@ -40,6 +40,24 @@ def prepared(judge: str, out: Path, settings: dict[str, str] | None = None, *rol
     return prepare(judge, small(), out, model=names, settings=settings or {})
 
 
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ([EMBEDDED], "no language model judges: builtin/rules are fixed rules"),
+        ([f"core={EMBEDDED}"], "no language model judges: builtin/rules are fixed rules"),
+        (["core=vllm/x"], "builtin/rules, fixed rules, answer in every role that has no model of its own"),
+        (["vllm/x", f"core={EMBEDDED}"], ""),
+        (["vllm/x"], ""),
+    ],
+)
+def test_it_is_said_where_rules_stand_in_for_a_model(
+    names: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
+    notes = prepare("rate", small(), tmp_path / "run", model=names, dry=True).notes
+    assert [said in note for note in notes if EMBEDDED in note] == [True] * bool(said)
+
+
 def run(job: Job) -> Outcome:
     return asyncio.run(execute(job))
 

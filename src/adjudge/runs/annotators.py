@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -42,15 +43,26 @@ def load_annotator(
     Raises:
         UsageError: there is none, or it has no such setting.
     """
-    from adjudge.judges import load_judge
+    from adjudge.judges import JUDGES, load_judge
     from adjudge.metrics import METRICS, load_metric
 
-    outside = {entry.name for entry in entry_points(group="adjudge.metrics")}
-    if name not in METRICS and name not in outside:
+    judges, metrics = _names("adjudge.judges", JUDGES), _names("adjudge.metrics", METRICS)
+    if name not in {*judges, *metrics}:
+        near = difflib.get_close_matches(name, [*judges, *metrics], n=1)
+        raise UsageError(
+            f"no judge and no metric {name!r}; there are the judges {', '.join(judges)}, and the metrics "
+            f"{', '.join(metrics)}" + (f"; did you mean {near[0]}?" if near else "")
+        )
+    if name not in metrics:
         return load_judge(name, profile=profile, prompts=prompts, settings=settings or {})
     if prompts is not None or profile != "recommended":
         raise UsageError(f"{name} is a metric: it has neither prompts nor profiles")
     return load_metric(name, settings or {})
+
+
+def _names(group: str, ours: Mapping[str, str]) -> list[str]:
+    """Of ours, then of those that other packages bring."""
+    return [*dict.fromkeys((*ours, *(entry.name for entry in entry_points(group=group))))]
 
 
 def is_metric(annotator: Annotator) -> TypeGuard[Metric]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from adjudge.core.annotation import Annotation, Failure, Record
+from adjudge.core.annotation import Failure, Record
 from adjudge.core.run import Run, RunInfo
 from adjudge.core.score import Signature
 from adjudge.core.segment import TestSet
@@ -113,9 +113,7 @@ def _judged_part(texts: TestSet, records: Iterable[Record]) -> TestSet:
     """
     asked: dict[tuple[str, str], set[str]] = {}
     for r in records:
-        asked.setdefault((r.lp, r.segment), set()).update(
-            [r.system] if isinstance(r, Annotation) else r.systems
-        )
+        asked.setdefault((r.lp, r.segment), set()).update(r.systems)
     kept = [
         replace(s, translations={n: t for n, t in s.translations.items() if n in asked[s.lp, s.segment]})
         for s in texts

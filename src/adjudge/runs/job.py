@@ -35,6 +35,7 @@ from adjudge.runs.units import Plan, plan_units, read_terms
 __all__ = ["Job", "Options", "open_again", "prepare"]
 
 _CONCURRENCY: Final = 20
+_METRICS: Final = "adjudge.metrics."  # begins the modules of ours
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +125,7 @@ def prepare(
     )
     annotator, models = _fitted(annotator, _open_models(annotator, options), options)
     check_roles(annotator, models)
+    _refuse_unused(annotator, options)
     store = Path(options.get("store") or out / STORE)
     prices = {} if models is None else with_batches(find_prices(models.paid, options.get("prices")))
     budget = _budget(prices, options)
@@ -215,6 +217,19 @@ def _open_models(annotator: Annotator, options: Options) -> Models | None:
     if given := (*(["--model"] if names else []), *connection.given):
         raise UsageError(f"{', '.join(given)}: {annotator.name} is a metric and asks no model")
     return None
+
+
+def _refuse_unused(annotator: Annotator, options: Options) -> None:
+    """Refuse what nobody would make use of; a metric from outside may read more than ours.
+
+    Raises:
+        UsageError: as said.
+    """
+    is_ours = is_metric(annotator) and type(annotator).__module__.startswith(_METRICS)
+    if given := [name for name in ("context", "terms") if is_ours and options.get(name)]:
+        raise UsageError(f"--{given[0]}: {annotator.name} is a metric and reads one translation at a time")
+    if options.get("workers") is not None and options.get("engine", "local") != "ray":
+        raise UsageError("--workers is for --engine ray; leave it out, or choose that engine")
 
 
 def _fitted(annotator: Annotator, models: Models | None, options: Options) -> tuple[Annotator, Models | None]:
@@ -352,8 +367,10 @@ def _signature(annotator: Annotator, models: Models | None, plan: Plan, options:
 
 
 def _notes(models: Models | None) -> list[str]:
-    if models is None or all(model.name != EMBEDDED for model in models.all):
+    if models is None or models.default.name != EMBEDDED:
         return []
-    return [
-        f"no language model judges: {EMBEDDED} are fixed rules; choose a model with --model provider/model"
-    ]
+    if all(model.name == EMBEDDED for model in models.all):
+        who = f"no language model judges: {EMBEDDED} are fixed rules; choose a model with"
+    else:
+        who = f"{EMBEDDED}, fixed rules, answer in every role that has no model of its own; for these add"
+    return [f"{who} --model provider/model"]

@@ -29,8 +29,6 @@ _FREE: Final = frozenset(
         "timeout",
         "store",
         "base_url",
-        "key_env",
-        "retries",
         "budget",
         "budget_tokens",
         "price_date",

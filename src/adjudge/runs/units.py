@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, count
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from adjudge.core.segment import Segment, Subject, Term, TestSet
 from adjudge.data.call_rows import unit_name
@@ -17,6 +17,8 @@ from adjudge.errors import DataError, UsageError
 from adjudge.meta.ranking.schedules import Place, Schedule, Standings
 
 __all__ = ["Plan", "Slot", "Unit", "UnitKind", "plan_units", "read_terms"]
+
+_SHOWN: Final = 80  # characters of a line that is no term
 
 UnitKind = Literal["translation", "pair", "source"]
 """What is judged at once: one translation, a pair of them, or all translations of a source."""
@@ -169,9 +171,9 @@ class Plan:
     def _missing(self, subject: Subject, systems: tuple[str, ...]) -> str:
         for system in systems:
             if system not in subject.segment.translations:
-                return f"{system} has no translation of this segment"
+                return f"{system} has no translation of segment {subject.segment.segment}"
         if self.references and subject.reference is None:
-            return f"the segment has no reference {self.references[subject.lp]}"
+            return f"segment {subject.segment.segment} has no reference {self.references[subject.lp]}"
         return ""
 
 
@@ -213,7 +215,7 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
             notes.append(f"{lp}: {chosen[lp]} is the reference and is not judged as a system")
         systems[lp] = tuple(names)
     if not any(systems.values()):
-        raise UsageError(f"test set {test_set.name!r} has no translation to judge")
+        raise UsageError("; ".join([f"test set {test_set.name!r} has no translation to judge", *notes]))
     if kind == "pair" and max(map(len, systems.values())) < 2:
         (name,) = dict.fromkeys(name for names in systems.values() for name in names)
         raise UsageError(f"a comparison needs two systems, and {test_set.name!r} has {name!r} alone")
@@ -289,6 +291,6 @@ def _terms(path: Path, lines: Iterable[str]) -> Iterator[Term]:
             continue
         source, tab, translation = line.partition("\t")
         if not tab or "\t" in translation or not source.strip() or not translation.strip():
-            message = f"a term is its source, a tab and its translation; got {line!r}"
+            message = f"a term is its source, a tab and its translation; got {line[:_SHOWN]!r}"
             raise DataError(message, path=path, line=number)
         yield Term(source=source.strip(), translation=translation.strip())
