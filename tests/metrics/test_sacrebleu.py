@@ -4,6 +4,7 @@ import io
 import logging
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +188,9 @@ def test_sacrebleus_word_on_tokenized_text_is_logged_and_is_no_error(
         ({"tokenize": "words", "force": "yes"}, "must be one of 13a, intl, zh.*; got 'words'"),
         ({"smooth": "floor"}, "metric 'bleu' has no setting 'smooth'; it has tokenize, force"),
         ({"smooth-method": "none", "smooth-value": "1"}, "smooth_value is for floor and add-k"),
+        ({"smooth-method": "floor", "smooth-value": "nan"}, "smooth_value must be a number from 0 upwards"),
+        ({"smooth-method": "floor", "smooth-value": "-5"}, "from 0 upwards, got -5.0"),
+        ({"smooth-method": "add-k", "smooth-value": "inf"}, "from 0 upwards, got inf"),
     ],
 )
 def test_a_setting_that_would_do_nothing_is_refused(settings: dict[str, str], message: str) -> None:
@@ -347,7 +351,12 @@ def test_an_empty_translation_is_scored_and_is_worst(name: str) -> None:
 def test_the_scores_of_wmt23_are_sacrebleus_and_the_published_ones(
     adjudge_data: Path, lp: str, system: str, name: str, published: str
 ) -> None:
-    """Segments and systems, in all digits of the published files (up to 17); so do all other systems."""
+    """Segments and systems, in all digits of the published files (up to 17); so do all other systems.
+
+    From Python 3.12 on `sum`, with which sacrebleu adds logarithms, compensates rounding; it did not when the
+    files were made.
+    """
+    digits = partial(pytest.approx, rel=1e-14) if name == "bleu" and sys.version_info >= (3, 12) else list
     folder = adjudge_data / "wmt23"
 
     def lines(path: str) -> list[str]:
@@ -360,6 +369,6 @@ def test_the_scores_of_wmt23_are_sacrebleus_and_the_published_ones(
     metric, chosen = load_metric(name), subjects(lp, texts)
     ours = metric.corpus_score(chosen)
     assert ours == theirs(name)[0].corpus_score(texts[0], [texts[1]]).score
-    assert ours == float(by_system[system])
+    assert [ours] == digits([float(by_system[system])])
     expected = [float(score) for owner, score in by_segment if owner == system]
-    assert ratings(metric.annotate(chosen)) == expected
+    assert ratings(metric.annotate(chosen)) == digits(expected)

@@ -30,7 +30,7 @@ from adjudge.metrics.answers import (
     read_strength,
     read_verdict,
 )
-from adjudge.metrics.command import Command, find_program
+from adjudge.metrics.command import Command, find_program, split_command
 
 __all__ = ["Bridge"]
 
@@ -220,12 +220,7 @@ class Bridge:
 
     @cached_property
     def _arguments(self) -> tuple[str, ...]:
-        if not isinstance(self.command, str):
-            return tuple(self.command)
-        try:
-            return tuple(shlex.split(self.command))
-        except ValueError as error:
-            raise UsageError(f"command {self.command!r} cannot be split into arguments: {error}") from None
+        return split_command(self.command) if isinstance(self.command, str) else tuple(self.command)
 
     @cached_property
     def _program(self) -> Command:

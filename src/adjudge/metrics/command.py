@@ -7,6 +7,7 @@ it can block neither itself nor us.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -20,12 +21,24 @@ from typing import Final
 
 from adjudge.errors import AnswerError, UsageError
 
-__all__ = ["Command", "find_program"]
+__all__ = ["Command", "find_program", "split_command"]
 
 _POLL: Final = 0.05
 _MOST_LOG: Final = 64 * 2**20  # bytes of standard error
 _TAIL: Final = 2000
 _LAST_LINES: Final = 5
+
+
+def split_command(command: str) -> tuple[str, ...]:
+    """Split a command into the program and its arguments as a shell would, though none will run it.
+
+    Raises:
+        UsageError: a quote in it has no end.
+    """
+    try:
+        return tuple(shlex.split(command))
+    except ValueError as error:
+        raise UsageError(f"command {command!r} cannot be split into arguments: {error}") from None
 
 
 def find_program(name: str) -> str:

@@ -6,6 +6,7 @@ every digit to the published BLEU and chrF scores of WMT23 (en-de and zh-en, seg
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -123,7 +124,7 @@ class Bleu(_SacreBleu):
         smooth_value: for `floor` and `add-k`; None for sacrebleu's.
 
     Raises:
-        UsageError: a value that sacrebleu does not know, or would ignore.
+        UsageError: a value that sacrebleu does not know, would ignore, or cannot compute with.
     """
 
     name: ClassVar[str] = "bleu"
@@ -140,10 +141,14 @@ class Bleu(_SacreBleu):
         if self.tokenize is not None:
             _one_of("tokenize", self.tokenize, self.tokenizers)
         _one_of("smooth_method", self.smooth_method, get_args(Smoothing))
-        if self.smooth_value is not None and self.smooth_method not in {"floor", "add-k"}:
+        if self.smooth_value is None:
+            return
+        if self.smooth_method not in {"floor", "add-k"}:
             raise UsageError(
                 f"smooth_value is for floor and add-k, not for smooth_method {self.smooth_method!r}"
             )
+        if not 0 <= self.smooth_value < math.inf:
+            raise UsageError(f"smooth_value must be a number from 0 upwards, got {self.smooth_value!r}")
 
     def make(self, lp: str) -> Scorer:
         """BLEU for a system."""
