@@ -135,7 +135,7 @@ def test_gold_is_compared_where_it_judged_and_what_it_lacks_is_counted() -> None
     found = analyse(campaign(*two_systems()), gold=gold, draws=FEW)
     assert value(found.section("systems"), "with gold", "pairwise accuracy") == 1
     assert value(found.section("gold"), "rating", "Kendall tau-c") == pytest.approx(1)
-    assert found.section("gold").notes == ("2 translations are left out: gold has no score for them.",)
+    assert found.section("gold").notes == ("Translations left out, for which gold has no score: 2.",)
 
 
 def test_another_campaign_meets_this_one_translation_by_translation() -> None:

@@ -61,7 +61,7 @@ def test_a_copy_meets_the_original_of_the_same_person_and_others_are_counted() -
     (check,), alone = checks_of(pieces)
     assert (check.original, check.damaged, check.damage, check.person, alone) == (90, 30, (4, 11), "ann", 1)
     section = check_section(pieces, Draws())
-    assert "1 copies are left out" in section.notes[0]
+    assert "same person: 1." in section.notes[0]
     shares = [n for n in section.numbers if n.measure == "share with the damage marked"]
     assert [(n.of, n.definition, n.result.value) for n in shares] == [
         ("all", "paper", 1.0),

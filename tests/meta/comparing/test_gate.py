@@ -35,9 +35,9 @@ def gate(candidate: list[Record], baseline: list[Record], margin: float = 1.0, *
     [
         (0.5, 1.0, "ship"),
         (0.0, 1.0, "ship"),
-        (-3.0, 1.0, "do not ship"),
-        (-1.0, 1.0, "not enough data"),
-        (0.0, 0.0, "not enough data"),
+        (-3.0, 1.0, "do-not-ship"),
+        (-1.0, 1.0, "not-enough-data"),
+        (0.0, 0.0, "not-enough-data"),
     ],
 )
 def test_the_verdict_follows_the_bounds(shift: float, margin: float, verdict: str) -> None:
@@ -46,13 +46,13 @@ def test_the_verdict_follows_the_bounds(shift: float, margin: float, verdict: st
     assert found.verdict == verdict
     (row,) = found.rows
     assert (row.found.low > -margin) == (verdict == "ship")
-    assert (row.found.high < -margin) == (verdict == "do not ship")
+    assert (row.found.high < -margin) == (verdict == "do-not-ship")
     assert (found.candidate.name, found.baseline.name, found.missing) == ("new", "old", 0)
 
 
 def test_not_enough_data_says_how_much_more_would_do() -> None:
     found = gate(ratings("new", np.array(BASE[:40]) + NOISE[:40]), ratings("old", BASE[:40]), 1.0)
-    assert found.verdict == "not enough data"
+    assert found.verdict == "not-enough-data"
     assert found.rows[0].more is not None
     assert f"{found.rows[0].more:,} more segments would tell" in found.reasons[0]
 
@@ -63,10 +63,10 @@ def test_one_bad_domain_keeps_the_candidate_out() -> None:
     found = gate(ratings("new", np.array(BASE) + NOISE + shift), ratings("old", BASE), domains=half)
     assert [(row.name, row.verdict) for row in found.rows] == [
         ("all", "ship"),
-        ("law", "do not ship"),
+        ("law", "do-not-ship"),
         ("news", "ship"),
     ]
-    assert found.verdict == "do not ship"
+    assert found.verdict == "do-not-ship"
     assert found.reasons[0].startswith("law: worse by more than the margin of 1")
 
 
@@ -90,7 +90,7 @@ def marks(system: str, severities: Sequence[Severity | None]) -> list[Record]:
     return [mqm(system, str(n), *([error(s)] if s else [])) for n, s in enumerate(severities)]
 
 
-@pytest.mark.parametrize(("allowed", "verdict"), [(0, "do not ship"), (1, "ship")])
+@pytest.mark.parametrize(("allowed", "verdict"), [(0, "do-not-ship"), (1, "ship")])
 def test_a_new_critical_error_is_a_veto_unless_it_is_allowed(allowed: int, verdict: str) -> None:
     old = marks("old", ["minor", None, "major"] * 20)
     new = marks("new", ["critical", *[None] * 59])
@@ -116,14 +116,23 @@ def test_what_failed_is_no_reason_to_ship() -> None:
         *(failed("new", segment=str(n)) for n in range(190, 200)),
     ]
     found = gate(new, ratings("old", BASE))
-    assert (found.verdict, found.missing, found.asked) == ("not enough data", 10, 200)
+    assert (found.verdict, found.missing, found.asked) == ("not-enough-data", 10, 200)
     assert "10 of 200 segments lack a score on one side" in found.reasons[0]
     assert gate(new, ratings("old", BASE), max_failed=0.05).verdict == "ship"
 
 
-def test_a_gate_of_a_handful_of_segments_is_refused() -> None:
-    with pytest.raises(UsageError, match="needs 10 segments that are judged on both sides, got 9"):
-        gate(ratings("new", BASE[:9]), ratings("old", BASE[:9]))
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_a_handful_of_segments_is_not_enough_data(count: int) -> None:
+    found = gate(ratings("new", BASE[:count]), ratings("old", BASE[:count]))
+    assert found.verdict == "not-enough-data"
+    assert found.rows[0].more == 10 - count
+    told = f"All segments: a verdict takes 10 that are judged on both sides, got {count}; {10 - count} more "
+    assert found.reasons[0].startswith(told)
+
+
+def test_what_is_far_worse_takes_ten_segments_too() -> None:
+    worse = gate(ratings("new", np.array(BASE[:9]) - 30), ratings("old", BASE[:9]))
+    assert worse.verdict == "not-enough-data"
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,12 @@ numbers = st.lists(
 )
 
 
+def test_one_unit_shows_nothing() -> None:
+    found = non_inferiority(totals([-1.0], [-2.0]), 3.0)
+    assert (found.low, found.high, found.p_as_good, found.p_worse) == (-math.inf, math.inf, 0.5, 0.5)
+    assert more_segments(found, 1, 3.0) is None
+
+
 @given(numbers, st.sampled_from([0.0, 0.5, 3.0]))
 def test_of_segments_it_is_the_paired_t_test_that_scipy_has(
     pairs: list[tuple[float, float]], margin: float

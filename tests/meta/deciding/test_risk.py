@@ -9,8 +9,8 @@ import adjudge
 from adjudge.data.mtme_ratings import read_ratings
 from adjudge.data.score_files import read_score_file
 from adjudge.errors import UsageError
+from adjudge.meta.deciding.labels import bad_by_severity
 from adjudge.meta.deciding.risk import Labelled, conformal_bound, labels_needed, shown_bound, sources_needed
-from adjudge.meta.deciding.thresholds import bad_by_severity
 
 
 def labelled(scores: list[float], bad: list[bool], groups: list[int] | None = None) -> Labelled:

@@ -3,11 +3,10 @@ import pytest
 
 from adjudge.core.annotation import Record
 from adjudge.errors import DataError, UsageError
+from adjudge.meta.deciding.labels import bad_by_score, bad_by_severity
 from adjudge.meta.deciding.thresholds import (
     Thresholds,
     ThresholdSettings,
-    bad_by_score,
-    bad_by_severity,
     decide,
     thresholds,
 )
@@ -116,6 +115,42 @@ def test_bad_is_what_half_of_the_annotators_marked_so() -> None:
         ("en-de", "2", "x"): False,
         ("en-de", "3", "x"): False,
     }
+
+
+def test_gold_of_a_protocol_without_such_errors_is_refused() -> None:
+    scored = [rated("x", "1", -3.0, protocol="metric"), rated("x", "2", 0.0, protocol="metric")]
+    with pytest.raises(UsageError, match=r"no major errors, for it is of protocol metric: .*--bad NUMBER"):
+        bad_by_severity(scored, "major")
+    with pytest.raises(UsageError, match="marks no critical errors, for it is of protocol esa"):
+        bad_by_severity([rated("x", "1", 40.0, protocol="esa")], "critical")
+    told = bad_by_severity([*scored, mqm("x", "3")], "major")
+    assert told == {("en-de", "3", "x"): False}, "who could mark none has found nothing clean"
+
+
+@pytest.mark.parametrize(
+    ("records", "below", "scale"),
+    [
+        ([mqm("x", "1")], 66, "66 lies outside of gold's scores, which are 0 and below"),
+        ([rated("x", "1", 40.0)], 101, "101 lies outside of gold's scores, which are 0 to 100"),
+        ([rated("x", "1", 40.0)], 0, "0 lies outside of gold's scores, which are 0 to 100"),
+        ([rated("x", "1", -0.0, protocol="metric")], 5, "5 lies outside of gold's scores, which are 0 and"),
+    ],
+)
+def test_a_score_outside_of_the_scale_is_refused(records: list[Record], below: float, scale: str) -> None:
+    with pytest.raises(UsageError, match=f"--bad {scale}"):
+        bad_by_score(score(records), below)
+
+
+@pytest.mark.parametrize(("is_bad", "which"), [(False, "None"), (True, "Every one")])
+def test_labels_that_are_all_alike_are_named(is_bad: bool, which: str) -> None:
+    notes = found(dict.fromkeys(labels(), is_bad), judged()).notes
+    assert notes[0].startswith(f"{which} of the labelled translations is bad")
+
+
+def test_where_no_domains_are_known_it_says_so() -> None:
+    note = "No domains are known, and none has cut-offs: give the test set that says them."
+    assert note in found(labels(), judged()).notes
+    assert note not in found(labels(), judged(), domains={("en-de", "1"): "law"}).notes
 
 
 def test_a_failed_judgement_of_gold_is_no_label() -> None:

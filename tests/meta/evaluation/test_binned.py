@@ -15,6 +15,7 @@ def test_bins_go_from_the_lowest_to_the_highest_score() -> None:
     assert [b.n for b in found] == [9, *[10] * 8, 11]
     assert [b.gold for b in found] == pytest.approx([2 * b.score for b in found])
     assert found[0].score < found[-1].score
+    assert [b.percentile for b in found] == pytest.approx([5, *range(15, 95, 10), 95], abs=0.6)
 
 
 def test_equal_scores_stand_in_one_bin_and_what_one_lacks_in_none() -> None:

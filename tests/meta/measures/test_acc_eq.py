@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.errors import UsageError
-from adjudge.meta.measures import calibration, long_calibration, pair_counts
+from adjudge.meta.measures import calibration, long_calibration, mtme_calibration, pair_counts
 from adjudge.meta.measures.acc_eq import acc_eq
 from adjudge.meta.measures.result import Average, Floats
 from tests.meta.measures.scores import averages, groups, pairs, score_pairs
@@ -200,8 +200,10 @@ def test_a_wrong_option_is_refused(options: dict[str, object], message: str) -> 
         acc_eq(np.zeros((2, 2)), np.zeros((2, 2)), **options)  # type: ignore[arg-type]
 
 
-def test_more_pairs_than_compat_holds_are_refused() -> None:
-    scores = np.zeros((2, 5000))
-    with pytest.raises(UsageError, match="compat mtme holds every pair, and 49995000 are more"):
+def test_more_pairs_than_compat_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mtme_calibration, "_PAIRS", 20_000)
+    scores = np.zeros((2, 101))
+    with pytest.raises(UsageError, match="compat mtme holds every pair, and 20301 are more than 20000"):
         acc_eq(scores, scores, "none", compat="mtme")
     assert acc_eq(scores, scores, "none").value == 1.0
+    assert acc_eq(scores[:, 1:], scores[:, 1:], "none", compat="mtme").value == 1.0

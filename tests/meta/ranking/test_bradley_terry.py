@@ -79,6 +79,7 @@ def test_davidson_is_the_maximum_of_its_likelihood(wins: list[int], ties: list[i
         ([0, 6, 4, 4, 6, 0], [0, 4, 0]),  # the middle one never lost
         ([3, 4, 0, 0, 0, 0], [2, 4, 0]),  # wins of one side, and ties
         ([0, 0, 0, 0, 5, 0], [1, 0, 0]),
+        ([1, 0, 1, 0, 0, 0], [1, 0, 0]),  # the last one was compared with nobody
     ],
 )
 def test_strengths_without_bounds_are_refused_and_pulled_ones_are_not(

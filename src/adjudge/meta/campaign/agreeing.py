@@ -24,7 +24,15 @@ from adjudge.meta.campaign.numbers import Definition, ratio_of
 from adjudge.meta.measures.correlation import kendall_c, pearson
 from adjudge.meta.measures.result import Floats, Result
 
-__all__ = ["count_errors", "error_agreement", "mark_agreement", "mark_coverage", "meets", "score_agreement"]
+__all__ = [
+    "count_errors",
+    "error_agreement",
+    "mark_agreement",
+    "mark_coverage",
+    "meets",
+    "met_by_both",
+    "score_agreement",
+]
 
 Severities = Sequence[Sequence[str]]
 Marks = Sequence[Sequence[Mark]]
@@ -161,10 +169,26 @@ def mark_agreement(
         n = sum(map(len, first))
         share = repeated_share(first, second, same, starts_or_ends_within)
         yield f"marks met, {same}", "paper", _share(share, n)
-        yield f"marks met, {same}", "mended", _met_by_both(first, second, same, draws)
+        yield f"marks met, {same}", "mended", met_by_both(first, second, draws, same=same)
 
 
-def _met_by_both(first: Marks, second: Marks, same: str, draws: Draws) -> Result:
+def met_by_both(
+    first: Marks,
+    second: Marks,
+    draws: Draws = NO_INTERVAL,
+    *,
+    same: str = "any",
+    nothing: str = "nothing was marked",
+) -> Result:
+    """Share of the marks of both that meet one alike of the other, by any shared character.
+
+    Args:
+        first: marks of each translation.
+        second: of the same ones.
+        draws: of the interval, over translations.
+        same: name in `SAME`.
+        nothing: why there is no value where there is no mark.
+    """
     hits = [
         sum(
             any(meets(one, other) and SAME[same](one, other) for other in others)
@@ -174,7 +198,7 @@ def _met_by_both(first: Marks, second: Marks, same: str, draws: Draws) -> Result
         for a, b in zip(first, second, strict=True)
     ]
     of = [len(a) + len(b) for a, b in zip(first, second, strict=True)]
-    return ratio_of(np.array(hits, float), np.array(of, float), draws, "nothing was marked")
+    return ratio_of(np.array(hits, float), np.array(of, float), draws, nothing)
 
 
 def _has_categories(marks: Marks) -> bool:

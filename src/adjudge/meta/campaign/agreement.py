@@ -224,5 +224,5 @@ def gold_section(pieces: Sequence[Piece], gold: dict[Key, float], draws: Draws) 
             numbers.append(Number(of=name or "all", measure=measure, result=result))
     missing = len(by_translation(final_pieces(pieces))) - len(groups)
     if missing:
-        notes.append(f"{missing:,} translations are left out: gold has no score for them.")
+        notes.append(f"Translations left out, for which gold has no score: {missing:,}.")
     return Section(name="gold", title=title, numbers=tuple(numbers), notes=tuple(notes))

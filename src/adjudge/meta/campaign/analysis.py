@@ -7,7 +7,7 @@ Pure: submissions in, numbers out. Where a definition of the paper has a flaw, b
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from adjudge.core.annotation import Annotation, Record
 from adjudge.core.protocol import find_protocol
 from adjudge.data.submissions import CampaignFile, Submission
 from adjudge.errors import AdjudgeError
-from adjudge.meta.agreement.estimate import Draws, mean_of
+from adjudge.meta.agreement.estimate import Draws
 from adjudge.meta.campaign.agreement import (
     Twice,
     agreement_section,
@@ -27,12 +27,20 @@ from adjudge.meta.campaign.agreement import (
 from adjudge.meta.campaign.assistance import assistance_section
 from adjudge.meta.campaign.checks import check_section
 from adjudge.meta.campaign.comparing import comparison_sections, draft_section, preferences_of
+from adjudge.meta.campaign.drift import drift_section
 from adjudge.meta.campaign.numbers import Number, Section
 from adjudge.meta.campaign.pace import progress_curve
-from adjudge.meta.campaign.pieces import Key, Piece, final_pieces, left_out, pieces_of
-from adjudge.meta.campaign.profile import bins_of, error_profile, features_of_ratings, token_counts
-from adjudge.meta.campaign.speed import drift_section, pace_section, seconds_by_person
-from adjudge.meta.campaign.subsets import best_major_weight, drawn_major_weights, major_weight_curve
+from adjudge.meta.campaign.pieces import (
+    Key,
+    Piece,
+    final_pieces,
+    has_marks,
+    has_ratings,
+    left_out,
+    pieces_of,
+)
+from adjudge.meta.campaign.profile import feature_section, profile_section
+from adjudge.meta.campaign.speed import pace_section, seconds_by_person
 from adjudge.meta.campaign.systems import (
     Beside,
     SubsetCurves,
@@ -41,16 +49,13 @@ from adjudge.meta.campaign.systems import (
     system_section,
     systems_beside,
 )
+from adjudge.meta.campaign.weights import weight_section
 from adjudge.meta.measures.result import Floats, Result
-from adjudge.meta.ranking.comparisons import numbered
 from adjudge.meta.ranking.rank import rank
 from adjudge.meta.ranking.ranked import Ranking
 from adjudge.scoring.score import score
 
-__all__ = ["WEIGHTS", "Analysis", "Curves", "analyse"]
-
-WEIGHTS = np.arange(101) / 10
-"""Of a major error, where a minor one is 1: those that are tried."""
+__all__ = ["Analysis", "Curves", "analyse"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +69,7 @@ class Curves:
         twice: who judged twice, with both scores.
         beside: systems beside gold; None without gold.
         pace: seconds of a segment by how much of the work is done, in as many steps as there are.
-        weights: correlation with ratings of each of `WEIGHTS`; empty where there is none.
+        weights: correlation with ratings of each of `weights.WEIGHTS`; empty where there is none.
         subsets: definition to sizes and shares.
     """
 
@@ -137,20 +142,21 @@ def analyse(
     rankings, no_ranking = ranked(pieces, draws)
     subsets, curves = subset_section(pieces, draws)
     final = final_pieces(pieces)
-    scan, correlations = _weight_section(final, draws)
+    has_both = has_marks(final) and has_ratings(final)
+    scan, correlations = weight_section(final, draws)
     sections = [
         counts,
-        _profile(final, draws),
+        profile_section(final, draws),
         *_where(system_section(pieces, against), is_wanted=bool(final)),
         *_where(gold_section(pieces, scores, draws), is_wanted=bool(known)),
         agreement_section(pieces, twice, draws),
-        *_where(overlap_section(pieces, twice, marks), is_wanted=_has_marks(final)),
+        *_where(overlap_section(pieces, twice, marks), is_wanted=has_marks(final)),
         check_section(pieces, draws),
         *_where(assistance_section(pieces, draws), is_wanted=campaign.protocol == "esa-ai"),
         pace_section(campaign.submissions),
         drift_section(pieces),
-        *_where(_features(final), is_wanted=_has_both(final)),
-        *_where(scan, is_wanted=_has_both(final)),
+        *_where(feature_section(final), is_wanted=has_both),
+        *_where(scan, is_wanted=has_both),
         subsets,
     ]
     return Analysis(
@@ -172,14 +178,6 @@ def analyse(
 
 def _where(section: Section, *, is_wanted: bool) -> tuple[Section, ...]:
     return (section,) if is_wanted else ()
-
-
-def _has_marks(pieces: Sequence[Piece]) -> bool:
-    return any(piece.has_marks for piece in pieces)
-
-
-def _has_both(pieces: Sequence[Piece]) -> bool:
-    return _has_marks(pieces) and any(piece.rating is not None for piece in pieces)
 
 
 def _key(record: Annotation) -> Key:
@@ -249,85 +247,6 @@ def _counts(submissions: Sequence[Submission], pieces: Sequence[Piece]) -> Secti
         Number(of="all", measure=name, result=Result(value=float(n), n=n)) for name, n in amounts.items()
     ]
     return Section(name="counts", title="What is there?", numbers=tuple(numbers))
-
-
-def _profile(final: Sequence[Piece], draws: Draws) -> Section:
-    """Ratings, points and errors, of all and of each system. The ESA paper, table 1 and figure 3."""
-    numbers: list[Number] = []
-    systems = sorted({piece.annotation.system for piece in final})
-    for who in ("all", *systems):
-        own = [piece for piece in final if who in {"all", piece.annotation.system}]
-        drawing = replace(draws, groups=numbered([piece.key[:2] for piece in own]))
-        numbers += [Number(of=who, measure=m, result=r) for m, r in _means(own, drawing).items()]
-    numbers += _bins(final)
-    notes = () if final else ("Nothing is judged yet.",)
-    return Section(name="profile", title="What do people mark and rate?", numbers=tuple(numbers), notes=notes)
-
-
-def _means(own: Sequence[Piece], draws: Draws) -> dict[str, Result]:
-    found: dict[str, Result] = {}
-    if own and own[0].rating is not None:
-        found["rating"] = mean_of(np.array([p.score for p in own]), draws, "nothing was judged")
-    if _has_marks(own):
-        found["points"] = mean_of(np.array([p.points for p in own]), draws, "nothing was judged")
-        found |= error_profile([p.severities for p in own], draws)
-    return found
-
-
-def _bins(final: Sequence[Piece]) -> Iterator[Number]:
-    protocol = find_protocol(final[0].annotation.protocol) if final else None
-    if protocol is not None and protocol.low is not None and protocol.high is not None:
-        ratings = np.array([piece.score for piece in final])
-        for words, amount in bins_of(ratings, protocol.low, protocol.high):
-            result = Result(value=amount / len(final), n=len(final))
-            yield Number(of="all", measure=f"share rated {words}", result=result)
-
-
-# What goes along with ratings...
-
-
-def _features(final: Sequence[Piece]) -> Section:
-    lengths = {
-        "source": token_counts([piece.submission.source for piece in final]),
-        "target": token_counts([piece.text for piece in final]),
-    }
-    ratings = np.array([piece.score for piece in final])
-    missing = [float(sum(s.start is None for s in piece.errors)) for piece in final]
-    found = features_of_ratings(ratings, lengths, [p.severities for p in final], np.array(missing))
-    numbers = [Number(of=name, measure="Pearson with the rating", result=r) for name, r in found.items()]
-    notes = ("Tokens are split at white space, which Chinese, Japanese and Thai do not have.",)
-    return Section(
-        name="features", title="What goes along with the rating?", numbers=tuple(numbers), notes=notes
-    )
-
-
-def _weight_section(final: Sequence[Piece], draws: Draws) -> tuple[Section, Floats]:
-    """Which weight of a major error fits the ratings best. The ESA paper, figure 8."""
-    title = "Which weight of a major error fits the ratings?"
-    ratings = np.array([piece.score for piece in final])
-    minor, major = (
-        np.array([float(sum(s in kinds for s in piece.severities)) for piece in final])
-        for kinds in (("minor",), ("major", "critical"))
-    )
-    try:
-        best = best_major_weight(ratings, minor, major, WEIGHTS)
-    except AdjudgeError as error:
-        return Section(name="weights", title=title, notes=(f"{error}.",)), np.zeros(0)
-    curve = major_weight_curve(ratings, minor, major, WEIGHTS)
-    interval = drawn_major_weights(ratings, minor, major, WEIGHTS, replace(draws, groups=_groups(final)))
-    n = len(final)
-    numbers = [
-        Number(of="all", measure="best weight", result=Result(value=best, n=n, interval=interval)),
-        Number(
-            of="all", measure="Pearson at the best weight", result=Result(value=float(np.nanmax(curve)), n=n)
-        ),
-        Number(of="all", measure="Pearson at weight 5", result=Result(value=float(curve[50]), n=n)),
-    ]
-    return Section(name="weights", title=title, numbers=tuple(numbers)), curve
-
-
-def _groups(final: Sequence[Piece]) -> list[int]:
-    return numbered([piece.key[:2] for piece in final])
 
 
 # Curves...

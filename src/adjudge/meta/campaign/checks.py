@@ -53,7 +53,7 @@ def check_section(pieces: Sequence[Piece], draws: Draws) -> Section:
     checks, alone = checks_of(pieces)
     notes = []
     if alone:
-        notes.append(f"{alone:,} copies are left out: their originals are not judged by the same person.")
+        notes.append(f"Copies left out, whose originals are not judged by the same person: {alone:,}.")
     if not checks:
         return Section(name="attention", title=_TITLE, notes=(*notes, "There is no attention check."))
     if score_name(pieces) == "points":

@@ -65,7 +65,7 @@ def _sides(judged: Sequence[tuple[Submission, Preference]], draws: Draws) -> Sec
         own = [(p, first) for p, first in placed if who in {"all", p.annotator}]
         numbers += _side_numbers(who, own, draws)
     lost = len(known) - len(placed)
-    notes = [f"{lost:,} preferences are left out: nobody knows which side was shown first."] if lost else []
+    notes = [f"Preferences left out, not known which side was shown first: {lost:,}."] if lost else []
     title = "Does a verdict follow the side?"
     return Section(name="sides", title=title, numbers=tuple(numbers), notes=tuple(notes))
 

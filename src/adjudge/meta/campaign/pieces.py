@@ -12,7 +12,7 @@ import numpy as np
 from adjudge.core.annotation import Annotation, ErrorSpan
 from adjudge.core.protocol import find_protocol
 from adjudge.core.typology import Weights, find_weights
-from adjudge.data.submissions import PASSES, Submission
+from adjudge.data.submissions import PASSES, Submission, of_latest_pass
 from adjudge.meta.campaign.marks import Mark, marks_of
 from adjudge.meta.measures.result import Floats
 from adjudge.meta.ranking.comparisons import numbered
@@ -24,6 +24,8 @@ __all__ = [
     "by_translation",
     "counted",
     "final_pieces",
+    "has_marks",
+    "has_ratings",
     "left_out",
     "matrix_of",
     "pieces_of",
@@ -135,19 +137,12 @@ def final_pieces(pieces: Iterable[Piece]) -> list[Piece]:
     An adjudication decides over a second pass, and that over the first one. Several people of one pass all
     count; of one person's several judgements in a pass, the one that ended last.
     """
-    best: dict[Key, int] = {}
     last: dict[tuple[Key, str], Piece] = {}
-    for piece in counted(pieces):
-        rank = PASSES[piece.submission.kind]
-        best[piece.key] = max(best.get(piece.key, 0), rank)
+    for piece in of_latest_pass(counted(pieces), lambda p: p.submission.kind, lambda p: p.key):
         known = last.get((piece.key, piece.person))
-        if known is None or _order(piece) >= _order(known):
+        if known is None or piece.submission.ended >= known.submission.ended:
             last[piece.key, piece.person] = piece
-    return [p for p in last.values() if PASSES[p.submission.kind] == best[p.key]]
-
-
-def _order(piece: Piece) -> tuple[int, float]:
-    return PASSES[piece.submission.kind], piece.submission.ended
+    return list(last.values())
 
 
 def left_out(submissions: Sequence[Submission]) -> Iterator[str]:
@@ -168,6 +163,16 @@ def left_out(submissions: Sequence[Submission]) -> Iterator[str]:
 def score_name(pieces: Sequence[Piece]) -> str:
     """What `Piece.score` is: `rating`, or `points` where nothing is rated."""
     return "points" if pieces and pieces[0].rating is None else "rating"
+
+
+def has_marks(pieces: Iterable[Piece]) -> bool:
+    """Whether errors could be marked in any of them."""
+    return any(piece.has_marks for piece in pieces)
+
+
+def has_ratings(pieces: Iterable[Piece]) -> bool:
+    """Whether any of them was rated."""
+    return any(piece.rating is not None for piece in pieces)
 
 
 def matrix_of(pieces: Sequence[Piece], values: Sequence[float]) -> tuple[tuple[str, ...], Floats, int]:

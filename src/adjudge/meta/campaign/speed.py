@@ -1,4 +1,4 @@
-"""How long people take, whether they become faster, and whether their judgement drifts."""
+"""How long people take, and whether they become faster."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from adjudge.data.submissions import Submission
 from adjudge.errors import UsageError
 from adjudge.meta.campaign.numbers import Definition, Number, Section, mean_by_student, slope_of
 from adjudge.meta.campaign.pace import BREAK, learned_speed_up, median_seconds, seconds_between_starts
-from adjudge.meta.campaign.pieces import Piece, final_pieces, score_name
 from adjudge.meta.measures.result import Floats, Result
 
-__all__ = ["drift_section", "pace_section", "seconds_by_person"]
+__all__ = ["pace_section", "seconds_by_person"]
 
-_FEWEST: Final = 10  # judgements of a person of whom a drift is told
+_FEWEST: Final = 10  # items of a person of whom a slope is told
 _HUNDRED: Final = 100
 
 
@@ -122,48 +121,3 @@ def _learned(
 def _slope(seconds: Floats) -> float:
     """Seconds saved in a hundred items, by least squares."""
     return -_HUNDRED * (slope_of(np.arange(len(seconds), dtype=np.float64), seconds, "").value or 0.0)
-
-
-# Drift...
-
-
-def drift_section(pieces: Sequence[Piece]) -> Section:
-    """Whether a person is stricter than others, and becomes stricter or milder on the way.
-
-    Both are told of the score less the mean of its system over everybody, so that who was shown better
-    systems is not milder for it. Least squares with Student's intervals, which take a person's judgements as
-    independent of one another.
-    """
-    kept = final_pieces(pieces)
-    sums: dict[str, list[float]] = {}
-    for piece in kept:
-        sums.setdefault(piece.annotation.system, []).append(piece.score)
-    means = {system: float(np.mean(values)) for system, values in sums.items()}
-    people: dict[str, list[Piece]] = {}
-    for piece in kept:
-        people.setdefault(piece.person, []).append(piece)
-    numbers: list[Number] = []
-    few = 0
-    for person, own in sorted(people.items()):
-        if len(own) < _FEWEST:
-            few += 1
-            continue
-        numbers += _drift(
-            person, sorted(own, key=lambda p: (p.submission.started, p.submission.place)), means
-        )
-    notes = [f"Left out: {few} people with fewer than {_FEWEST} judgements."] if few else []
-    title = "Who is stricter than others, and does it change on the way?"
-    return Section(name="drift", title=title, numbers=tuple(numbers), notes=tuple(notes))
-
-
-def _drift(person: str, own: Sequence[Piece], means: Mapping[str, float]) -> Iterator[Number]:
-    what = score_name(own)
-    rest = [piece.score - means[piece.annotation.system] for piece in own]
-    order = np.arange(len(own), dtype=np.float64) / _HUNDRED
-    yield Number(of=person, measure=f"{what} above others", result=mean_by_student(rest))
-    drift = slope_of(order, np.array(rest), "too few judgements")
-    yield Number(of=person, measure=f"change of {what} in 100 translations", result=drift)
-    if own[0].has_marks:
-        marks = np.array([float(len(piece.errors)) for piece in own])
-        change = slope_of(order, marks, "too few judgements")
-        yield Number(of=person, measure="change of errors a translation in 100", result=change)

@@ -108,7 +108,7 @@ def system_section(pieces: Sequence[Piece], beside: Beside | None) -> Section:
     _, matrix, dropped = matrix_of(kept, [piece.score for piece in kept])
     notes = []
     if dropped:
-        notes.append(f"{dropped:,} segments are left out: they are not judged for every system.")
+        notes.append(f"Segments left out, not judged for every system: {dropped:,}.")
     if matrix.shape[0] < 2 or not matrix.shape[1]:
         return Section(
             name="systems", title=title, notes=(*notes, "No two systems are judged on the same segments.")
@@ -159,7 +159,7 @@ def subset_section(pieces: Sequence[Piece], draws: Draws) -> tuple[Section, Subs
         curve = [subset_agreement(matrix, n, amount, draws.seed, as_paper=is_paper) for n in sizes]
         numbers += _curve_numbers(sizes, curve, definition)
         curves[definition] = sizes, curve
-    lost = f"{dropped:,} segments are left out: they are not judged for every system."
+    lost = f"Segments left out, not judged for every system: {dropped:,}."
     notes = (lost,) if dropped else ()
     return Section(name="subsets", title=title, numbers=tuple(numbers), notes=notes), curves
 

@@ -22,7 +22,7 @@ from adjudge.meta.evaluation.eval_sets import read_one
 from adjudge.meta.evaluation.frame import row_means
 from adjudge.scoring.score import score
 
-__all__ = ["compare", "domains_of", "read_one_annotator"]
+__all__ = ["chosen_annotator", "compare", "domains_of", "read_one_annotator"]
 
 Source = Scores | Run | Path | str
 
@@ -65,10 +65,10 @@ def compare(  # noqa: PLR0913 (what can be asked for; every one has its default)
     )
     if second is None and systems is None:
         raise UsageError("two systems of one run are compared by name: systems=(A, B); or give a second run")
-    if (name := gold or metric) is not None:
+    if gold is not None or metric is not None:
         if second is not None or (gold and metric) or not isinstance(first, Path | str):
             raise UsageError("gold or metric, one of them, is of a test set: give its path and two systems")
-        of_set, places = read_one_annotator(Path(first), lp, "gold" if gold else "metric", name)
+        of_set, places = read_one_annotator(Path(first), lp, *chosen_annotator(gold, metric))
         return compare_scores(of_set, of_set, systems, settings=settings, domains=places)
     lp = None if lp is None else canonical_lp(lp)
     sources = [_read(source, lp) for source in ([first] if second is None else [first, second])]
@@ -92,6 +92,17 @@ def domains_of(source: object) -> Iterator[tuple[Place, str]]:
     """Domain of each segment, where the source knows it: a run does."""
     if isinstance(source, Run):
         yield from (((s.lp, s.segment), s.domain) for s in source.test_set)
+
+
+def chosen_annotator(gold: str | None, metric: str | None) -> tuple[Literal["gold", "metric"], str]:
+    """Whose scores of a test set count: what it is, and its name.
+
+    Raises:
+        UsageError: both are given.
+    """
+    if gold is not None and metric is not None:
+        raise UsageError("the scores are those of one annotator: give --gold or --metric, not both")
+    return ("gold", gold) if gold is not None else ("metric", metric or "")
 
 
 def read_one_annotator(

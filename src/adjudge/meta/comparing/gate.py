@@ -27,9 +27,9 @@ from adjudge.meta.comparing.two_systems import (
 from adjudge.meta.matrix import ScoreMatrix
 from adjudge.meta.significance.corrections import holm
 
-__all__ = ["Critical", "Gate", "GateRow", "GateSettings", "Verdict", "gate_scores", "signed"]
+__all__ = ["Critical", "Gate", "GateRow", "GateSettings", "Verdict", "gate_scores", "signed", "verdict_words"]
 
-Verdict = Literal["ship", "do not ship", "not enough data"]
+Verdict = Literal["ship", "do-not-ship", "not-enough-data"]
 
 _SHOWN: Final = 5  # segments that are named
 
@@ -132,7 +132,7 @@ class Gate:
     """The answer, and what it rests on.
 
     Args:
-        verdict: ship, do not ship, or not enough data.
+        verdict: of all of it.
         reasons: why, the weightiest first.
         rows: all segments, then language pairs and domains where there are several.
         critical: errors that veto; None where nobody could have marked one.
@@ -159,7 +159,7 @@ class Gate:
 def gate_scores(
     candidate: Scores,
     baseline: Scores,
-    records: tuple[Iterable[Record], Iterable[Record]],
+    records: tuple[Iterable[Record], Iterable[Record]] | None,
     systems: Sequence[str] | None = None,
     *,
     settings: GateSettings,
@@ -170,21 +170,20 @@ def gate_scores(
     Ship: on all segments, and in every language pair and domain of ten segments or more, it is shown that the
     candidate is not worse by the margin; each at alpha, for all must hold. Do not ship: too many segments
     with critical errors, or it is shown somewhere that the candidate is worse by more than the margin; tests
-    of language pairs and domains are corrected for their number (Holm). Else, or where too many judgements
-    are missing, there is not enough data.
+    of language pairs and domains are corrected for their number (Holm). Else, or of fewer than ten segments,
+    or where too many judgements are missing, there is not enough data.
 
     Args:
         candidate: scores that hold the candidate.
         baseline: scores that hold the baseline.
-        records: of both, in which critical errors are counted.
+        records: of both, in which critical errors are counted; None where there are scores alone.
         systems: name of the candidate and of the baseline; as in `compare_scores`.
         settings: what is asked.
         domains: of segments.
 
     Raises:
         DataError: nothing is judged in both.
-        UsageError: scores of different signatures, no such system, none in common, or fewer than ten segments
-            or two documents.
+        UsageError: scores of different signatures, no such system, none in common, or one document alone.
     """
     if not settings.any_signature and not candidate.signature.is_comparable_with(baseline.signature):
         raise UsageError(
@@ -227,8 +226,6 @@ def _domain_notes(places: Sequence[Place], domains: Mapping[Place, str]) -> Iter
 def _rows(
     places: Sequence[Place], matrix: ScoreMatrix, domains: Mapping[Place, str], settings: GateSettings
 ) -> tuple[list[GateRow], list[str]]:
-    if len(places) < LEAST:
-        raise UsageError(f"a gate needs {LEAST} segments that are judged on both sides, got {len(places)}")
     parts, small = parts_of(places, domains)
     found = [_row("all", "all", matrix, settings, settings.margin)]
     for part in parts:
@@ -242,34 +239,36 @@ def _rows(
 
 def _row(name: str, kind: str, matrix: ScoreMatrix, settings: GateSettings, margin: float) -> GateRow:
     totals = matrix.totals(by_document=settings.by_document)
-    if len(totals.sums) < 2:
+    if settings.by_document and len(totals.sums) < 2:
         raise UsageError(f"{name}: one document alone says nothing of how others would differ")
     found = non_inferiority(totals, margin, alpha=settings.alpha)
     n = len(matrix.scores)
     return GateRow(
-        name=name, kind=kind, n=n, margin=margin, found=found, verdict="not enough data", more=None
+        name=name, kind=kind, n=n, margin=margin, found=found, verdict="not-enough-data", more=None
     )
 
 
 def _decided(row: GateRow, p_worse: float, settings: GateSettings) -> GateRow:
-    if row.found.p_as_good <= settings.alpha:
+    if row.n >= LEAST and row.found.p_as_good <= settings.alpha:
         return replace(row, verdict="ship")
-    if p_worse <= settings.alpha:
-        return replace(row, verdict="do not ship")
+    if row.n >= LEAST and p_worse <= settings.alpha:
+        return replace(row, verdict="do-not-ship")
     more = more_segments(row.found, row.n, row.margin, alpha=settings.alpha, power=settings.power)
-    return replace(row, more=more)
+    return replace(row, more=more if row.n >= LEAST else max(LEAST - row.n, more or 0))
 
 
 # Critical errors...
 
 
 def _critical(
-    records: tuple[Iterable[Record], Iterable[Record]],
+    records: tuple[Iterable[Record], Iterable[Record]] | None,
     pairs: Sequence[tuple[str, str]],
     places: set[Place],
     settings: GateSettings,
 ) -> tuple[Critical | None, list[str]]:
     """Segments with critical errors on both sides; None, and a note, where nobody could mark one."""
+    if records is None:
+        return None, ["Critical errors veto nothing here: scores alone do not tell of them."]
     sides = []
     for index, side in enumerate(records):
         systems = {pair[index] for pair in pairs}
@@ -293,17 +292,17 @@ def _is_critical(record: Annotation) -> bool:
 def _verdict(
     rows: Sequence[GateRow], critical: Critical | None, missing: int, asked: int, settings: GateSettings
 ) -> tuple[Verdict, list[str]]:
-    against = [*_vetoes(critical), *_of(rows, "do not ship")]
+    against = [*_vetoes(critical), *_of(rows, "do-not-ship")]
     if against:
-        return "do not ship", against
+        return "do-not-ship", against
     if missing > settings.max_failed * asked:
         reason = (
             f"{missing} of {asked} segments lack a score on one side, more than {settings.max_failed:.0%}"
         )
-        return "not enough data", [f"{reason}: judge them, or allow more with --max-failed."]
-    open_rows = list(_of(rows, "not enough data"))
+        return "not-enough-data", [f"{reason}: judge them, or allow more with --max-failed."]
+    open_rows = list(_of(rows, "not-enough-data"))
     if open_rows:
-        return "not enough data", open_rows
+        return "not-enough-data", open_rows
     kinds = {"lp": " and in each language pair", "domain": " and in each domain"}
     everywhere = "".join(told for kind, told in kinds.items() if any(row.kind == kind for row in rows))
     return "ship", [f"The candidate is shown not to be worse by the margin, on all segments{everywhere}."]
@@ -322,7 +321,7 @@ def _vetoes(critical: Critical | None) -> Iterator[str]:
 def _of(rows: Sequence[GateRow], verdict: Verdict) -> Iterator[str]:
     for row in rows:
         if row.verdict == verdict:
-            yield _worse(row) if verdict == "do not ship" else _open(row)
+            yield _worse(row) if verdict == "do-not-ship" else _open(row)
 
 
 def _worse(row: GateRow) -> str:
@@ -333,6 +332,9 @@ def _worse(row: GateRow) -> str:
 
 def _open(row: GateRow) -> str:
     found = row.found
+    if row.n < LEAST and row.more is not None:
+        few = f"a verdict takes {LEAST} that are judged on both sides, got {row.n}"
+        return f"{_place(row)}: {few}; {row.more:,} more would tell."
     low, high = signed(found.low), signed(found.high)
     seen = f"{_place(row)}: a difference of {signed(found.difference)}, that may lie from {low} to {high}"
     if row.more is None:
@@ -341,6 +343,11 @@ def _open(row: GateRow) -> str:
         f"the margin allows down to {signed(-row.margin)}" if row.margin else "the margin allows none below 0"
     )
     return f"{seen}, where {allowed}; {row.more:,} more segments would tell."
+
+
+def verdict_words(verdict: Verdict) -> str:
+    """A verdict as people read it."""
+    return verdict.replace("-", " ")
 
 
 def signed(value: float) -> str:

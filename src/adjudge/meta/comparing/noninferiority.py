@@ -44,7 +44,7 @@ class NonInferiority:
 
 
 def non_inferiority(totals: Totals, margin: float, *, alpha: float = 0.05) -> NonInferiority:
-    """Test a candidate against a baseline, both judged in every unit; two units at least.
+    """Test a candidate against a baseline, both judged in every unit; one unit alone shows nothing.
 
     t = (d + margin) / se(d), Student's t with units - 1 degrees of freedom, one test to each side; the first
     is the usual test of non-inferiority (Schuirmann 1987, one half of it). se(d) is that of a difference of
@@ -61,8 +61,9 @@ def non_inferiority(totals: Totals, margin: float, *, alpha: float = 0.05) -> No
 
     units = len(totals.sums)
     candidate, baseline = (totals.sums.sum(axis=0) / totals.sizes.sum(axis=0)).tolist()
-    difference, error = candidate - baseline, _error(totals)
-    reach = float(student.isf(alpha, units - 1)) * error
+    difference, error = candidate - baseline, _error(totals) if units > 1 else math.inf
+    free = max(units - 1, 1)
+    reach = float(student.isf(alpha, free)) * error
     distance = difference + margin
     step = distance / error if error else math.copysign(math.inf, distance) if distance else 0.0
     return NonInferiority(
@@ -71,8 +72,8 @@ def non_inferiority(totals: Totals, margin: float, *, alpha: float = 0.05) -> No
         difference=difference,
         low=difference - reach,
         high=difference + reach,
-        p_as_good=float(student.sf(step, units - 1)),
-        p_worse=float(student.cdf(step, units - 1)),
+        p_as_good=float(student.sf(step, free)),
+        p_worse=float(student.cdf(step, free)),
         error=error,
         units=units,
     )
@@ -107,7 +108,7 @@ def more_segments(
     from scipy.stats import norm
 
     distance = abs(found.difference + margin)
-    if not distance:
+    if not distance or math.isinf(found.error):
         return None
     steps = float(norm.isf(alpha) + norm.ppf(power)) * found.error / distance
     needed = math.ceil(n * steps * steps)

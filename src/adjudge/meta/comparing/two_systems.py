@@ -27,6 +27,7 @@ __all__ = [
     "Side",
     "Stratum",
     "compare_scores",
+    "every_part",
     "notes_of",
     "pairs_of",
     "parts_of",
@@ -272,17 +273,22 @@ def _strata(
 
 def parts_of(places: Sequence[Place], domains: Mapping[Place, str]) -> tuple[list[Part], list[str]]:
     """Language pairs and domains, where there are several of a kind; and what is said of too small ones."""
-    kinds = {"lp": [lp for lp, _ in places], "domain": [domains.get(place, "") for place in places]}
     found, small = [], []
+    for part in every_part(places, domains):
+        if part.rows.sum() >= LEAST:
+            found.append(part)
+        else:
+            small.append(f"{part.name} is not compared alone: it has fewer than {LEAST} common segments.")
+    return found, small
+
+
+def every_part(places: Sequence[Place], domains: Mapping[Place, str]) -> Iterator[Part]:
+    """Language pairs and domains, where there are several of a kind, however small."""
+    kinds = {"lp": [lp for lp, _ in places], "domain": [domains.get(place, "") for place in places]}
     for kind, labels in kinds.items():
         names = [name for name in dict.fromkeys(labels) if name]
         for name in names if len(names) > 1 else []:
-            rows: NDArray[np.bool_] = np.array([label == name for label in labels])
-            if rows.sum() >= LEAST:
-                found.append(Part(name, kind, rows))
-            else:
-                small.append(f"{name} is not compared alone: it has fewer than {LEAST} common segments.")
-    return found, small
+            yield Part(name, kind, np.array([label == name for label in labels]))
 
 
 def side_of(name: str, scores: Scores, systems: set[str]) -> Side:

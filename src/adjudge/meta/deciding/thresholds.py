@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from adjudge.core.annotation import Annotation, Record
 from adjudge.core.score import Interval, Scores
-from adjudge.core.typology import SEVERITIES, Severity
 from adjudge.errors import DataError, UsageError
-from adjudge.meta.comparing.two_systems import Place
+from adjudge.meta.comparing.two_systems import Place, every_part
+from adjudge.meta.deciding.labels import Key
 from adjudge.meta.deciding.risk import Labelled, conformal_bound, shown_bound, sources_needed
 
 __all__ = [
@@ -22,17 +21,13 @@ __all__ = [
     "Cut",
     "Decision",
     "Guarantee",
-    "Key",
     "ThresholdSettings",
     "Thresholds",
-    "bad_by_score",
-    "bad_by_severity",
     "decide",
     "thresholds",
 ]
 
-Key = tuple[str, str, str]
-"""A translation: language pair, segment, system."""
+_ALL: Final = "all"
 
 Guarantee = Literal["tested", "average"]
 Decision = Literal["publish", "post-edit", "reject"]
@@ -133,23 +128,6 @@ class _Row(NamedTuple):
     bad: bool | None
 
 
-def bad_by_severity(records: Iterable[Record], severity: Severity) -> dict[Key, bool]:
-    """Translations in which half of their annotators, or more, marked an error so grave or graver."""
-    graver = SEVERITIES[SEVERITIES.index(severity) :]
-    marked: defaultdict[Key, list[bool]] = defaultdict(list)
-    for record in records:
-        if isinstance(record, Annotation):
-            found = any(span.severity in graver for span in record.spans)
-            found |= any(record.counts.get(each, 0) for each in graver)
-            marked[record.lp, record.segment, record.system].append(found)
-    return {key: 2 * sum(each) >= len(each) for key, each in marked.items()}
-
-
-def bad_by_score(gold: Scores, below: float) -> dict[Key, bool]:
-    """Translations whose gold score is lower than a number."""
-    return {(s.lp, s.segment, s.system): s.score < below for s in gold.segments if s.score is not None}
-
-
 def thresholds(
     scores: Scores,
     bad: Mapping[Key, bool],
@@ -186,7 +164,9 @@ def thresholds(
         if any(row.bad is not None for row in part)
     ]
     unscored = sum((s.lp, s.segment, s.system) in bad for s in scores.segments if s.score is None)
-    notes = [*_notes(bands, settings)]
+    notes = [*_label_notes(bands[0]), *_notes(bands, settings)]
+    if not any((domains or {}).get(row.key[:2]) for row in rows):
+        notes.append("No domains are known, and none has cut-offs: give the test set that says them.")
     if unscored:
         notes.append(f"{unscored} labelled translations have no score, for their judgement failed; left out.")
     return Thresholds(
@@ -198,19 +178,11 @@ def thresholds(
     )
 
 
-def _parts(rows: Sequence[_Row], domains: Mapping[Place, str]) -> list[tuple[str, str, list[_Row]]]:
+def _parts(rows: Sequence[_Row], domains: Mapping[Place, str]) -> Iterator[tuple[str, str, list[_Row]]]:
     """All rows; then those of each language pair and each domain, where there are several."""
-    found = [("all", "all", list(rows))]
-    kinds = {
-        "lp": [row.key[0] for row in rows],
-        "domain": [domains.get((row.key[0], row.key[1]), "") for row in rows],
-    }
-    for kind, labels in kinds.items():
-        names = [name for name in dict.fromkeys(labels) if name]
-        for name in names if len(names) > 1 else []:
-            part = [row for row, label in zip(rows, labels, strict=True) if label == name]
-            found.append((name, kind, part))
-    return found
+    yield _ALL, _ALL, list(rows)
+    for part in every_part([row.key[:2] for row in rows], domains):
+        yield part.name, part.kind, list(compress(rows, part.rows.tolist()))
 
 
 def _band(name: str, kind: str, rows: Sequence[_Row], settings: ThresholdSettings) -> Band:
@@ -279,19 +251,23 @@ def decide(score: float, publish: float | None, reject: float | None) -> Decisio
     return "reject" if reject is not None and score <= reject else "post-edit"
 
 
-_ALL: Final = "all"
+def _label_notes(whole: Band) -> Iterator[str]:
+    """Labels that are all alike tell nothing apart, and may be of a wrong question."""
+    if whole.bad in {0, whole.n}:
+        which = "None" if not whole.bad else "Every one"
+        yield f"{which} of the labelled translations is bad: does gold tell of what is meant by bad?"
 
 
 def _notes(bands: Sequence[Band], settings: ThresholdSettings) -> list[str]:
     found = []
     for band in bands:
         what = "All" if band.kind == _ALL else band.name
-        for name, cut, risk in (
-            ("publish", band.publish, settings.publish_risk),
-            ("reject", band.reject, settings.reject_risk),
+        for wanted, cut, risk in (
+            ("from which one may publish", band.publish, settings.publish_risk),
+            ("up to which one may reject", band.reject, settings.reject_risk),
         ):
             if cut.bound is None:
-                found.append(f"{what}: no score from which one may {name}; {_why(band, risk, settings)}.")
+                found.append(f"{what}: no score {wanted}; {_why(band, risk, settings)}.")
     if any(band.sources < band.n for band in bands):
         found.append(
             "Translations of one source are not independent: a tested risk is each source's share, averaged."

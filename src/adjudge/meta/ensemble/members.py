@@ -115,7 +115,7 @@ def _suspicions(records: Iterable[Record]) -> dict[tuple[str, str, str], tuple[s
         (r.lp, r.segment, system): tuple(flag for flag in r.flags if flag == SUSPECT or "@" in flag)
         for r in records
         if not isinstance(r, Failure) and SUSPECT in r.flags
-        for system in ([r.system] if isinstance(r, Annotation) else r.systems)
+        for system in r.systems
     }
 
 

@@ -23,12 +23,14 @@ class Bin:
 
     Args:
         score: their mean score by that annotator.
+        percentile: the mean of their ranks by it, 0 to 100.
         gold: their mean score by gold.
         interval: 95 % interval of `gold`; None where there is one segment only.
         n: translations in it.
     """
 
     score: float
+    percentile: float
     gold: float
     interval: Interval | None
     n: int
@@ -53,18 +55,22 @@ def binned_means(gold: Floats, scores: Floats, bins: int = 10) -> list[Bin]:
     both = ~np.isnan(gold) & ~np.isnan(scores)
     if not both.any():
         return []
-    place = np.full(gold.shape, -1)
-    known = ranks(scores[both][:, None])[:, 0] / both.sum()
-    place[both] = np.minimum((known * bins).astype(int), bins - 1)
-    found = []
-    for number in range(bins):
-        inside = place == number
-        if inside.any():
-            mean, interval = clustered_mean(gold, inside)
-            found.append(
-                Bin(score=float(scores[inside].mean()), gold=mean, interval=interval, n=int(inside.sum()))
-            )
-    return found
+    share = np.full(gold.shape, np.nan)
+    share[both] = ranks(scores[both][:, None])[:, 0] / both.sum()
+    number = np.full(gold.shape, -1)
+    number[both] = np.minimum((share[both] * bins).astype(int), bins - 1)
+    return [_bin(gold, scores, share, number == place) for place in range(bins) if (number == place).any()]
+
+
+def _bin(gold: Floats, scores: Floats, share: Floats, inside: NDArray[np.bool_]) -> Bin:
+    mean, interval = clustered_mean(gold, inside)
+    return Bin(
+        score=float(scores[inside].mean()),
+        percentile=float(100 * share[inside].mean()),
+        gold=mean,
+        interval=interval,
+        n=int(inside.sum()),
+    )
 
 
 def clustered_mean(scores: Floats, inside: NDArray[np.bool_]) -> tuple[float, Interval | None]:

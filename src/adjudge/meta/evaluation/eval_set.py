@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.meta.measures.result import Floats
 
-__all__ = ["EvalSet", "ScoreSet"]
+__all__ = ["CLEAN", "UNSEEN", "EvalSet", "ScoreSet"]
+
+CLEAN: Final = -1
+"""Stands for the worst severity where nothing was marked."""
+UNSEEN: Final = -2
+"""Where nobody looked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,8 +30,8 @@ class ScoreSet:
         failed: judgements asked for and not obtained, by system; no number stands for them.
         reference: that a metric was shown, `src` for none; empty where that is not known.
         range: lowest and highest possible score, where the protocol has bounds.
-        worst: systems by segments, the worst severity marked: its place in `SEVERITIES`, -1 where nothing
-            was marked, -2 where nobody looked. None where that is not known.
+        worst: systems by segments, the worst severity marked: its place in `SEVERITIES`, `CLEAN` or `UNSEEN`.
+            None where that is not known.
     """
 
     name: str

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -13,9 +14,9 @@ from adjudge.core.language import script_of, source_language
 from adjudge.core.segment import Segment
 from adjudge.meta.measures.result import Floats
 
-__all__ = ["UNSPACED", "Frame", "row_means", "source_lengths"]
+__all__ = ["Frame", "is_unspaced", "length_names", "row_means", "source_lengths"]
 
-UNSPACED: Final = frozenset({"Hans", "Hant", "Hani", "Jpan", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"})
+_UNSPACED: Final = frozenset({"Hans", "Hant", "Hani", "Jpan", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"})
 """Scripts that put no space between words."""
 
 
@@ -66,6 +67,25 @@ def row_means(scores: Floats) -> Floats:
 
 def source_lengths(segments: Iterable[Segment], lp: str) -> tuple[int, ...]:
     """Length of each source: white-space tokens, or characters where no space stands between words."""
-    if script_of(source_language(lp)) in UNSPACED:
+    if is_unspaced(lp):
         return tuple(sum(not char.isspace() for char in s.source) for s in segments)
     return tuple(len(s.source.split()) for s in segments)
+
+
+def length_names(lp: str, bins: Sequence[int]) -> list[str]:
+    """Names of bins of `source_lengths`, shortest first: `under 12 tokens`, `12 to 26 tokens`, and so on.
+
+    Args:
+        lp: language pair.
+        bins: where a longer source begins.
+    """
+    unit = "characters" if is_unspaced(lp) else "tokens"
+    if not bins:
+        return [f"any number of {unit}"]
+    inner = [f"{low} to {high - 1} {unit}" for low, high in pairwise(bins)]
+    return [f"under {bins[0]} {unit}", *inner, f"{bins[-1]} {unit} and more"]
+
+
+def is_unspaced(lp: str) -> bool:
+    """Whether no space stands between the words of the source."""
+    return script_of(source_language(lp)) in _UNSPACED

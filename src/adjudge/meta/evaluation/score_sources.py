@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ from adjudge.data.load import detect
 from adjudge.data.run_dir import read_run
 from adjudge.data.score_files import ScoreTable, read_score_file
 from adjudge.errors import DataError, UsageError
-from adjudge.meta.evaluation.eval_set import ScoreSet
+from adjudge.meta.evaluation.eval_set import CLEAN, UNSEEN, ScoreSet
 from adjudge.meta.evaluation.frame import Frame, row_means
 from adjudge.meta.measures.result import Floats
 from adjudge.scoring.repeats import repeats_note, without_repeats
@@ -36,8 +35,6 @@ __all__ = [
     "tables_as_scores",
 ]
 
-CLEAN: Final = -1
-UNSEEN: Final = -2
 _SEG, _SYS = ".seg.score", ".sys.score"
 
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 import numpy as np
 
-from adjudge.core.language import script_of, source_language
 from adjudge.core.typology import SEVERITIES
 from adjudge.errors import UsageError
-from adjudge.meta.evaluation.eval_set import EvalSet, ScoreSet
-from adjudge.meta.evaluation.frame import UNSPACED
+from adjudge.meta.evaluation.eval_set import CLEAN, EvalSet, ScoreSet
+from adjudge.meta.evaluation.frame import length_names
 from adjudge.meta.evaluation.options import StratumKind
 from adjudge.meta.evaluation.results import named_gold
 from adjudge.meta.measures.result import Floats
 
 __all__ = ["strata"]
-
-_CLEAN = -1
 
 
 def strata(
@@ -33,7 +29,7 @@ def strata(
         yield from _by_severity(gold)
         return
     labels = _labels(kind, eval_set, length_bins)
-    for label in dict.fromkeys(labels) if kind != "length" else _length_names(eval_set.lp, length_bins):
+    for label in dict.fromkeys(labels) if kind != "length" else length_names(eval_set.lp, length_bins):
         columns = np.array([each == label for each in labels])
         yield label, np.where(columns[None, :], gold.segments, np.nan)
 
@@ -41,21 +37,12 @@ def strata(
 def _labels(kind: StratumKind, eval_set: EvalSet, length_bins: Sequence[int]) -> list[str]:
     """Part that each segment belongs to."""
     if kind == "length":
-        names = _length_names(eval_set.lp, length_bins)
+        names = length_names(eval_set.lp, length_bins)
         return [names[sum(length >= start for start in length_bins)] for length in eval_set.lengths]
     labels = eval_set.domains if kind == "domain" else eval_set.documents
     if not any(labels):
         raise UsageError(f"{eval_set.name} does not say which {kind} a segment is of")
     return [label or f"no {kind}" for label in labels]
-
-
-def _length_names(lp: str, bins: Sequence[int]) -> list[str]:
-    """Names of the bins, shortest first: `under 12 tokens`, `12 to 26 tokens`, `27 tokens and more`."""
-    unit = "characters" if script_of(source_language(lp)) in UNSPACED else "tokens"
-    if not bins:
-        return [f"any number of {unit}"]
-    inner = [f"{low} to {high - 1} {unit}" for low, high in pairwise(bins)]
-    return [f"under {bins[0]} {unit}", *inner, f"{bins[-1]} {unit} and more"]
 
 
 def _by_severity(gold: ScoreSet) -> Iterator[tuple[str, Floats]]:
@@ -64,7 +51,7 @@ def _by_severity(gold: ScoreSet) -> Iterator[tuple[str, Floats]]:
         raise UsageError(
             f"{named_gold(gold.name)} has no marked errors; give records, MQM TSV or .seg.rating that have"
         )
-    for name, place in (("clean", _CLEAN), *((s, i) for i, s in enumerate(SEVERITIES))):
+    for name, place in (("clean", CLEAN), *((s, i) for i, s in enumerate(SEVERITIES))):
         cells = gold.worst == place
         if cells.any():
             yield name, np.where(cells, gold.segments, np.nan)

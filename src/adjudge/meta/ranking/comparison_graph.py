@@ -78,7 +78,8 @@ def has_finite_davidson(wins: Floats, ties: Floats) -> bool:
 
     It has none if log strengths u and log nu = c can grow in a direction in which nothing that happened gets
     less likely: u_i - u_j >= 0 and u_i - u_j >= 2 * c for each win of i over j, 2 * c >= abs(u_i - u_j) for
-    each tie. A linear program finds the direction with the largest sum of slacks.
+    each tie. A linear program finds the direction with the largest sum of slacks. And it has none if nothing
+    connects some systems: their strengths stand in no relation.
 
     Args:
         wins: systems by systems, how often row beat column.
@@ -86,6 +87,8 @@ def has_finite_davidson(wins: Floats, ties: Floats) -> bool:
     """
     if not ties.any():
         return len(_components(wins > 0, strong=True)) == 1
+    if len(connected_parts(wins + wins.T + ties)) > 1:
+        return False
     from scipy.optimize import linprog
 
     rows = np.array([*_win_rows(wins), *_tie_rows(ties)])

@@ -13,7 +13,7 @@ from adjudge.core.annotation import Failure, Preference, Record, Verdict
 from adjudge.errors import DataError
 from adjudge.meta.measures.result import Floats
 
-__all__ = ["VERDICTS", "Comparison", "Comparisons", "numbered", "tabulate"]
+__all__ = ["VERDICTS", "Comparison", "Comparisons", "in_order_of_names", "numbered", "tabulate"]
 
 VERDICTS: Final[Mapping[Verdict, float]] = {"A": 1.0, "E": 0.0, "B": -1.0}
 """A verdict as a number: how far it is for A."""
@@ -128,11 +128,16 @@ def tabulate(records: Iterable[Record], criterion: str) -> Comparisons:
     )
 
 
-def _unit(record: Preference) -> tuple[Comparison, float]:
+def in_order_of_names(record: Preference) -> tuple[str, str, float]:
+    """The two systems in the order of their names, and how far the verdict is for the first."""
     first, second = sorted(record.systems)
     verdict = VERDICTS[record.verdict] * (1 if record.systems[0] == first else -1)
-    unit = Comparison(record.lp, record.segment, first, second, record.document)
-    return unit, verdict + 0.0  # a tie is 0, not -0
+    return first, second, verdict + 0.0  # a tie is 0, not -0
+
+
+def _unit(record: Preference) -> tuple[Comparison, float]:
+    first, second, verdict = in_order_of_names(record)
+    return Comparison(record.lp, record.segment, first, second, record.document), verdict
 
 
 def _twice(record: Preference) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from adjudge.core.annotation import Failure, Preference
 from adjudge.errors import DataError
 from adjudge.meta.measures.result import Floats
-from adjudge.meta.ranking.comparisons import VERDICTS
+from adjudge.meta.ranking.comparisons import in_order_of_names
 
 __all__ = ["TieAgreement", "TieCalibration", "calibrate_ties"]
 
@@ -68,10 +68,10 @@ def calibrate_ties(
     """
     wanted = _majorities(gold)
     both = [
-        (abs(p.strength), VERDICTS[p.verdict] * turn, wanted[key])
+        (abs(p.strength), verdict, wanted[key])
         for p in preferences
         if isinstance(p, Preference) and p.strength is not None and not p.is_undecided
-        for key, turn in [_key(p)]
+        for key, verdict in [_keyed(p)]
         if key in wanted
     ]
     if not both:
@@ -111,19 +111,18 @@ def _share(same: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> float | Non
     return float(same.mean()) if len(same) else None
 
 
-def _key(preference: Preference) -> tuple[tuple[str, ...], int]:
-    """What is compared, and 1 or -1 for A being first or second in the order of names."""
-    first, second = sorted(preference.systems)
-    key = (preference.lp, preference.segment, preference.criterion, first, second)
-    return key, 1 if preference.systems[0] == first else -1
+def _keyed(preference: Preference) -> tuple[tuple[str, ...], float]:
+    """What is compared, and the verdict: how far it is for the first in the order of names."""
+    first, second, verdict = in_order_of_names(preference)
+    return (preference.lp, preference.segment, preference.criterion, first, second), verdict
 
 
 def _majorities(gold: Iterable[Preference | Failure]) -> dict[tuple[str, ...], float]:
     votes: dict[tuple[str, ...], list[float]] = {}
     for preference in gold:
         if isinstance(preference, Preference) and not preference.is_undecided:
-            key, turn = _key(preference)
-            votes.setdefault(key, []).append(VERDICTS[preference.verdict] * turn)
+            key, verdict = _keyed(preference)
+            votes.setdefault(key, []).append(verdict)
     return {key: _majority(own) for key, own in votes.items()}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
-from adjudge.core.annotation import Failure, Preference, Record
+from adjudge.core.annotation import Preference, Record
 from adjudge.data.mtme import read_mtme
 from adjudge.meta.reproduce.inputs import Inputs, MissingInputError
 from adjudge.meta.reproduce.papers import Definition
@@ -57,8 +57,7 @@ def mark_value(
 def _belongs(record: Record, systems: Collection[str], segments: Collection[str]) -> bool:
     if isinstance(record, Preference):
         return False
-    judged = record.systems if isinstance(record, Failure) else (record.system,)
-    return record.segment in segments and set(judged) <= set(systems)
+    return record.segment in segments and set(record.systems) <= set(systems)
 
 
 def _gold_file(folder: Path, stem: str, inputs: Inputs) -> Path:

@@ -23,6 +23,7 @@ from adjudge.meta.agreement.estimate import NO_INTERVAL
 from adjudge.meta.agreement.kappa import fleiss_kappa
 from adjudge.meta.agreement.percentage import MAJORITY, majority, percentage_agreement
 from adjudge.meta.measures.result import Floats
+from adjudge.meta.ranking.comparisons import VERDICTS
 from adjudge.meta.reproduce.inputs import Inputs, MissingInputError
 from adjudge.meta.reproduce.papers import Definition
 
@@ -32,7 +33,6 @@ PAIR_MEASURES: Final = frozenset({"pairs", "pairs_kappa", "pairs_agreement"})
 """Number of pairs of a subset; Fleiss' kappa of all pairs; agreement with the majority on a subset."""
 
 _LABELS: Final = {"A>B": 1.0, "A≈B": 0.0, "A<B": -1.0}
-_VERDICTS: Final = {"A": 1.0, "E": 0.0, "B": -1.0}
 _CRITERIA: Final = {
     "Faithfulness": "faithfulness",
     "Fluency": "fluency",
@@ -138,5 +138,5 @@ def _verdicts(records: Iterable[Record], rows: Sequence[Fields], criterion: str,
             wanted, came = " and ".join(systems), " and ".join(record.systems)
             raise DataError(f"pair {record.segment} is of {wanted}, got {came}", path=file)
         sign = 1 if record.systems == systems else -1
-        found[place] = np.nan if record.is_undecided else sign * _VERDICTS[record.verdict]
+        found[place] = np.nan if record.is_undecided else sign * VERDICTS[record.verdict]
     return np.array([found.get(place, np.nan) for place in range(len(rows))])

@@ -22,7 +22,7 @@ from adjudge.meta.spans.rules import Rule
 from adjudge.meta.spans.settings import Settings, SpanOptions
 from adjudge.meta.spans.views import View, split_views, views_of
 
-__all__ = ["SpanComparison", "SpanScore", "spans", "spans_of_runs"]
+__all__ = ["SpanComparison", "SpanScore", "pair_marks", "spans", "spans_of_runs"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,13 +107,19 @@ def spans_of_runs(
 ) -> dict[str, SpanComparison]:
     """Compare several runs with gold, on the translations that all of them judged; see `spans`."""
     settings = Settings(**options)
-    paired = {name: _paired(run, gold, settings) for name, run in runs.items()}
+    paired = {name: pair_marks(run, gold, settings) for name, run in runs.items()}
     return {name: _compared(found, settings) for name, found in keep_common(paired).items()}
 
 
-def _paired(
+def pair_marks(
     run: Run | Iterable[Record] | Path | str, gold: Run | Iterable[Record] | Path | str, settings: Settings
 ) -> Paired:
+    """Read a run and its gold, and put together what both marked.
+
+    Raises:
+        DataError: nothing was judged by both.
+        UsageError: judgements that mark no errors.
+    """
     judged = read_both(run, gold, lp=settings.lp, test_set=settings.test_set)
     for one in judged:
         _check_protocols(one)

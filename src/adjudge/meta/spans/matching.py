@@ -6,10 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from adjudge.meta.measures.result import Floats
 from adjudge.meta.spans.marks import Mark
 
-__all__ = ["Pair", "best_assignment", "best_f1"]
+__all__ = ["Pair", "best_assignment", "best_f1", "best_pairs"]
+
+Places = NDArray[np.intp]
 
 _DIGITS: Final = 12  # sums of shares that agree so far are the same
 _MOST_SUMS: Final = 20_000
@@ -31,12 +35,30 @@ def best_assignment(
 
     Solved exactly as a linear assignment (`scipy.optimize.linear_sum_assignment`).
     """
+    table, rows, columns = _assignment(gold, pred, earns)
+    return float(table[rows, columns].sum())
+
+
+def best_pairs(
+    gold: Sequence[Mark], pred: Sequence[Mark], earns: Callable[[Mark, Mark], float]
+) -> list[tuple[Mark, Mark]]:
+    """The pairs of that matching which earn something."""
+    table, rows, columns = _assignment(gold, pred, earns)
+    places = zip(rows.tolist(), columns.tolist(), strict=True)
+    return [(gold[row], pred[column]) for row, column in places if table[row, column] > 0]
+
+
+def _assignment(
+    gold: Sequence[Mark], pred: Sequence[Mark], earns: Callable[[Mark, Mark], float]
+) -> tuple[Floats, Places, Places]:
+    """What each pair earns, and the rows and columns of those that are matched."""
+    none = np.empty(0, dtype=np.intp)
     if not gold or not pred:
-        return 0.0
+        return np.zeros((len(gold), len(pred))), none, none
     from scipy.optimize import linear_sum_assignment
 
-    table = np.array([[earns(g, p) for p in pred] for g in gold])
-    return float(table[linear_sum_assignment(table, maximize=True)].sum())
+    table = np.array([[earns(g, p) for p in pred] for g in gold], dtype=np.float64)
+    return table, *linear_sum_assignment(table, maximize=True)
 
 
 def best_f1(pairs: Sequence[Pair], gold_most: float, pred_most: float) -> tuple[float, float]:

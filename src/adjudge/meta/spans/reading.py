@@ -12,6 +12,7 @@ from adjudge.core.annotation import Record
 from adjudge.core.run import Run
 from adjudge.core.segment import TestSet
 from adjudge.data.convert import read_content
+from adjudge.data.formats import find_format
 from adjudge.data.load import detect, find_path, load
 from adjudge.data.mtme_ratings import find_test_set
 from adjudge.data.run_dir import read_run
@@ -20,7 +21,6 @@ from adjudge.errors import DataError
 __all__ = ["Judged", "read_both", "read_judged"]
 
 _SAY_THEIR_LP: Final = {"records", "mtme-ratings", "mtme-scores"}
-_TAKE_TEXTS: Final = {"mqm-tsv", "mtme-ratings", "mtme-scores", "records"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ def read_judged(
         path,
         form,
         lp=None if form in _SAY_THEIR_LP else found_lp,
-        test_set=texts if form in _TAKE_TEXTS else None,
+        test_set=texts if form == "records" or find_format(form).takes_texts else None,
     )
     if content.records is None:
         raise DataError(f"{form} holds texts and no judgements; give a run or records", path=path)

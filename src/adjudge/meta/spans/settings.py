@@ -16,24 +16,17 @@ from adjudge.meta.spans.marks import UNITS, Unit
 from adjudge.meta.spans.rules import RULES, THRESHOLD, Rule, find_rule
 from adjudge.meta.spans.views import GROUPS, Group
 
-__all__ = ["COUNTED", "Settings", "SpanOptions"]
+__all__ = ["COUNTED", "MarkOptions", "Settings", "SpanOptions"]
 
 COUNTED: Final[tuple[Severity, ...]] = ("minor", "major", "critical")
 """Severities that count where nothing else is asked for: neutral marks are no errors."""
 
 
-class SpanOptions(TypedDict, total=False):
-    """Options of `spans`.
+class MarkOptions(TypedDict, total=False):
+    """Options of everything that puts marks of a run beside those of gold.
 
     Args:
-        rule: matching rule, several, or `all`; `mpp` if left out.
-        threshold: of `himate`, one or several, above 0 and at most 1.
-        average: `micro` (every mark counts alike) or `macro` (every translation does).
-        by: also each severity, category, side, system or lp on its own.
-        unit: `characters` or `words`; if left out, what the rule's source counts in.
         severities: marks that count, on both sides; all but neutral if left out.
-        penalty: of `em`, `mp` and `mpp`: part of the credit that a pair of different severities loses.
-        weights: of `mpp`: severity to weight.
         lp: language pair to keep, and that of files which do not say it.
         annotator: of the run, to keep.
         gold_annotator: of gold, to keep.
@@ -42,20 +35,35 @@ class SpanOptions(TypedDict, total=False):
         seed: of those draws.
     """
 
-    rule: str | Sequence[str]
-    threshold: float | Sequence[float] | None
-    average: Average
-    by: Group | None
-    unit: Unit | None
     severities: Sequence[Severity]
-    penalty: float
-    weights: Mapping[Severity, float] | None
     lp: str | None
     annotator: str | None
     gold_annotator: str | None
     test_set: TestSet | Path | str | None
     resamples: int
     seed: int
+
+
+class SpanOptions(MarkOptions, total=False):
+    """Options of `spans`, those of `MarkOptions` among them.
+
+    Args:
+        rule: matching rule, several, or `all`; `mpp` if left out.
+        threshold: of `himate`, one or several, above 0 and at most 1.
+        average: `micro` (every mark counts alike) or `macro` (every translation does).
+        by: also each severity, category, side, system or lp on its own.
+        unit: `characters` or `words`; if left out, what the rule's source counts in.
+        penalty: of `em`, `mp` and `mpp`: part of the credit that a pair of different severities loses.
+        weights: of `mpp`: severity to weight.
+    """
+
+    rule: str | Sequence[str]
+    threshold: float | Sequence[float] | None
+    average: Average
+    by: Group | None
+    unit: Unit | None
+    penalty: float
+    weights: Mapping[Severity, float] | None
 
 
 @dataclass(frozen=True, kw_only=True)

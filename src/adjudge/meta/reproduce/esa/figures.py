@@ -12,7 +12,8 @@ from adjudge.meta.campaign.agreeing import count_errors
 from adjudge.meta.campaign.cuts import cluster_cuts
 from adjudge.meta.campaign.pace import learned_speed_up, median_seconds, seconds_between_starts
 from adjudge.meta.campaign.profile import bins_of, token_counts
-from adjudge.meta.campaign.subsets import best_major_weight, major_weight_curve, subset_agreement
+from adjudge.meta.campaign.subsets import subset_agreement
+from adjudge.meta.campaign.weights import best_major_weight, major_weight_curve
 from adjudge.meta.matrix import Totals
 from adjudge.meta.measures.correlation import spearman
 from adjudge.meta.measures.result import Floats
