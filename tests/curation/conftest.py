@@ -1,12 +1,9 @@
 """What the tests of curation share: a small test set, and a loopback server that answers as it is told."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from adjudge.core.segment import Segment, TestSet
-from adjudge.llm.retry import Patience
-from tests.faults.server import Server, running
+from tests.faults.server import Server
 
 __all__ = ["sources"]
 
@@ -27,14 +24,7 @@ def sources(*texts: str, lp: str = "en-de", domains: str = "") -> TestSet:
     return TestSet(name="small", segments=tuple(segments))
 
 
-@pytest.fixture(scope="module")
-def _server() -> Iterator[Server]:
-    with running(lambda payload: "{}") as server:
-        yield server
-
-
 @pytest.fixture
-def server(_server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    monkeypatch.setattr(Patience, "pause", lambda self, tries: 0.002)
-    _server.fails(None)
-    return _server
+def server(server: Server, _quick: None) -> Server:
+    server.answer = lambda payload: "{}"
+    return server

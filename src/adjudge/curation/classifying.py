@@ -25,7 +25,8 @@ from adjudge.core.typology import CATEGORIES, SUBTYPES, find_category
 from adjudge.curation.asking import Key, Question, load_files
 from adjudge.data.records import span_from_json, span_to_json
 from adjudge.errors import AnswerError, DataError
-from adjudge.judges._json import check_keys, object_schema, read_object, read_whole_number
+from adjudge.judges._fields import check_keys, object_schema, read_whole_number
+from adjudge.judges._json import read_object
 from adjudge.judges._prompts import Part, Prompts
 from adjudge.judges._read import shown
 from adjudge.judges._subject import judged_texts, language_names, render_texts

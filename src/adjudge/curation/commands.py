@@ -21,7 +21,7 @@ from adjudge.curation.asking import Key
 from adjudge.curation.translating import read_translation
 from adjudge.errors import AnswerError, UsageError
 from adjudge.metrics.answers import Answered, read_answers, read_refusal
-from adjudge.metrics.command import Command, find_program
+from adjudge.metrics.command import Command, find_program, split_command
 
 __all__ = ["CommandTranslator"]
 
@@ -103,10 +103,7 @@ class CommandTranslator:
 
     @cached_property
     def _arguments(self) -> tuple[str, ...]:
-        try:
-            return tuple(shlex.split(self.command))
-        except ValueError as error:
-            raise UsageError(f"command {self.command!r} cannot be split into arguments: {error}") from None
+        return split_command(self.command)
 
     @cached_property
     def _program(self) -> Command:

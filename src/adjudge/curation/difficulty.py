@@ -21,7 +21,8 @@ from adjudge.core.ask import About, Ask, Reply
 from adjudge.core.segment import Subject
 from adjudge.curation.asking import SourceQuestion
 from adjudge.errors import AnswerError
-from adjudge.judges._json import check_keys, object_schema, read_object, read_whole_number
+from adjudge.judges._fields import check_keys, object_schema, read_whole_number
+from adjudge.judges._json import read_object
 from adjudge.judges._read import shown
 from adjudge.judges._subject import judged_texts
 

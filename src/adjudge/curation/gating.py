@@ -1,6 +1,6 @@
 """Which segments a benchmark keeps of what people rated: those on which they agree.
 
-MENT, section 3.4, over records; `campaigns.gate` has the rule, and sends out again what fails in a campaign.
+MENT, section 3.4, over records; in a campaign, `campaigns.gate` sends out again what fails.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from adjudge.campaigns.gate import THRESHOLD, SegmentAgreement, segment_agreements
 from adjudge.core.annotation import Annotation, Record
 from adjudge.errors import DataError
+from adjudge.meta.campaign.segments import THRESHOLD, SegmentAgreement, segment_agreements
 
-__all__ = ["THRESHOLD", "Gated", "gate_ratings"]
+__all__ = ["Gated", "gate_ratings"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import random
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from adjudge.core.segment import Segment, TestSet
@@ -107,7 +107,7 @@ class _Source:
     segment: Segment
     difficulty: Difficulty | None
 
-    @property
+    @cached_property
     def private(self) -> tuple[str, ...]:
         kinds = dict.fromkeys(place.kind for place in find_private(self.segment.source))
         return tuple(kinds)
@@ -213,18 +213,14 @@ def _key(source: _Source) -> Key:
 def _count(lp: str, name: str, group: Sequence[_Source], kept: Collection[Key]) -> Domain:
     scores = [s.difficulty.score for s in group if s.difficulty is not None]
     taken = [s.difficulty.score for s in group if s.difficulty is not None and _key(s) in kept]
-    counts = Counter({"personal": 0, "offensive": 0})
-    for source in group:
-        counts["personal"] += source.is_personal
-        counts["offensive"] += source.is_offensive
     return Domain(
         lp=lp,
         name=name,
         sources=len(group),
         rated=len(scores),
         failed=len(group) - len(scores),
-        personal=counts["personal"],
-        offensive=counts["offensive"],
+        personal=sum(source.is_personal for source in group),
+        offensive=sum(source.is_offensive for source in group),
         kept=len(taken),
         mean=math.fsum(scores) / len(scores) if scores else None,
         easiest=min(taken, default=None),

@@ -2,10 +2,10 @@
 
 Each way gives every segment a number, the highest first:
 
-variance      how differently the systems are scored there: mean over metrics of the variance over systems
-disagreement  how differently the metrics score its translations: mean over systems of the variance over
-metrics diversity     how early it comes when the source with most n-grams that no source before it had is
-always next combined      mean of its ranks by the ways above that can be taken
+variance      how differently systems are scored there: mean over metrics of the variance over systems
+disagreement  how differently metrics score its translations: mean over systems of the variance over metrics
+diversity     how early it comes when the source with most n-grams that none before it had is always next
+combined      mean of its ranks by the ways above that can be taken
 random        a draw
 
 Scores are standardised by metric first, over all translations. What is chosen for its difficulty is no
@@ -21,10 +21,9 @@ from typing import Final, Literal, get_args
 import numpy as np
 import scipy.stats
 
-from adjudge.core.language import script_of, source_language
 from adjudge.errors import UsageError
 from adjudge.meta.evaluation.eval_set import EvalSet
-from adjudge.meta.evaluation.frame import UNSPACED
+from adjudge.meta.evaluation.frame import is_unspaced
 from adjudge.meta.measures.result import Floats
 
 __all__ = ["WAYS", "Way", "choose", "priorities", "read_budget", "standardised"]
@@ -147,8 +146,8 @@ def _diversity(sources: Sequence[str], lp: str) -> Floats:
     A segment's new n-grams never become more, so that one whose count is up to date and still the highest
     is next.
     """
-    is_unspaced = script_of(source_language(lp)) in UNSPACED
-    grams = [frozenset(_grams(source, is_unspaced=is_unspaced)) for source in sources]
+    by_character = is_unspaced(lp)
+    grams = [frozenset(_grams(source, by_character=by_character)) for source in sources]
     waiting = [(-len(known), place) for place, known in enumerate(grams)]
     heapq.heapify(waiting)
     seen: set[tuple[str, ...]] = set()
@@ -165,10 +164,10 @@ def _diversity(sources: Sequence[str], lp: str) -> Floats:
     return wanted
 
 
-def _grams(text: str, *, is_unspaced: bool) -> Iterator[tuple[str, ...]]:
+def _grams(text: str, *, by_character: bool) -> Iterator[tuple[str, ...]]:
     folded = text.casefold()
-    units = [char for char in folded if not char.isspace()] if is_unspaced else folded.split()
-    for size in range(1, (_LONGEST_UNSPACED if is_unspaced else _LONGEST) + 1):
+    units = [char for char in folded if not char.isspace()] if by_character else folded.split()
+    for size in range(1, (_LONGEST_UNSPACED if by_character else _LONGEST) + 1):
         yield from (tuple(units[start : start + size]) for start in range(len(units) - size + 1))
 
 

@@ -24,7 +24,8 @@ from adjudge.core.language import target_language
 from adjudge.core.segment import Segment, Subject, TestSet
 from adjudge.curation.asking import Key, SourceQuestion
 from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._json import check_keys, object_schema, read_object
+from adjudge.judges._fields import check_keys, object_schema
+from adjudge.judges._json import read_object
 from adjudge.judges._read import shown
 from adjudge.judges._subject import judged_texts
 
