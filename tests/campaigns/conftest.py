@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
-from adjudge.campaigns.campaign import Campaign, Extras, new_campaign
+from adjudge.campaigns.campaign import Campaign
+from adjudge.campaigns.making import Extras, new_campaign
 from adjudge.campaigns.people import Link
 from adjudge.campaigns.settings import Settings
 from adjudge.core.segment import Segment, TestSet
@@ -84,7 +85,12 @@ def store(request: pytest.FixtureRequest) -> Iterator[str | None]:
     """What `database` of a new campaign is: None for a file, or a schema of the test's own on a server."""
     if request.param == "sqlite":
         yield None
-        return
+    else:
+        yield from server_store()
+
+
+def server_store() -> Iterator[str]:
+    """A schema of one's own on the PostgreSQL server of these tests, where there is one."""
     if not (url := os.environ.get("ADJUDGE_TEST_DATABASE")):
         pytest.skip("ADJUDGE_TEST_DATABASE is not set: it names an empty database of a PostgreSQL server")
     name = f"test_{uuid.uuid4().hex}"

@@ -6,16 +6,17 @@ import pytest
 
 from adjudge.campaigns.again import adjudicate, second_pass
 from adjudge.campaigns.answers import save
-from adjudge.campaigns.assigning import assign_next, finish
+from adjudge.campaigns.assigning import assign_next
 from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.exporting import stream_submissions
+from adjudge.campaigns.finishing import finish
 from adjudge.campaigns.people import Person, add_people, people
 from adjudge.campaigns.view import task_view
 from adjudge.core.annotation import Annotation
 from adjudge.data.submission_records import final_records
 from adjudge.errors import UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign
-from tests.campaigns.work import answer_all, change, items, person, work_off
+from tests.campaigns.work import answer_all, change, items, person, take, work_off
 
 
 def mark_all(campaign: Campaign, who: Person, place: int, **more: Any) -> int:
@@ -49,8 +50,7 @@ def by_name(campaign: Campaign, name: str) -> Person:
 def test_another_person_sees_the_marks_of_each_and_can_keep_change_and_delete_them(judged: Campaign) -> None:
     assert second_pass(judged, NOW, actor="test") == 12
     third = by_name(judged, "third")
-    given = assign_next(judged, third, NOW)
-    assert given is not None
+    given = take(judged, third, NOW)
     view = task_view(judged, third, given.id)
     part = view.items[0].state.translations[0]
     assert [(span.start, span.given) for span in part.spans] == [(0, 0)]
@@ -81,8 +81,7 @@ def test_a_second_pass_is_sent_but_once_and_what_was_finished_since_follows(
 ) -> None:
     campaign, _ = make_campaign("mqm", 1, assignment="pool")
     who = person(campaign)
-    given = assign_next(campaign, who, NOW)
-    assert given is not None
+    given = take(campaign, who, NOW)
     answer_all(campaign, who, given, NOW)
     assert second_pass(campaign, NOW, actor="test") == 0, "nothing is finished yet"
     finish(campaign, who, given.id, NOW)
@@ -110,8 +109,7 @@ def test_an_adjudicator_sees_the_marks_of_both_each_once(judged: Campaign) -> No
     assert adjudicate(judged, NOW, actor="test") == 0
     assert assign_next(judged, by_name(judged, "third"), NOW) is None, "only adjudicators decide"
     judge = by_name(judged, "judge")
-    given = assign_next(judged, judge, NOW)
-    assert given is not None
+    given = take(judged, judge, NOW)
     assert given.kind == "adjudication"
     for shown in task_view(judged, judge, given.id).items:
         assert [(span.start, span.end) for span in shown.state.translations[0].spans] == [(0, 1), (1, 2)]
@@ -127,8 +125,7 @@ def test_marks_alike_stay_one(make_campaign: MakeCampaign) -> None:
     add_people(campaign, ["judge"], "adjudicator", NOW, actor="test")
     adjudicate(campaign, NOW, actor="test")
     judge = by_name(campaign, "judge")
-    given = assign_next(campaign, judge, NOW)
-    assert given is not None
+    given = take(campaign, judge, NOW)
     assert all(
         len(one.state.translations[0].spans) == 1 for one in task_view(campaign, judge, given.id).items
     )
@@ -179,8 +176,7 @@ def test_an_edited_draft_is_reviewed_as_one_more_draft(make_campaign: MakeCampai
     tasks = second_pass(campaign, NOW, actor="test")
     assert tasks > 0
     assert second_pass(campaign, NOW, actor="test") == 0
-    given = assign_next(campaign, second, NOW)
-    assert given is not None
+    given = take(campaign, second, NOW)
     shown = items(campaign, given)
     assert all("A better text." in one.asked.texts for one in shown)
     for one in shown:

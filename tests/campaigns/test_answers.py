@@ -9,23 +9,23 @@ import pytest
 from sqlalchemy import func, select, update
 
 from adjudge.campaigns.answers import save
-from adjudge.campaigns.assigning import Assignment, assign_next, finish
+from adjudge.campaigns.assigning import Assignment, assign_next
 from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.events import Saved
+from adjudge.campaigns.finishing import finish
 from adjudge.campaigns.items import ItemShown
 from adjudge.campaigns.people import Person, revoke
 from adjudge.campaigns.schema import answer, event
 from adjudge.errors import DataError, NotYoursError
 from tests.campaigns.conftest import NOW, MakeCampaign
-from tests.campaigns.work import answer_all, change, expire, fields, items, person, statements_of
+from tests.campaigns.work import answer_all, change, expire, fields, items, person, statements_of, take
 
 Start = tuple[Campaign, Person, Assignment, ItemShown]
 
 
 def start(campaign: Campaign) -> Start:
     who = person(campaign)
-    given = assign_next(campaign, who, NOW)
-    assert given is not None
+    given = take(campaign, who, NOW)
     return campaign, who, given, items(campaign, given)[0]
 
 
@@ -237,8 +237,7 @@ def test_an_item_of_another_task_is_refused(make_campaign: MakeCampaign) -> None
     campaign, who, given, shown = start(make_campaign()[0])
     answer_all(campaign, who, given, NOW)
     finish(campaign, who, given.id, NOW)
-    following = assign_next(campaign, who, NOW)
-    assert following is not None
+    following = take(campaign, who, NOW)
     (refused,) = save(campaign, who, following.id, "p", [change(shown, rating=5)], NOW).refused
     assert "has no item" in refused.why
 
@@ -282,8 +281,7 @@ def test_work_after_a_long_pause_takes_the_task_up_again_unless_others_have_it(
     assert save(campaign, who, given.id, "p", [change(shown, rating=5)], later).saved
     assert expire(campaign, later + 59) == 0, "work keeps the task"
     assert expire(campaign, later + 61) == 1
-    other = assign_next(campaign, person(campaign, 1), later + 61)
-    assert other is not None
+    other = take(campaign, person(campaign, 1), later + 61)
     assert other.task == given.task
     with pytest.raises(NotYoursError, match="what you saved of it is kept"):
         save(campaign, who, given.id, "p", [change(shown, 1, rating=6)], later + 62)

@@ -12,14 +12,9 @@ import pytest
 from sqlalchemy import func, select, update
 
 from adjudge.campaigns.answers import save
-from adjudge.campaigns.assigning import (
-    Assignment,
-    assign_next,
-    assignments,
-    finish,
-    release,
-)
+from adjudge.campaigns.assigning import Assignment, assign_next, assignments
 from adjudge.campaigns.campaign import Campaign
+from adjudge.campaigns.finishing import finish, release
 from adjudge.campaigns.items import ItemShown
 from adjudge.campaigns.people import Person, revoke
 from adjudge.campaigns.schema import task
@@ -27,7 +22,7 @@ from adjudge.campaigns.view import task_view
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import NotYoursError, UnfinishedError, UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign
-from tests.campaigns.work import answer_all, change, expire, items, person, statements_of, work_off
+from tests.campaigns.work import answer_all, change, expire, items, person, statements_of, take, work_off
 
 
 @pytest.mark.parametrize("how", ["static", "pool", "dynamic"])
@@ -45,8 +40,7 @@ def test_everybody_together_do_everything_as_often_as_asked(
 def test_a_person_has_one_task_at_a_time_and_never_one_twice(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign("esa", 1, assignment="pool")
     who = person(campaign)
-    first = assign_next(campaign, who, NOW)
-    assert first is not None
+    first = take(campaign, who, NOW)
     again = assign_next(campaign, who, NOW + 60)
     assert again == replace(first, leased_until=first.leased_until + 60)
     assert assignments(campaign, who) == (again,)
@@ -74,17 +68,14 @@ def test_a_task_that_nobody_works_on_goes_to_somebody_else_and_its_answers_stay(
 ) -> None:
     campaign, _ = make_campaign_anywhere("esa", 2, assignment="pool", lease_minutes=10)
     one, other = person(campaign, 0), person(campaign, 1)
-    given = assign_next(campaign, one, NOW)
-    assert given is not None
+    given = take(campaign, one, NOW)
     shown = items(campaign, given)[0]
     save(campaign, one, given.id, "p", [change(shown, rating=3)], NOW)
-    taken = assign_next(campaign, other, NOW + 599)
-    assert taken is not None
+    taken = take(campaign, other, NOW + 599)
     assert taken.task != given.task
     answer_all(campaign, other, taken, NOW + 600)
     finish(campaign, other, taken.id, NOW + 600)
-    inherited = assign_next(campaign, other, NOW + 601)
-    assert inherited is not None
+    inherited = take(campaign, other, NOW + 601)
     assert inherited.task == given.task
     with pytest.raises(NotYoursError, match="not yours any more"):
         finish(campaign, one, given.id, NOW + 602)
@@ -95,8 +86,7 @@ def test_a_task_that_nobody_works_on_goes_to_somebody_else_and_its_answers_stay(
 def test_a_person_takes_up_again_what_is_still_free(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign("esa", 2, assignment="pool", lease_minutes=10)
     who = person(campaign)
-    given = assign_next(campaign, who, NOW)
-    assert given is not None
+    given = take(campaign, who, NOW)
     assert expire(campaign, NOW + 601) == 1
     again = assign_next(campaign, who, NOW + 700)
     assert again == replace(given, leased_until=NOW + 1300)
@@ -106,8 +96,7 @@ def test_a_person_takes_up_again_what_is_still_free(make_campaign: MakeCampaign)
 def test_revoking_a_person_frees_their_task_and_ends_their_work(make_campaign_anywhere: MakeCampaign) -> None:
     campaign, _ = make_campaign_anywhere("esa", 2, assignment="pool")
     one, other = person(campaign, 0), person(campaign, 1)
-    given = assign_next(campaign, one, NOW)
-    assert given is not None
+    given = take(campaign, one, NOW)
     revoke(campaign, one.id, NOW, actor="test")
     with pytest.raises(NotYoursError, match="no access"):
         assign_next(campaign, one, NOW)
@@ -119,11 +108,9 @@ def test_revoking_a_person_frees_their_task_and_ends_their_work(make_campaign_an
 def test_an_organiser_releases_a_task_and_not_what_was_done(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign("esa", 2, assignment="pool")
     one, other = person(campaign, 0), person(campaign, 1)
-    given = assign_next(campaign, one, NOW)
-    assert given is not None
+    given = take(campaign, one, NOW)
     assert release(campaign, given.number, NOW, actor="boss") == 1
-    inherited = assign_next(campaign, other, NOW)
-    assert inherited is not None
+    inherited = take(campaign, other, NOW)
     assert inherited.task == given.task
     done = work_off(campaign, one, NOW)[0]
     assert release(campaign, done.number, NOW, actor="boss") == 0
@@ -138,8 +125,7 @@ def test_a_task_for_one_person_comes_first_and_to_nobody_else(make_campaign: Mak
         chosen = connection.execute(select(func.max(task.c.id))).scalar_one()
         connection.execute(update(task).where(task.c.id == chosen).values(only_for=other.id))
     assert chosen not in {given.task for given in work_off(campaign, one, NOW)}
-    given = assign_next(campaign, other, NOW)
-    assert given is not None
+    given = take(campaign, other, NOW)
     assert given.task == chosen
 
 
@@ -148,8 +134,7 @@ def test_a_task_for_one_person_comes_first_and_to_nobody_else(make_campaign: Mak
 
 def test_a_task_is_finished_when_every_item_is(campaign: Campaign) -> None:
     who = person(campaign)
-    given = assign_next(campaign, who, NOW)
-    assert given is not None
+    given = take(campaign, who, NOW)
     with pytest.raises(UnfinishedError, match="segment 1 was not looked at") as refused:
         finish(campaign, who, given.id, NOW)
     assert list(refused.value.todo) == [shown.id for shown in items(campaign, given)]
@@ -163,8 +148,7 @@ def test_a_task_is_finished_when_every_item_is(campaign: Campaign) -> None:
 
 
 def test_nobody_finishes_the_task_of_another(campaign: Campaign) -> None:
-    given = assign_next(campaign, person(campaign, 0), NOW)
-    assert given is not None
+    given = take(campaign, person(campaign, 0), NOW)
     with pytest.raises(NotYoursError, match="is not yours"):
         finish(campaign, person(campaign, 1), given.id, NOW)
 
@@ -184,6 +168,17 @@ def test_a_check_comes_after_its_original_and_to_the_same_person(
         assert set(copies) <= set(done)
         for copy, original in copies.items():
             assert done.index(original) < done.index(copy)
+
+
+def test_a_check_comes_before_its_original_only_where_that_is_asked_for(make_campaign: MakeCampaign) -> None:
+    for is_asked in (False, True):
+        campaign, _ = make_campaign(
+            "esa", 1, checks=0.5, checks_first=is_asked, test_set=grow(20, "A"), balance="systems"
+        )
+        with campaign.database.reading() as connection:
+            copies = connection.execute(select(task.c.id, task.c.copy_of).where(task.c.kind == "check")).all()
+        done = [given.task for given in work_off(campaign, person(campaign), NOW)]
+        assert any(done.index(copy) < done.index(original) for copy, original in copies) == is_asked
 
 
 def test_a_check_of_a_document_that_somebody_else_did_is_never_given(make_campaign: MakeCampaign) -> None:
@@ -226,6 +221,8 @@ def expected_marks(shown: ItemShown) -> dict[str, Any]:
 def test_the_tutorial_comes_first_and_must_be_passed(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign("esa", 2, tutorial=True, assignment="pool")
     who = person(campaign)
+    other = take(campaign, person(campaign, 1), NOW)
+    assert other.kind == "tutorial"
     kinds = []
     while (given := assign_next(campaign, who, NOW)) is not None:
         kinds.append(given.kind)
@@ -243,8 +240,6 @@ def test_the_tutorial_comes_first_and_must_be_passed(make_campaign: MakeCampaign
     assert kinds == ["tutorial"] * count + ["original"] * 6
     assert count
     assert person(campaign).tutorial_at == NOW
-    other = assign_next(campaign, person(campaign, 1), NOW)
-    assert other is None or other.kind == "tutorial"
 
 
 # Dynamic...
@@ -275,8 +270,7 @@ def test_a_dynamic_assignment_asks_for_the_systems_that_it_knows_least_of(
     )
     who, count = person(campaign), Counter[str]()
     for _ in range(60):
-        given = assign_next(campaign, who, NOW + sum(count.values()))
-        assert given is not None
+        given = take(campaign, who, NOW + sum(count.values()))
         system = given_systems(campaign, given)
         ratings = {"clear": [1, 2], "close": [70, 72], "varied": [50, 93]}[system]
         answer_all(campaign, who, given, NOW, rating=ratings[count[system] % 2])
@@ -293,8 +287,7 @@ def test_a_dynamic_assignment_counts_marks_of_categories_of_ones_own(
     (tmp_path / "own.toml").write_text('[categories]\n"Tone" = "not ours"\n')
     campaign, _ = make_campaign("mqm", 1, assignment="dynamic", typology=tmp_path / "own.toml")
     who = person(campaign)
-    given = assign_next(campaign, who, NOW)
-    assert given is not None
+    given = take(campaign, who, NOW)
     for shown in items(campaign, given):
         text = shown.asked.texts[0][:1]
         span = {"id": "1", "start": 0, "end": 1, "text": text, "severity": "minor", "category": "Tone"}
@@ -388,8 +381,7 @@ def test_giving_a_task_costs_the_same_in_a_small_campaign_and_in_a_large_one(
     for size in (20, 2000):
         campaign, _ = make_campaign("esa", 2, assignment=how, checks=0.1, test_set=grow(size, "A", "B"))
         who = person(campaign)
-        first = assign_next(campaign, who, NOW)
-        assert first is not None
+        first = take(campaign, who, NOW)
         answer_all(campaign, who, first, NOW)
         finish(campaign, who, first.id, NOW)
         costs.append(steps_of(campaign, lambda c=campaign, w=who: assign_next(c, w, NOW)))  # type: ignore[misc]

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from adjudge.campaigns import campaign as campaign_module
-from adjudge.campaigns import schema
+from adjudge.campaigns import making, schema
 from adjudge.campaigns.campaign import Campaign, open_campaign
 from adjudge.campaigns.folder import read_links
 from adjudge.campaigns.protocols import NAMES
@@ -18,7 +17,7 @@ from adjudge.campaigns.storing import insert_tasks
 from adjudge.campaigns.tasks import make_tasks
 from adjudge.core.annotation import Annotation
 from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import AdjudgeError, DataError, UsageError
+from adjudge.errors import AdjudgeError, DataError, DataWarning, UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign, make_test_set
 
 
@@ -90,10 +89,9 @@ def test_two_campaigns_of_one_server_are_two(make_campaign_anywhere: MakeCampaig
     assert one.id != other.id or one.database.is_sqlite
 
 
+@pytest.mark.parametrize("store", ["postgresql"], indirect=True)  # a file has one campaign
 def test_a_name_that_the_server_knows_is_refused(make_campaign_anywhere: MakeCampaign) -> None:
     made, _ = make_campaign_anywhere(name="first")
-    if made.database.is_sqlite:
-        pytest.skip("a file has one campaign")
     made.folder.rename(made.folder.with_name("moved"))
     with pytest.raises(UsageError, match="has a campaign 'first' already"):
         make_campaign_anywhere(name="first")
@@ -105,8 +103,14 @@ def test_a_name_that_the_server_knows_is_refused(make_campaign_anywhere: MakeCam
 
 def test_an_existing_folder_is_refused(make_campaign: MakeCampaign, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
-    with pytest.raises(UsageError, match="exists"):
+    with pytest.raises(UsageError, match=r"mine' exists; choose another name$"):
         make_campaign(name="mine")
+
+
+def test_a_campaign_of_the_name_is_refused_with_what_opens_it(make_campaign: MakeCampaign) -> None:
+    make_campaign(name="my own")
+    with pytest.raises(UsageError, match=r"or open it: adjudge campaign serve '.*/my own'$"):
+        make_campaign(name="my own")
 
 
 @pytest.mark.parametrize(
@@ -132,6 +136,32 @@ def test_what_cannot_be_a_campaign_leaves_nothing_behind(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_people_have_no_time_for_is_counted(make_campaign: MakeCampaign) -> None:
+    """Twelve segments in six tasks, of which one person is asked for seven segments at most."""
+    with pytest.warns(DataWarning) as told:
+        campaign, _ = make_campaign(annotators=1, segments_each=7)
+    kept = len(rows(campaign, "item"))
+    (said,) = (str(one.message) for one in told)
+    assert said == (
+        f"{12 - kept} of 12 segments, {6 - len(rows(campaign, 'task'))} of 6 tasks, are left out: "
+        "1 person is asked for 7 segments at most"
+    )
+    make_campaign(annotators=1, segments_each=12)
+
+
+def test_pairs_of_one_text_are_counted(make_campaign: MakeCampaign) -> None:
+    texts = ["Ja.", "Ja.", "Jawohl."]
+    segments = [
+        Segment(
+            segment=str(n), lp="en-de", source="Yes.", translations=dict(zip("ABC", texts[:n], strict=False))
+        )
+        for n in (1, 2, 3)
+    ]
+    with pytest.warns(DataWarning, match="2 of 4 pairs of translations are left out: both are one text"):
+        campaign, _ = make_campaign("pairwise", 1, test_set=TestSet(name="x", segments=tuple(segments)))
+    assert len(rows(campaign, "item")) == 2
+
+
 def test_after_a_stop_nothing_of_a_campaign_is_left(
     make_campaign_anywhere: MakeCampaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,7 +172,7 @@ def test_after_a_stop_nothing_of_a_campaign_is_left(
         insert_tasks(*args)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(campaign_module, "insert_tasks", stop)
+    monkeypatch.setattr(making, "insert_tasks", stop)
     with pytest.raises(KeyboardInterrupt):
         make_campaign_anywhere(name="stopped", checks=0.2)
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]

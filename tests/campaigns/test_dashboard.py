@@ -9,10 +9,11 @@ from sqlalchemy import event as store_event
 from sqlalchemy import select
 
 from adjudge.campaigns.answers import save
-from adjudge.campaigns.assigning import assign_next, finish, release
+from adjudge.campaigns.assigning import assign_next
 from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.dashboard import dashboard
 from adjudge.campaigns.exporting import stream_submissions
+from adjudge.campaigns.finishing import finish
 from adjudge.campaigns.gate import apply_gate
 from adjudge.campaigns.people import revoke
 from adjudge.campaigns.schema import task
@@ -20,7 +21,7 @@ from adjudge.campaigns.watching import watched
 from adjudge.core.segment import Segment, TestSet
 from adjudge.meta.campaign.pieces import final_pieces, pieces_of
 from tests.campaigns.conftest import NOW, MakeCampaign
-from tests.campaigns.work import change, items, person, work_off
+from tests.campaigns.work import change, items, person, take, work_off
 
 LATER = 1000.0
 
@@ -98,8 +99,7 @@ def test_systems_that_are_alike_stay_tied_and_say_how_much_more_they_need(
 def test_numbers_move_with_each_answer_and_are_as_new_as_the_store(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign(annotators=1, test_set=many(3))
     only = person(campaign)
-    given = assign_next(campaign, only, NOW)
-    assert given is not None
+    given = take(campaign, only, NOW)
     (shown,) = items(campaign, given)
     first = change(shown, rating=10, at=NOW)
     save(campaign, only, given.id, "page", [first], NOW)
@@ -107,7 +107,8 @@ def test_numbers_move_with_each_answer_and_are_as_new_as_the_store(make_campaign
     assert (row["mean"], row["n"]) == (10, 1)
     save(campaign, only, given.id, "page", [change(shown, 1, rating=90, at=NOW)], NOW)
     assert dashboard(campaign, NOW + 2 * LATER)["systems"]["rows"][0]["mean"] == 90
-    release(campaign, given.number, NOW, actor="test")
+    withdrawn = change(shown, 2, kind="undo", rating=None, at=NOW)
+    save(campaign, only, given.id, "page", [withdrawn], NOW)
     assert dashboard(campaign, NOW + 3 * LATER)["systems"]["rows"] == []
 
 

@@ -7,16 +7,17 @@ from typing import Any
 import pytest
 
 from adjudge.campaigns.answers import save
-from adjudge.campaigns.assigning import Assignment, assign_next, finish
+from adjudge.campaigns.assigning import Assignment, assign_next
 from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.exporting import export_campaign, stream_submissions
+from adjudge.campaigns.finishing import finish
 from adjudge.campaigns.items import ItemShown
 from adjudge.core.annotation import Annotation, ErrorSpan, Preference
 from adjudge.core.segment import TestSet
 from adjudge.data.submission_lines import submission_from_json, submission_to_json
 from adjudge.data.submissions import Submission
 from tests.campaigns.conftest import NOW, SYSTEMS, MakeCampaign
-from tests.campaigns.work import answer_all, change, expire, finished, items, person, work_off
+from tests.campaigns.work import answer_all, change, expire, finished, items, person, take, work_off
 
 ALL = ["esa", "esa-ai", "mqm", "da-sqm", "sqm", "contrastive-esa", "pairwise", "post-edit"]
 
@@ -125,8 +126,7 @@ def test_verdicts_are_mapped_back_from_the_sides_shown(make: Any) -> None:
 def test_reasons_of_a_preference_are_kept_by_system(make: Any) -> None:
     campaign = make("pairwise")
     who = person(campaign)
-    given = assign_next(campaign, who, NOW)
-    assert given is not None
+    given = take(campaign, who, NOW)
     shown = items(campaign, given)[0]
     text = shown.asked.texts[1]
     parts = [{}, {"spans": [system_mark(text)]}]
@@ -164,8 +164,7 @@ def test_a_non_translation_is_an_error_of_the_whole(make: Any) -> None:
 def test_a_mark_of_the_source_counts_there(make: Any) -> None:
     campaign = make("mqm")
     who = person(campaign)
-    given = assign_next(campaign, who, NOW)
-    assert given is not None
+    given = take(campaign, who, NOW)
     shown = items(campaign, given)[0]
     mark = {"id": "s", "side": "source", "start": 0, "end": 2, "severity": "minor"}
     mark |= {"text": shown.asked.source[:2], "category": "accuracy/omission"}
@@ -220,8 +219,7 @@ def test_a_check_has_the_text_before_it_was_damaged_and_says_whether_it_was_pass
 def test_times_are_those_of_the_work(make: Any) -> None:
     campaign = make("esa")
     who = person(campaign)
-    given = assign_next(campaign, who, NOW)
-    assert given is not None
+    given = take(campaign, who, NOW)
     shown = items(campaign, given)[0]
     first = change(shown, kind="mark", at=NOW + 10, active=4.0)
     last = change(shown, 1, rating=3, at=NOW + 25, active=6.5, idle=60)
@@ -234,8 +232,7 @@ def test_times_are_those_of_the_work(make: Any) -> None:
 def test_half_done_work_is_exported_item_by_item(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign("esa", 1, assignment="pool", lease_minutes=1)
     who = person(campaign)
-    given = assign_next(campaign, who, NOW)
-    assert given is not None
+    given = take(campaign, who, NOW)
     shown = items(campaign, given)[0]
     save(campaign, who, given.id, "p", [change(shown, rating=1)], NOW)
     assert count(campaign) == 1
@@ -264,8 +261,7 @@ def test_many_answers_come_in_order_from_many_reads(
 
 def test_an_export_is_the_same_from_every_store(make_campaign_anywhere: MakeCampaign) -> None:
     campaign, _ = make_campaign_anywhere("esa", 1, name="one")
-    given = assign_next(campaign, person(campaign), NOW)
-    assert given is not None
+    given = take(campaign, person(campaign), NOW)
     answer_all(campaign, person(campaign), given, NOW, rating=7, comment="a\0b 🐕 \u2028")
     for found in stream_submissions(campaign):
         (record,) = found.records

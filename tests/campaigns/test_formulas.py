@@ -4,9 +4,9 @@ import csv
 import time
 from pathlib import Path
 
-from adjudge.campaigns.campaign import new_campaign
 from adjudge.campaigns.exporting import export_campaign
 from adjudge.campaigns.folder import read_links
+from adjudge.campaigns.making import new_campaign
 from adjudge.campaigns.settings import Settings
 from adjudge.core.segment import Segment, TestSet
 from adjudge.data.convert import content_of, write_content

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from adjudge.campaigns.assigning import assign_next
 from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.exporting import export_campaign
 from adjudge.campaigns.importing import import_submissions
@@ -14,7 +13,7 @@ from adjudge.core.annotation import Annotation, ErrorSpan
 from adjudge.data.submissions import Submission
 from adjudge.errors import UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign
-from tests.campaigns.work import finished, person, work_off
+from tests.campaigns.work import finished, person, take, work_off
 
 PEOPLE = ["ann", "ben"]
 
@@ -130,8 +129,7 @@ def test_who_was_not_finished_goes_on_where_they_stopped(make_campaign: MakeCamp
     half = next(parts for parts in documents.values() if len(parts) > 1)[:1]
     import_submissions(second, half, NOW)
     assert find_progress(second, NOW).tasks_done == 0
-    given = assign_next(second, person(second), NOW)
-    assert given is not None
+    given = take(second, person(second), NOW)
     assert given.document == half[0].document
     assert len(export_campaign(second).submissions) == 1
 

@@ -3,9 +3,10 @@
 import pytest
 from sqlalchemy import func, select, update
 
-from adjudge.campaigns import people, schema
+from adjudge.campaigns import people, schema, sessions
 from adjudge.campaigns.campaign import Campaign
-from adjudge.campaigns.people import IDLE, LONGEST, Link
+from adjudge.campaigns.people import Link
+from adjudge.campaigns.sessions import IDLE, LONGEST
 from adjudge.errors import AccessError, UsageError
 from tests.campaigns.conftest import NOW, Made, MakeCampaign
 
@@ -30,15 +31,24 @@ def count(campaign: Campaign, table: str) -> int:
 
 def test_a_link_lets_its_person_in(made: Made) -> None:
     campaign, links = made
-    cookie = people.enter(campaign, links[0].secret, NOW)
-    person = people.who(campaign, cookie, NOW)
+    cookie = sessions.enter(campaign, links[0].secret, NOW)
+    person = sessions.who(campaign, cookie, NOW)
     assert person is not None
     assert (person.name, person.role) == ("Ann", "annotator")
 
 
+def test_links_that_were_replaced_let_nobody_in(made: Made) -> None:
+    campaign, links = made
+    assert people.valid_links(campaign, links) == (links, ())
+    people.add_people(campaign, ["Zoe"], "annotator", NOW, actor="command")
+    people.new_link(campaign, 1, NOW, actor="command")
+    people.revoke(campaign, 2, NOW, actor="command")
+    assert people.valid_links(campaign, links) == (links[-1:], ("Ann", "Zoe"))
+
+
 def test_secrets_are_long_different_and_not_in_the_store(made: Made) -> None:
     campaign, links = made
-    cookies = [people.enter(campaign, links[0].secret, NOW) for _ in range(2)]
+    cookies = [sessions.enter(campaign, links[0].secret, NOW) for _ in range(2)]
     secrets = [*(link.secret for link in links), *cookies]
     assert len(set(secrets)) == len(secrets)
     assert min(len(secret) for secret in secrets) >= 22  # 128 bits, six a character
@@ -53,8 +63,8 @@ def test_what_is_no_secret_opens_nothing(made: Made) -> None:
     campaign, _ = made
     for secret in ("", "wrong", "A" * 22, "\0", "\ud800", "x" * 100_000, "' OR 1=1 --"):
         with pytest.raises(AccessError, match="not valid"):
-            people.enter(campaign, secret, NOW)
-        assert people.who(campaign, secret, NOW) is None
+            sessions.enter(campaign, secret, NOW)
+        assert sessions.who(campaign, secret, NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -72,62 +82,62 @@ def test_a_session_ends_when_idle_or_old(
     make_campaign: MakeCampaign, seen: list[float], later: float, is_in: bool
 ) -> None:
     campaign, links = make_campaign()
-    cookie = people.enter(campaign, links[0].secret, NOW)
+    cookie = sessions.enter(campaign, links[0].secret, NOW)
     for at in seen:
-        people.who(campaign, cookie, NOW + at)
-    assert (people.who(campaign, cookie, NOW + later) is not None) is is_in
+        sessions.who(campaign, cookie, NOW + at)
+    assert (sessions.who(campaign, cookie, NOW + later) is not None) is is_in
 
 
 def test_who_is_looked_up_without_writing_within_a_minute(made: Made) -> None:
     campaign, links = made
-    cookie = people.enter(campaign, links[0].secret, NOW)
-    people.who(campaign, cookie, NOW + 59)
+    cookie = sessions.enter(campaign, links[0].secret, NOW)
+    sessions.who(campaign, cookie, NOW + 59)
     with campaign.database.reading() as connection:
         assert connection.execute(select(schema.session.c.seen_at)).scalar_one() == NOW
 
 
 def test_every_login_makes_a_session_of_its_own(made: Made) -> None:
     campaign, links = made
-    first, second = (people.enter(campaign, links[0].secret, NOW) for _ in range(2))
-    people.leave(campaign, first)
-    assert people.who(campaign, first, NOW) is None
-    assert people.who(campaign, second, NOW) is not None
+    first, second = (sessions.enter(campaign, links[0].secret, NOW) for _ in range(2))
+    sessions.leave(campaign, first)
+    assert sessions.who(campaign, first, NOW) is None
+    assert sessions.who(campaign, second, NOW) is not None
 
 
 def test_old_sessions_are_cleared_at_login(made: Made) -> None:
     campaign, links = made
-    people.enter(campaign, links[0].secret, NOW)
-    people.enter(campaign, links[0].secret, NOW + LONGEST + 1)
+    sessions.enter(campaign, links[0].secret, NOW)
+    sessions.enter(campaign, links[0].secret, NOW + LONGEST + 1)
     assert count(campaign, "session") == 1
 
 
 def test_a_session_of_one_campaign_is_none_of_another(make_campaign_anywhere: MakeCampaign) -> None:
     (one, links), (other, _) = (make_campaign_anywhere() for _ in range(2))
-    cookie = people.enter(one, links[0].secret, NOW)
-    assert people.who(other, cookie, NOW) is None
+    cookie = sessions.enter(one, links[0].secret, NOW)
+    assert sessions.who(other, cookie, NOW) is None
     with pytest.raises(AccessError):
-        people.enter(other, links[0].secret, NOW)
+        sessions.enter(other, links[0].secret, NOW)
 
 
 def test_who_is_revoked_is_out_at_once_and_can_be_let_in_again(made: Made) -> None:
     campaign, links = made
     ann = people.people(campaign)[0]
-    cookie = people.enter(campaign, links[0].secret, NOW)
+    cookie = sessions.enter(campaign, links[0].secret, NOW)
     people.revoke(campaign, ann.id, NOW + 1, actor="organiser")
-    assert people.who(campaign, cookie, NOW + 2) is None
+    assert sessions.who(campaign, cookie, NOW + 2) is None
     with pytest.raises(AccessError):
-        people.enter(campaign, links[0].secret, NOW + 2)
+        sessions.enter(campaign, links[0].secret, NOW + 2)
     link = people.new_link(campaign, ann.id, NOW + 3, actor="organiser")
-    assert people.who(campaign, people.enter(campaign, link.secret, NOW + 4), NOW + 4) is not None
+    assert sessions.who(campaign, sessions.enter(campaign, link.secret, NOW + 4), NOW + 4) is not None
 
 
 def test_a_new_link_ends_the_one_before_and_its_sessions(made: Made) -> None:
     campaign, links = made
-    cookie = people.enter(campaign, links[0].secret, NOW)
+    cookie = sessions.enter(campaign, links[0].secret, NOW)
     people.new_link(campaign, people.people(campaign)[0].id, NOW, actor="organiser")
-    assert people.who(campaign, cookie, NOW) is None
+    assert sessions.who(campaign, cookie, NOW) is None
     with pytest.raises(AccessError):
-        people.enter(campaign, links[0].secret, NOW)
+        sessions.enter(campaign, links[0].secret, NOW)
 
 
 def test_the_last_organiser_cannot_be_revoked(made: Made) -> None:
@@ -142,8 +152,8 @@ def test_the_last_organiser_cannot_be_revoked(made: Made) -> None:
 def test_an_organiser_signs_in_with_a_password(made: Made) -> None:
     campaign, number, _ = organiser_of(made)
     people.set_password(campaign, number, PASSWORD, NOW, actor="command")
-    cookie = people.sign_in(campaign, "organiser", PASSWORD, NOW)
-    person = people.who(campaign, cookie, NOW)
+    cookie = sessions.sign_in(campaign, "organiser", PASSWORD, NOW)
+    person = sessions.who(campaign, cookie, NOW)
     assert person is not None
     assert person.role == "organiser"
 
@@ -162,20 +172,20 @@ def test_name_and_password_must_belong_together(made: Made) -> None:
     ]
     for name, password in wrong:
         with pytest.raises(AccessError, match="belong together"):
-            people.sign_in(campaign, name, password, NOW)
+            sessions.sign_in(campaign, name, password, NOW)
 
 
 def test_without_a_password_nobody_signs_in(made: Made) -> None:
     campaign, _, _ = organiser_of(made)
     with pytest.raises(AccessError):
-        people.sign_in(campaign, "organiser", "", NOW)
+        sessions.sign_in(campaign, "organiser", "", NOW)
 
 
 def test_passwords_are_kept_as_argon2_and_end_sessions(made: Made) -> None:
     campaign, number, link = organiser_of(made)
-    cookie = people.enter(campaign, link.secret, NOW)
+    cookie = sessions.enter(campaign, link.secret, NOW)
     people.set_password(campaign, number, PASSWORD, NOW, actor="command")
-    assert people.who(campaign, cookie, NOW) is None
+    assert sessions.who(campaign, cookie, NOW) is None
     with campaign.database.reading() as connection:
         chosen = select(schema.person.c.password_hash).where(schema.person.c.id == number)
         assert str(connection.execute(chosen).scalar_one()).startswith("$argon2id$")
@@ -201,7 +211,7 @@ def test_a_name_may_be_of_any_script(made: Made) -> None:
     campaign, _ = made
     for name in ("Łukasz", "王小明", "عائشة", "O'Neill; DROP TABLE person"):
         (link,) = people.add_people(campaign, [name], "adjudicator", NOW, actor="organiser")
-        person = people.who(campaign, people.enter(campaign, link.secret, NOW), NOW)
+        person = sessions.who(campaign, sessions.enter(campaign, link.secret, NOW), NOW)
         assert person is not None
         assert (person.name, person.role) == (name, "adjudicator")
 

@@ -218,6 +218,16 @@ def test_kinds_of_checks_take_turns() -> None:
     assert kinds == ["damaged", "missing", "score"]
 
 
+@pytest.mark.parametrize(
+    ("people", "share", "controls"), [(2, 0.1, 1), (8, 0.25, 2), (4, 0.05, 1), (2, 0.5, 4)]
+)
+def test_small_batches_have_their_share_of_controls_together(
+    people: int, share: float, controls: int
+) -> None:
+    planned = plan(tasks_of(2, 4), people, control=share)
+    assert Counter(task.kind for task in planned)["control"] == controls
+
+
 @pytest.mark.parametrize(("share", "controls"), [(0.0, 0), (0.25, 10), (1.0, 40)])
 def test_controls_show_nothing_that_was_marked_beforehand(share: float, controls: int) -> None:
     planned = plan(tasks_of(20, 2), 2, control=share)

@@ -6,14 +6,17 @@ from typing import Any
 import pytest
 
 from adjudge.campaigns.answers import save
-from adjudge.campaigns.assigning import assign_next, finish
-from adjudge.campaigns.campaign import Campaign, new_campaign
+from adjudge.campaigns.assigning import assign_next
+from adjudge.campaigns.campaign import Campaign
+from adjudge.campaigns.finishing import finish
+from adjudge.campaigns.making import new_campaign
+from adjudge.campaigns.noticing import checks_noticed
 from adjudge.campaigns.people import people, revoke
-from adjudge.campaigns.progress import PersonProgress, checks_noticed, find_progress
+from adjudge.campaigns.progress import OwnProgress, PersonProgress, find_own_progress, find_progress
 from adjudge.campaigns.settings import Settings
 from adjudge.core.segment import TestSet
 from tests.campaigns.conftest import NOW, MakeCampaign
-from tests.campaigns.work import answer_all, change, items, person, work_off
+from tests.campaigns.work import answer_all, change, items, person, take, work_off
 
 HOUR = 3600.0
 
@@ -39,8 +42,7 @@ def test_a_new_campaign_has_everything_to_do_and_no_forecast(make_campaign_anywh
 def test_work_is_counted_person_by_person(make_campaign_anywhere: MakeCampaign) -> None:
     campaign, _ = make_campaign_anywhere(annotators=2)
     first = person(campaign)
-    given = assign_next(campaign, first, NOW)
-    assert given is not None
+    given = take(campaign, first, NOW)
     shown = items(campaign, given)
     for place, one in enumerate(shown):
         event = change(one, rating=80, at=NOW + place, active=5.0, idle=2.0)
@@ -62,8 +64,7 @@ def test_work_is_counted_person_by_person(make_campaign_anywhere: MakeCampaign) 
 def test_half_an_item_is_not_an_item(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign(annotators=1)
     only = person(campaign)
-    given = assign_next(campaign, only, NOW)
-    assert given is not None
+    given = take(campaign, only, NOW)
     save(campaign, only, given.id, "page", [change(items(campaign, given)[0], kind="mark")], NOW)
     assert (find_progress(campaign, NOW).items_done, of(campaign, only.name).left) == (0, 12)
 
@@ -79,6 +80,21 @@ def test_what_is_left_of_a_batch_is_that_persons(make_campaign: MakeCampaign) ->
 def test_a_pool_has_nothing_left_for_one_person_alone(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign(annotators=2, assignment="pool")
     assert of(campaign, "annotator-1").left is None
+    assert find_own_progress(campaign, person(campaign)) == OwnProgress(done=0, left=None)
+
+
+def test_people_are_told_of_their_own_work_what_the_organiser_is_told(
+    make_campaign_anywhere: MakeCampaign,
+) -> None:
+    campaign, _ = make_campaign_anywhere(annotators=2, checks=0.3)
+    given = take(campaign, person(campaign), NOW)
+    answer_all(campaign, person(campaign), given, NOW)
+    work_off(campaign, person(campaign, 1), NOW)
+    told = [find_own_progress(campaign, person(campaign, number)) for number in (0, 1)]
+    found = find_progress(campaign, NOW).people[:2]
+    assert told == [OwnProgress(done=one.items, left=one.left) for one in found]
+    assert told[0].done == len(items(campaign, given))
+    assert told[1].left == 0
 
 
 def test_the_end_is_forecast_from_the_last_day(make_campaign: MakeCampaign) -> None:
@@ -104,8 +120,7 @@ def test_who_was_revoked_is_named_as_such_and_their_half_done_tasks_are_to_do(
 ) -> None:
     campaign, _ = make_campaign(annotators=2, assignment="pool")
     first = person(campaign)
-    given = assign_next(campaign, first, NOW)
-    assert given is not None
+    given = take(campaign, first, NOW)
     answer_all(campaign, first, given, NOW)
     assert find_progress(campaign, NOW).items_done > 0
     revoke(campaign, first.id, NOW, actor="test")

@@ -38,7 +38,11 @@ def test_what_are_no_settings_is_said(text: str) -> None:
         ({"redundancy": 1.5}, "redundancy must be a whole number"),
         ({"lease_minutes": 0}, "lease_minutes must be more than 0"),
         ({"lease_minutes": float("inf")}, "lease_minutes"),
-        ({"segments_each": 0}, "segments_each must be"),
+        ({"segments_each": 0}, "segments_each must be 1 or more, got 0"),
+        (
+            {"checks_first": True, "assignment": "pool"},
+            "checks_first: only static batches have an order, not pool",
+        ),
         ({"control": 0.1}, "esa marks nothing beforehand"),
         ({"half_steps": True}, "only sqm has them, not esa"),
         ({"critical": True}, "only mqm has such errors, not esa"),

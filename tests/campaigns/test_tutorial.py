@@ -11,8 +11,10 @@ from adjudge.campaigns.protocols import NAMES, find_campaign_protocol
 from adjudge.campaigns.state import MarkedSpan, Missing, State, TranslationState
 from adjudge.campaigns.tasks import Item
 from adjudge.campaigns.tutorial import DOCUMENT, make_tutorial, read_tutorial
+from adjudge.campaigns.view import task_view
 from adjudge.errors import DataError, UsageError
-from tests.campaigns.conftest import MakeCampaign, make_test_set
+from tests.campaigns.conftest import NOW, MakeCampaign, make_test_set
+from tests.campaigns.work import person, take
 
 ITEM = """
 [[items]]
@@ -57,6 +59,25 @@ def test_a_language_pair_may_have_a_tutorial_of_its_own() -> None:
     assert general.translations[0]["text"] == "The dog sleeps on the warm roof."
 
 
+@pytest.mark.parametrize("protocol", NAMES)
+def test_a_general_tutorial_says_that_both_sides_are_english(protocol: str) -> None:
+    task = make_tutorial(find_campaign_protocol(protocol), "en-ar")
+    assert (task.lp, {(item.check or {}).get("lp") for item in task.items}) == ("en-ar", {"en-en"})
+
+
+@pytest.mark.parametrize(
+    ("lp", "shown"), [("", "en-de"), ('lp = "de-fr"', "de-fr"), ('lp = "English-Arabic"', "en-ar")]
+)
+def test_a_tutorial_is_shown_in_its_own_languages(
+    make_campaign: MakeCampaign, tmp_path: Path, lp: str, shown: str
+) -> None:
+    (tmp_path / "own.toml").write_text(f"{lp}\n{ITEM}")
+    campaign, _ = make_campaign("esa", 1, tutorial=True, extras_tutorial=tmp_path / "own.toml")
+    who = person(campaign)
+    view = task_view(campaign, who, take(campaign, who, NOW).id)
+    assert (view.lp, view.lp_shown) == ("en-de", shown)
+
+
 def test_spans_are_found_by_their_text(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(ITEM)
     (item,) = read_tutorial(tmp_path / "own.toml", find_campaign_protocol("esa"))
@@ -76,6 +97,7 @@ def test_spans_are_found_by_their_text(tmp_path: Path) -> None:
         ("esa", (ITEM, ""), "items: Field required"),
         ("esa", ('says = "Mark the animal."', ""), "says: Field required"),
         ("esa", ("says", "sez"), "says: Field required"),
+        ("esa", ("\n[[items]]", 'lp = "xx"\n[[items]]'), "no tutorial: lp: .* got 'xx'"),
         ("esa", ('"Hund"', '"Katze"'), "it stands 0 times"),
         ("esa", ("Ein Hund.", "Hund, Hund"), "it stands 2 times"),
         ("esa", ('"major"', '"huge"'), "severity"),

@@ -6,12 +6,13 @@ from dataclasses import asdict
 import pytest
 
 from adjudge.campaigns.answers import save
-from adjudge.campaigns.assigning import assign_next, finish
+from adjudge.campaigns.assigning import assign_next
+from adjudge.campaigns.finishing import finish
 from adjudge.campaigns.state import text_hash
 from adjudge.campaigns.view import task_view
 from adjudge.errors import NotYoursError
 from tests.campaigns.conftest import NOW, SYSTEMS, MakeCampaign
-from tests.campaigns.work import answer_all, change, finished, items, person
+from tests.campaigns.work import answer_all, change, finished, items, person, take
 
 
 @pytest.mark.parametrize("protocol", ["esa", "mqm", "sqm", "contrastive-esa", "pairwise", "post-edit"])
@@ -34,8 +35,7 @@ def test_a_view_is_blind_and_its_hashes_are_of_its_texts(make_campaign: MakeCamp
 def test_earlier_tasks_can_be_read_and_changed_again(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign("esa", 1)
     who = person(campaign)
-    given = assign_next(campaign, who, NOW)
-    assert given is not None
+    given = take(campaign, who, NOW)
     answer_all(campaign, who, given, NOW)
     finish(campaign, who, given.id, NOW)
     view = task_view(campaign, who, given.id)
@@ -48,7 +48,6 @@ def test_earlier_tasks_can_be_read_and_changed_again(make_campaign: MakeCampaign
 def test_nobody_sees_the_task_of_another(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign("esa", 2)
     who = person(campaign)
-    given = assign_next(campaign, who, NOW)
-    assert given is not None
+    given = take(campaign, who, NOW)
     with pytest.raises(NotYoursError, match="is not yours"):
         task_view(campaign, person(campaign, 1), given.id)

@@ -7,9 +7,10 @@ from typing import Any
 from sqlalchemy import select
 
 from adjudge.campaigns.answers import save
-from adjudge.campaigns.assigning import Assignment, assign_next, finish
+from adjudge.campaigns.assigning import Assignment, assign_next
 from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.events import Event, Saved
+from adjudge.campaigns.finishing import finish
 from adjudge.campaigns.items import ITEM_COLUMNS, ItemShown, read_item
 from adjudge.campaigns.leases import expire_overdue
 from adjudge.campaigns.people import Person, people
@@ -80,6 +81,13 @@ def finished(campaign: Campaign) -> dict[str, Any]:
     if protocol.criteria:
         return {"verdicts": dict.fromkeys(protocol.criteria, "A")}
     return {"chosen": 0, "edited": "Text."} if protocol.shows == "candidates" else {}
+
+
+def take(campaign: Campaign, who: Person, now: float) -> Assignment:
+    """The next task of a person who has one."""
+    given = assign_next(campaign, who, now)
+    assert given is not None
+    return given
 
 
 def work_off(campaign: Campaign, who: Person, now: float, **changes: Any) -> list[Assignment]:

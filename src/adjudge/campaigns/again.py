@@ -1,4 +1,4 @@
-"""Looking again: a second pass over what was annotated, a third person between two, a segment judged anew.
+"""Looking again: a second pass over what was annotated, a third person between two.
 
 What was said before stays as it is. In a second pass and in an adjudication the marks made before are shown
 as marks that were there beforehand: whoever looks again keeps, changes or deletes each, and adds others. What
@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, select
 
 from adjudge.campaigns.audit import write_audit
-from adjudge.campaigns.items import ITEM_COLUMNS, AnyRow
+from adjudge.campaigns.copies import insert_copy, item_values, items_of
+from adjudge.campaigns.items import AnyRow
 from adjudge.campaigns.schema import answer, assignment, item, person, task
 from adjudge.campaigns.state import State, read_state, shown_order
 from adjudge.data.submissions import FIRST, Kind
@@ -27,7 +28,7 @@ from adjudge.errors import UsageError
 if TYPE_CHECKING:
     from adjudge.campaigns.campaign import Campaign
 
-__all__ = ["adjudicate", "second_pass", "send_segments_again"]
+__all__ = ["adjudicate", "second_pass"]
 
 _AT_ONCE: Final = 20  # pieces of work sent in one transaction
 
@@ -111,7 +112,7 @@ def _send_marked(
             for rows in work[start : start + _AT_ONCE]:
                 sent += _send_work(connection, campaign, rows, kind)
     with campaign.database.writing() as connection:
-        write_audit(connection, campaign.id, now, actor=actor, action=kind, detail=f"{sent} tasks sent")
+        write_audit(connection, campaign.id, now, actor=actor, action=kind, detail=f"tasks sent: {sent}")
     return sent
 
 
@@ -126,14 +127,9 @@ def _send_work(connection: Connection, campaign: Campaign, rows: Sequence[AnyRow
         said = _Said(edits=_edits(connection, rows))
     else:
         said = _Said(marks=_marks(connection, rows))
-    values = [{**_item_values(row, said.shown(row)), "check": check} for row in _items(connection, number)]
-    _insert_copy(connection, campaign, number, values, kind=kind, redundancy=1, copy_of=number)
+    values = [{**item_values(row, said.shown(row)), "check": check} for row in items_of(connection, number)]
+    insert_copy(connection, campaign, number, values, kind=kind, redundancy=1, copy_of=number)
     return 1
-
-
-def _items(connection: Connection, number: int) -> Sequence[AnyRow]:
-    query = select(*ITEM_COLUMNS).where(item.c.task_id == number).order_by(item.c.place)
-    return connection.execute(query).all()
 
 
 def _edits_drafts(campaign: Campaign) -> bool:
@@ -208,84 +204,3 @@ class _Said:
 
 def _order(mark: Mapping[str, Any]) -> tuple[bool, int, int]:
     return mark["start"] is None, mark["start"] or 0, mark["end"] or 0
-
-
-# Segments that are judged anew...
-
-
-def send_segments_again(
-    connection: Connection, campaign: Campaign, segments: Collection[tuple[str, str]], *, by_others: bool
-) -> int:
-    """Have segments judged anew by as many people as before, who see nothing of the first judgements.
-
-    Args:
-        connection: that writes.
-        campaign: theirs.
-        segments: language pair and id of each.
-        by_others: whether those who judged a document may not judge it again.
-
-    Returns:
-        How many new tasks: one for each task of the first pass that holds any of the segments.
-    """
-    wanted: defaultdict[int, set[int]] = defaultdict(set)
-    is_first = (task.c.campaign_id == campaign.id) & task.c.kind.in_(FIRST)
-    query = select(task.c.id, task.c.lp, item.c.segment, item.c.id.label("item_id")).join_from(item, task)
-    for row in connection.execute(query.where(is_first)) if segments else ():
-        if (row.lp, row.segment) in segments:
-            wanted[row.id].add(row.item_id)
-    redundancy = campaign.settings.redundancy
-    for number, chosen in sorted(wanted.items()):
-        rows = [row for row in _items(connection, number) if row.item_id in chosen]
-        values = [_item_values(row, _bare(row)) for row in rows]
-        origin = number if by_others else None
-        _insert_copy(
-            connection, campaign, number, values, kind="again", redundancy=redundancy, copy_of=origin
-        )
-    return len(wanted)
-
-
-def _bare(row: AnyRow) -> str:
-    shown = [{**one, "given": None} for one in json.loads(row.translations)]
-    return json.dumps(shown, ensure_ascii=False)
-
-
-def _item_values(row: AnyRow, translations: str) -> dict[str, Any]:
-    return {
-        "segment": row.segment,
-        "media": row.media,
-        "source": row.source,
-        "translations": translations,
-        "check": None,
-    }
-
-
-def _insert_copy(  # noqa: PLR0913 (a task has so many columns)
-    connection: Connection,
-    campaign: Campaign,
-    number: int,
-    items: Sequence[Mapping[str, Any]],
-    *,
-    kind: Kind,
-    redundancy: int,
-    copy_of: int | None,
-) -> None:
-    """Append a task with some of another one's items."""
-    highest = select(func.max(task.c.number)).where(task.c.campaign_id == campaign.id)
-    first = connection.execute(select(task).where(task.c.id == number)).one()
-    values = {
-        "campaign_id": campaign.id,
-        "number": connection.execute(highest).scalar_one() + 1,
-        "kind": kind,
-        "lp": first.lp,
-        "document": first.document,
-        "systems": first.systems,
-        "copy_of": copy_of,
-        "redundancy": redundancy,
-        "priority": first.priority,
-        "is_closed": False,
-    }
-    added = connection.execute(insert(task).values(**values)).inserted_primary_key
-    (created,) = added or (0,)
-    connection.execute(
-        insert(item), [{"task_id": created, "place": at, **one} for at, one in enumerate(items)]
-    )

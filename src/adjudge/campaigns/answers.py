@@ -17,10 +17,11 @@ from sqlalchemy import Connection, and_, bindparam, insert, select, update
 
 from adjudge.campaigns.assigning import Assignment, lock_person, read_assignment
 from adjudge.campaigns.events import Event, Refused, Saved, SavedEvent, Stale, check_event, check_token
+from adjudge.campaigns.faults import faults, lacks
 from adjudge.campaigns.items import ITEM_COLUMNS, AnyRow, ItemShown, read_item
 from adjudge.campaigns.leases import renew, take_up_again
 from adjudge.campaigns.schema import answer, event, item
-from adjudge.campaigns.state import State, faults, first_state, lacks, read_state
+from adjudge.campaigns.state import State, first_state, read_state
 from adjudge.campaigns.statements import Statement
 from adjudge.errors import DataError, NotYoursError
 

@@ -1,42 +1,23 @@
-"""A campaign: made of a test set, and opened again; `folder.py` says which files it has."""
+"""A campaign, opened: `folder.py` says which files it has, `making.py` makes it of a test set."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
-from sqlalchemy import delete, insert, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import select
 
-from adjudge.campaigns.audit import write_audit
-from adjudge.campaigns.checks import Checks
 from adjudge.campaigns.database import Database
-from adjudge.campaigns.folder import TYPOLOGY, read_file, store_url, unfinished, write_file, write_links
-from adjudge.campaigns.given import Given
-from adjudge.campaigns.media import copy_media, find_media, place_media
-from adjudge.campaigns.people import Link, Role, insert_people
-from adjudge.campaigns.planning import batches_of_people, plan_tasks
+from adjudge.campaigns.folder import TYPOLOGY, read_file, store_url
 from adjudge.campaigns.protocols import CampaignProtocol, find_campaign_protocol
-from adjudge.campaigns.schema import audit as audit_table
 from adjudge.campaigns.schema import campaign as campaign_table
-from adjudge.campaigns.schema import item as item_table
-from adjudge.campaigns.schema import person as person_table
-from adjudge.campaigns.schema import task as task_table
-from adjudge.campaigns.settings import Settings, read_settings, render_settings
-from adjudge.campaigns.storing import insert_tasks
-from adjudge.campaigns.tasks import Priorities, Task, make_tasks
-from adjudge.campaigns.tutorial import make_tutorial
+from adjudge.campaigns.settings import Settings, read_settings
 from adjudge.campaigns.typology import OURS, read_typology
-from adjudge.campaigns.wording import write_guidelines
-from adjudge.core.annotation import Record
-from adjudge.core.segment import TestSet
-from adjudge.data.files import read_text, write_text
-from adjudge.data.text import check_file_name
-from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.errors import DataError
 
-__all__ = ["Campaign", "Extras", "new_campaign", "open_campaign", "protocol_of"]
+__all__ = ["Campaign", "open_campaign", "protocol_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +41,14 @@ class Campaign:
     protocol: CampaignProtocol
     categories: Mapping[str, str]
     database: Database
+
+    def __enter__(self) -> Self:
+        """Use it; at the end its store is closed."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the store."""
+        self.database.close()
 
 
 def open_campaign(folder: Path | str) -> Campaign:
@@ -121,168 +110,3 @@ def protocol_of(settings: Settings) -> CampaignProtocol:
     if settings.half_steps and protocol.scale is not None:
         protocol = replace(protocol, scale=replace(protocol.scale, step=protocol.scale.step / 2))
     return protocol
-
-
-# Making one...
-
-
-@dataclass(frozen=True, kw_only=True)
-class Extras:
-    """What a campaign may have besides a test set.
-
-    Args:
-        given: stored annotations of one annotator, whose spans are shown (esa-ai).
-        priorities: see `tasks.Priorities`; for a dynamic assignment.
-        media: folder of the files that sources which are no text name.
-        guidelines: folder with `guidelines.md` or LP.md in place of ours.
-        tutorial: TOML file in place of ours.
-        typology: TOML file of categories in place of ours (mqm).
-    """
-
-    given: Iterable[Record] | None = None
-    priorities: Priorities | None = None
-    media: Path | None = None
-    guidelines: Path | None = None
-    tutorial: Path | None = None
-    typology: Path | None = None
-
-
-def new_campaign(  # noqa: PLR0913 (what makes a campaign; the rest are extras)
-    folder: Path | str,
-    test_set: TestSet,
-    settings: Settings,
-    annotators: int | Sequence[str],
-    *,
-    now: float,
-    database: str | None = None,
-    extras: Extras = Extras(),
-) -> tuple[Campaign, tuple[Link, ...]]:
-    """Make a campaign, whole or not at all.
-
-    Args:
-        folder: must not exist; its name is the campaign's.
-        test_set: what is judged; several language pairs only with static batches.
-        settings: name, digest and language pairs of the test set are filled in.
-        annotators: how many, or their names.
-        now: seconds since 1970.
-        database: address of a PostgreSQL server's database; None for a file in the folder.
-        extras: what it has besides.
-
-    Returns:
-        The campaign, and everyone's link: the annotators' in order, then the organiser's.
-
-    Raises:
-        UsageError: the folder exists, or settings, annotators and test set do not go together.
-        DataError: the test set has nothing to judge.
-    """
-    folder = Path(folder)
-    if folder.exists():
-        raise UsageError(f"{str(folder)!r} exists; choose another name, or open the campaign in it")
-    settings = replace(settings, test_set=test_set.name, digest=test_set.digest, lps=test_set.lps)
-    names = _names(annotators)
-    _check_extras(settings, extras)
-    media = find_media(test_set, extras.media)
-    places = place_media(media)
-    tasks = _plan(test_set, settings, len(names), extras, places)
-    with unfinished(folder) as draft:
-        copy_media(media, places, draft)
-        write_guidelines(draft / "guidelines", settings.protocol, test_set.lps, own=extras.guidelines)
-        if extras.typology is not None:
-            write_text(draft / TYPOLOGY, [read_text(extras.typology)])
-        store = Database(store_url(draft, database))
-        try:
-            store.migrate()
-            links = _fill(store, check_file_name(folder.name), settings, tasks, names, now)
-        finally:
-            store.close()
-        write_file(draft, folder.name, settings.protocol, database)
-        write_links(draft, links)
-    return open_campaign(folder), links
-
-
-def _names(annotators: int | Sequence[str]) -> list[str]:
-    count = annotators if isinstance(annotators, int) else len(annotators)
-    if count < 1:
-        raise UsageError(f"a campaign needs one annotator or more, got {count}")
-    if not isinstance(annotators, int):
-        return list(annotators)
-    return [f"annotator-{number:0{len(str(count))}d}" for number in range(1, count + 1)]
-
-
-def _check_extras(settings: Settings, extras: Extras) -> None:
-    protocol = protocol_of(settings)
-    if extras.typology is not None:
-        if not protocol.has_categories:
-            raise UsageError(f"typology: protocol {settings.protocol} asks for no categories; mqm does")
-        read_typology(extras.typology)
-    if extras.tutorial is not None and not settings.tutorial:
-        raise UsageError("a tutorial was given, and the settings do not ask for one")
-    wants = {"missing": protocol.marks_missing, "score": protocol.scale is not None}
-    for kind in settings.check_kinds:
-        if settings.checks and not wants.get(kind, True):
-            raise UsageError(
-                f"checks of kind {kind!r}: an annotator of {settings.protocol} could not answer them"
-            )
-
-
-def _plan(
-    test_set: TestSet, settings: Settings, people: int, extras: Extras, media: Mapping[str, str]
-) -> list[Task]:
-    protocol = protocol_of(settings)
-    given = None if extras.given is None else Given(extras.given, protocol.severities)
-    if protocol.is_given_spans and not given:
-        raise UsageError(
-            f"protocol {settings.protocol} shows spans marked beforehand: give a run or a file of them"
-        )
-    if given is not None and not protocol.is_given_spans:
-        raise UsageError(f"protocol {settings.protocol} shows no spans marked beforehand; esa-ai does")
-    tasks = make_tasks(test_set, protocol.shows, given=given, priorities=extras.priorities, media=media)
-    planned = plan_tasks(tasks, settings, people, Checks(tasks, protocol).damage)
-    for warning in () if given is None else given.warnings:
-        warnings.warn(warning, DataWarning, stacklevel=3)
-    if not settings.tutorial:
-        return planned
-    first = [make_tutorial(protocol, lp, own=extras.tutorial) for lp in test_set.lps]
-    return [*first, *(_moved(task, len(first)) for task in planned)]
-
-
-def _moved(task: Task, by: int) -> Task:
-    return task if task.copy_of is None else replace(task, copy_of=task.copy_of + by)
-
-
-def _fill(
-    store: Database, name: str, settings: Settings, tasks: Sequence[Task], names: Sequence[str], now: float
-) -> tuple[Link, ...]:
-    batches = batches_of_people(len(names), settings)
-    rows: list[tuple[str, Role, int | None]] = [
-        *((person, "annotator", batch) for person, batch in zip(names, batches, strict=True)),
-        ("organiser", "organiser", None),
-    ]
-    values = {"name": name, "protocol": settings.protocol, "settings": render_settings(settings)}
-    try:
-        with store.writing() as connection:
-            added = connection.execute(insert(campaign_table).values(**values, created_at=now))
-            (number,) = added.inserted_primary_key or (0,)
-            write_audit(connection, number, now, actor="command", action="new campaign", detail=name)
-            links = insert_people(connection, number, rows, now, actor="command")
-    except IntegrityError as error:
-        raise UsageError(
-            f"the store {store.url} has a campaign {name!r} already; choose another name"
-        ) from error
-    try:
-        insert_tasks(store, number, tasks)
-    except BaseException:
-        _discard(store, number)
-        raise
-    return links
-
-
-def _discard(store: Database, number: int) -> None:
-    """Take a campaign that could not be finished out of a store that holds others."""
-    tasks = select(task_table.c.id).where(task_table.c.campaign_id == number)
-    with store.writing() as connection:
-        connection.execute(update(task_table).where(task_table.c.campaign_id == number).values(copy_of=None))
-        connection.execute(delete(item_table).where(item_table.c.task_id.in_(tasks)))
-        for table in (task_table, person_table, audit_table):
-            connection.execute(delete(table).where(table.c.campaign_id == number))
-        connection.execute(delete(campaign_table).where(campaign_table.c.id == number))

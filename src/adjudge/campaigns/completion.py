@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import select
 
-from adjudge.campaigns.progress import checks_noticed
+from adjudge.campaigns.noticing import checks_noticed
 from adjudge.campaigns.schema import assignment, task
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ The numbers are those of `meta`, over the answers that `watching` keeps; `adjudg
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from threading import Lock
 from time import thread_time
@@ -19,13 +19,13 @@ from adjudge.campaigns.database import Database
 from adjudge.campaigns.progress import PersonProgress, Progress, find_progress
 from adjudge.campaigns.watching import Seen, watched
 from adjudge.core.score import Interval
-from adjudge.data.submissions import PASSES
+from adjudge.data.submissions import of_latest_pass
 from adjudge.meta.agreement.estimate import Draws
-from adjudge.meta.campaign.agreeing import meets, score_agreement
-from adjudge.meta.campaign.numbers import mean_by_student, ratio_of, slope_of
-from adjudge.meta.campaign.standing import PairStanding, Standing, find_standing
+from adjudge.meta.campaign.agreeing import met_by_both, score_agreement
+from adjudge.meta.campaign.drift import FEWEST, means_by_system, strictness
+from adjudge.meta.campaign.standing import Standing, find_standing
 from adjudge.meta.measures.correlation import pearson
-from adjudge.meta.measures.result import Floats, Result
+from adjudge.meta.measures.result import Result
 from adjudge.meta.ranking.comparisons import numbered
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["dashboard"]
 
 _MOST_PAIRS: Final = 200  # of systems that are listed
-_FEWEST: Final = 10  # judgements of a person before anything is said of them
 _DRAWS: Final = Draws(resamples=200)
 _REST: Final = 10.0  # a page that took a second to compute is computed every ten seconds at most
 
@@ -91,13 +90,13 @@ def _dashboard(campaign: Campaign, now: float) -> dict[str, Any]:
 
 
 def _deciding(seen: list[Seen]) -> list[Seen]:
-    """Those of the latest pass over each translation."""
-    if not any(PASSES[one.kind] for one in seen):
-        return seen
-    best: dict[tuple[str, ...], int] = {}
-    for one in seen:
-        best[one.about] = max(best.get(one.about, 0), PASSES[one.kind])
-    return [one for one in seen if PASSES[one.kind] == best[one.about]]
+    """Those of the latest pass over each translation; of one person's several there, the last."""
+    last: dict[tuple[tuple[str, ...], int], Seen] = {}
+    for one in of_latest_pass(seen, lambda one: one.kind, lambda one: one.about):
+        known = last.setdefault((one.about, one.person), one)
+        if one.ended > known.ended:
+            last[one.about, one.person] = one
+    return list(last.values())
 
 
 # Systems...
@@ -126,52 +125,26 @@ def _standing(seen: Sequence[Seen], progress: Progress) -> Standing:
 def _systems(standing: Standing) -> dict[str, Any]:
     left = standing.open
     return {
-        "rows": [
-            {
-                "system": row.system,
-                "mean": row.mean,
-                "interval": _listed(row.interval),
-                "n": row.n,
-                "best": row.best,
-                "worst": row.worst,
-            }
-            for row in standing.systems
-        ],
+        "rows": [{**asdict(row), "interval": _listed(row.interval)} for row in standing.systems],
         "pairs": len(standing.pairs),
         "apart": len(standing.pairs) - len(left),
-        "open": [_pair(pair) for pair in left[:_MOST_PAIRS]],
+        "open": [asdict(pair) for pair in left[:_MOST_PAIRS]],
         "is_over": standing.is_over,
         "done": standing.done,
-    }
-
-
-def _pair(pair: PairStanding) -> dict[str, Any]:
-    return {
-        "first": pair.first,
-        "second": pair.second,
-        "n": pair.n,
-        "difference": pair.difference,
-        "p": pair.p,
-        "state": pair.state,
-        "needed": pair.needed,
     }
 
 
 # Progress...
 
 
+_PROGRESS: Final = (
+    *("tasks", "tasks_done", "under_way", "items", "items_done", "items_given_back"),
+    *("an_hour", "ends_at", "active", "active_left"),
+)
+
+
 def _progress(progress: Progress) -> dict[str, Any]:
-    return {
-        "tasks": progress.tasks,
-        "tasks_done": progress.tasks_done,
-        "under_way": progress.under_way,
-        "items": progress.items,
-        "items_done": progress.items_done,
-        "an_hour": progress.an_hour,
-        "ends_at": progress.ends_at,
-        "active": progress.active,
-        "active_left": progress.active_left,
-    }
+    return {name: getattr(progress, name) for name in _PROGRESS}
 
 
 # Agreement...
@@ -199,16 +172,8 @@ def _agreement(pairs: Sequence[tuple[Seen, Seen]]) -> Iterator[tuple[str, Result
     yield "scores, Pearson", score_agreement(first, second, draws)["Pearson"]
     marked = [(a.marks, b.marks) for a, b in pairs if a.marks is not None and b.marks is not None]
     if len(marked) == len(pairs):
-        hits, of = _met(marked)
-        yield "marks that the other has, too", ratio_of(hits, of, draws, "nothing is marked yet")
-
-
-def _met(marked: Sequence[tuple[Sequence[Any], Sequence[Any]]]) -> tuple[Floats, Floats]:
-    hits, of = [], []
-    for a, b in marked:
-        hits.append(float(sum(any(meets(x, y) for y in ys) for xs, ys in ((a, b), (b, a)) for x in xs)))
-        of.append(float(len(a) + len(b)))
-    return np.array(hits), np.array(of)
+        sides = [a for a, _ in marked], [b for _, b in marked]
+        yield "marks that the other has, too", met_by_both(*sides, draws, nothing="nothing is marked yet")
 
 
 def _result(name: str, result: Result) -> dict[str, Any]:
@@ -234,7 +199,7 @@ def _people(
     own: dict[int, list[Seen]] = {}
     for one in seen:
         own.setdefault(one.person, []).append(one)
-    means = _means(seen)
+    means = means_by_system((one.system, one.score) for one in seen if not one.other)
     alike = _alike(twice)
     every = np.array([one.seconds for one in seen])
     usual = float(np.median(every)) if len(every) else None
@@ -271,31 +236,19 @@ def _person(
     }
 
 
-def _means(seen: Sequence[Seen]) -> dict[str, float]:
-    sums: dict[str, list[float]] = {}
-    for one in seen:
-        if not one.other:
-            sums.setdefault(one.system, []).append(one.score)
-    return {system: float(np.mean(values)) for system, values in sums.items()}
-
-
 def _alike(twice: Sequence[tuple[Seen, Seen]]) -> dict[int, Result]:
     """Pearson of each person's scores with those of others on the same translations."""
     sides: dict[int, list[tuple[float, float]]] = {}
     for a, b in twice:
         sides.setdefault(a.person, []).append((a.score, b.score))
         sides.setdefault(b.person, []).append((b.score, a.score))
-    return {person: pearson(*np.array(pairs).T) for person, pairs in sides.items() if len(pairs) >= _FEWEST}
+    return {person: pearson(*np.array(pairs).T) for person, pairs in sides.items() if len(pairs) >= FEWEST}
 
 
 def _drift(own: Sequence[Seen], means: Mapping[str, float]) -> dict[str, Any]:
-    """How much stricter or milder a person is than all, and by how much that changes in 100 judgements."""
+    """Strictness of a person; comparisons say nothing of it."""
     rated = sorted((one for one in own if not one.other), key=lambda one: one.at)
-    if len(rated) < _FEWEST:
+    if len(rated) < FEWEST:
         return {"above": None, "drift": None}
-    rest = np.array([one.score - means[one.system] for one in rated])
-    order = np.arange(len(rest)) / 100
-    return {
-        "above": _result("above others", mean_by_student(rest.tolist())),
-        "drift": _result("change in 100", slope_of(order, rest, "too few judgements")),
-    }
+    above, change = strictness([one.score - means[one.system] for one in rated])
+    return {"above": _result("above others", above), "drift": _result("change in 100", change)}

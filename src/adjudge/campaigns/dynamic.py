@@ -28,6 +28,7 @@ from adjudge.campaigns.schema import answer, assignment, task
 from adjudge.campaigns.scores import score_of
 from adjudge.campaigns.state import State, read_state, shown_order
 from adjudge.data.submissions import FIRST
+from adjudge.meta.ranking.comparisons import VERDICTS
 
 if TYPE_CHECKING:
     from adjudge.campaigns.campaign import Campaign
@@ -199,7 +200,7 @@ def _values(campaign: Campaign, state: State, seed: int, item: int) -> list[floa
     """An answer as numbers: ratings, penalties, or 1 for the first of a pair and -1 for the second."""
     if campaign.protocol.criteria:
         sign = 1.0 if shown_order(seed, item, 2) == (0, 1) else -1.0
-        points = [{"A": sign, "B": -sign, "E": 0.0}[verdict] for verdict in state.verdicts.values()]
+        points = [sign * VERDICTS[verdict] for verdict in state.verdicts.values()]
         return [sum(points) / len(points)] if points else []
     scores = [score_of(state, shown, campaign.protocol) for shown in range(len(state.translations))]
     return [score for score in scores if score is not None]

@@ -19,6 +19,7 @@ import json
 import os
 import re
 import secrets
+import shlex
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -40,6 +41,7 @@ __all__ = [
     "alone",
     "read_file",
     "read_links",
+    "refuse_taken",
     "store_url",
     "unfinished",
     "write_file",
@@ -90,6 +92,18 @@ def store_url(folder: Path, database: str | None = None) -> URL:
         return make_url(database)
     except ArgumentError as error:
         raise UsageError("a store's address reads postgresql://USER@HOST/DATABASE") from error
+
+
+def refuse_taken(folder: Path) -> None:
+    """Refuse a name at which something is.
+
+    Raises:
+        UsageError: something is; where that is a campaign, says what opens it.
+    """
+    if folder.exists():
+        opening = f", or open it: adjudge campaign serve {shlex.quote(str(folder))}"
+        is_campaign = (folder / _FILE).is_file()
+        raise UsageError(f"{str(folder)!r} exists; choose another name{opening if is_campaign else ''}")
 
 
 @contextmanager

@@ -17,11 +17,12 @@ from sqlalchemy import Connection, insert, select
 
 from adjudge.campaigns.audit import write_audit
 from adjudge.campaigns.exporting import NON_TRANSLATION
+from adjudge.campaigns.faults import faults, lacks
 from adjudge.campaigns.items import ITEM_COLUMNS, TURNED, ItemShown, read_item
 from adjudge.campaigns.leases import close_if_full
 from adjudge.campaigns.people import people
 from adjudge.campaigns.schema import answer, assignment, event, item, task
-from adjudge.campaigns.state import MarkedSpan, Missing, State, TranslationState, faults, lacks
+from adjudge.campaigns.state import MarkedSpan, Missing, State, TranslationState
 from adjudge.core.annotation import Annotation, ErrorSpan
 from adjudge.data.submissions import FIRST, Submission
 from adjudge.errors import UsageError
@@ -66,7 +67,7 @@ def import_submissions(campaign: Campaign, submissions: Iterable[Submission], no
                 raise UsageError(f"campaign {campaign.name!r} has nobody called {submission.person!r}")
             importing.take(submission, numbers[submission.person])
         importing.write()
-        detail = f"{len(importing.rows)} tasks"
+        detail = f"tasks: {len(importing.rows)}"
         write_audit(connection, campaign.id, now, actor="command", action="import", detail=detail)
     return +importing.left_out
 

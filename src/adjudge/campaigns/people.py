@@ -1,60 +1,46 @@
-"""Who may do what: links with a secret, sessions, organisers' passwords.
+"""Who takes part: people, their roles, the links that let them in, organisers' passwords.
 
-A link's secret has 128 bits and is exchanged once for a session's cookie, which has 256; the store keeps only
-SHA-256 of both, and argon2 of passwords. Whoever is revoked is out at once.
+Whoever is revoked, or gets another link or password, is out at once.
 """
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from adjudge.campaigns.audit import write_audit
 from adjudge.campaigns.leases import give_back
 from adjudge.campaigns.schema import assignment, person, session
-from adjudge.campaigns.statements import Statement
-from adjudge.errors import AccessError, UsageError
+from adjudge.campaigns.secret import hash_of, hash_password, new_secret
+from adjudge.errors import UsageError
 
 if TYPE_CHECKING:
-    from argon2 import PasswordHasher
-
     from adjudge.campaigns.campaign import Campaign
 
 __all__ = [
-    "IDLE",
-    "LONGEST",
+    "PERSON_COLUMNS",
     "ROLES",
     "Link",
     "Person",
     "Role",
     "add_people",
-    "enter",
     "insert_people",
-    "leave",
     "new_link",
     "people",
+    "read_person",
     "revoke",
+    "select_people",
     "set_password",
-    "sign_in",
-    "who",
+    "valid_links",
 ]
 
 Role = Literal["annotator", "adjudicator", "organiser"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
-IDLE: Final = 12 * 3600.0
-"""Seconds without a request after which a session ends."""
-LONGEST: Final = 7 * 86400.0
-"""Seconds after which a session ends in any case."""
-
-_SEEN_EVERY: Final = 60.0  # a session's last request is known to the minute, and most requests write nothing
 _SHORTEST_PASSWORD: Final = 12
 _LONGEST_NAME: Final = 200
 
@@ -94,24 +80,32 @@ class Link:
         return f"/#{self.secret}"
 
 
-_COLUMNS: Final = (person.c.id, person.c.name, person.c.role, person.c.batch)
-_COLUMNS_OF_TIME: Final = (person.c.tutorial_at, person.c.revoked_at)
-_OF_SESSION: Final = Statement(
-    select(*_COLUMNS, *_COLUMNS_OF_TIME, session.c.created_at, session.c.seen_at)
-    .join_from(session, person)
-    .where(session.c.hash == bindparam("hash"), person.c.campaign_id == bindparam("campaign"))
+PERSON_COLUMNS: Final = (
+    *(person.c.id, person.c.name, person.c.role, person.c.batch),
+    *(person.c.tutorial_at, person.c.revoked_at),
 )
-
-_SEEN: Final = Statement(
-    update(session).where(session.c.hash == bindparam("cookie")).values(seen_at=bindparam("at"))
-)
+"""What `read_person` reads."""
 
 
 def people(campaign: Campaign) -> tuple[Person, ...]:
     """Everyone, in the order in which they were added; those who were revoked, too."""
-    found = select(*_COLUMNS, *_COLUMNS_OF_TIME).where(person.c.campaign_id == campaign.id)
     with campaign.database.reading() as connection:
-        return tuple(_person(row) for row in connection.execute(found.order_by(person.c.id)))
+        rows = connection.execute(select_people(campaign).order_by(person.c.id))
+        return tuple(read_person(row) for row in rows)
+
+
+def valid_links(campaign: Campaign, links: Iterable[Link]) -> tuple[tuple[Link, ...], tuple[str, ...]]:
+    """Those of some links that still let somebody in, and the names of whom none of them lets in.
+
+    Who was revoked is in neither.
+    """
+    active = (person.c.campaign_id == campaign.id) & person.c.revoked_at.is_(None)
+    chosen = select(person.c.name, person.c.link_hash).where(active).order_by(person.c.id)
+    with campaign.database.reading() as connection:
+        names = {row.link_hash: row.name for row in connection.execute(chosen)}
+    kept = {hash_of(link.secret): link for link in links}
+    valid = tuple(kept[hashed] for hashed in kept if hashed in names)
+    return valid, tuple(name for hashed, name in names.items() if hashed not in kept)
 
 
 def add_people(
@@ -146,10 +140,10 @@ def insert_people(
     """Add people within a transaction: name, role and batch of each."""
     links = []
     for name, role, batch in rows:
-        link = Link(name=_checked(name), role=_checked_role(role), secret=_secret(16))
+        link = Link(name=_checked(name), role=_checked_role(role), secret=new_secret(16))
         values = {"campaign_id": campaign, "name": link.name, "role": role, "batch": batch, "created_at": now}
         try:
-            connection.execute(insert(person).values(**values, link_hash=_hash(link.secret)))
+            connection.execute(insert(person).values(**values, link_hash=hash_of(link.secret)))
         except IntegrityError as error:
             raise UsageError(f"there is somebody called {name!r} already; names are unique") from error
         write_audit(connection, campaign, now, actor=actor, action="add person", detail=f"{name} ({role})")
@@ -170,70 +164,6 @@ def _checked_role(role: str) -> Role:
     raise UsageError(f"a role is one of {', '.join(ROLES)}; got {role!r}")
 
 
-# Ways in...
-
-
-def enter(campaign: Campaign, secret: str, now: float) -> str:
-    """Exchange a link's secret for the cookie of a new session.
-
-    Raises:
-        AccessError: no such link, or its person was revoked.
-    """
-    with campaign.database.reading() as connection:
-        found = connection.execute(_of(campaign).where(person.c.link_hash == _hash(secret))).first()
-    if found is None or found.revoked_at is not None:  # whoever guesses keeps nobody from writing
-        raise AccessError("this link is not valid (any more); ask the organiser for a new one")
-    with campaign.database.writing() as connection:
-        return _start(connection, campaign, _person(found), now)
-
-
-def sign_in(campaign: Campaign, name: str, password: str, now: float) -> str:
-    """Exchange an organiser's name and password for the cookie of a new session.
-
-    Raises:
-        AccessError: they do not belong together; which of them is wrong is not said.
-    """
-    asked = name if name.isprintable() else ""  # no database takes NUL or half a surrogate pair
-    chosen = _of(campaign).where(person.c.name == asked, person.c.role == "organiser")
-    with campaign.database.reading() as connection:
-        found = connection.execute(chosen.where(person.c.revoked_at.is_(None))).first()
-    known = found.password_hash if found is not None and found.password_hash else _nobody()
-    if not _is_password(known, password) or found is None:  # as slow for a name that does not exist
-        raise AccessError("name and password do not belong together")
-    with campaign.database.writing() as connection:
-        return _start(connection, campaign, _person(found), now)
-
-
-def who(campaign: Campaign, cookie: str, now: float) -> Person | None:
-    """The person of a session; None where it has ended, was ended, or never was."""
-    with campaign.database.reading() as connection:
-        found = _OF_SESSION.first(connection, hash=_hash(cookie), campaign=campaign.id)
-    if found is None or found.revoked_at is not None:
-        return None
-    if now - found.seen_at > IDLE or now - found.created_at > LONGEST:
-        return None
-    if now - found.seen_at > _SEEN_EVERY:
-        seen = {"cookie": _hash(cookie), "at": now}
-        campaign.database.write(lambda connection: _SEEN.run(connection, [seen]))
-    return _person(found)
-
-
-def leave(campaign: Campaign, cookie: str) -> None:
-    """End a session."""
-    with campaign.database.writing() as connection:
-        connection.execute(delete(session).where(session.c.hash == _hash(cookie)))
-
-
-def _start(connection: Connection, campaign: Campaign, found: Person, now: float) -> str:
-    cookie = _secret(32)
-    old = (session.c.person_id == found.id) & (session.c.created_at < now - LONGEST)
-    connection.execute(delete(session).where(old))
-    values = {"hash": _hash(cookie), "person_id": found.id, "created_at": now, "seen_at": now}
-    connection.execute(insert(session).values(**values))
-    write_audit(connection, campaign.id, now, actor=found.name, action="enter")
-    return cookie
-
-
 # What an organiser does...
 
 
@@ -251,8 +181,8 @@ def new_link(campaign: Campaign, number: int, now: float, *, actor: str) -> Link
     """
     with campaign.database.writing() as connection:
         found = _find(connection, campaign, number)
-        link = Link(name=found.name, role=found.role, secret=_secret(16))
-        _change(connection, number, link_hash=_hash(link.secret), revoked_at=None)
+        link = Link(name=found.name, role=found.role, secret=new_secret(16))
+        _change(connection, number, link_hash=hash_of(link.secret), revoked_at=None)
         write_audit(connection, campaign.id, now, actor=actor, action="new link", detail=found.name)
         return link
 
@@ -280,7 +210,7 @@ def set_password(campaign: Campaign, number: int, password: str, now: float, *, 
     """
     if len(password) < _SHORTEST_PASSWORD:
         raise UsageError(f"a password has {_SHORTEST_PASSWORD} characters or more, got {len(password)}")
-    hashed = _hasher().hash(password)
+    hashed = hash_password(password)
     with campaign.database.writing() as connection:
         found = _find(connection, campaign, number)
         if found.role != "organiser":
@@ -290,10 +220,10 @@ def set_password(campaign: Campaign, number: int, password: str, now: float, *, 
 
 
 def _find(connection: Connection, campaign: Campaign, number: int) -> Person:
-    found = connection.execute(_of(campaign).where(person.c.id == number)).first()
+    found = connection.execute(select_people(campaign).where(person.c.id == number)).first()
     if found is None:
         raise UsageError(f"campaign {campaign.name!r} has no person with number {number}")
-    return _person(found)
+    return read_person(found)
 
 
 def _organisers(connection: Connection, campaign: Campaign) -> int:
@@ -307,49 +237,14 @@ def _change(connection: Connection, number: int, **values: object) -> None:
     connection.execute(delete(session).where(session.c.person_id == number))
 
 
-# Rows and secrets...
+# Rows...
 
 
-def _of(campaign: Campaign) -> Select[Any]:
-    columns = (*_COLUMNS, *_COLUMNS_OF_TIME, person.c.password_hash)
-    return select(*columns).where(person.c.campaign_id == campaign.id)
+def select_people(campaign: Campaign) -> Select[Any]:
+    """A query for the people of a campaign, which may be narrowed."""
+    return select(*PERSON_COLUMNS).where(person.c.campaign_id == campaign.id)
 
 
-def _person(row: Any) -> Person:  # noqa: ANN401 (a row of whatever was selected besides)
-    return Person(
-        id=row.id,
-        name=row.name,
-        role=row.role,
-        batch=row.batch,
-        tutorial_at=row.tutorial_at,
-        revoked_at=row.revoked_at,
-    )
-
-
-def _secret(size: int) -> str:
-    return secrets.token_urlsafe(size)
-
-
-def _hash(secret: str) -> str:
-    return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()
-
-
-@cache
-def _hasher() -> PasswordHasher:
-    from argon2 import PasswordHasher
-
-    return PasswordHasher()
-
-
-@cache
-def _nobody() -> str:
-    return _hasher().hash(_secret(16))
-
-
-def _is_password(known: str, password: str) -> bool:
-    from argon2.exceptions import VerifyMismatchError
-
-    try:
-        return _hasher().verify(known, password.encode(errors="surrogatepass"))
-    except VerifyMismatchError:
-        return False
+def read_person(row: Any) -> Person:  # noqa: ANN401 (a row of whatever was selected besides)
+    """A person from a row with `PERSON_COLUMNS`."""
+    return Person(**{column.name: getattr(row, column.name) for column in PERSON_COLUMNS})

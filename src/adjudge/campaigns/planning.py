@@ -60,6 +60,7 @@ def plan_tasks(tasks: Sequence[Task], settings: Settings, people: int, damage: D
     draw = Random(settings.seed)
     sizes = Counter(batches_of_people(people, settings))
     planned: list[Task] = []
+    seen = 0
     for lp, batches in _batches_of_lps(tasks, list(sizes)).items():
         weights = [sizes[batch] for batch in batches]
         ordered = _ordered([task for task in tasks if task.lp == lp], settings, draw)
@@ -70,7 +71,9 @@ def plan_tasks(tasks: Sequence[Task], settings: Settings, people: int, damage: D
                     row
                 )  # whoever has a batch finishes it: systems of a document need not be together
             given = [replace(task, batch=batch, redundancy=settings.redundancy) for task in row]
-            mixed = _with_controls(given, settings.control, draw)
+            controls = _controls(settings.control, seen + len(row)) - _controls(settings.control, seen)
+            seen += len(row)
+            mixed = _with_controls(given, controls, draw)
             planned += _with_checks(mixed, settings, damage, draw, len(planned))
     return planned
 
@@ -178,8 +181,13 @@ def _spread(tasks: Sequence[Task], weights: Sequence[int], settings: Settings) -
     return rows
 
 
-def _with_controls(row: list[Task], share: float, draw: Random) -> list[Task]:
-    chosen = {draw.choice(stretch) for stretch in _stretches(len(row), round(share * len(row)))}
+def _controls(share: float, tasks: int) -> int:
+    """How many of the first tasks of all batches are controls: one at least where any are wanted."""
+    return max(round(share * tasks), bool(share and tasks))
+
+
+def _with_controls(row: list[Task], count: int, draw: Random) -> list[Task]:
+    chosen = {draw.choice(stretch) for stretch in _stretches(len(row), count)}
     return [_bare(task) if place in chosen else task for place, task in enumerate(row)]
 
 

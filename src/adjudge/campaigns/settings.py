@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final, Literal, get_args
 
-from adjudge.campaigns.protocols import find_campaign_protocol
+from adjudge.campaigns.protocols import CampaignProtocol, find_campaign_protocol
 from adjudge.core.protocol import is_number
 from adjudge.errors import DataError, UsageError
 
@@ -55,7 +56,7 @@ class Settings:
         checks: share of the tasks of each person that are attention checks; 0.12 in the ESA paper.
         check_kinds: what is done to texts, in turn.
         is_loud: whether a person is told at once of a check that was missed.
-        checks_first: whether a check may come before its original.
+        checks_first: whether a check may come before its original; in static batches.
         balance: see `Balance`.
         assignment: see `AssignmentKind`.
         dynamic_by: what a dynamic assignment looks at.
@@ -111,12 +112,18 @@ class Settings:
             raise UsageError(f"redundancy must be a whole number, got {self.redundancy!r}")
         if self.segments_each is not None:
             _within("segments_each", self.segments_each, 1, float("inf"))
+        for why in self._contradictions(protocol):
+            raise UsageError(why)
+
+    def _contradictions(self, protocol: CampaignProtocol) -> Iterator[str]:
+        if self.checks_first and self.assignment != "static":
+            yield f"checks_first: only static batches have an order, not {self.assignment}"
         if self.control and not protocol.is_given_spans:
-            raise UsageError(f"control: protocol {self.protocol} marks nothing beforehand; esa-ai does")
+            yield f"control: protocol {self.protocol} marks nothing beforehand; esa-ai does"
         if self.half_steps and self.protocol != "sqm":
-            raise UsageError(f"half_steps: only sqm has them, not {self.protocol}")
+            yield f"half_steps: only sqm has them, not {self.protocol}"
         if self.critical and "critical" not in protocol.severities:
-            raise UsageError(f"critical: only mqm has such errors, not {self.protocol}")
+            yield f"critical: only mqm has such errors, not {self.protocol}"
 
 
 def _one_of(name: str, value: object, known: tuple[str, ...]) -> None:
@@ -126,7 +133,8 @@ def _one_of(name: str, value: object, known: tuple[str, ...]) -> None:
 
 def _within(name: str, value: object, low: float, high: float) -> None:
     if not is_number(value) or not low <= value <= high:
-        wanted = "more than 0" if high == float("inf") else f"a share from {low:g} to {high:g}"
+        least = f"{low:g} or more" if low >= 1 else "more than 0"
+        wanted = least if high == float("inf") else f"a share from {low:g} to {high:g}"
         raise UsageError(f"{name} must be {wanted}, got {value!r}")
 
 

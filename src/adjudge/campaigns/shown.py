@@ -47,7 +47,7 @@ class Expected(TypedDict, total=False):
     damaged one. `spans`: to be marked, each with start, end and severity (None: any), in a tutorial with its
     text. `missing`: whether something missing is to be marked. `rating`: lowest and highest. `verdicts`:
     criterion to A, B or E, A the first system. `chosen`: index of the draft to choose. `says`: told to the
-    person beforehand.
+    person beforehand. `lp`: languages of the texts, where they are not those of the task.
     """
 
     what: str
@@ -58,3 +58,4 @@ class Expected(TypedDict, total=False):
     verdicts: dict[str, Verdict]
     chosen: int
     says: str
+    lp: str

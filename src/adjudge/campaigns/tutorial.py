@@ -8,20 +8,28 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from adjudge.campaigns.protocols import CampaignProtocol
 from adjudge.campaigns.shown import Expected, Shown, SpanShown
 from adjudge.campaigns.tasks import Item, Task
 from adjudge.core.annotation import Verdict
+from adjudge.core.language import canonical_lp
 from adjudge.core.typology import Severity
 from adjudge.data.files import read_text
-from adjudge.errors import DataError
+from adjudge.errors import DataError, UsageError
 
 __all__ = ["DOCUMENT", "make_tutorial", "read_tutorial"]
 
 DOCUMENT: Final = "tutorial"
 """Document of every tutorial task."""
+
+
+def _canonical(lp: str) -> str:
+    try:
+        return canonical_lp(lp)
+    except UsageError as error:
+        raise ValueError(error) from error
 
 
 class _Part(BaseModel):
@@ -84,34 +92,24 @@ class _Item(_Part):
 
 
 class _Tutorial(_Part):
+    lp: Annotated[str, AfterValidator(_canonical)] = ""  # of its texts; empty: the task's
     items: Annotated[tuple[_Item, ...], Field(min_length=1)]
 
 
-def make_tutorial(
-    protocol: CampaignProtocol, lp: str, *, own: Path | None = None, batch: int | None = None
-) -> Task:
+def make_tutorial(protocol: CampaignProtocol, lp: str, *, own: Path | None = None) -> Task:
     """The task that everybody of a language pair does first.
 
     Args:
         protocol: of the campaign.
         lp: language pair; where there is no tutorial of ours for it, the general one is taken.
         own: a file in place of ours.
-        batch: where a batch is one of several language pairs.
 
     Raises:
         DataError: the file is no tutorial of this protocol.
     """
     items = read_tutorial(_ours(protocol.name, lp) if own is None else own, protocol)
     names = [shown["system"] for shown in items[0].translations]
-    return Task(
-        kind="tutorial",
-        lp=lp,
-        document=DOCUMENT,
-        systems=tuple(names),
-        items=items,
-        batch=batch,
-        redundancy=0,
-    )
+    return Task(kind="tutorial", lp=lp, document=DOCUMENT, systems=tuple(names), items=items, redundancy=0)
 
 
 def _ours(protocol: str, lp: str) -> Path:
@@ -140,7 +138,7 @@ def read_tutorial(path: Path, protocol: CampaignProtocol) -> tuple[Item, ...]:
     for number, item in enumerate(read.items, start=1):
         if fault := _fault(item, protocol):
             raise DataError(f"item {number}: {fault}", path=path)
-    return tuple(_read(number, item) for number, item in enumerate(read.items, start=1))
+    return tuple(_read(number, item, read.lp) for number, item in enumerate(read.items, start=1))
 
 
 def _fault(item: _Item, protocol: CampaignProtocol) -> str:
@@ -162,13 +160,13 @@ def _fault(item: _Item, protocol: CampaignProtocol) -> str:
     )
 
 
-def _read(number: int, item: _Item) -> Item:
+def _read(number: int, item: _Item, lp: str) -> Item:
     given = item.given or [None] * len(item.translations)
     shown = [
         _show(f"tutorial-{place}", text, spans)
         for place, (text, spans) in enumerate(zip(item.translations, given, strict=True), start=1)
     ]
-    return Item(segment=str(number), source=item.source, translations=tuple(shown), check=_expected(item))
+    return Item(segment=str(number), source=item.source, translations=tuple(shown), check=_expected(item, lp))
 
 
 def _show(system: str, text: str, spans: Sequence[_Span] | None) -> Shown:
@@ -189,9 +187,11 @@ def _given(span: _Span, text: str) -> SpanShown:
     }
 
 
-def _expected(item: _Item) -> Expected:
+def _expected(item: _Item, lp: str) -> Expected:
     expects = item.expects
     expected: Expected = {"what": "tutorial", "translation": expects.translation, "says": item.says}
+    if lp:
+        expected["lp"] = lp
     if expects.spans is not None:
         text = item.translations[expects.translation]
         expected["spans"] = [_expected_span(span, text) for span in expects.spans]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adjudge.campaigns.assigning import Assignment, read_assignment
-from adjudge.campaigns.items import ITEMS_AND_ANSWERS, AnyRow, read_item
+from adjudge.campaigns.items import ITEMS_AND_ANSWERS, AnyRow, ItemShown, read_item
 from adjudge.campaigns.state import State, first_state, read_state
 
 if TYPE_CHECKING:
@@ -52,11 +52,15 @@ class ItemView:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskView:
-    """A task given to a person, without anything that would tell whose translations these are."""
+    """A task given to a person, without anything that would tell whose translations these are.
+
+    `lp` is the task's, `lp_shown` that of its texts: a tutorial may be in other languages.
+    """
 
     assignment: int
     number: int
     lp: str
+    lp_shown: str
     is_tutorial: bool
     is_done: bool
     is_editable: bool
@@ -73,20 +77,21 @@ def task_view(campaign: Campaign, person: Person, assignment_id: int) -> TaskVie
     with campaign.database.reading() as connection:
         given = read_assignment(connection, campaign, person.id, assignment_id)
         rows = ITEMS_AND_ANSWERS.rows(connection, assignment=given.id, task=given.task)
+    items = [read_item(campaign, row, given.seed) for row in rows]
     return TaskView(
         assignment=given.id,
         number=given.number,
         lp=given.lp,
+        lp_shown=next((one.check["lp"] for one in items if one.check and "lp" in one.check), given.lp),
         is_tutorial=given.kind == "tutorial",
         is_done=given.state == "done",
         is_editable=given.is_editable(is_loud=campaign.settings.is_loud),
         leased_until=given.leased_until,
-        items=tuple(_item_view(campaign, given, row) for row in rows),
+        items=tuple(_item_view(given, one, row) for one, row in zip(items, rows, strict=True)),
     )
 
 
-def _item_view(campaign: Campaign, given: Assignment, row: AnyRow) -> ItemView:
-    shown = read_item(campaign, row, given.seed)
+def _item_view(given: Assignment, shown: ItemShown, row: AnyRow) -> ItemView:
     check = shown.check or {}
     return ItemView(
         id=shown.id,

@@ -1,7 +1,8 @@
 """The answers of a campaign as numbers in memory: read once, then only what changed since.
 
 A dashboard asks every few seconds, and a hundred thousand answers take a while to read. What is kept of an
-answer is its score and where its marks stand, no text.
+answer is its score and where its marks stand, no text. What counts here is what an export holds: every item
+that somebody finished, also in a task that was given back since.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from sqlalchemy import Connection, Row, Select, func, select
 
 from adjudge.campaigns.database import Database
 from adjudge.campaigns.exporting import dropped_segments
-from adjudge.campaigns.leases import TAKEN
 from adjudge.campaigns.schema import answer, assignment, event, item, task
 from adjudge.campaigns.scores import score_of
 from adjudge.campaigns.state import State, TranslationState, read_state, shown_order
 from adjudge.data.submissions import PASSES, Kind
 from adjudge.meta.campaign.marks import Mark
+from adjudge.meta.ranking.comparisons import VERDICTS
 
 if TYPE_CHECKING:
     from adjudge.campaigns.campaign import Campaign
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Seen", "Watched", "watched"]
 
 _OVERLAP: Final = 1000  # events read again: transactions end in another order than their numbers were given
+_MOST_CHANGED: Final = 10_000  # assignments that are asked for by their numbers; of more, all are read
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,6 +49,7 @@ class Seen:
         marks: with both ends inclusive; None where nothing can be marked.
         seconds: of work on the item.
         at: when it was begun.
+        ended: when it was last changed.
     """
 
     person: int
@@ -56,6 +59,7 @@ class Seen:
     score: float
     seconds: float
     at: float
+    ended: float
     about: tuple[str, ...]
     other: str = ""
     marks: tuple[Mark, ...] | None = None
@@ -68,22 +72,19 @@ class Watched:
     Args:
         newest: number of the newest event that is in here.
         answers: assignment and item to what was said there.
-        given_up: assignments that expired, whose answers do not count.
         dropped: language pair and id of the segments that the agreement gate dropped.
         lock: who reads on, reads alone.
     """
 
     newest: int = 0
     answers: dict[tuple[int, int], tuple[Seen, ...]] = field(default_factory=dict)
-    given_up: frozenset[int] = frozenset()
     dropped: frozenset[tuple[str, str]] = frozenset()
     lock: Lock = field(default_factory=Lock)
 
     @property
     def seen(self) -> list[Seen]:
         """Everything that was said and counts."""
-        kept = (said for (assigned, _), said in self.answers.items() if assigned not in self.given_up)
-        return [one for answers in kept for one in answers if one.unit not in self.dropped]
+        return [one for said in self.answers.values() for one in said if one.unit not in self.dropped]
 
 
 _KEPT: WeakKeyDictionary[Database, dict[int, Watched]] = WeakKeyDictionary()
@@ -94,14 +95,8 @@ def watched(campaign: Campaign) -> Watched:
     kept = _KEPT.setdefault(campaign.database, {}).setdefault(campaign.id, Watched())
     with kept.lock, campaign.database.reading() as connection:
         _read_on(campaign, connection, kept)
-        kept.given_up = frozenset(connection.execute(_given_up(campaign)).scalars())
         kept.dropped = dropped_segments(connection, campaign)
     return kept
-
-
-def _given_up(campaign: Campaign) -> Select[Any]:
-    tasks = select(assignment.c.id).join(task, assignment.c.task_id == task.c.id)
-    return tasks.where(task.c.campaign_id == campaign.id, assignment.c.state.not_in(TAKEN))
 
 
 def _read_on(campaign: Campaign, connection: Connection, kept: Watched) -> None:
@@ -110,9 +105,10 @@ def _read_on(campaign: Campaign, connection: Connection, kept: Watched) -> None:
         return
     rows = _rows(campaign)
     if kept.newest:
-        changed = select(event.c.assignment_id, event.c.item_id).where(event.c.id > kept.newest - _OVERLAP)
-        keys = {tuple(row) for row in connection.execute(changed.distinct())}
-        rows = rows.where(answer.c.assignment_id.in_({key[0] for key in keys}))
+        changed = select(event.c.assignment_id).where(event.c.id > kept.newest - _OVERLAP).distinct()
+        numbers = connection.execute(changed.limit(_MOST_CHANGED + 1)).scalars().all()
+        if len(numbers) <= _MOST_CHANGED:
+            rows = rows.where(answer.c.assignment_id.in_(numbers))
     for row in connection.execute(rows):
         key = (row.assignment_id, row.item_id)
         if row.is_complete:
@@ -131,6 +127,7 @@ def _rows(campaign: Campaign) -> Select[Any]:
             answer.c.is_complete,
             answer.c.active,
             answer.c.first_at,
+            answer.c.last_at,
             assignment.c.person_id,
             assignment.c.seed,
             task.c.kind,
@@ -157,6 +154,7 @@ def _read(campaign: Campaign, row: Row[Any]) -> Iterator[Seen]:
         "unit": unit,
         "seconds": row.active,
         "at": row.first_at,
+        "ended": row.last_at,
     }
     protocol = campaign.protocol
     if protocol.shows == "pair":
@@ -175,7 +173,7 @@ def _verdict(state: State, criteria: Sequence[str]) -> float | None:
     """Of the pair as a whole where that is asked for, else on the first criterion."""
     chosen = "overall" if "overall" in criteria else criteria[0]
     verdict = state.verdicts.get(chosen)
-    return None if verdict is None else {"A": 1.0, "B": -1.0, "E": 0.0}[verdict]
+    return None if verdict is None else VERDICTS[verdict]
 
 
 def _marks(said: TranslationState) -> tuple[Mark, ...]:
