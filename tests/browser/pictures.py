@@ -1,6 +1,7 @@
-"""The pictures of docs/annotate.md and docs/campaigns.md: `.venv/bin/python -m tests.browser.pictures`.
+"""Pictures of README.md and of pages about campaigns: `.venv/bin/python -m tests.browser.pictures`.
 
-They show the bundled examples; nobody judged them, and the ratings are the constructed ones with some noise.
+Without fonts such as Noto's they look poor. They show the bundled examples; nobody judged them, and the
+ratings are the constructed ones with some noise.
 """
 
 import random
@@ -13,8 +14,10 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+import adjudge
 from adjudge.campaigns.answers import save
-from adjudge.campaigns.assigning import assign_next, finish
+from adjudge.campaigns.assigning import assign_next
+from adjudge.campaigns.finishing import finish
 from adjudge.campaigns.items import ItemShown
 from adjudge.core.annotation import Annotation
 from adjudge.data.jsonl import read_test_set
@@ -104,14 +107,31 @@ def dashboard(browser: Browser, folder: Path) -> None:
         shoot(page, "dashboard.png", 1262)
 
 
+BETWEEN = """section > :is(h3, details, .figures, .side-by-side:not(.rankings), .part),
+  .rankings > :last-child, #segments > :not(#list), #list > li:first-child"""
+
+
+def report(browser: Browser, folder: Path) -> None:
+    """Rankings and a segment of a judge and a metric beside gold; what lies between is not in the picture."""
+    runs = [adjudge.run(name, TEXTS, out=folder / name) for name in ("gemba-mqm", "chrf")]
+    gold = [one for one in read_records(path("gold.mqm.jsonl")) if one.lp == "en-de"]
+    adjudge.report(runs, folder / "report.html", gold=gold)
+    page = browser.new_page(color_scheme="light")
+    page.goto((folder / "report.html").as_uri())
+    page.wait_for_selector("#list > li")
+    page.evaluate("what => document.querySelectorAll(what).forEach(one => one.remove())", BETWEEN)
+    page.evaluate("document.querySelector('main > section').scrollIntoView()")
+    shoot(page, "report.png", 1090)
+
+
 def main() -> None:
-    """Take both."""
+    """Take them all."""
     found = shutil.which("chromium")
     if found is None:
         sys.exit("chromium was wanted, and is not on the path: install it")
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
-        for number, take in enumerate((annotator, dashboard)):
+        for number, take in enumerate((annotator, dashboard, report)):
             take(browser, Path(folder) / str(number))
         browser.close()
 

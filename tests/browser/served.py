@@ -13,7 +13,8 @@ import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect
 from sqlalchemy import select
 
-from adjudge.campaigns.campaign import Campaign, Extras, new_campaign
+from adjudge.campaigns.campaign import Campaign
+from adjudge.campaigns.making import Extras, new_campaign
 from adjudge.campaigns.people import Link
 from adjudge.campaigns.schema import answer, event
 from adjudge.campaigns.settings import Settings

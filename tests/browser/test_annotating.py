@@ -221,6 +221,7 @@ def test_esa_ai_shows_what_was_marked_beforehand_and_keeps_what_became_of_it(ope
     ]
     found = open_task("esa-ai", make_test_set("en-de", row), given=given)
     page = found.page
+    expect(page.locator("main > .soft")).to_contain_text("keep, change or remove each mark")
     expect(page.locator(".errors .badge")).to_have_text(["marked beforehand"] * 3)
     page.locator(".errors").get_by_role("button", name="Die").click()
     page.locator("#menu").get_by_role("button", name="Remove").click()

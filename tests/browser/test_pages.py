@@ -96,7 +96,7 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(site: Site, chro
         assert wider(page, 320) == []
         assert faults(page) == []
         page.locator("dialog[open]").get_by_role("button", name="Close").click()
-    for address in ("/guidelines", "/"):
+    for address in ("/guidelines", "/", "/sign-in", "/work/999"):
         page.goto(site.url + address)
         assert faults(page) == []
         assert wider(page, 320) == []
@@ -211,11 +211,38 @@ def test_the_text_is_the_largest_and_the_menu_of_a_mark_leaves_its_line_free(
 
 def test_single_keys_can_be_switched_off(stack: ExitStack, chromium: Browser, tmp_path: Path) -> None:
     page = opened(stack, chromium, tmp_path, "en-de", "One cat.", "Eine Katze.").begin()
+    page.keyboard.press("g")
+    expect(page.locator("dialog#guidelines[open]")).to_contain_text("major")
+    page.keyboard.press("Escape")
     page.keyboard.press("?")
     page.locator("#keys").get_by_role("checkbox").uncheck()
     page.keyboard.press("Escape")
     page.keyboard.press("g")
     assert page.locator("dialog[open]").count() == 0
+
+
+def test_guidelines_open_at_their_beginning(stack: ExitStack, chromium: Browser, tmp_path: Path) -> None:
+    page = opened(stack, chromium, tmp_path, "en-de", "One cat.", "Eine Katze.").begin()
+    page.set_viewport_size({"width": 320, "height": 400})
+    page.keyboard.press("g")
+    dialog = page.locator("dialog#guidelines[open]")
+    assert dialog.evaluate("it => [it.scrollTop, it.scrollHeight > it.clientHeight]") == [0, True]
+    page.keyboard.press("PageDown")
+    page.wait_for_function("() => document.querySelector('#guidelines').scrollTop > 0")
+
+
+def test_a_page_that_is_not_there_yet_says_nothing_of_what_is_saved(
+    stack: ExitStack, chromium: Browser, tmp_path: Path
+) -> None:
+    found = opened(stack, chromium, tmp_path, "en-de", "One cat.", "Eine Katze.")
+    found.page.route("**/js/page.js", lambda route: route.abort())
+    found.page.locator("#go").click()
+    expect(found.page.locator("#saved")).to_have_text("Loading…")
+    expect(found.page.locator("#finish")).to_be_hidden()
+    found.page.unroute("**/js/page.js")
+    found.page.reload()
+    found.settle()
+    expect(found.page.locator("#finish")).to_be_visible()
 
 
 def test_a_tutorial_says_what_is_expected_until_it_is_done(
@@ -232,14 +259,23 @@ def test_a_tutorial_says_what_is_expected_until_it_is_done(
     expect(page.locator(".feedback .wrong").first).not_to_be_empty()
 
 
-def test_the_source_may_be_a_picture(stack: ExitStack, chromium: Browser, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "file", "tag"),
+    [("image", "x.png", "img"), ("audio", "x.ogg", "audio"), ("video", "x.webm", "video")],
+)
+def test_the_source_may_be_a_picture_a_recording_or_a_film(
+    stack: ExitStack, chromium: Browser, tmp_path: Path, kind: str, file: str, tag: str
+) -> None:
     media = tmp_path / "media"
     media.mkdir()
-    (media / "x.png").write_bytes(b"\x89PNG\r\n\x1a\n")
-    texts = make_test_set("en-de", ("A picture.", "Ein Bild."), meta={"media": "image", "file": "x.png"})
+    (media / file).write_bytes(b"\x89PNG\r\n\x1a\n")
+    texts = make_test_set("en-de", ("A story.", "Eine Geschichte."), meta={"media": kind, "file": file})
     site = stack.enter_context(serving(tmp_path / "campaign", texts, media=media))
-    found = visit(chromium, site)
+    found = visit(chromium, site, bypass_csp=True)
     stack.callback(found.context.close)
     page = found.begin()
-    assert str(page.locator(".source img").get_attribute("src")).startswith("/media/")
+    shown = page.locator(f".source {tag}")
+    assert str(shown.get_attribute("src")).startswith("/media/")
+    assert tag == "img" or shown.get_attribute("controls") == ""
+    assert faults(page) == []
     assert not found.misdeeds

@@ -15,14 +15,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from adjudge.campaigns.answers import save
-from adjudge.campaigns.assigning import assign_next
 from adjudge.campaigns.items import ItemShown
 from adjudge.campaigns.protocols import NAMES
 from adjudge.core.annotation import Annotation, ErrorSpan
 from adjudge.core.segment import Segment, TestSet
 from tests.browser.payloads import KINDS, PAYLOADS, WAYS_OUT
 from tests.browser.served import PATIENCE, Site, Visit, make_test_set, serving, visit
-from tests.campaigns.work import change, finished, items, person, work_off
+from tests.campaigns.work import change, finished, items, person, take, work_off
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -98,8 +97,7 @@ def said(site: Site, shown: ItemShown, payload: str) -> dict[str, Any]:
 def work(site: Site, number: int, name: str = "") -> int:
     """Say something of each item of a person's next task; its assignment."""
     who, now = person(site.campaign, number), time.time()
-    given = assign_next(site.campaign, who, now)
-    assert given is not None
+    given = take(site.campaign, who, now)
     events = [
         change(shown, kind="complete", at=now, **said(site, shown, name or shown.asked.source))
         for shown in items(site.campaign, given)

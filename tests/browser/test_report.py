@@ -260,6 +260,17 @@ def test_each_annotator_has_its_own_copy_of_a_text(several: str, open_page: Open
     assert "gold (pairwise), faithfulness: Alder and Birch equally good" in texts(page, ".errors li")
 
 
+def test_a_score_has_no_digits_that_say_nothing(open_page: OpenPage) -> None:
+    ratings = {"Alder": 5.5, "Birch": 5.0, "Cedar": -2.5}
+    records = [
+        judgement(s, name, "m", protocol="metric", spans=(), rating=rating)
+        for s in TEST_SET
+        for name, rating in ratings.items()
+    ]
+    page = open_page(render(make_run(records=records, annotator="m", protocol="metric"))).page
+    assert texts(page, "#list > li:first-child .score") == ["5.5", "5", "−2.5"]
+
+
 def test_a_score_without_marks_stands_beside_the_name(open_page: OpenPage) -> None:
     ratings = [
         Annotation(

@@ -69,6 +69,30 @@ def test_a_dead_network_keeps_everything_in_order_and_sends_it_once(work: Visit)
     assert work.site.kinds() == ["mark", "rate", "comment", "mark"]
 
 
+SLOW_DISK = """() => {
+    window.isSlow = true;
+    const put = IDBObjectStore.prototype.put;
+    IDBObjectStore.prototype.put = function (value) {
+        const wait = () => { if (window.isSlow) this.get("").onsuccess = wait; };
+        wait();
+        return put.call(this, value);
+    };
+}"""
+"""The browser's store does not end its work until it is told to."""
+
+
+def test_nothing_is_called_kept_before_it_is(work: Visit) -> None:
+    page = work.page
+    work.context.route("**/api/events", lambda route: route.abort())
+    press(page, "t", "w", "2")
+    expect(page.locator("#saved")).to_contain_text("kept in this browser")
+    page.evaluate(SLOW_DISK)
+    press(page, "r", "3")
+    expect(page.locator("#saved")).to_contain_text("Saving 2 changes")
+    page.evaluate("() => { window.isSlow = false; }")
+    expect(page.locator("#saved")).to_contain_text("2 changes kept in this browser")
+
+
 def test_what_was_not_sent_is_there_after_a_reload(work: Visit) -> None:
     page = work.page
     work.context.route("**/api/events", lambda route: route.abort())

@@ -41,7 +41,7 @@ def page(chromium: Browser) -> Iterator[Page]:
 
 def call(page: Page, code: str, *arguments: object) -> Any:
     """Run code with every module at hand."""
-    names = ("text", "marks", "history", "keys", "timing", "diff")
+    names = ("text", "marks", "history", "keys", "timing", "diff", "figures")
     imports = "".join(f"const {name} = await import('/js/{name}.js');" for name in names)
     return page.evaluate(f"async (a) => {{ {imports} return ({code})(...a); }}", list(arguments))
 
@@ -238,6 +238,15 @@ def test_pauses_and_hidden_pages_are_idle_time(page: Page) -> None:
         {"active": 0, "idle": 0},
         {"active": 1.5, "idle": 0},
     ]
+
+
+# Numbers...
+
+
+def test_a_share_is_0_or_100_only_where_it_is(page: Page) -> None:
+    parts = [(0, 72), (4, 72), (71, 72), (719, 720), (1, 720), (72, 72)]
+    shares = [call(page, "(part, all) => figures.share(part, all)", *two) for two in parts]
+    assert shares == ["0 %", "6 %", "99 %", ">99 %", "<1 %", "100 %"]
 
 
 # Differences...

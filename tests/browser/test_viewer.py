@@ -173,6 +173,9 @@ def test_marks_of_several_annotators_lie_over_one_another(report: str, open_page
     expect(cedar.locator(".text")).to_have_text("Kinder fahren nicht kostenlos.")
     titles = [" ".join(title.split()) for title in cedar.locator(".voice > header").all_text_contents()]
     assert titles == ["judge−30", "other−30", "gold (mqm), anna−30", "gold (mqm), ben−30"]
+    numbers = "all => all.map((e) => e.dataset.voice)"
+    assert cedar.locator(".voice > header").evaluate_all(numbers) == ["1", "2", "3", "4"]
+    assert cedar.locator(".tag").evaluate_all(numbers) == ["1", None, "2", None, "3", None, "4", None]
     labels = cedar.locator(".tag").evaluate_all("all => all.map((e) => e.dataset.label)")
     assert [label for label in labels if label.startswith("gold")] == [
         "gold (mqm), anna: mistranslation",
@@ -194,9 +197,30 @@ def test_marks_of_several_annotators_lie_over_one_another(report: str, open_page
     expect(lit).to_have_count(8)  # all that lie there
     expect(cedar.locator(".tag.on")).to_have_count(1)
     assert cedar.locator(".tag.on").get_attribute("data-label") == "gold (mqm), ben: grammar"
+    named = str(cedar.locator(".tag.on").get_attribute("data-all")).split("; ")
+    assert sorted(named) == sorted(labels)
+    assert named[0] == "gold (mqm), ben: grammar"
     failed = page.locator("#list > li").first.locator(".translation").nth(2).locator(".voice").nth(1)
     expect(failed.locator(".failed")).to_have_text("failed: refused")
     assert not watched.misdeeds
+
+
+@pytest.mark.parametrize("width", [320, 1024])
+def test_a_label_stays_within_the_window(report: str, open_page: OpenPage, width: int) -> None:
+    page = go(open_page(report, width=width).page, "view=over&lp=en-de")
+    cedar = page.locator("#list > li").nth(1).locator(".translation").nth(2)
+    innermost = cedar.locator("mark:not(:has(mark))")
+    for place in (innermost.first, innermost.last):
+        place.hover()
+        start, end = cedar.locator(".tag.on").evaluate(
+            """(e) => {
+              const style = getComputedStyle(e, "::after");
+              const shift = new DOMMatrix(style.transform).e;
+              const end = e.getBoundingClientRect().right + shift;
+              return [end - parseFloat(style.width), end];
+            }"""
+        )
+        assert 0 <= start < end <= width
 
 
 def test_an_annotator_can_be_read_alone(report: str, open_page: OpenPage) -> None:
@@ -368,7 +392,8 @@ def test_axe_finds_nothing(open_served: OpenServed) -> None:
     page.locator(".talk > summary").first.click()
     expect(page.locator(".calls > li").first).to_be_visible()
     page.evaluate("for (const e of [...document.querySelectorAll('.calls > li')].slice(2)) e.remove()")
-    page.evaluate("for (const e of document.querySelectorAll('details')) e.open = true")
+    page.evaluate("for (const e of document.querySelectorAll('details:not(.talk)')) e.open = true")
+    assert page.locator(".calls > li").count() == 2
     assert faults(page) == []
 
 

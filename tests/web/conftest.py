@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from adjudge.campaigns.campaign import Campaign, open_campaign
 from adjudge.campaigns.people import Link
 from adjudge.web.app import create_app
-from tests.campaigns.conftest import NOW, MakeCampaign, make_test_set, opener
+from tests.campaigns.conftest import NOW, MakeCampaign, make_test_set, opener, server_store
 from tests.web.client import Client
 
 
@@ -53,6 +53,13 @@ OpenHouse = Callable[..., House]
 def make_campaign(tmp_path: Path) -> Iterator[MakeCampaign]:
     """Make campaigns in SQLite, over six segments in three documents."""
     yield from opener(tmp_path, make_test_set("en-de"), None)
+
+
+@pytest.fixture
+def make_campaign_on_a_server(tmp_path: Path) -> Iterator[MakeCampaign]:
+    """The same with a store on a PostgreSQL server."""
+    for database in server_store():
+        yield from opener(tmp_path, make_test_set("en-de"), database)
 
 
 @pytest.fixture

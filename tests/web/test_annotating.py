@@ -12,6 +12,7 @@ from sqlalchemy import func, select
 from adjudge.campaigns.protocols import NAMES
 from adjudge.campaigns.schema import answer, event, item
 from adjudge.campaigns.state import text_hash
+from tests.campaigns.work import person, work_off
 from tests.web.client import Client, Response
 from tests.web.conftest import House, OpenHouse
 
@@ -83,6 +84,18 @@ def test_a_task_is_rated_and_finished_and_the_next_one_follows(house: House) -> 
     done = client.post(f"/api/work/{assignment}/done")
     assert done.status == 200
     assert done.json()["next"] not in {None, assignment}
+
+
+def test_the_overview_says_how_much_is_done_and_how_much_is_left(open_house: OpenHouse) -> None:
+    house = open_house(annotators=1, redundancy=1, assignment="static")
+    client = house.browser("annotator-1")
+    assert "Segments: 0 done, 12 to do." in client.get("/work").text
+    work_off(house.campaign, person(house.campaign), house.clock.now)
+    assert "Segments: 12 done, 0 to do." in client.get("/work").text
+    pool = open_house(annotators=1, redundancy=1)
+    assert "Segments:" not in pool.browser("annotator-1").get("/work").text
+    work_off(pool.campaign, person(pool.campaign), pool.clock.now)
+    assert "Segments: 12 done." in pool.browser("annotator-1").get("/work").text
 
 
 def test_when_nothing_is_left_the_page_is_told_so_with_the_code(open_house: OpenHouse) -> None:

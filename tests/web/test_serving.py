@@ -1,6 +1,7 @@
 """`adjudge campaign serve` and `backup`, as they are called."""
 
 import http.client
+import json
 import signal
 import socket
 import sqlite3
@@ -12,9 +13,12 @@ from pathlib import Path
 import pytest
 
 from adjudge.campaigns.folder import alone, read_links
+from adjudge.campaigns.people import new_link, people
 from adjudge.cli.main import main
 from adjudge.errors import UsageError
+from adjudge.web import serving
 from adjudge.web.serving import address_of, listen
+from tests.campaigns.conftest import MakeCampaign
 from tests.web.conftest import House
 
 PROGRAM = "from adjudge.cli.main import main; main()"
@@ -53,6 +57,30 @@ def test_a_server_says_where_it_is_answers_and_ends_quietly(house: House, number
     assert "POST /api/enter 401" in rest
     assert "canary" not in rest
     assert secret not in rest
+    assert "Stopped." in rest
+
+
+@pytest.mark.slow
+def test_several_processes_serve_one_campaign_from_a_server(make_campaign_on_a_server: MakeCampaign) -> None:
+    """A session that one process began is known to the others, and all end together."""
+    campaign, links = make_campaign_on_a_server()
+    command = [sys.executable, "-c", PROGRAM, "campaign", "serve", str(campaign.folder), "--port", "0"]
+    with subprocess.Popen([*command, "--workers", "2"], stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        port = int(process.stderr.readline().rpartition(":")[2])
+        cookie = ""
+        for target in ("/api/enter", *["/work"] * 8):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+            body = json.dumps({"secret": links[0].secret}) if not cookie else None
+            headers = {"Content-Type": "application/json"} if not cookie else {"Cookie": cookie}
+            connection.request("GET" if cookie else "POST", target, body, headers)
+            response = connection.getresponse()
+            assert response.status == 200
+            cookie = cookie or str(response.headers["set-cookie"]).partition(";")[0]
+            connection.close()
+        process.send_signal(signal.SIGTERM)
+        rest = process.stderr.read()
+        assert process.wait(60) == 0
     assert "Stopped." in rest
 
 
@@ -105,6 +133,36 @@ def test_links_that_are_gone_are_no_reason_not_to_serve(house: House, content: b
     if content is not None:
         path.write_bytes(content)
     assert read_links(house.campaign.folder) == ()
+
+
+@pytest.mark.parametrize(
+    ("renewed", "said", "unsaid"),
+    [
+        ([], ["Everyone's links are in ", "own way in: http://x/#"], ["None there"]),
+        (["annotator-1"], ["\nLinks are in ", "None there lets in annotator-1: "], ["Everyone"]),
+        (["organiser"], ["None there lets in organiser: "], ["own way in"]),
+        (
+            ["annotator-1", "annotator-2", "annotator-3", "organiser"],
+            ["There are no links here any more"],
+            ["links.csv"],
+        ),
+    ],
+)
+def test_links_that_let_nobody_in_are_not_called_everyones(
+    house: House,
+    renewed: list[str],
+    said: list[str],
+    unsaid: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(serving, "serve", lambda *_, **__: None)
+    for person in people(house.campaign):
+        if person.name in renewed:
+            new_link(house.campaign, person.id, 0.0, actor="command")
+    assert call("serve", str(house.campaign.folder), "--port", "0", "--public-url", "http://x") == 0
+    err = capsys.readouterr().err
+    assert [text for text in said if text not in err] == [text for text in unsaid if text in err] == []
 
 
 def test_a_store_of_another_program_is_left_as_it_is(

@@ -11,7 +11,8 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.security import APIKeyCookie
 
 from adjudge.campaigns.campaign import Campaign
-from adjudge.campaigns.people import LONGEST, Person, who
+from adjudge.campaigns.people import Person
+from adjudge.campaigns.sessions import LONGEST, who
 from adjudge.errors import AccessError, NotYoursError
 from adjudge.web.limits import Guesses, TooOftenError, Window
 from adjudge.web.security import Site

@@ -12,9 +12,10 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from adjudge.campaigns.answers import save
-from adjudge.campaigns.assigning import assign_next, finish
+from adjudge.campaigns.assigning import assign_next
 from adjudge.campaigns.completion import completion_code
 from adjudge.campaigns.events import Event
+from adjudge.campaigns.finishing import finish
 from adjudge.campaigns.state import State
 from adjudge.errors import UnfinishedError
 from adjudge.web.access import Annotator, Id, ServedHere

@@ -9,7 +9,8 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
-from adjudge.campaigns.people import Role, enter, leave, sign_in, who
+from adjudge.campaigns.people import Role
+from adjudge.campaigns.sessions import enter, leave, sign_in, who
 from adjudge.web.access import Served, ServedHere, drop_cookie, give_cookie
 from adjudge.web.messages import MESSAGES
 from adjudge.web.strict import Body, StrictRoute

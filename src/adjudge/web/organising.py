@@ -11,8 +11,8 @@ from fastapi.responses import FileResponse, JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from adjudge.campaigns.assigning import release
 from adjudge.campaigns.dashboard import dashboard
+from adjudge.campaigns.finishing import release
 from adjudge.campaigns.gate import apply_gate
 from adjudge.campaigns.people import Link, Role, add_people, new_link, people, revoke
 from adjudge.web.access import Id, Organiser, Served, ServedHere

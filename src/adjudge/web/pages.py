@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from adjudge.campaigns.forms import fitting_forms
 from adjudge.campaigns.gate import why_no_gate
+from adjudge.campaigns.people import ROLES
 from adjudge.web.access import Annotator, Id, Organiser, ServedHere, SignedIn
 from adjudge.web.at_once import AtOnce
 from adjudge.web.rendering import render
@@ -65,7 +66,7 @@ def dashboard_page(served: ServedHere, _: Organiser) -> Response:
 @ROUTER.get("/dashboard/people")
 def people_page(served: ServedHere, _: Organiser) -> Response:
     """Who annotates, and how."""
-    return render("dashboard-people.html", {"campaign": served.campaign.name})
+    return render("dashboard-people.html", {"campaign": served.campaign.name, "roles": ROLES})
 
 
 @ROUTER.get("/openapi.json")

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from adjudge.campaigns.assigning import assignments
 from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.people import Person
+from adjudge.campaigns.progress import find_own_progress
 from adjudge.campaigns.view import task_view
 from adjudge.campaigns.wording import read_guidelines
 from adjudge.report.segments import to_script_json
@@ -30,6 +31,7 @@ def home_context(campaign: Campaign, person: Person) -> dict[str, Any]:
         "person_key": person_key(campaign, person),
         "current": next((one for one in given if one.state == "leased"), None),
         "finished": [one for one in given if one.state == "done"],
+        "own": find_own_progress(campaign, person),
         "has_tutorial": campaign.settings.tutorial and person.tutorial_at is None,
     }
 

@@ -2,8 +2,9 @@
 /* The organiser's pages: numbers that are asked for again every few seconds, and who is let in. */
 
 import { post } from "./api.js";
+import { copy } from "./copying.js";
 import { find, make } from "./dom.js";
-import { date, digitsFor, duration, ends, fixed, pValue, whole } from "./figures.js";
+import { date, digitsFor, duration, ends, fixed, pValue, share, whole } from "./figures.js";
 
 /** @typedef {import("./figures.js").Told} Told */
 
@@ -95,7 +96,7 @@ function answer(systems) {
   if (!pairs) return "Too little is judged to say anything of the systems.";
   const left = pairs - apart;
   if (!left) return pairs === 1 ? "Both systems are told apart: nothing more is needed." : `All ${pairs} pairs of systems are told apart: nothing more is needed.`;
-  const told = `${whole(apart)} of ${whole(pairs)} pairs of systems are told apart, ${whole(left)} ${left === 1 ? "is" : "are"} still tied.`;
+  const told = pairs === 1 ? "Both systems are still tied." : `${whole(apart)} of ${whole(pairs)} pairs of systems are told apart, ${whole(left)} ${left === 1 ? "is" : "are"} still tied.`;
   return systems.is_over ? `${told} All that was planned is judged.` : told;
 }
 
@@ -151,9 +152,10 @@ function showPairs(systems) {
 
 /** @param {any} progress */
 function showProgress(progress) {
-  const done = progress.items ? ` (${Math.floor((100 * progress.items_done) / progress.items)} %)` : "";
+  const done = progress.items ? ` (${share(progress.items_done, progress.items)})` : "";
   const rows = [
     ["Items done", `${whole(progress.items_done)} of ${whole(progress.items)}${done}`],
+    ...(progress.items_given_back ? [["Done besides, in tasks that were given back", whole(progress.items_given_back)]] : []),
     ["Tasks done", `${whole(progress.tasks_done)} of ${whole(progress.tasks)}, ${whole(progress.under_way)} under way`],
     ["Pace", progress.an_hour === null ? "–" : `${fixed(progress.an_hour, 1)} items an hour`],
     ["Work so far", duration(progress.active)],
@@ -168,9 +170,10 @@ function showProgress(progress) {
 /** @param {Told[]} agreement */
 function showAgreement(agreement) {
   const told = agreement.filter((one) => one.value !== null);
+  const nothing = agreement.length ? "Two people judged the same, and what they said does not vary enough yet to be compared." : "Nothing is judged by two people yet.";
   find(document, "#agreement").textContent = told.length
     ? `Two people on one translation: ${told.map((one) => `${one.name} ${fixed(one.value, 2)} (${ends(one.interval, 2)}; n = ${whole(one.n)})`).join("; ")}.`
-    : "Nothing is judged by two people yet.";
+    : nothing;
 }
 
 /** @param {any[]} people */
@@ -203,8 +206,8 @@ function showWays(people) {
   list.replaceChildren(...people.map((one) => {
     const link = act("New link", one.name, () => wayIn(`/api/people/${one.id}/link`, {}));
     const out = act("Shut out", one.name, () => shutOut(one.id));
-    const isMe = one.role === "organiser";
-    return make("li", {}, make("bdi", {}, one.name), " ", make("span", { class: "badge" }, one.is_revoked ? "shut out" : one.role), " ", ...(isMe ? [] : [link]), ...(isMe || one.is_revoked ? [] : [out]));
+    const isOrganiser = one.role === "organiser"; // one shuts nobody out who could do the same
+    return make("li", {}, make("bdi", {}, one.name), " ", make("span", { class: "badge" }, one.is_revoked ? "shut out" : one.role), " ", ...(isOrganiser ? [] : [link]), ...(isOrganiser || one.is_revoked ? [] : [out]));
   }));
 }
 
@@ -262,14 +265,11 @@ function taken(number, released) {
   return `Task ${number} was taken back from ${released === 1 ? "one person" : `${released} people`}.`;
 }
 
-place("copy")?.addEventListener("click", async () => {
-  await navigator.clipboard.writeText(find(document, "#link").textContent ?? "");
-  find(document, "#copied").textContent = "Copied";
-});
+place("copy")?.addEventListener("click", () => copy(find(document, "#link"), find(document, "#copied")));
 place("add")?.addEventListener("submit", async (event) => {
   event.preventDefault();
   const field = find(document, "#name", HTMLInputElement);
-  await wayIn("/api/people", { name: field.value });
+  await wayIn("/api/people", { name: field.value, role: find(document, "#role", HTMLSelectElement).value });
   field.value = "";
 });
 place("release")?.addEventListener("submit", async (event) => {

@@ -19,6 +19,17 @@ export function fixed(value, digits) {
 export const whole = (amount) => amount.toLocaleString("en");
 
 /**
+ * A share in per cent, neither 0 nor 100 unless it is exactly that.
+ * @param {number} part
+ * @param {number} all
+ */
+export function share(part, all) {
+  const percent = (100 * part) / all;
+  if (percent > 0 && percent < 1) return "<1 %";
+  return percent > 99 && percent < 100 ? ">99 %" : `${Math.round(percent)} %`;
+}
+
+/**
  * @param {number[] | null | undefined} interval
  * @param {number} digits
  */

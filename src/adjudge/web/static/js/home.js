@@ -2,6 +2,7 @@
 /* Where a person goes on, and what is still on its way to the server. */
 
 import { post } from "./api.js";
+import { copy } from "./copying.js";
 import { find } from "./dom.js";
 import { takeEnd } from "./ending.js";
 import { ask, savedWords } from "./notices.js";
@@ -46,16 +47,7 @@ go.addEventListener("click", async () => {
   else ask("next", body.message ?? "There is no connection to the server. Try again in a moment.", {});
 });
 
-find(document, "#copy").addEventListener("click", async () => {
-  const code = find(document, "#code");
-  try {
-    await navigator.clipboard.writeText(code.textContent ?? "");
-    find(document, "#copied").textContent = "Copied";
-  } catch {
-    getSelection()?.selectAllChildren(code);
-    find(document, "#copied").textContent = "Selected: copy it with Ctrl+C";
-  }
-});
+find(document, "#copy").addEventListener("click", () => copy(find(document, "#code"), find(document, "#copied")));
 
 find(document, "#leave").addEventListener("click", async () => {
   const { body } = await post("/api/leave", {});

@@ -13,9 +13,10 @@ const changes = (count) => (count === 1 ? "1 change" : `${count} changes`);
  * @param {Queue} queue
  */
 export function savedWords(queue) {
-  const { waiting, condition, store } = queue;
+  const { waiting, condition, store, keeping } = queue;
   if (!waiting) return "All saved";
   if (queue.held.size) return `${changes(waiting)} not saved: see the message`;
+  if (keeping) return `Saving ${changes(waiting)}`;
   const kept = store ? "kept in this browser" : "kept on this page only: do not close it";
   if (condition === "signed-out") return `${changes(waiting)} ${kept}: you are signed out`;
   return condition === "waiting" ? `${changes(waiting)} ${kept}: no connection` : `Saving ${changes(waiting)}`;

@@ -77,6 +77,7 @@ export class Work {
     });
     find(document, "#items").append(...this.items.map(({ element }) => element));
     for (const item of this.items) item.render(); // ranges of an element end when it is moved: paint them where it is now
+    find(document, "#end").hidden = false;
     this.listen();
     this.turnTo(this.items.find((item) => item.lacks().length) ?? this.items[0]);
     if (!this.data.is_editable) this.setInert(true);
@@ -97,7 +98,7 @@ export class Work {
     addEventListener("pagehide", () => this.leave());
     addEventListener("online", () => this.queue.flush());
     addEventListener("beforeunload", (event) => {
-      if (this.queue.waiting && !this.queue.store) event.preventDefault();
+      if (this.queue.waiting && !this.queue.isKept) event.preventDefault();
     });
     find(document, "#finish").addEventListener("click", () => this.finish());
     find(document, "#show-keys").addEventListener("click", () => showKeys());

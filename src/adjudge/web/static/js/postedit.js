@@ -18,7 +18,6 @@ export class PostEdit {
    * @param {(kind: "choose" | "edit", edit: Edit) => void} changed
    */
   constructor(element, drafts, texts, language, changed) {
-    Object.assign(this, { element, texts, language, changed });
     this.element = element;
     this.texts = texts;
     this.language = language;

@@ -50,7 +50,6 @@ export class Queue {
    * @param {Listener} options.listener
    */
   constructor({ store, post, person, page, listener }) {
-    Object.assign(this, { store, post, person, page, listener });
     this.store = store;
     this.post = post;
     this.person = person;
@@ -68,6 +67,8 @@ export class Queue {
     this.condition = "saved";
     this.failures = 0;
     this.last = 0;
+    /** How many changes are on their way to this browser's store. */
+    this.keeping = 0;
     /** @type {Promise<void> | null} */
     this.flushing = null;
     this.timer = 0;
@@ -96,6 +97,11 @@ export class Queue {
     return this.changes.length;
   }
 
+  /** Whether all of these would be there if the page went away now. */
+  get isKept() {
+    return this.store !== null && !this.keeping;
+  }
+
   /**
    * Adds a change and begins to send it. Typing goes on within one change until that is sent.
    * @param {Omit<Change, "id" | "person" | "page" | "order" | "base">} made
@@ -106,14 +112,24 @@ export class Queue {
     const grows = last && last.kind === made.kind && TYPED.has(made.kind) && !this.sent.has(last.id);
     const change = grows ? this.grow(last, made) : this.append(made);
     this.condition = this.condition === "saved" ? "saving" : this.condition;
+    await this.keep({ ...change });
+    this.flushSoon(delay);
+  }
+
+  /**
+   * Puts a change into this browser's store; the page calls it kept once it is there.
+   * @param {Change} change
+   */
+  async keep(change) {
+    this.keeping += 1;
     this.listener.moved();
     try {
-      await this.store?.keep({ ...change });
+      await this.store?.keep(change);
     } catch {
       this.store = null; // from now on nothing is kept here, and the page says so
-      this.listener.moved();
     }
-    this.flushSoon(delay);
+    this.keeping -= 1;
+    this.listener.moved();
   }
 
   /**
