@@ -3,6 +3,7 @@ import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,7 +97,7 @@ def test_what_is_no_run_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def test_two_runs_are_two_annotators(run_folder: Path, tmp_path: Path) -> None:
     other = write_run(tmp_path / "two", make_run(model="local/llama"))
-    assert call(run_folder, other, "--out", tmp_path / "page.html") == 0
+    assert call(run_folder, other, "--lp", "en-de", "--out", tmp_path / "page.html") == 0
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "judge, openai/gpt-x" in text
     assert "judge, local/llama" in text
@@ -167,12 +168,14 @@ def test_score_rank_and_report_take_paths_of_runs_and_records(run_folder: Path, 
         assert adjudge.rank(given) == adjudge.rank(run) == adjudge.rank(adjudge.score(run))
     write_records(tmp_path / "gold.jsonl", gold := judge_all(small_test_set(), "rater"))
     assert adjudge.score(tmp_path / "gold.jsonl") == adjudge.score(gold)
-    first = adjudge.report(run, tmp_path / "1.html", gold=gold).read_text(encoding="utf-8")
-    named = adjudge.report(str(run_folder), tmp_path / "2.html", gold=str(tmp_path / "gold.jsonl"))
-    listed = adjudge.report([run_folder], tmp_path / "2.html", gold=tmp_path / "gold.jsonl", force=True)
+    one: dict[str, Any] = {"lp": "en-de", "force": True}
+    first = adjudge.report(run, tmp_path / "1.html", gold=gold, **one).read_text(encoding="utf-8")
+    named = adjudge.report(str(run_folder), tmp_path / "2.html", gold=str(tmp_path / "gold.jsonl"), **one)
+    told = named.read_text(encoding="utf-8")
+    listed = adjudge.report([run_folder], tmp_path / "2.html", gold=tmp_path / "gold.jsonl", **one)
     again = re.compile(r'(?<=<section id="again").*?</pre>', re.DOTALL)
-    assert named.read_bytes() == listed.read_bytes()
-    assert again.sub("", first) == again.sub("", named.read_text(encoding="utf-8"))
+    assert told == listed.read_text(encoding="utf-8")
+    assert again.sub("", first) == again.sub("", told)
 
 
 def test_the_last_command_of_a_page_makes_the_same_page(

@@ -1,4 +1,5 @@
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from adjudge.core.score import Interval
 from adjudge.errors import UsageError
 from adjudge.meta.ranking.rank import RankedSystem
 from adjudge.report.figures import COLOURS, FILE_FORMATS, distribution_figure, ranking_figure
+from adjudge.report.parts.figures import bars_figure
 from adjudge.report.svg import page_svg
 
 ROWS = [
@@ -102,6 +104,16 @@ def test_one_file_is_written_in_the_format_of_its_name(tmp_path: Path) -> None:
             100.0,
             "The median score is 87.0 for both systems",
         ),
+        (
+            {"Birch": [91.0], "Alder": [91.0], "Cedar": [80.0], "Dogwood": [60.0], "Elm": [60.0]},
+            100.0,
+            "The median score of Birch and Alder is 91.0, that of Dogwood and Elm 60.0",
+        ),
+        (
+            {"Birch": [0.0, -1.0], "Alder": [0.0, -2.0], "Cedar": [-1.0]},
+            0.0,
+            "Birch and Alder get the best score in 50 % of their segments, Cedar in 0 %",
+        ),
         ({"Alder": [0.0], "Birch": []}, 0.0, "Alder gets the best score in 100 % of its segments"),
     ],
 )
@@ -109,6 +121,14 @@ def test_the_title_of_a_distribution_says_the_finding(
     scores: dict[str, list[float]], top: float, title: str
 ) -> None:
     assert distribution_figure("d", scores, "score", top=top, failed={}).title == title
+
+
+@pytest.mark.parametrize("title", ["GEMBA-MQM-MAX agrees WWWW MMMM WWWW " * 3, "thin little letters " * 7])
+def test_a_title_is_no_wider_than_its_drawing(title: str) -> None:
+    drawing = ranking_figure("r", title, ROWS, "score").drawing
+    drawing.draw_without_rendering()
+    (words,) = (text for text in drawing.texts if text.get_fontweight() == "bold")
+    assert words.get_window_extent().x1 <= drawing.bbox.width
 
 
 def test_equal_scores_have_a_distribution_too() -> None:
@@ -124,6 +144,15 @@ def test_figures_and_pages_have_the_same_colours() -> None:
         name: re.search(rf"--{name}: (#[0-9a-f]{{6}});", light)[1]  # type: ignore[index]
         for name in COLOURS.values()
     }
+
+
+def test_the_columns_of_a_profile_do_not_run_into_each_other() -> None:
+    shares = {"A name of 20 letters": {"accuracy": 0.6, "terminology": 0.3, "fluency": 0.05, "style": 0.05}}
+    shares["A name of 20 letters"]["terminology of it"] = 0.0
+    drawing = bars_figure("errors", "Title", shares, "share").drawing
+    drawing.draw_without_rendering()
+    titles = [axes._left_title.get_window_extent() for axes in drawing.axes]  # type: ignore[attr-defined]
+    assert all(one.x1 < other.x0 for one, other in pairwise(titles))
 
 
 def test_a_long_name_leaves_room_for_the_drawing() -> None:

@@ -4,7 +4,8 @@ import pytest
 
 from adjudge.core.score import Interval
 from adjudge.meta.ranking.rank import RankedSystem
-from adjudge.report.findings import finding, headline, in_words
+from adjudge.report.findings import finding, in_words
+from adjudge.report.headline import headline
 
 
 def rows(*clusters: str, failed: int = 0) -> tuple[RankedSystem, ...]:
@@ -63,10 +64,7 @@ def test_what_was_not_judged_is_said(given: tuple[RankedSystem, ...], sentence: 
 
 
 def test_systems_without_common_segments_are_not_ranked() -> None:
-    loose = [
-        RankedSystem(system=name, score=-1.0, interval=None, cluster=None, n=3, failed=3) for name in "AB"
-    ]
-    assert finding(loose) == "The systems were not judged on the same segments and cannot be ranked"
+    assert finding(loose("A", "B")) == "The systems were not judged on the same segments and cannot be ranked"
 
 
 @pytest.mark.parametrize(
@@ -116,6 +114,46 @@ def test_the_headline_says_what_all_rankings_show(
     rankings: dict[tuple[str, str], tuple[RankedSystem, ...]], sentence: str
 ) -> None:
     assert headline(rankings) == sentence
+
+
+def loose(*names: str) -> tuple[RankedSystem, ...]:
+    """Systems that share no segment."""
+    return tuple(
+        RankedSystem(system=name, score=-1.0, interval=None, cluster=None, n=3, failed=0) for name in names
+    )
+
+
+@pytest.mark.parametrize(
+    ("rankings", "sentence"),
+    [
+        ({"j": rows("A", "B"), "k": loose("A", "B")}, "A leads; 1 more ranking lacks common segments"),
+        (
+            {"j": rows("A", "B"), "k": rows("AB"), "l": loose("A", "B"), "m": loose("A", "B")},
+            (
+                "A leads in 1 of 2 rankings; in the other one no system leads alone; "
+                "2 more rankings lack common segments"
+            ),
+        ),
+        (
+            {"j": loose("A", "B"), "k": loose("A", "B")},
+            "The systems were not judged on the same segments and cannot be ranked",
+        ),
+        (
+            {"gold": rows("A", "B"), "j": rows("B", "A"), "k": loose("A", "B")},
+            "By gold, A leads; j contradicts it; 1 more ranking lacks common segments",
+        ),
+    ],
+)
+def test_what_cannot_be_ranked_is_no_ranking_without_a_leader(
+    rankings: dict[str, tuple[RankedSystem, ...]], sentence: str
+) -> None:
+    assert headline({("en-de", who): r for who, r in rankings.items()}, gold=["gold"]) == sentence
+
+
+def test_a_language_pair_that_cannot_be_ranked_is_still_one_that_somebody_judged() -> None:
+    rankings = {("en-de", "j"): rows("A", "B"), ("zh-en", "k"): loose("A", "B")}
+    told = "A leads; j judged en-de only; k judged zh-en only"
+    assert headline(rankings) == f"{told}; 1 more ranking lacks common segments"
 
 
 def test_who_judged_one_language_pair_is_not_said_to_show_it_in_all() -> None:
@@ -184,10 +222,13 @@ def test_gold_of_one_language_pair_says_which() -> None:
 @pytest.mark.parametrize(
     ("metric", "sentence"),
     [
-        (("A", "B"), "On the systems that every annotator judged: Both annotators agree: A leads"),
+        (("A", "B"), "Without R, which not every annotator judged: Both annotators agree: A leads"),
         (
             ("B", "A"),
-            "On the systems that every annotator judged: The annotators do not agree on which system leads",
+            (
+                "Without R, which not every annotator judged: "
+                "The annotators do not agree on which system leads"
+            ),
         ),
         (("A",), "The annotators did not judge the same systems"),
     ],
@@ -197,6 +238,15 @@ def test_annotators_are_compared_on_the_systems_that_all_of_them_judged(
 ) -> None:
     rankings = {("en-de", "judge"): rows("R", "A", "B"), ("en-de", "metric"): rows(*metric)}
     assert headline(rankings) == sentence
+
+
+def test_many_annotators_are_counted() -> None:
+    rankings = {"gold": rows("A", "B"), **{who: rows("A", "B") for who in "jkl"}}
+    rankings |= {who: rows("AB") for who in "mnop"} | {who: rows("B", "A") for who in "qrstu"}
+    found = headline({("en-de", who): r for who, r in rankings.items()}, gold=["gold"])
+    assert found == (
+        "By gold, A leads; j, k and l show it too, 4 annotators do not, 5 annotators contradict it"
+    )
 
 
 @pytest.mark.parametrize(

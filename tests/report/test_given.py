@@ -9,7 +9,7 @@ from adjudge.data.jsonl import write_test_set
 from adjudge.data.mtme_ratings import write_ratings
 from adjudge.data.mtme_scores import write_score_records
 from adjudge.data.records import write_records
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.report.given import Given, read_judged
 from adjudge.report.page import make_page
 from tests.report.samples import judge_all, judgement, make_run, preferences, small_test_set
@@ -42,6 +42,15 @@ def folder(tmp_path: Path) -> Path:
     write_score_records(tmp_path / "en-de.metric.seg.score", scored("metric"), TEST_SET)
     write_records(tmp_path / "pairs.jsonl", preferences(TEST_SET))
     return tmp_path
+
+
+def test_errors_that_mark_other_words_are_said_of_their_file() -> None:
+    right = judgement(TEST_SET.segments[0], "Birch", "rater")
+    wrong = replace(right, spans=tuple(replace(s, text="elsewhere") for s in right.spans))
+    given = [Given(name="spring", records=(right,)), Given(name="autumn", records=(wrong,))]
+    with pytest.warns(DataWarning, match="1 of 1 errors of autumn mark other words") as told:
+        make_page(given, test_set=TEST_SET)
+    assert len(told) == 1
 
 
 def test_people_metrics_and_pairs_stand_side_by_side(folder: Path) -> None:
@@ -82,6 +91,14 @@ def test_files_of_one_name_are_told_apart() -> None:
         a.label for a in make_page([given, replace(given, name="two"), given], test_set=TEST_SET).annotators
     ]
     assert labels == ["one, file 1", "two", "one, file 3"]
+
+
+def test_a_file_that_is_gold_too_is_not_measured_by_itself() -> None:
+    given = Given(name="people", records=tuple(judge_all(TEST_SET, "anna")), test_set=TEST_SET)
+    with pytest.warns(DataWarning, match="people holds the judgements of gold, and stands on the page as"):
+        page = make_page([make_run(TEST_SET), given], gold=judge_all(TEST_SET, "anna"))
+    assert [a.label for a in page.annotators] == ["judge", "gold"]
+    assert not page.left_out
 
 
 def test_only_what_was_judged_of_a_test_set_is_shown() -> None:

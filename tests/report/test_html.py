@@ -381,3 +381,14 @@ def test_the_headline_says_how_many_segments_have_gold() -> None:
     assert make_page([run], gold=some, lp="en-de").headline.endswith("; gold has 1 of 2 segments")
     assert "gold has" not in make_page([run], gold=judge_all(test_set, "rater")).headline
     assert "gold has" not in make_page([run]).headline
+
+
+def test_gold_in_memory_counts_no_judgement_that_was_repeated(tmp_path: Path) -> None:
+    first, *rest = judge_all(SMALL, "rater")
+    assert isinstance(first, Annotation)
+    filler = replace(judgement(SMALL.segments[0], "Cedar", "rater"), flags=("duplicate",))
+    with pytest.warns(DataWarning, match="gold: 1 judgement was repeated"):
+        report([make_run(SMALL)], tmp_path / "filled.html", gold=[first, filler, *rest])
+    report([make_run(SMALL)], tmp_path / "plain.html", gold=[first, *rest])
+    filled, plain = ((tmp_path / f"{name}.html").read_text(encoding="utf-8") for name in ("filled", "plain"))
+    assert filled == plain

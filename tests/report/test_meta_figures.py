@@ -11,6 +11,7 @@ from adjudge.meta.evaluation.meta import meta
 from adjudge.report.figures import Figure
 from adjudge.report.labels import Box, place_labels, spread_heights
 from adjudge.report.meta_figures import meta_figures
+from adjudge.report.meta_tables import meta_tables
 from tests.meta.folders import write_folder, write_scores
 
 
@@ -110,3 +111,12 @@ def test_a_dotted_line_and_shades_are_explained(tmp_path: Path) -> None:
     }
     assert any("dotted: mqm itself" in text for texts in told.values() for text in texts)
     assert any("white is 0 or less, darkest is 1" in text for texts in told.values() for text in texts)
+
+
+def test_metrics_stand_in_the_order_of_the_table_also_where_less_is_better(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    for first in ("seg_mae", "sys_accuracy"):
+        found = meta(folder, measures=[first, "seg_pearson"], scale="minmax", task="")
+        (table,) = meta_tables(found)
+        names = [figure.name.rpartition(".")[2] for figure in meta_figures(found) if "scatter" in figure.name]
+        assert names == [row[0] for row in table.rows], first

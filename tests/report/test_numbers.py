@@ -3,7 +3,7 @@ import math
 import pytest
 
 from adjudge.core.score import Interval
-from adjudge.report.numbers import NOTHING, count, digits_for, interval, number, share, whole
+from adjudge.report.numbers import NOTHING, count, digits_for, duration, interval, number, share, whole
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,18 @@ def test_thousands_stand_apart_for_people_only() -> None:
 
 def test_an_amount_agrees_with_its_noun() -> None:
     assert [count(1, "segment"), count(2000, "segment")] == ["1 segment", "2,000 segments"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 minutes"),
+        (34, "1 minute"),
+        (61, "2 minutes"),
+        (5399, "90 minutes"),
+        (5400, "1.5 hours"),
+        (7.2e6, "2,000.0 hours"),
+    ],
+)
+def test_a_duration_is_never_rounded_to_nothing(seconds: float, text: str) -> None:
+    assert duration(seconds) == text

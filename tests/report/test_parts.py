@@ -122,6 +122,7 @@ def test_strata_name_the_domain_that_is_told_apart(page: Page) -> None:
     assert means.headings[3:] == ["good", "cheap", "secret", "noise", "gold"]
     assert [row[0] for row in systems.rows] == list(TEXTS.systems)
     assert sum(row[0] == "document" for row in means.rows) == 6
+    assert means.notes == ["All 6 documents of several segments, the lowest by gold first."]
 
 
 def test_every_part_stands_on_the_page_with_its_figures(page: Page) -> None:
@@ -192,6 +193,9 @@ def test_preferences_have_a_kappa_on_each_criterion_and_a_radar() -> None:
         "criteria.en-de.people",
         "criteria.en-de.judge",
     ]
+    titles = [f.title for f in part(page, "criteria").figures]
+    assert titles[0].startswith("By people, ")
+    assert titles[1].startswith("By judge, ")
 
 
 def test_a_profile_has_shares_of_the_errors_of_each_system() -> None:

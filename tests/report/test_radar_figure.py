@@ -47,6 +47,8 @@ def test_the_title_says_who_leads_on_what() -> None:
     assert radar_figure("radar", rankings(records)).title == "a leads on x and y; b leads on z"
     level: list[Record] = [preferred("a", "b", "E", str(i), criterion=c) for c in "xyz" for i in range(8)]
     assert radar_figure("radar", rankings(level)).title == "Nobody leads alone on x, y and z"
+    own = radar_figure("radar", rankings(level), by="people").title
+    assert own == "By people, nobody leads alone on x, y and z"
 
 
 def test_two_criteria_make_no_radar() -> None:

@@ -10,6 +10,7 @@ from adjudge.core.segment import Segment
 from adjudge.errors import UsageError
 from adjudge.report.annotators import run_annotators
 from adjudge.report.page import make_page
+from adjudge.report.script_data import page_facts
 from adjudge.report.segments import merge_segments, spread_by_translation, to_script_json
 from tests.report.samples import (
     SYSTEMS,
@@ -17,6 +18,7 @@ from tests.report.samples import (
     judge_all,
     judgement,
     make_run,
+    many_segments,
     preferences,
     small_test_set,
 )
@@ -115,3 +117,27 @@ def test_the_spread_compares_ranks_and_not_scales() -> None:
     assert set(same.values()) == {0.0}
     assert apart[("en-de", "en-de-0"), "Alder"] == pytest.approx(1 / 3)  # 5/6 against 3/6
     assert not spread_by_translation(run_annotators([strict], ["en-de"]))
+
+
+def test_annotators_disagree_on_one_segment_in_ten_where_many_are_half_apart() -> None:
+    texts = many_segments(100)
+    ratings = {"a": range(100), "b": [place * 37 % 100 for place in range(100)]}
+    runs = [
+        make_run(
+            texts,
+            [
+                judgement(s, "Alder", who, protocol="metric", rating=r)
+                for s, r in zip(texts, own, strict=True)
+            ],
+            annotator=who,
+            protocol="metric",
+        )
+        for who, own in ratings.items()
+    ]
+    segments = merge_segments([texts])
+    both = run_annotators(runs, ["en-de"])
+    apart = page_facts(segments, both, SYSTEMS)["apart"]
+    spreads = spread_by_translation(both).values()
+    assert sum(spread >= 0.5 for spread in spreads) > 20
+    assert 9 <= sum(round(spread, 2) >= apart for spread in spreads) <= 12
+    assert page_facts(segments, both[:1], SYSTEMS)["apart"] == 0.5

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from adjudge.core.score import listed
 from adjudge.meta.agreement.agreement import Agreement
 from adjudge.meta.agreement.alternative import FEWEST, AlternativeTest
-from adjudge.report.numbers import interval, number, whole
+from adjudge.report.numbers import exact_cells, interval, number, whole
 from adjudge.report.tables import Table
 
 __all__ = ["agreement_data", "agreement_table"]
@@ -26,7 +27,7 @@ def agreement_table(agreement: Agreement, *, exact: bool) -> Table:
     for row in agreement.rows:
         low, high = row.result.interval or (None, None)
         if exact:
-            cells = ["" if v is None else repr(v) for v in (row.result.value, low, high)]
+            cells = exact_cells(row.result.value, low, high)
         else:
             cells = [number(row.result.value, _DIGITS), interval(row.result.interval, _DIGITS)]
         n = whole(row.result.n, exact=exact)
@@ -82,7 +83,7 @@ def agreement_data(agreement: Agreement) -> dict[str, Any]:
                 "measure": row.measure,
                 "between": list(row.between),
                 "value": row.result.value,
-                "interval": None if row.result.interval is None else list(row.result.interval),
+                "interval": listed(row.result.interval),
                 "n": row.result.n,
             }
             for row in agreement.rows

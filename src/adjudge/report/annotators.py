@@ -5,6 +5,7 @@ From here on a page cannot tell a person from a judge; it only knows what each o
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,10 +14,10 @@ from typing import Final, Literal
 from adjudge.core.annotation import Annotation, Record
 from adjudge.core.run import Kind, Run, RunInfo
 from adjudge.core.score import Scores
-from adjudge.errors import DataError
+from adjudge.errors import DataError, DataWarning
 from adjudge.meta.ranking.rank import RankedSystem, Ranking, rank
 from adjudge.report.draws import draws_for
-from adjudge.report.given import Given, Judged, systems_of
+from adjudge.report.given import Given, Judged
 from adjudge.scoring.score import score
 
 __all__ = [
@@ -24,10 +25,10 @@ __all__ = [
     "Annotator",
     "Kept",
     "Result",
+    "beside_gold",
     "gold_annotators",
     "judged_annotators",
     "run_annotators",
-    "systems_of",
 ]
 
 RULES_MODEL: Final = "builtin/rules"
@@ -177,7 +178,7 @@ def _places(kept: Kept) -> set[Place]:
 
 
 def _is_shown(record: Record, shown: Collection[Place]) -> bool:
-    return all(((record.lp, record.segment), name) in shown for name in systems_of(record))
+    return all(((record.lp, record.segment), name) in shown for name in record.systems)
 
 
 def _labels(annotators: Sequence[Annotator]) -> list[str]:
@@ -227,6 +228,18 @@ def gold_annotators(gold: Sequence[Record], kept: Kept) -> list[Annotator]:
             )
         )
     return found
+
+
+def beside_gold(own: Sequence[Annotator], gold: Sequence[Annotator]) -> list[Annotator]:
+    """Leave out who is gold already: measured by itself, it would agree with all of it."""
+    kept = []
+    for annotator in own:
+        if any(annotator.records == each.records for each in gold):
+            told = f"{annotator.label} holds the judgements of gold, and stands on the page as gold alone"
+            warnings.warn(told, DataWarning, stacklevel=3)
+        else:
+            kept.append(annotator)
+    return kept
 
 
 def _results(judged: Run | Sequence[Record], lps: Iterable[str]) -> dict[str, Result]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from adjudge.core.score import listed
 from adjudge.meta.bias.biases import Bias, Biases
 from adjudge.meta.measures.result import Result
-from adjudge.report.numbers import interval, number, whole
+from adjudge.report.numbers import exact_cells, interval, number, p_value, whole
 from adjudge.report.tables import Table
 
 __all__ = ["bias_data", "bias_table"]
@@ -67,19 +68,13 @@ def _results(bias: Bias) -> Iterator[tuple[str, str, Result]]:
 
 
 def _cells(result: Result) -> list[str]:
-    return [number(result.value, _DIGITS), interval(result.interval, _DIGITS), _p(result.p)]
-
-
-def _p(p: float | None) -> str:
-    """A p-value; never 0, which no finite number of comparisons can show."""
-    if p is None:
-        return ""
-    return "<0.001" if p < 0.001 else number(p, _DIGITS)
+    p = "" if result.p is None else p_value(result.p)
+    return [number(result.value, _DIGITS), interval(result.interval, _DIGITS), p]
 
 
 def _exact_cells(result: Result) -> list[str]:
     low, high = result.interval or (None, None)
-    return ["" if value is None else repr(value) for value in (result.value, low, high, result.p)]
+    return exact_cells(result.value, low, high, result.p)
 
 
 def bias_data(biases: Biases) -> dict[str, Any]:
@@ -114,6 +109,5 @@ def _part(part: object, names: tuple[str, ...]) -> dict[str, Any] | None:
 def _number(result: Result | None) -> dict[str, Any] | None:
     if result is None:
         return None
-    ends = None if result.interval is None else list(result.interval)
-    found: dict[str, Any] = {"value": result.value, "interval": ends, "n": result.n}
+    found: dict[str, Any] = {"value": result.value, "interval": listed(result.interval), "n": result.n}
     return found | ({} if result.p is None else {"p": result.p})

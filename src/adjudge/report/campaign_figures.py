@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from adjudge.meta.campaign.agreement import Twice
-from adjudge.meta.campaign.analysis import WEIGHTS, Analysis
+from adjudge.meta.campaign.analysis import Analysis
 from adjudge.meta.campaign.numbers import Number
+from adjudge.meta.campaign.weights import WEIGHTS
 from adjudge.meta.measures.correlation import pearson
 from adjudge.meta.measures.result import Floats
 from adjudge.meta.measures.system import pairwise_accuracy
@@ -24,6 +25,7 @@ from adjudge.report.figures import (
     distribution_figure,
     figure_canvas,
     ranking_figure,
+    short_name,
 )
 from adjudge.report.invisible import name_invisible
 from adjudge.report.labels import spread_heights
@@ -312,6 +314,5 @@ def _label_lines(axes: Axes, lines: Mapping[str, tuple[Floats, Floats]]) -> None
         )
 
 
-def _short(text: str) -> str:
-    shown = name_invisible(text)
-    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+def _short(name: str) -> str:
+    return short_name(name, _LONGEST)

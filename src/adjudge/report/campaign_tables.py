@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from adjudge.core.score import Interval
+from adjudge.core.score import listed
 from adjudge.meta.campaign.analysis import Analysis
 from adjudge.meta.campaign.numbers import Number, Section
 from adjudge.meta.measures.result import Result
 from adjudge.meta.ranking.ranked import Ranking
-from adjudge.report.numbers import interval, number, whole
+from adjudge.report.numbers import exact_cells, interval, number, whole
 from adjudge.report.score_tables import ranking_table
 from adjudge.report.tables import Table
 
@@ -110,15 +110,14 @@ def analysis_rows(found: Analysis) -> Table:
 
 def _exact(result: Result) -> list[str]:
     low, high = result.interval or (None, None)
-    numbers = ["" if value is None else repr(value) for value in (result.value, low, high)]
-    return [*numbers, str(result.n), result.reason]
+    return [*exact_cells(result.value, low, high), str(result.n), result.reason]
 
 
 def _ranking_rows(name: str, ranking: Ranking) -> list[list[str]]:
     found = []
     for row in ranking.systems:
         low, high = row.interval or (None, None)
-        score = ["" if value is None else repr(value) for value in (row.score, low, high)]
+        score = exact_cells(row.score, low, high)
         found.append([row.system, f"score {name}".strip(), "", *score, str(row.n), ""])
         found.append(
             [row.system, f"cluster {name}".strip(), "", str(row.cluster or ""), "", "", str(row.n), ""]
@@ -142,7 +141,7 @@ def _ranking_data(ranking: Ranking) -> dict[str, Any]:
         {
             "system": r.system,
             "score": r.score,
-            "interval": _listed(r.interval),
+            "interval": listed(r.interval),
             "cluster": r.cluster,
             "n": r.n,
         }
@@ -152,10 +151,6 @@ def _ranking_data(ranking: Ranking) -> dict[str, Any]:
     return {"signature": str(ranking.signature), "method": ranking.method, "systems": systems, "notes": notes}
 
 
-def _listed(ends: Interval | None) -> list[float] | None:
-    return None if ends is None else list(ends)
-
-
 def _section_data(section: Section) -> dict[str, Any]:
     numbers = [
         {
@@ -163,7 +158,7 @@ def _section_data(section: Section) -> dict[str, Any]:
             "measure": row.measure,
             "definition": row.definition or None,
             "value": row.result.value,
-            "interval": _listed(row.result.interval),
+            "interval": listed(row.result.interval),
             "n": row.result.n,
             "p": row.result.p,
             "reason": row.result.reason or None,

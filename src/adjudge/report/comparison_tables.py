@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from adjudge.meta.comparing.two_systems import Comparison, Side, Stratum
-from adjudge.report.numbers import NOTHING, digits_for, interval, number, p_value, whole
+from adjudge.report.numbers import NOTHING, digits_for, exact_cells, interval, number, p_value, whole
 from adjudge.report.tables import Table
 
 __all__ = ["comparison_table"]
@@ -70,11 +68,11 @@ def _row(stratum: Stratum, digits: int, *, corrected: bool) -> list[str]:
 def _exact(stratum: Stratum) -> list[str]:
     found, effect = stratum.difference, stratum.difference.effect
     low, high = found.interval or (None, None)
-    numbers: Sequence[float | None] = (
+    numbers = exact_cells(
         *(found.first, found.second, found.value, low, high, found.p, stratum.p_holm),
         *(effect.d_z, effect.superiority, effect.cliff, effect.wins, effect.ties, effect.losses, stratum.n),
     )
-    return [stratum.kind, stratum.name, *("" if value is None else repr(value) for value in numbers)]
+    return [stratum.kind, stratum.name, *numbers]
 
 
 def _signatures(comparison: Comparison) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from adjudge.meta.deciding.estimates import SystemEstimate
 from adjudge.meta.deciding.few_labels import Estimate
 from adjudge.meta.deciding.thresholds import Band, Cut, Thresholds
-from adjudge.report.numbers import NOTHING, digits_for, interval, number, whole
+from adjudge.report.numbers import NOTHING, digits_for, exact_cells, interval, number, whole
 from adjudge.report.tables import Table
 
 __all__ = ["estimate_table", "guarantees", "threshold_table"]
@@ -85,8 +85,7 @@ def _exact_band(band: Band) -> list[str]:
     cuts: list[str] = []
     for cut in (band.publish, band.reject):
         low, high = cut.interval or (None, None)
-        values = (cut.bound, cut.n, cut.wrong, low, high)
-        cuts += ["" if value is None else repr(value) for value in values]
+        cuts += exact_cells(cut.bound, cut.n, cut.wrong, low, high)
     counts = (str(band.n), str(band.sources), str(band.bad))
     return [band.kind, band.name, *counts, *cuts, *map(repr, band.shares.values())]
 
@@ -137,4 +136,4 @@ def _exact_system(row: SystemEstimate) -> list[str]:
 
 def _exact(found: Estimate) -> list[str]:
     spans = (*found.interval, found.plain, *found.plain_interval)
-    return [repr(value) for value in (found.value, *spans, found.weight, found.gain)]
+    return exact_cells(found.value, *spans, found.weight, found.gain)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from adjudge.errors import UsageError
 from adjudge.meta.ranking.rank import RankedSystem
+from adjudge.report.findings import in_words
 from adjudge.report.invisible import name_invisible
 from adjudge.report.numbers import digits_for, number, share
 
@@ -34,6 +35,7 @@ __all__ = [
     "figure_format",
     "figure_style",
     "ranking_figure",
+    "short_name",
     "titled_drawing",
 ]
 
@@ -49,7 +51,11 @@ COLOURS: Final[Mapping[str, str]] = {
 FILE_FORMATS: Final = ("pdf", "svg", "png")
 
 _INK, _SOFT, _ACCENT, _LINE, _PAPER = COLOURS
-_TITLE_WIDTH: Final = 46
+_WIDTH: Final = 3.4  # of a column of a paper, in inches
+_TITLE_SIZE: Final = 8.5
+_TITLE_WIDTH: Final = 46  # letters of a line
+_FEWEST_LETTERS: Final = 20
+_TITLE_ROOM: Final = 0.96  # of the width, as the letters of a browser may be a little wider
 _LABEL_WIDTH: Final = 56
 _LONGEST_NAME: Final = 24
 _BINS: Final = 24
@@ -141,10 +147,24 @@ def titled_drawing(title: str, height: float) -> Drawing:
     """Make an empty drawing of one column's width with its title; `height` is that of the rest, in inches."""
     from matplotlib.figure import Figure as Drawing
 
-    lines = textwrap.wrap(name_invisible(title), _TITLE_WIDTH)
-    drawing = Drawing(figsize=(3.4, 0.15 * len(lines) + height))
-    drawing.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=8.5, fontweight="bold")
+    lines = _title_lines(name_invisible(title))
+    drawing = Drawing(figsize=(_WIDTH, 0.15 * len(lines) + height))
+    drawing.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=_TITLE_SIZE, fontweight="bold")
     return drawing
+
+
+def _title_lines(title: str) -> list[str]:
+    """Break a title into lines that the drawing is wide enough for, however wide its letters are."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextToPath
+
+    font, measure = FontProperties(size=_TITLE_SIZE, weight="bold"), TextToPath()
+    for letters in range(_TITLE_WIDTH, _FEWEST_LETTERS, -1):
+        lines = textwrap.wrap(title, letters)
+        widths = [measure.get_text_width_height_descent(line, font, ismath=False)[0] for line in lines]
+        if max(widths, default=0.0) <= _TITLE_ROOM * _WIDTH * 72:  # points of an inch
+            return lines
+    return textwrap.wrap(title, _FEWEST_LETTERS)
 
 
 def ranking_figure(name: str, title: str, rows: Sequence[RankedSystem], what: str) -> Figure:
@@ -177,7 +197,7 @@ def _draw_ranking(title: str, rows: Sequence[RankedSystem], what: str) -> Drawin
             va="center",
             color=_SOFT,
         )
-    axes.set_yticks(range(len(judged)), [_label(row.system) for row in judged])
+    axes.set_yticks(range(len(judged)), [short_name(row.system) for row in judged])
     axes.set_ylim(len(judged) - 0.5, -0.5)
     axes.set_xlabel(_axis_label(what, [row.n for row in judged], {row.system: row.failed for row in rows}))
     axes.margins(x=0.04)
@@ -204,7 +224,7 @@ def distribution_figure(
     heights = {system: np.histogram(values, edges)[0] / len(values) for system, values in known.items()}
     tallest = max(float(h.max()) for h in heights.values())
     rows = [
-        _Row(_label(system), labels[system], [float(h) / tallest * 0.78 for h in height])
+        _Row(short_name(system), labels[system], [float(h) / tallest * 0.78 for h in height])
         for system, height in heights.items()
     ]
     words = _axis_label(what, [len(values) for values in known.values()], failed)
@@ -235,14 +255,14 @@ def _axis_label(what: str, amounts: Sequence[int], failed: Mapping[str, int]) ->
     """Say what an axis shows, over how many segments, and how many judgements failed."""
     low, high = min(amounts), max(amounts)
     n = f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
-    lost = ", ".join(f"{_label(system)} {amount:,}" for system, amount in failed.items() if amount)
+    lost = ", ".join(f"{short_name(system)} {amount:,}" for system, amount in failed.items() if amount)
     return "\n".join([what, *textwrap.wrap(f"{n} each, failed: {lost or 'none'}", _LABEL_WIDTH)])
 
 
-def _label(system: str) -> str:
-    """Name of a system, cut where it would take the place of the drawing."""
-    name = name_invisible(system)
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+def short_name(name: str, longest: int = _LONGEST_NAME) -> str:
+    """A name on a drawing, cut where it would take the place of what is drawn."""
+    text = name_invisible(name)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def _draw_row(axes: Axes, edges: Sequence[float], heights: Sequence[float], place: int) -> None:
@@ -268,27 +288,40 @@ def _spread_words(scores: Mapping[str, Sequence[float]], top: float) -> tuple[st
     at_top = {system: sum(value >= top for value in values) for system, values in scores.items()}
     if sum(at_top.values()) * 20 >= sum(map(len, scores.values())) > 0:
         shares = {system: share(at_top[system], len(scores[system])) for system in scores}
-        ordered = sorted(scores, key=lambda system: (-at_top[system] / len(scores[system]), system))
-        title = f"{ordered[0]} gets the best score in {shares[ordered[0]]} of its segments"
-        if len(ordered) > 1:
-            title += f", {ordered[-1]} in {shares[ordered[-1]]}"
-        return title, {system: f"{shares[system]} at {number(top, 0)}" for system in scores}
+        ordered = sorted(scores, key=lambda system: -at_top[system] / len(scores[system]))
+        return _top_words(ordered, shares), {
+            system: f"{shares[system]} at {number(top, 0)}" for system in scores
+        }
     medians = {system: median(values) for system, values in scores.items()}
-    ordered = sorted(medians, key=lambda system: (-medians[system], system))
+    ordered = sorted(medians, key=lambda system: -medians[system])
     digits = 1 if max(map(abs, medians.values())) > 5 else 2
     words = {system: number(value, digits) for system, value in medians.items()}
     return _median_words(scores, ordered, words), {system: f"median {word}" for system, word in words.items()}
+
+
+def _top_words(ordered: Sequence[str], shares: Mapping[str, str]) -> str:
+    """Who reaches the best score most often, and least."""
+    first, last = _alike(ordered, shares, ordered[0]), _alike(ordered, shares, ordered[-1])
+    gets, whose = ("gets", "its") if len(first) == 1 else ("get", "their")
+    title = f"{in_words(first)} {gets} the best score in {shares[ordered[0]]} of {whose} segments"
+    return title if first == last else f"{title}, {in_words(last)} in {shares[ordered[-1]]}"
+
+
+def _alike(ordered: Sequence[str], words: Mapping[str, str], own: str) -> list[str]:
+    """Systems of which the same is said as of one."""
+    return [system for system in ordered if words[system] == words[own]]
 
 
 def _median_words(
     scores: Mapping[str, Sequence[float]], ordered: Sequence[str], words: Mapping[str, str]
 ) -> str:
     """Compare the middle of the best system with that of the last one; say it where nothing differs."""
-    first, last = ordered[0], ordered[-1]
+    first, last = (_alike(ordered, words, ordered[end]) for end in (0, -1))
+    best = words[ordered[0]]
     if len({value for values in scores.values() for value in values}) == 1:
-        return f"All judged segments have the same score, {words[first]}"
+        return f"All judged segments have the same score, {best}"
+    if len(ordered) == 1:
+        return f"The median score of {ordered[0]} is {best}"
     if first == last:
-        return f"The median score of {first} is {words[first]}"
-    if words[first] == words[last]:
-        return f"The median score is {words[first]} for {'both' if len(ordered) == 2 else 'all'} systems"
-    return f"The median score of {first} is {words[first]}, that of {last} {words[last]}"
+        return f"The median score is {best} for {'both' if len(ordered) == 2 else 'all'} systems"
+    return f"The median score of {in_words(first)} is {best}, that of {in_words(last)} {words[ordered[-1]]}"

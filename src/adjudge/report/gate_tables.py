@@ -7,7 +7,7 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 from adjudge.core.score import Interval
-from adjudge.meta.comparing.gate import Gate, GateRow, signed
+from adjudge.meta.comparing.gate import Gate, GateRow, Verdict, signed, verdict_words
 from adjudge.report.invisible import name_invisible
 from adjudge.report.numbers import NOTHING, digits_for, interval, number, p_value, whole
 from adjudge.report.tables import Table, render_table
@@ -36,9 +36,13 @@ def gate_table(gate: Gate, *, exact: bool) -> Table:
         columns=columns,
         rows=[_row(row, digits) for row in gate.rows],
         rules=frozenset({0}) if len(gate.rows) > 1 else frozenset(),
-        title=f"{gate.verdict.capitalize()}: {gate.candidate.name} for {gate.baseline.name}",
+        title=_heading(gate),
         notes=[*gate.reasons, *_notes(gate)],
     )
+
+
+def _heading(gate: Gate) -> str:
+    return f"{verdict_words(gate.verdict).capitalize()}: {gate.candidate.name} for {gate.baseline.name}"
 
 
 def _names(gate: Gate) -> list[str]:
@@ -56,7 +60,7 @@ def _row(row: GateRow, digits: int) -> list[str]:
         p_value(found.p_as_good),
         p_value(found.p_worse),
         whole(row.n),
-        row.verdict,
+        verdict_words(row.verdict),
         NOTHING if row.more is None else whole(row.more),
     ]
 
@@ -94,7 +98,7 @@ def _notes(gate: Gate) -> Iterator[str]:
 
 def render_summary(gate: Gate) -> str:
     """Markdown for a pull request or the summary of a build: the verdict first."""
-    heading = f"## {gate.verdict.capitalize()}: {gate.candidate.name} for {gate.baseline.name}"
+    heading = f"## {_heading(gate)}"
     reasons = "\n".join(f"- {name_invisible(reason)}" for reason in gate.reasons)
     table = replace(gate_table(gate, exact=False), title="", notes=list(_notes(gate)))
     return f"{name_invisible(heading)}\n\n{reasons}\n\n{render_table(table, 'markdown')}"
@@ -113,10 +117,10 @@ def render_junit(gate: Gate) -> str:
     if gate.critical is not None:
         found = gate.critical
         told = f"{found.candidate} segments, {found.allowed} allowed; new: {', '.join(found.new)}"
-        _case(suite, "critical errors", ("do not ship", told) if found.is_vetoed else None)
+        _case(suite, "critical errors", ("do-not-ship", told) if found.is_vetoed else None)
     too_many = gate.missing > gate.settings.max_failed * gate.asked
     missing = f"{gate.missing} of {gate.asked} segments"
-    _case(suite, "judgements missing", ("not enough data", missing) if too_many else None)
+    _case(suite, "judgements missing", ("not-enough-data", missing) if too_many else None)
     failures = sum(case.find("failure") is not None for case in suite)
     suite.set("tests", str(len(suite)))
     suite.set("failures", str(failures))
@@ -131,8 +135,8 @@ def _told(row: GateRow) -> str:
     return told if row.more is None else f"{told}; {row.more} more segments would tell"
 
 
-def _case(suite: ET.Element, name: str, problem: tuple[str, str] | None) -> None:
+def _case(suite: ET.Element, name: str, problem: tuple[Verdict, str] | None) -> None:
     case = ET.SubElement(suite, "testcase", classname="adjudge.gate", name=name_invisible(name))
     if problem is not None:
-        kind, told = problem
+        kind, told = verdict_words(problem[0]), problem[1]
         ET.SubElement(case, "failure", type=kind, message=name_invisible(f"{kind}: {told}"))

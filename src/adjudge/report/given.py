@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from adjudge.core.annotation import Annotation, Record
+from adjudge.core.annotation import Record
 from adjudge.core.language import canonical_lp
 from adjudge.core.run import Run
 from adjudge.core.segment import Segment, TestSet
@@ -27,13 +27,10 @@ from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.report.collecting import uncollected
 from adjudge.scoring.repeats import repeats_note, without_repeats
 
-__all__ = ["Given", "Judged", "read_judged", "shown_texts", "systems_of"]
+__all__ = ["Given", "Judged", "read_judged", "shown_texts"]
 
-_NEED_LP: Final = frozenset({"mqm-tsv", "ment-jsonl", "pearmut"})
 _LINES: Final = frozenset({"mtme-ratings", "mtme-scores"})
 """Formats whose lines are those of a whole test set, of one language pair."""
-_TAKE_TEXTS: Final = _LINES | {"appraise", "mqm-tsv"}
-"""Formats that have no texts, or that are placed in those of a test set where there is one."""
 _PEOPLE: Final = frozenset({"appraise", "campaign", "mqm-tsv", "mtme-ratings", "pearmut"})
 """Formats in which people's judgements are published or collected."""
 _ENDINGS: Final = (".gz", ".seg.rating", ".seg.score", ".jsonl", ".json", ".tsv", ".csv")
@@ -92,7 +89,7 @@ def _read_all(
         sets = [each.test_set for each in found.values() if each.test_set is not None]
         beside = sets[0] if sets else beside
         for index, (place, form) in enumerate(zip(places, forms, strict=True)):
-            if (form in _TAKE_TEXTS) != late:
+            if find_format(form).takes_texts != late:
                 continue
             if form == "run":
                 found[index] = read_run(place, _same_texts(place, found, places))
@@ -128,7 +125,7 @@ def _read(path: Path, form: str, lp: str | None, texts: TestSet | None) -> Given
         is_empty = path.is_file() and not path.stat().st_size
         found = "the file is empty" if is_empty else f"{form} holds texts and no judgements"
         raise DataError(f"{found}; give runs, records, campaigns or scores", path=path)
-    content = read_content(path, form, lp=lp if form in _NEED_LP else None, test_set=texts)
+    content = read_content(path, form, lp=lp if find_format(form).needs_lp else None, test_set=texts)
     records, repeated = without_repeats(content.records or ())
     odd = [f"{amount} {what}" for what, amount in content.met.items()]
     for what in (*odd, *repeats_note(repeated)):
@@ -164,16 +161,11 @@ def _stem(path: Path) -> str:
     return name or path.name
 
 
-def systems_of(record: Record) -> tuple[str, ...]:
-    """The systems that a record is about."""
-    return (record.system,) if isinstance(record, Annotation) else record.systems
-
-
 def shown_texts(records: Iterable[Record], texts: Iterable[Segment]) -> Iterator[Segment]:
     """Of some texts, the segments and translations that records are about, in the order of the texts."""
     wanted: dict[tuple[str, str], set[str]] = {}
     for record in records:
-        wanted.setdefault((record.lp, record.segment), set()).update(systems_of(record))
+        wanted.setdefault((record.lp, record.segment), set()).update(record.systems)
     for segment in texts:
         names = wanted.get((segment.lp, segment.segment))
         if names is not None:

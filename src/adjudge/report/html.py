@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +27,7 @@ from adjudge.core.segment import TestSet
 from adjudge.core.version import VERSION
 from adjudge.data.files import write_text
 from adjudge.data.load import load
-from adjudge.errors import UsageError
+from adjudge.errors import DataWarning, UsageError
 from adjudge.report.annotators import RULES_MODEL
 from adjudge.report.collecting import uncollected
 from adjudge.report.drawer import Drawer, drawer_for, drawing
@@ -40,6 +41,7 @@ from adjudge.report.repeat import page_commands, run_command
 from adjudge.report.segments import to_script_json
 from adjudge.report.svg import page_svg
 from adjudge.report.words import FAILURES
+from adjudge.scoring.repeats import repeats_note, without_repeats
 
 __all__ = ["render_page", "report", "served_policy"]
 
@@ -87,13 +89,25 @@ def report(  # noqa: PLR0913 (what a report can be asked for; every one has its 
     read = iter(read_judged([each for each in given if isinstance(each, (Path, str))], lp, texts))
     whole = [next(read) if isinstance(each, (Path, str)) else each for each in given]
     beside = next((each.test_set for each in whole if each.test_set is not None), None)
-    records = read_judged([gold], lp, texts, beside)[0].records if isinstance(gold, (Path, str)) else gold
+    records = _read_gold(gold, lp, texts, beside)
     asked = {"gold": gold, "test_set": test_set, "title": title, "lp": lp, "out": out, "force": True}
     commands = _commands(given, whole, asked)
     with drawer_for(whole) as drawer:
         page = make_page(whole, title=title, gold=records, lp=lp, test_set=texts)
         write_text(Path(out), [render_page(page, commands, drawer=drawer)])
     return Path(out)
+
+
+def _read_gold(
+    gold: Sequence[Record] | Path | str, lp: str | None, texts: TestSet | None, beside: TestSet | None
+) -> Sequence[Record]:
+    """Gold of a file, or records in which repeats do not count either."""
+    if isinstance(gold, (Path, str)):
+        return read_judged([gold], lp, texts, beside)[0].records
+    records, repeated = without_repeats(gold)
+    for what in repeats_note(repeated):
+        warnings.warn(f"gold: {what}", DataWarning, stacklevel=3)
+    return records
 
 
 def _commands(

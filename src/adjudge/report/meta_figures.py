@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from adjudge.meta.evaluation.binned import binned_means
 from adjudge.meta.evaluation.eval_set import EvalSet
-from adjudge.meta.evaluation.results import MetaEvaluation, MetricResults
-from adjudge.meta.measures.correlation import pearson, ranks
+from adjudge.meta.evaluation.results import MetaEvaluation
+from adjudge.meta.measures.correlation import pearson
 from adjudge.meta.measures.result import Floats
 from adjudge.meta.measures.system import pairwise_accuracy
-from adjudge.report.figures import COLOURS, Figure, figure_canvas
-from adjudge.report.invisible import name_invisible
+from adjudge.report.figures import COLOURS, Figure, figure_canvas, short_name
 from adjudge.report.labels import Box, place_labels, spread_heights
+from adjudge.report.meta_tables import best_first
 from adjudge.report.numbers import count, number
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ __all__ = ["calibration_figure", "label_points", "matrix_figure", "meta_figures"
 
 _INK, _SOFT, _ACCENT, _LINE, _PAPER = COLOURS
 _LONGEST: Final = 22
-_BINS: Final = 10
 _GAP: Final = 0.075  # of two labels, as a part of the height of the axes
 _MOST_NUMBERS: Final = 14  # metrics in whose matrix there is room for numbers
 
@@ -38,7 +38,7 @@ def meta_figures(found: MetaEvaluation) -> Iterator[Figure]:
         if scores is None:
             continue
         stem = f"{part.lp}.{part.gold}"
-        names = [m.name for m in _best_first(part)]
+        names = [m.name for m in best_first(part.metrics, part.measures)]
         for name in names:
             if _judged_systems(scores, part.gold, name).sum() > 1:
                 yield scatter_figure(f"scatter.{stem}.{name}", scores, part.gold, name)
@@ -49,15 +49,6 @@ def meta_figures(found: MetaEvaluation) -> Iterator[Figure]:
             yield calibration_figure(f"calibration.{stem}.{name}", scores, part.gold, name)
         if len(usable) > 1:
             yield matrix_figure(f"correlations.{stem}", scores, part.gold, usable)
-
-
-def _best_first(part: MetaEvaluation) -> list[MetricResults]:
-    """Metrics as the table has them: by `meta`, else by the first measure."""
-    first = part.measures[0]
-    return sorted(
-        part.metrics,
-        key=lambda m: -((m.meta if m.meta is not None else m.results[first].value) or -2.0),
-    )
 
 
 def _judged_systems(scores: EvalSet, gold: str, name: str) -> Floats:
@@ -250,11 +241,8 @@ _Curve = tuple[list[float], list[float]]
 
 def _curve(gold: Floats, metric: Floats) -> _Curve:
     """Middle percentile and mean gold score of each tenth that holds a translation."""
-    both = ~np.isnan(gold) & ~np.isnan(metric)
-    place = ranks(metric[both][:, None])[:, 0] / both.sum()
-    tenth = np.minimum((place * _BINS).astype(int), _BINS - 1)
-    found = [(place[tenth == b], gold[both][tenth == b]) for b in range(_BINS) if (tenth == b).any()]
-    return [float(100 * p.mean()) for p, _ in found], [float(g.mean()) for _, g in found]
+    tenths = binned_means(gold, metric)
+    return [tenth.percentile for tenth in tenths], [tenth.gold for tenth in tenths]
 
 
 def _label_curves(axes: Axes, curves: Mapping[str, _Curve], height: float) -> None:
@@ -275,5 +263,4 @@ def _label_curves(axes: Axes, curves: Mapping[str, _Curve], height: float) -> No
 
 
 def _short(name: str) -> str:
-    text = name_invisible(name)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return short_name(name, _LONGEST)

@@ -8,10 +8,10 @@ from typing import Final
 from adjudge.meta.evaluation.results import MetaEvaluation, MetricResults, Stratum, named_gold
 from adjudge.meta.measures import MEASURES
 from adjudge.meta.measures.result import Result
-from adjudge.report.numbers import NOTHING, interval, number, whole
+from adjudge.report.numbers import NOTHING, exact_cells, interval, number, whole
 from adjudge.report.tables import Table
 
-__all__ = ["HEADINGS", "meta_rows", "meta_tables"]
+__all__ = ["HEADINGS", "best_first", "meta_rows", "meta_tables"]
 
 HEADINGS: Final[Mapping[str, str]] = {
     "sys_accuracy": "sys acc",
@@ -63,9 +63,8 @@ def _title(found: MetaEvaluation) -> str:
 def _table(
     metrics: Sequence[MetricResults], measures: Sequence[str], title: str, notes: Sequence[str]
 ) -> Table:
-    """Rows best first by `meta`, else by the first measure."""
-    with_meta = any(m.meta is not None for m in metrics)
-    ordered = sorted(metrics, key=lambda m: _rank(m, measures, with_meta=with_meta))
+    """Rows as `best_first` has them."""
+    with_meta, ordered = _has_meta(metrics), best_first(metrics, measures)
     columns = ["metric", *([">meta"] if with_meta else [])]
     for name in measures:
         columns += [f">{HEADINGS.get(name, name)}", *([">chance"] if name == _CHANCE else [])]
@@ -105,14 +104,23 @@ def _strata_table(strata: Sequence[Stratum], measures: Sequence[str]) -> Table:
 
 def _interval_table(part: MetaEvaluation) -> Table:
     """95 % intervals, in the order of the values' table."""
-    with_meta = any(m.meta is not None for m in part.metrics)
-    ordered = sorted(part.metrics, key=lambda m: _rank(m, part.measures, with_meta=with_meta))
+    with_meta, ordered = _has_meta(part.metrics), best_first(part.metrics, part.measures)
     names = [*([">meta"] if with_meta else []), *(f">{HEADINGS.get(name, name)}" for name in part.measures)]
     rows = []
     for m in ordered:
         bounds = [*([m.meta_interval] if with_meta else []), *(m.results[n].interval for n in part.measures)]
         rows.append([m.name, *(interval(each, _DIGITS) for each in bounds)])
     return Table(columns=["metric", *names], rows=rows, title=f"95 % intervals, {part.lp}")
+
+
+def best_first(metrics: Sequence[MetricResults], measures: Sequence[str]) -> list[MetricResults]:
+    """Metrics by `meta`, else by the first measure; those without a value, or that lack a system, last."""
+    with_meta = _has_meta(metrics)
+    return sorted(metrics, key=lambda m: _rank(m, measures, with_meta=with_meta))
+
+
+def _has_meta(metrics: Sequence[MetricResults]) -> bool:
+    return any(m.meta is not None for m in metrics)
 
 
 def _rank(
@@ -250,4 +258,4 @@ def _exact(metric: MetricResults, shape: tuple[Sequence[str], bool, bool]) -> li
         cells += [result.epsilon, result.chance] if name == _CHANCE else []
         cells += [*(result.interval or (None, None))] if with_intervals else []
         cells += [metric.clusters.get(name)] if with_clusters else []
-    return ["" if cell is None else repr(cell) for cell in [*cells, metric.failed]]
+    return exact_cells(*cells, metric.failed)

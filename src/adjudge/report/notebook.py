@@ -151,11 +151,11 @@ def show(
     ids, names = {*segments}, {*systems}
     given = [*(judged.records if isinstance(judged, Run) else judged)]
     _check("segment", ids, {record.segment for record in given})
-    _check("system", names, {name for record in given for name in _systems(record)})
+    _check("system", names, {name for record in given for name in record.systems})
     records = [
         record
         for record in given
-        if (not ids or record.segment in ids) and (not names or not names.isdisjoint(_systems(record)))
+        if (not ids or record.segment in ids) and (not names or not names.isdisjoint(record.systems))
     ]
     said = {(record.lp, record.segment) for record in records}
     kept = tuple(segment for segment in texts if (segment.lp, segment.segment) in said)
@@ -170,7 +170,3 @@ def _check(what: str, wanted: set[str], known: set[str]) -> None:
     """
     if unknown := sorted(map(repr, wanted - known)):
         raise UsageError(f"nothing was said of {what} {', '.join(unknown)}; it was of {len(known)} others")
-
-
-def _systems(record: Record) -> tuple[str, ...]:
-    return getattr(record, "systems", None) or (getattr(record, "system", ""),)

@@ -107,7 +107,7 @@ def render_records(records: Iterable[Record], test_set: TestSet, most: int | Non
 def _segment(segment: Segment, said: list[Record], most: int | None) -> str:
     groups: dict[tuple[str, ...], list[Record]] = {}
     for record in said:
-        groups.setdefault(_systems(record), []).append(record)
+        groups.setdefault(record.systems, []).append(record)
     rows = "".join(_judged(segment, names, group) for names, group in islice(groups.items(), most))
     left = 0 if most is None else max(len(groups) - most, 0)
     rest = f'<div style="{_SOFT}">{left:,} more: show(run, segments=[...]) shows all</div>' if left else ""
@@ -146,10 +146,6 @@ def _lang(side: Callable[[str], str], lp: str) -> str:
         return ""
 
 
-def _systems(record: Record) -> tuple[str, ...]:
-    return (record.system,) if isinstance(record, Annotation) else record.systems
-
-
 def _verdict(record: Record) -> str:
     """What was said, in words; a failure says that it is none."""
     if isinstance(record, Failure):
@@ -184,7 +180,7 @@ def _place(span: ErrorSpan) -> str:
 
 def render_record(record: Record) -> str:
     """One record without its texts."""
-    heading = f"{record.annotator}, {record.lp} {record.segment}, {' / '.join(_systems(record))}"
+    heading = f"{record.annotator}, {record.lp} {record.segment}, {' / '.join(record.systems)}"
     return f"<div><b>{plain(heading)}</b></div><div>{_verdict(record)}</div>{''.join(_quotes(record))}"
 
 

@@ -8,11 +8,23 @@ from typing import Final
 
 from adjudge.core.score import Interval
 
-__all__ = ["NOTHING", "count", "digits_for", "interval", "number", "p_value", "share", "whole"]
+__all__ = [
+    "NOTHING",
+    "count",
+    "digits_for",
+    "duration",
+    "exact_cells",
+    "interval",
+    "number",
+    "p_value",
+    "share",
+    "whole",
+]
 
 NOTHING: Final = "–"
 _MINUS: Final = "−"
 _MOST_DIGITS: Final = 4
+_LONG: Final = 5400  # seconds
 _EXACT: Final = 1e15  # from here on, a float has fewer digits than would be written
 
 
@@ -52,6 +64,11 @@ def p_value(value: float) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
+def exact_cells(*values: object) -> list[str]:
+    """Write numbers for programs: every digit, and nothing where there is none."""
+    return ["" if value is None else repr(value) for value in values]
+
+
 def share(part: int, whole: int) -> str:
     """Write a share in per cent; neither 0 nor 100 unless it is exactly that."""
     if whole == 0:
@@ -62,6 +79,13 @@ def share(part: int, whole: int) -> str:
     if 99 < percent < 100:
         return ">99 %"
     return f"{percent:.0f} %"
+
+
+def duration(seconds: float) -> str:
+    """Write roughly how long something takes: in minutes up to an hour and a half, then in hours."""
+    if seconds < _LONG:
+        return count(math.ceil(seconds / 60), "minute")
+    return f"{seconds / 3600:,.1f} hours"
 
 
 def whole(amount: int, *, exact: bool = False) -> str:

@@ -11,11 +11,12 @@ from adjudge.core.annotation import Failure, Record
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import UsageError
 from adjudge.meta.ranking.rank import RankedSystem
-from adjudge.report.annotators import Annotator, Result, gold_annotators, judged_annotators
+from adjudge.report.annotators import Annotator, Result, beside_gold, gold_annotators, judged_annotators
 from adjudge.report.collecting import uncollected
 from adjudge.report.figures import Figure, distribution_figure, ranking_figure
-from adjudge.report.findings import finding, headline
+from adjudge.report.findings import finding
 from adjudge.report.given import Judged
+from adjudge.report.headline import headline
 from adjudge.report.numbers import count, digits_for, interval, number
 from adjudge.report.parts.agreement import agreement_part
 from adjudge.report.parts.beside import beside
@@ -169,9 +170,10 @@ def _page(
     kept = {key: s.translations for key, s in segments.items()}
     golden = gold_annotators(wanted, kept)
     own = judged_annotators(judged, lps, kept)
-    warn_of_misfits(golden, segments, "gold")
-    warn_of_misfits([a for a in own if a.info is None], segments, "a file")
-    annotators = (*own, *golden)
+    for annotator in (*golden, *(a for a in own if a.info is None)):
+        warn_of_misfits(annotator, segments)
+    left_out = count_left_out(judged, own, lps)
+    annotators = (*beside_gold(own, golden), *golden)
     sections = tuple(_section(name, list(segments.values()), annotators) for name in lps)
     failures = tuple((a.label, r) for a in annotators for r in a.records if isinstance(r, Failure))
     return Page(
@@ -187,7 +189,7 @@ def _page(
         failures=failures[:_MOST_FAILURES],
         failed=len(failures),
         gold_left_out=len(wanted) - sum(len(a.records) for a in golden),
-        left_out=count_left_out(judged, own, lps),
+        left_out=left_out,
         segments=segments,
         systems=systems,
         facts=page_facts(segments, annotators, systems),

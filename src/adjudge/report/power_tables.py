@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from adjudge.meta.comparing.power import MOST_UNITS, Plan
 from adjudge.meta.comparing.separating import Separation
-from adjudge.report.numbers import digits_for, number, p_value, share
+from adjudge.report.numbers import digits_for, exact_cells, number, p_value, share
 from adjudge.report.tables import Table
 
-__all__ = ["plan_table", "separation_table"]
+__all__ = ["plan_table", "separation_cautions", "separation_table"]
 
 _CAUTION = (
     "Power and what is needed take the difference at hand for the true one, which it need not be: the "
@@ -34,7 +34,7 @@ def plan_table(plan: Plan, difference: float | None, *, exact: bool) -> Table:
         columns += [">difference", ">power", ">segments needed"]
         values += [difference, plan.power_for(difference), plan.needed_for(difference)]
     if exact:
-        return Table(columns=columns, rows=[["" if v is None else repr(v) for v in values]])
+        return Table(columns=columns, rows=[exact_cells(*values)])
     cells = [f"{plan.segments:,}", f"{plan.annotators:,}", number(plan.detectable, 3)]
     if difference is not None:
         cells += [number(difference, 3), _chance(plan.power_for(difference)), _count(values[-1])]
@@ -75,10 +75,14 @@ def separation_table(found: Sequence[Separation], signature: str, *, exact: bool
         notes=[
             signature,
             _explained(plan, f"{plan.segments:,}" if len({row.plan.segments for row in found}) == 1 else "n"),
-            _CAUTION,
-            *([_ROUGH] if min(row.n for row in found) < _FEW else []),
+            *separation_cautions(found),
         ],
     )
+
+
+def separation_cautions(found: Sequence[Separation]) -> list[str]:
+    """What must be known of such numbers, whoever reads them."""
+    return [_CAUTION, *([_ROUGH] if min(row.n for row in found) < _FEW else [])]
 
 
 def _explained(plan: Plan, segments: str) -> str:
@@ -96,8 +100,5 @@ def _count(value: float | None) -> str:
 
 
 def _exact(row: Separation) -> list[str]:
-    values = (
-        *(row.n, row.difference, row.p, row.plan.sd, row.detectable),
-        *(row.power, row.needed, row.more),
-    )
-    return [row.first, row.second, *("" if value is None else repr(value) for value in values)]
+    values = (row.n, row.difference, row.p, row.plan.sd, row.detectable, row.power, row.needed, row.more)
+    return [row.first, row.second, *exact_cells(*values)]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from adjudge.meta.ranking.ranked import RankedSystem, Ranking
 from adjudge.report.figures import COLOURS, Figure, titled_drawing
+from adjudge.report.findings import in_words
 from adjudge.report.invisible import name_invisible
 from adjudge.report.numbers import number
 
@@ -27,19 +28,20 @@ _REACH: Final = 1.08  # how far from the middle a label stands
 _Points = Mapping[str, RankedSystem]
 
 
-def radar_figure(name: str, rankings: Mapping[str, Ranking]) -> Figure:
+def radar_figure(name: str, rankings: Mapping[str, Ranking], by: str = "") -> Figure:
     """Draw the points of every system on every criterion, from 0 in the middle to 1, with their intervals.
 
     Args:
         name: stem of its files.
         rankings: criterion to ranking by comparisons, at least three. Systems stand in the order of their
             mean points; those that some criterion has no score for are left out.
+        by: whose rankings they are, where figures of several stand side by side.
     """
     rows = {
         criterion: {s.system: s for s in r.systems if s.score is not None}
         for criterion, r in rankings.items()
     }
-    title = _title(rankings)
+    title = _title(rankings, by)
     return Figure(name=name, title=title, draw=partial(_draw_radar, title, rows, _caption(rankings)))
 
 
@@ -109,7 +111,7 @@ def _draw_system(axes: Axes, system: str, rows: _Points) -> None:
     axes.set_title(name_invisible(system), loc="center", fontsize=8)
 
 
-def _title(rankings: Mapping[str, Ranking]) -> str:
+def _title(rankings: Mapping[str, Ranking], by: str) -> str:
     """Say who leads on what; systems of one cluster are not told apart."""
     led: dict[str, list[str]] = {}
     for criterion, ranking in rankings.items():
@@ -119,6 +121,8 @@ def _title(rankings: Mapping[str, Ranking]) -> str:
     if "" in led:
         told.append(f"nobody leads alone on {_listed(led[''])}")
     words = "; ".join(told)
+    if by:
+        return f"By {by}, {words}"
     return words[:1].upper() + words[1:] if words.startswith("nobody") else words
 
 
@@ -135,5 +139,5 @@ def _caption(rankings: Mapping[str, Ranking]) -> str:
     return "\n".join(textwrap.wrap(words, _CAPTION_WIDTH))
 
 
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _listed(criteria: Sequence[str]) -> str:
+    return in_words(criteria, len(criteria))

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from adjudge.core.score import Scores, SystemScore
 from adjudge.meta.ranking.rank import RankedSystem, Ranking
-from adjudge.report.numbers import NOTHING, digits_for, interval, number, whole
+from adjudge.report.numbers import NOTHING, digits_for, exact_cells, interval, number, whole
 from adjudge.report.tables import Table
 from adjudge.scoring.aggregate import document_scores
 
@@ -101,7 +101,7 @@ def document_table(scores: Scores, *, exact: bool) -> Table:
         for d in documents
     ]
     columns = ["lp", "document", "system", ">score", ">n", ">failed"]
-    return _without_one_lp(Table(columns=columns, rows=rows, notes=_notes(scores)), scores)
+    return _without_one_lp(Table(columns=columns, rows=rows, notes=_notes(scores, "mean")), scores)
 
 
 def segment_table(scores: Scores, *, exact: bool) -> Table:
@@ -117,7 +117,7 @@ def segment_table(scores: Scores, *, exact: bool) -> Table:
         for s in scores.segments
     ]
     columns = ["lp", "segment", "system", ">score"]
-    return _without_one_lp(Table(columns=columns, rows=rows, notes=_notes(scores)), scores)
+    return _without_one_lp(Table(columns=columns, rows=rows, notes=_notes(scores, "segment")), scores)
 
 
 def _groups(lps: Mapping[str, Sequence[T]], whole: Sequence[T]) -> dict[str, Sequence[T]]:
@@ -152,22 +152,21 @@ def _score_columns(*, exact: bool) -> list[str]:
 
 
 def _score_cells(row: SystemScore | RankedSystem, digits: int, *, exact: bool) -> list[str]:
-    score = _number(row.score, digits, exact=exact)
     if not exact:
-        return [score, interval(row.interval, digits)]
-    low, high = row.interval or (None, None)
-    return [score, _number(low, digits, exact=True), _number(high, digits, exact=True)]
+        return [number(row.score, digits), interval(row.interval, digits)]
+    return exact_cells(row.score, *(row.interval or (None, None)))
 
 
 def _number(value: float | None, digits: int, *, exact: bool) -> str:
-    if not exact:
-        return number(value, digits)
-    return "" if value is None else repr(value)
+    return exact_cells(value)[0] if exact else number(value, digits)
 
 
-def _notes(scores: Scores) -> list[str]:
+def _notes(scores: Scores, level: str = "corpus") -> list[str]:
+    """Signature, range and notes; `level` is that of the table, where a metric has a score of the corpus."""
     low, high = (number(bound, 0) for bound in scores.range)
-    return [str(scores.signature), f"Scores lie in {low} to {high}; {scores.direction}.", *scores.notes]
+    has_corpus = "level" in scores.signature.fields
+    signature = scores.signature.with_fields(level=level) if has_corpus else scores.signature
+    return [str(signature), f"Scores lie in {low} to {high}; {scores.direction}.", *scores.notes]
 
 
 def _without_one_lp(table: Table, scores: Scores) -> Table:

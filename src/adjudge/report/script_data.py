@@ -11,13 +11,15 @@ from adjudge.core.segment import Segment
 from adjudge.core.typology import CATEGORIES, SEVERITIES
 from adjudge.report.annotators import Annotator
 from adjudge.report.invisible import NAMES, RANGES
-from adjudge.report.segments import Key
+from adjudge.report.segments import Key, spread_by_translation
 from adjudge.report.words import FAILURES, lp_words
 
-__all__ = ["APART", "filter_choices", "page_facts", "segment_orders"]
+__all__ = ["filter_choices", "page_facts", "segment_orders"]
 
-APART: Final = 0.5
+_APART: Final = 0.5
 """Spread of ranks from which annotators are said to disagree on a translation."""
+_ONE_IN: Final = 10
+"""Of so many segments, they are said to disagree on one: many annotators are half apart on nearly all."""
 
 
 def page_facts(
@@ -32,9 +34,18 @@ def page_facts(
         ],
         "reasons": FAILURES,
         "invisible": {"ranges": RANGES, "names": NAMES},
-        "apart": APART,
+        "apart": _apart(segments, annotators),
         "domains": _several(s.domain for s in segments.values()),
     }
+
+
+def _apart(segments: Mapping[Key, Segment], annotators: Sequence[Annotator]) -> float:
+    """From which spread on annotators disagree: half of the ranks, or more where many would be."""
+    widest = dict.fromkeys(segments, 0.0)
+    for (key, _), spread in spread_by_translation(annotators).items():
+        widest[key] = max(widest[key], spread)
+    ordered = sorted(widest.values(), reverse=True)
+    return max(_APART, round(ordered[len(ordered) // _ONE_IN], 2)) if ordered else _APART
 
 
 def _languages(lp: str) -> dict[str, dict[str, str]]:

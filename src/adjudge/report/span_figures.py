@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from adjudge.meta.spans.compare import SpanComparison, SpanScore
-from adjudge.report.figures import COLOURS, Figure, figure_canvas
-from adjudge.report.invisible import name_invisible
+from adjudge.report.figures import COLOURS, Figure, figure_canvas, short_name
 from adjudge.report.labels import spread_heights
 from adjudge.report.numbers import number
 
@@ -93,9 +92,8 @@ def _draw(axes: Axes, lines: Mapping[str, _Line]) -> None:
 
 
 def _short(run: str) -> str:
-    """Last part of a path, cut where it would take the place of the drawing."""
-    text = name_invisible(run.rstrip("/").rpartition("/")[2] or run)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    """Last part of a path."""
+    return short_name(run.rstrip("/").rpartition("/")[2] or run, _LONGEST)
 
 
 def _title(curves: Mapping[str, Sequence[SpanScore]]) -> str:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
 from adjudge.core.score import Interval
+from adjudge.core.typology import Severity
+from adjudge.meta.measures.result import Result
 from adjudge.meta.spans.compare import SpanComparison, SpanScore
+from adjudge.meta.spans.confusion import Confusion
 from adjudge.meta.spans.error_free import ErrorFree
 from adjudge.meta.spans.publishable import Publishable
-from adjudge.report.numbers import NOTHING, count, interval, number, whole
+from adjudge.report.numbers import NOTHING, count, exact_cells, interval, number, whole
 from adjudge.report.tables import Table
 
-__all__ = ["error_free_table", "span_table"]
+__all__ = ["confusion_rows", "confusion_table", "error_free_table", "span_table"]
 
 _DIGITS: Final = 3
 _MEASURES: Final = {"precision": "precision", "recall": "recall", "f1": "F1"}
@@ -85,7 +88,7 @@ def _measure_cells(score: SpanScore, *, exact: bool, with_intervals: bool) -> li
         is_of_nothing = not {"precision": score.n_pred, "recall": score.n_gold}.get(name, 1)
         cells.append(repr(value) if exact else number(None if is_of_nothing else value, _DIGITS))
         if with_intervals and exact:
-            cells += ["", ""] if found is None else [repr(found.low), repr(found.high)]
+            cells += exact_cells(*(found or (None, None)))
         elif with_intervals:
             cells.append(interval(found, _DIGITS))
     return cells
@@ -107,7 +110,9 @@ def _notes(comparisons: Mapping[str, SpanComparison]) -> Sequence[str]:
     return [*_signatures(comparisons), f"Average: {average}; {units}.", *notes]
 
 
-def _signatures(found: Mapping[str, SpanComparison] | Mapping[str, ErrorFree]) -> list[str]:
+def _signatures(
+    found: Mapping[str, SpanComparison] | Mapping[str, ErrorFree] | Mapping[str, Confusion],
+) -> list[str]:
     """One line a run, named where there are several."""
     return [f"{run}: {one.signature}" if len(found) > 1 else str(one.signature) for run, one in found.items()]
 
@@ -126,7 +131,7 @@ def error_free_table(found: Mapping[str, ErrorFree], *, exact: bool) -> Table:
         values = [getattr(one, name) for name in _FREE.values()]
         share = one.publishable
         values += [share.share, share.threshold]
-        cells = [_value(value, exact=exact) for value in values]
+        cells = exact_cells(*values) if exact else [number(value, _DIGITS) for value in values]
         counts = [one.n_gold, one.n_pred, one.n, one.failed]
         cells += [("" if exact else NOTHING) if n is None else whole(n, exact=exact) for n in counts]
         rows.append([*([run] if several else []), *cells])
@@ -142,12 +147,6 @@ _FREE_COUNTS: Final = (
     ">translations",
     ">failed",
 )
-
-
-def _value(value: float | None, *, exact: bool) -> str:
-    if exact:
-        return "" if value is None else repr(value)
-    return number(value, _DIGITS)
 
 
 def _free_notes(found: Mapping[str, ErrorFree]) -> list[str]:
@@ -175,3 +174,60 @@ def _publishable_note(share: Publishable) -> str:
 
 def _percent(part: float) -> str:
     return f"{100 * part:.3g} %"
+
+
+# Severities...
+
+
+def confusion_table(found: Confusion, title: str = "") -> Table:
+    """A row for each severity of gold, a column for each of the run; then what one side alone marked.
+
+    Args:
+        found: of one run.
+        title: its name, where there are several.
+    """
+    severities = [*found.severities, None]
+    rows = [[gold or "not marked", *(_amount(found, gold, run) for run in severities)] for gold in severities]
+    return Table(
+        columns=["in gold", *(f">{run or 'not marked'}" for run in severities)],
+        rows=rows,
+        rules=frozenset({len(rows) - 2}),
+        title=title,
+        notes=[str(found.signature), *_same(found), *found.notes],
+    )
+
+
+def _amount(found: Confusion, gold: Severity | None, run: Severity | None) -> str:
+    return "" if gold is run is None else whole(found.counts.get((gold, run), 0))
+
+
+def _same(found: Confusion) -> Iterator[str]:
+    for name, result in (("Same severity", found.same), ("Cohen's kappa", found.kappa)):
+        yield f"{name}, of marks that both marked: {_told(result)}."
+
+
+def _told(result: Result) -> str:
+    if result.value is None:
+        return f"none, for {result.reason}"
+    around = "" if result.interval is None else f" ({interval(result.interval, _DIGITS)})"
+    return f"{number(result.value, _DIGITS)}{around}, n = {whole(result.n)}"
+
+
+def confusion_rows(found: Mapping[str, Confusion]) -> Table:
+    """One row a run and two severities, for programs; an empty cell where that side marked nothing."""
+    several = len(found) > 1
+    rows = [
+        [*([run] if several else []), gold or "", other or "", str(n)]
+        for run, one in found.items()
+        for (gold, other), n in one.counts.items()
+    ]
+    notes = [
+        f"{run}: {note}" if several else note
+        for run, one in found.items()
+        for note in (*_same(one), *one.notes)
+    ]
+    return Table(
+        columns=[*(["run"] if several else []), "gold", "predicted", ">n"],
+        rows=rows,
+        notes=[*_signatures(found), *notes],
+    )

@@ -9,6 +9,7 @@ from typing import Final
 
 from adjudge.core.annotation import Annotation, Failure, Preference, Record
 from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
+from adjudge.meta.ranking.comparisons import in_order_of_names
 
 __all__ = ["Errors", "Verdicts", "count_errors", "count_failures", "count_verdicts"]
 
@@ -115,9 +116,8 @@ def count_verdicts(records: Iterable[Record]) -> list[Verdicts]:
     found: dict[tuple[tuple[str, str], str], Counter[str]] = {}
     for record in records:
         if isinstance(record, Preference):
-            first, second = sorted(record.systems)
-            winner = {"A": record.systems[0], "B": record.systems[1], "E": ""}[record.verdict]
-            winner = _UNDECIDED if record.is_undecided else winner
+            first, second, verdict = in_order_of_names(record)
+            winner = _UNDECIDED if record.is_undecided else {1.0: first, -1.0: second, 0.0: ""}[verdict]
             found.setdefault(((first, second), record.criterion), Counter())[winner] += 1
     return [
         Verdicts(

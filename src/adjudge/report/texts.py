@@ -11,7 +11,7 @@ from adjudge.core.run import Run
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.report.annotators import Annotator
-from adjudge.report.given import Given, Judged, shown_texts, systems_of
+from adjudge.report.given import Given, Judged, shown_texts
 from adjudge.report.segments import Key, merge_segments
 
 __all__ = ["count_left_out", "name_of", "page_texts", "warn_of_misfits"]
@@ -73,7 +73,7 @@ def _check_run(run: Run, segments: Mapping[Key, Segment]) -> None:
     for record in (r for r in run.records if r.lp in lps):
         segment = segments.get((record.lp, record.segment))
         known = {} if segment is None else segment.translations
-        for name in systems_of(record):
+        for name in record.systems:
             if name not in known:
                 what = f"{name} on segment {record.segment!r} of {record.lp}"
                 raise DataError(f"the run of {run.info.annotator} judged {what}, which its test set lacks")
@@ -93,7 +93,7 @@ def _check_file(file: Given, segments: Mapping[Key, Segment]) -> None:
     _refuse_unjudged(file)
     for record in file.records:
         segment = segments.get((record.lp, record.segment))
-        if segment is not None and all(name in segment.translations for name in systems_of(record)):
+        if segment is not None and all(name in segment.translations for name in record.systems):
             return
     hint = "is it of the same test set? --test-set adds its texts"
     raise DataError(f"{file.name}: no judgement is about a translation that the report shows; {hint}")
@@ -111,16 +111,16 @@ def count_left_out(
     return tuple(found)
 
 
-def warn_of_misfits(annotators: Sequence[Annotator], segments: Mapping[Key, Segment], what: str) -> None:
+def warn_of_misfits(annotator: Annotator, segments: Mapping[Key, Segment]) -> None:
     """Warn where errors mark other words than stand there: they were marked in other texts."""
     misfits = total = 0
-    for record in (r for annotator in annotators for r in annotator.records if isinstance(r, Annotation)):
+    for record in (r for r in annotator.records if isinstance(r, Annotation)):
         segment = segments[record.lp, record.segment]
         for span in (s for s in record.spans if s.start is not None and s.text):
             text = segment.source if span.side == "source" else segment.translations[record.system]
             total += 1
             misfits += text[span.start : span.end] != span.text
     if misfits:
-        told = f"{misfits} of {total} errors of {what} mark other words than stand at their place"
-        others = "gold and runs" if what == "gold" else "it and the others"
+        told = f"{misfits} of {total} errors of {annotator.label} mark other words than stand at their place"
+        others = "gold and runs" if annotator.kind == "gold" else "it and the others"
         warnings.warn(f"{told}: {others} may have different texts", DataWarning, stacklevel=3)

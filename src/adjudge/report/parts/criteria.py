@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from adjudge.core.annotation import Annotation, Failure
+from adjudge.core.annotation import Failure
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.agreement.sources import Source
 from adjudge.meta.ranking.criterion_ranking import rank_by_criterion
@@ -39,7 +39,8 @@ def criteria_part(found: Beside) -> Part | None:
         kept, step = _thinned(source)
         try:
             rankings = rank_by_criterion(kept, partial(rank, method="copeland", resamples=_RESAMPLES))
-            figures.append(radar_figure(f"criteria.{found.lp}.{file_stem(annotator.label)}", rankings))
+            name = f"criteria.{found.lp}.{file_stem(annotator.label)}"
+            figures.append(radar_figure(name, rankings, by=annotator.label))
         except (DataError, UsageError):  # fewer than three criteria, or nothing to compare
             continue
         if step > 1:
@@ -72,7 +73,7 @@ def _source(annotator: Annotator, lp: str) -> Source | None:
     if annotator.protocol not in {"mqm", "pairwise"}:
         return None
     records = annotator.of_lp(lp)
-    systems = {n for r in records for n in ((r.system,) if isinstance(r, Annotation) else r.systems)}
+    systems = {name for r in records for name in r.systems}
     if not 2 <= len(systems) <= _MOST_SYSTEMS or not any(not isinstance(r, Failure) for r in records):
         return None
     weights = None if annotator.info is None else annotator.info.weights

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Final
 
 from adjudge.core.score import Interval
 from adjudge.meta.evaluation.binned import Bin
-from adjudge.report.figures import COLOURS, Figure, figure_canvas, titled_drawing
+from adjudge.report.figures import COLOURS, Figure, figure_canvas, short_name, titled_drawing
 from adjudge.report.invisible import name_invisible
 from adjudge.report.numbers import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
+    from matplotlib.text import Text
 
 __all__ = [
     "Dot",
@@ -33,6 +34,9 @@ _INK, _SOFT, _ACCENT, _LINE, _ = COLOURS
 _LONGEST: Final = 20
 _DARKEST: Final = 0.45  # so that ink can be read on it in both themes
 _LABEL_WIDTH: Final = 50
+_COLUMN_TITLE: Final = 6.0  # size of the title of a column of bars
+_APART: Final = 0.85  # of the place that a column has, as much as its title may fill
+_LONG_BAR: Final = 0.5  # of the longest one; on it there is room for a number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,17 +241,33 @@ def _draw_shares(title: str, shares: Mapping[str, Mapping[str, float]], what: st
     grid = drawing.subplots(1, len(categories), sharey=True, squeeze=False)[0]
     for axes, category in zip(grid, categories, strict=True):
         _draw_bars(axes, [shares[s][category] for s in systems], most)
-        axes.set_title("\n".join(textwrap.wrap(category, 12)), loc="left", fontsize=6, fontweight="normal")
+    titles = [
+        axes.set_title(
+            "\n".join(textwrap.wrap(name, 12)), loc="left", fontsize=_COLUMN_TITLE, fontweight="normal"
+        )
+        for axes, name in zip(grid, categories, strict=True)
+    ]
     grid[0].set_yticks(range(len(systems)), [_short(s) for s in systems], fontsize=7)
     grid[0].set_ylim(len(systems) - 0.5, -0.5)
     drawing.supxlabel(_wrapped(what), fontsize=7.5, color=_SOFT, x=0.01, ha="left")
+    if len(grid) > 1:
+        drawing.draw_without_rendering()  # so that sizes are known
+        _fit_titles(titles, grid[1].bbox.x0 - grid[0].bbox.x0)
     return drawing
+
+
+def _fit_titles(titles: Sequence[Text], width: float) -> None:
+    """Make the titles of columns so small that none runs into the next."""
+    widest = max(title.get_window_extent().width for title in titles)
+    for title in titles:
+        title.set_fontsize(_COLUMN_TITLE * min(1.0, _APART * width / widest))
 
 
 def _draw_bars(axes: Axes, values: Sequence[float], most: float) -> None:
     axes.barh(range(len(values)), list(values), height=0.62, color=_ACCENT, alpha=_DARKEST)
     for place, value in enumerate(values):
-        axes.text(0.02 * most, place, f"{100 * value:.0f} %", va="center", fontsize=6, color=_INK)
+        start = 0.0 if value > _LONG_BAR * most else value
+        axes.text(start + 0.03 * most, place, f"{100 * value:.0f} %", va="center", fontsize=6, color=_INK)
     axes.set_xlim(0, most)
     axes.set_xticks([])
     axes.tick_params(length=0)
@@ -255,8 +275,7 @@ def _draw_bars(axes: Axes, values: Sequence[float], most: float) -> None:
 
 
 def _short(name: str) -> str:
-    text = name_invisible(name)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return short_name(name, _LONGEST)
 
 
 def _wrapped(words: str) -> str:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.core.language import script_of, source_language
 from adjudge.core.score import Interval
 from adjudge.meta.evaluation.binned import clustered_mean
-from adjudge.meta.evaluation.frame import UNSPACED, source_lengths
+from adjudge.meta.evaluation.frame import length_names, source_lengths
 from adjudge.meta.measures.result import Floats
 from adjudge.report.numbers import NOTHING, digits_for, number, whole
 from adjudge.report.parts.beside import Beside, Voice
@@ -56,21 +55,27 @@ def strata_part(found: Beside) -> Part | None:
     dots = _dots(first, [s for s in strata if s.kind != "document"])
     title = _finding(first, dots)
     figures = [dots_figure(f"strata.{found.lp}", title, dots, _axis(first))] if len(dots) > 1 else []
-    documents = sum(s.kind == "document" for s in strata)
+    means = replace(_table(voices, strata), notes=_document_notes(found, first, strata))
     notes = ["Intervals (95 %, after ±) are over segments; means are over all systems that were judged."]
-    if documents:
-        of = sum(n > 1 for n in Counter(s.document for s in found.segments).values())
-        notes.append(
-            f"Of {of:,} documents of several segments, the {documents} that score lowest by {first.label}."
-        )
     return Part(
         name="strata",
         title="Domains, lengths, documents",
         finding=title,
         figures=tuple(figures),
-        tables=(_table(voices, strata), _system_table(found, first, strata)),
+        tables=(means, _system_table(found, first, strata)),
         notes=tuple(notes),
     )
+
+
+def _document_notes(found: Beside, first: Voice, strata: Sequence[Stratum]) -> list[str]:
+    """Say which documents of how many stand in the table."""
+    shown = sum(s.kind == "document" for s in strata)
+    several = sum(n > 1 for n in Counter(s.document for s in found.segments if s.document).values())
+    if not shown:
+        return []
+    if shown == several:
+        return [f"All {several:,} documents of several segments, the lowest by {first.label} first."]
+    return [f"Of {several:,} documents of several segments, the {shown} that score lowest by {first.label}."]
 
 
 def _axis(first: Voice) -> str:
@@ -93,13 +98,11 @@ def _by_domain(found: Beside) -> Iterator[Stratum]:
 def _by_length(found: Beside) -> Iterator[Stratum]:
     """Thirds of the segments by the length of their sources."""
     lengths = np.array(source_lengths(found.segments, found.lp))
-    unit = "characters" if script_of(source_language(found.lp)) in UNSPACED else "tokens"
     cuts = sorted({int(np.ceil(q)) for q in np.quantile(lengths, (1 / 3, 2 / 3))} - {int(lengths.min())})
     if not cuts:
         return
-    names = [f"under {cuts[0]} {unit}", *(f"{low} to {high - 1} {unit}" for low, high in pairwise(cuts))]
     place = np.searchsorted(cuts, lengths, side="right")
-    for index, name in enumerate([*names, f"{cuts[-1]} {unit} and more"]):
+    for index, name in enumerate(length_names(found.lp, cuts)):
         yield Stratum(kind="length", label=name, columns=place == index)
 
 

@@ -95,12 +95,13 @@ const shortName = (category) => category.slice(category.indexOf("/") + 1);
 const count = (amount) => amount.toLocaleString("en");
 
 /**
+ * A score with the digits of its annotator, and one that needs none with none, whoever gave it.
  * @param {number} by
  * @param {number | null | undefined} score
  */
 function renderScore(by, score) {
   if (score === null || score === undefined) return null;
-  const digits = score.toFixed(data.annotators[by].digits);
+  const digits = score.toFixed(Number.isInteger(score) ? 0 : data.annotators[by].digits);
   const sign = /^-.*[1-9]/.test(digits) ? "−" : "";
   return make("span", { class: "score" }, sign + digits.replace("-", ""));
 }
@@ -229,7 +230,7 @@ function renderOver(segment, system, all) {
     if (typeof said === "number") return make("div", { class: "voice" }, who(`${data.annotators[said].label}: not judged`));
     const own = renderErrors(segment, said, voice);
     marks.push(...own.marks);
-    const title = make("header", {}, who(nameOf(said)), ...renderTitle(said, false));
+    const title = make("header", { "data-voice": String(voice + 1) }, who(nameOf(said)), ...renderTitle(said, false));
     return make("div", { class: "voice" }, title, ...renderBelow(segment, said, own.items));
   });
   const text = renderText(segment.texts[system] ?? "", data.lps[segment.lp].target, marks, data.invisible);

@@ -20,6 +20,7 @@
 /** @typedef {Mark & {lane: number}} LaidMark */
 
 const LANES = 8;
+const MARGIN = 4;
 const JOINER = 0x200d;
 const FIRST_EMOJI = 0x1f000;
 
@@ -108,10 +109,16 @@ function renderMark(mark, place) {
   return piece;
 }
 
-/** @param {LaidMark} mark */
-function renderLabel(mark) {
+/**
+ * The label at the end of a mark; where several voices lie over one another, with the number of its own.
+ * @param {LaidMark} mark
+ * @param {LaidMark[]} laid
+ */
+function renderLabel(mark, laid) {
   const label = make("span", { class: `tag ${mark.severity}`, "aria-hidden": "true", "data-label": mark.label });
   label.dataset.mark = String(mark.number);
+  const first = laid.find((other) => other.voice === mark.voice && other.to === mark.to);
+  if (mark.voice !== undefined && first === mark) label.dataset.voice = String(mark.voice + 1);
   return label;
 }
 
@@ -133,7 +140,7 @@ function renderText(text, language, marks, invisible) {
   places.forEach((place, index) => {
     for (const mark of laid) {
       if (mark.from === place && mark.to === place) paragraph.append(renderMark(mark, place));
-      if (mark.to === place) paragraph.append(renderLabel(mark));
+      if (mark.to === place) paragraph.append(renderLabel(mark, laid));
     }
     const next = places[index + 1] ?? place;
     const covering = laid.filter((mark) => mark.from <= place && next <= mark.to && place < next);
@@ -149,7 +156,20 @@ function renderText(text, language, marks, invisible) {
 }
 
 /**
- * Light up a mark and its line in the list of errors, with those of the marks around it, and its own label.
+ * Move a label that would reach beyond the side of the window into it.
+ * @param {HTMLElement} label
+ */
+function keepInView(label) {
+  const { width, direction } = getComputedStyle(label, "::after");
+  const wide = parseFloat(width) + 2 * MARGIN;
+  const { left, right } = label.getBoundingClientRect();
+  const start = direction === "rtl" ? left : right - wide;
+  const end = document.documentElement.clientWidth - wide - MARGIN;
+  label.style.setProperty("--shift", `${Math.max(MARGIN, Math.min(start, end)) - start}px`);
+}
+
+/**
+ * Light up a mark and its line in the list of errors, with those of the marks around it; its label names them all.
  * @param {Event} event
  */
 function lightMark(event) {
@@ -157,15 +177,25 @@ function lightMark(event) {
   const scope = target?.closest("[data-marks]");
   if (!(target instanceof HTMLElement) || !scope) return;
   const on = event.type === "mouseover" || event.type === "focusin";
-  const own = target.dataset.mark;
+  const names = [];
   for (let around = target; around !== scope; around = /** @type {HTMLElement} */ (around.parentElement)) {
     const number = around.dataset.mark;
     if (number === undefined) continue;
-    for (const piece of scope.querySelectorAll(`[data-mark="${number}"]`)) {
-      if (number === own || !piece.matches(".tag")) piece.classList.toggle("on", on);
-    }
+    for (const piece of scope.querySelectorAll(`[data-mark="${number}"]:not(.tag)`)) piece.classList.toggle("on", on);
+    names.push(labelOf(scope, number)?.dataset.label);
   }
+  const label = labelOf(scope, target.dataset.mark ?? "");
+  label?.classList.toggle("on", on);
+  if (!label || !on) return;
+  label.dataset.all = names.join("; ");
+  keepInView(label);
 }
+
+/**
+ * @param {Element} scope
+ * @param {string} number
+ */
+const labelOf = (scope, number) => /** @type {HTMLElement | null} */ (scope.querySelector(`.tag[data-mark="${number}"]`));
 
 /**
  * Arrow keys go from mark to mark of one text; only one of them is in the order of the tab key.
