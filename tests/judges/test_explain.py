@@ -132,6 +132,7 @@ def test_every_error_of_an_example_has_a_note_of_its_own(folder: str) -> None:
         ('["a"]', "a list with the 0 notes"),
         ("{", "a list with the 0 notes"),
         ("3", "a list with the 0 notes"),
+        ("{}\n{}", "notes.jsonl has 2 lines"),
     ],
 )
 def test_notes_that_do_not_fit_the_examples_are_an_error(notes: str, message: str) -> None:

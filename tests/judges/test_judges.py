@@ -108,13 +108,13 @@ def test_settings_are_converted_by_the_type_of_their_field(
         ({"round": "5"}, "has no setting 'round'; it has rounds, threshold, strict"),
         ({"profile": "paper"}, "has no setting 'profile'"),
         ({"name": "x"}, "has no setting 'name'"),
-        ({"rounds": "five"}, "must be of type int"),
-        ({"rounds": "5.0"}, "must be of type int"),
-        ({"threshold": "high"}, "must be of type float"),
+        ({"rounds": "five"}, "must be a whole number, got 'five'"),
+        ({"rounds": "5.0"}, "must be a whole number, got '5.0'"),
+        ({"threshold": "high"}, "must be a number, got 'high'"),
         ({"strict": "maybe"}, "must be one of true, yes, on, 1, false"),
         ({"order": "sorted"}, "must be one of given, random; got 'sorted'"),
         ({"steps": "3"}, "must be one of 1, 2; got '3'"),
-        ({"limit": "none"}, "must be of type int"),
+        ({"limit": "none"}, "must be a whole number, got 'none'"),
     ],
 )
 @pytest.mark.usefixtures("outsider")

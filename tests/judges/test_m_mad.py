@@ -14,7 +14,6 @@ from adjudge.core.judge import PROFILES, Profile
 from adjudge.core.typology import Severity, find_category, find_weights
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
-from adjudge.judges._examples import read_examples
 from adjudge.judges._prompts import load_prompts
 from adjudge.judges._spans import find_place
 from adjudge.judges.m_mad import MMad
@@ -654,8 +653,8 @@ async def test_notes_and_reasons_are_asked_for_in_a_language(profile: Profile) -
 
 
 def examples_of(name: str) -> Any:
-    texts = load_prompts("m_mad", (f"examples_{name}.jsonl", f"notes_{name}.jsonl"), None).texts
-    return read_examples(texts[f"examples_{name}.jsonl"], texts[f"notes_{name}.jsonl"])
+    files = load_prompts("m_mad", (f"examples_{name}.jsonl", f"notes_{name}.jsonl"), None)
+    return files.examples(name)
 
 
 @pytest.mark.parametrize("dimension", [*DIMENSIONS, ALL], ids=lambda dimension: dimension.name)

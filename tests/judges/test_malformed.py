@@ -72,6 +72,15 @@ async def outcome(judge: TranslationJudge, judged: Subject, before: list[str], r
     return "ANNOTATION"
 
 
+def at_step(
+    name: str, profile: Profile, settings: dict[str, str], step: int
+) -> tuple[TranslationJudge, list[str], str]:
+    """A judge, good replies to what it asks before a step, and the form of the step itself."""
+    forms = forms_of(name, profile, settings)
+    before = [with_third_heading(VALID[form], name, form) for form in forms[:step]]
+    return load_judge(name, profile=profile, settings=settings), before, forms[step]
+
+
 def test_the_table_of_steps_knows_every_judge() -> None:
     assert STEPS.keys() | MANY_AGENTS == set(SINGLE)
 
@@ -87,10 +96,7 @@ def test_the_corpus_holds_what_it_says() -> None:
 async def test_no_malformed_reply_becomes_an_annotation(
     name: str, profile: Profile, settings: dict[str, str], step: int
 ) -> None:
-    judge = load_judge(name, profile=profile, settings=settings)
-    forms = forms_of(name, profile, settings)
-    before = [with_third_heading(VALID[form], name, form) for form in forms[:step]]
-    form = forms[step]
+    judge, before, form = at_step(name, profile, settings, step)
     wrong, reasons_wrong = [], []
     for bad in (*ANYWHERE, *IN_FORM[form], *unfinished(form)):
         text = with_third_heading(bad.reply.text, name, form)
@@ -108,11 +114,9 @@ async def test_no_malformed_reply_becomes_an_annotation(
 async def test_a_reply_malformed_for_another_form_is_refused_too(
     name: str, profile: Profile, settings: dict[str, str], step: int
 ) -> None:
-    judge = load_judge(name, profile=profile, settings=settings)
-    forms = forms_of(name, profile, settings)
-    before = [with_third_heading(VALID[form], name, form) for form in forms[:step]]
-    others: list[Bad] = [bad for form, rows in IN_FORM.items() if form != forms[step] for bad in rows]
-    own = {bad.reply.text for bad in IN_FORM[forms[step]]} | FINE.get(forms[step], set())
+    judge, before, form = at_step(name, profile, settings, step)
+    others: list[Bad] = [bad for other, rows in IN_FORM.items() if other != form for bad in rows]
+    own = {bad.reply.text for bad in IN_FORM[form]} | FINE.get(form, set())
     accepted = [
         bad.reply.text[:80]
         for bad in others

@@ -307,15 +307,47 @@ def test_prompts_that_cannot_be_read_are_an_error(make: str, tmp_path: Path) -> 
         load_judge("gemba-mqm", prompts=path)
 
 
+WORKED: dict[str, object] = {"lp": "en-de", "source": "a", "reference": "b", "translation": "c", "errors": []}
+FOUND = {"span": "c", "category": "accuracy/addition", "severity": "major", "side": "translation"}
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
-    [("{", "must be a JSON object"), ("[]", "must have"), ('{"lp": "en-de"}', "must have errors, lp")],
+    [
+        ("{", "must be a JSON object"),
+        ("[]", "must have"),
+        ('{"lp": "en-de"}', "must have errors, lp"),
+        (json.dumps(WORKED | {"source": 3}), "source must be text, got 3"),
+        (json.dumps(WORKED | {"lp": None}), "lp must be text, got None"),
+        (json.dumps(WORKED | {"lp": "zz"}), "a language pair names two languages"),
+        (json.dumps(WORKED | {"errors": 5}), "errors must be a list of objects with the texts category"),
+        (json.dumps(WORKED | {"errors": [{"span": "c"}]}), 'side, span, got [{"span": "c"}]'),
+        (json.dumps(WORKED | {"errors": [FOUND | {"span": None}]}), "errors must be a list"),
+    ],
 )
 def test_a_broken_example_is_an_error_with_its_line(line: str, message: str) -> None:
     files = Prompts(texts={"examples.jsonl": f"\n{line}\n"})
     with pytest.raises(UsageError, match=r"examples\.jsonl line 2") as error:
         files.examples()
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "file"), [("gemba-mqm", "examples.jsonl"), ("m-mad", "examples_fluency.jsonl")]
+)
+def test_broken_examples_of_the_user_are_refused_before_anything_is_asked(
+    name: str, file: str, tmp_path: Path
+) -> None:
+    (tmp_path / file).write_text(json.dumps(WORKED | {"errors": 5}))
+    with pytest.raises(UsageError, match=f"{file} line 1: errors must be a list"):
+        load_judge(name, prompts=tmp_path)
+
+
+async def test_a_judge_that_shows_its_nearest_example_needs_one(tmp_path: Path) -> None:
+    (tmp_path / "examples.jsonl").write_text("")
+    judge = load_judge("ea-prompt", prompts=tmp_path)
+    with pytest.raises(UsageError, match=r"examples\.jsonl has no example"):
+        await judge.annotate(subject(), Script())
 
 
 def test_the_digest_covers_names_and_contents_and_nothing_else() -> None:

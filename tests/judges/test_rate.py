@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -736,6 +737,12 @@ def test_tools_that_nothing_describes_are_refused(tmp_path: Any) -> None:
     (tmp_path / "tools.jsonl").write_text("search\n")
     with pytest.raises(UsageError, match=r"every line of tools\.jsonl"):
         asyncio.run(Rate(prompts=tmp_path).annotate_all(source(), Script()))
+
+
+def test_what_is_told_in_place_of_a_result_is_there_before_anything_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "errors.jsonl").write_text('{"error": "one_tool", "text": "x"}\n')
+    with pytest.raises(UsageError, match=r"errors\.jsonl must have a line with error 'anchors_needed'"):
+        _ = Rate(prompts=tmp_path).roles
 
 
 # The memory...

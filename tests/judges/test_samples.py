@@ -113,10 +113,10 @@ async def test_a_temperature_of_the_judge_is_left_alone() -> None:
     ("settings", "message"),
     [
         ({"samples": "1"}, "samples must be 2 or more"),
-        ({"samples": "many"}, "must be of type int"),
+        ({"samples": "many"}, "must be a whole number, got 'many'"),
         ({"samples": "3", "temperature": "0"}, "need a temperature above 0"),
         ({"samples": "3", "temperature": "inf"}, "need a temperature above 0"),
-        ({"temperature": "0.5"}, "has no setting 'temperature'"),
+        ({"temperature": "0.5"}, "gemba-da takes none: add samples"),
     ],
 )
 def test_what_would_be_one_judgement_is_refused(settings: dict[str, Any], message: str) -> None:

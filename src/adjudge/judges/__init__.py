@@ -87,6 +87,10 @@ def load_judge(
         if "prompts" not in known:
             raise UsageError(f"judge {name!r} has no prompts to set")
         values["prompts"] = prompts
+    if "temperature" in settings.keys() - known and "samples" not in settings:
+        raise UsageError(
+            f"temperature says how samples are drawn, and {name} takes none: add samples, such as 5"
+        )
     drawn = {
         key: text
         for key, text in settings.items()

@@ -7,31 +7,30 @@ import json
 import random
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple
 
-from adjudge.core.annotation import Verdict
+from adjudge.core.annotation import Preference, Verdict
 from adjudge.core.ask import About, Ask, Message, Reply, Sampling
-from adjudge.core.judge import Profile
+from adjudge.core.judge import PairJudge, preference_of
 from adjudge.core.language import language_name
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._json import check_keys, object_schema, read_object
+from adjudge.judges._fields import check_keys, object_schema, read_words
+from adjudge.judges._json import read_object
 from adjudge.judges._prompts import Parts, Prompts
-from adjudge.judges._read import shown
 from adjudge.judges._subject import judged_texts, language_names, render_pair
 from adjudge.judges._verdicts import (
     TIE_BY_STRENGTH,
     TURNED,
     VERDICTS,
-    Inconsistent,
-    Orders,
-    Strength,
+    PairSettings,
     disagreement,
     is_near_tie,
     mean_strength,
     read_strength,
+    read_verdict,
 )
 
 __all__ = [
@@ -41,6 +40,7 @@ __all__ = [
     "Comparison",
     "Criterion",
     "is_identical",
+    "preference_by",
     "read_criterion",
 ]
 
@@ -104,27 +104,13 @@ class Comparison:
         judge: who asks.
         criterion: by which is compared.
         prompts: with `system.md` and `PAIR_FILES`.
-        orders: see `Orders`.
-        order_seed: of the random order.
-        profile: the recommended one holds the model to a schema.
-        explain_in: code of the language of the analysis; None leaves it to the model.
-        inconsistent: see `Inconsistent`.
-        strength: see `Strength`.
-        tie_threshold: a preference that is not stronger is E; None makes no ties.
-        facts: for the embedded model, besides what it is told of every comparison.
+        settings: of the judge.
     """
 
     judge: str
     criterion: Criterion
     prompts: Prompts
-    orders: Orders
-    order_seed: int = 0
-    profile: Profile = "recommended"
-    explain_in: str | None = None
-    inconsistent: Inconsistent = "E"
-    strength: Strength = "none"
-    tie_threshold: float | None = None
-    facts: Mapping[str, object] = field(default_factory=dict)
+    settings: PairSettings
 
     async def settle(self, subject: Subject, ask: Ask) -> Compared | AnswerError:
         """Ask in every order; a verdict that changes with the order is E, or kept as undecided."""
@@ -138,9 +124,12 @@ class Comparison:
         turned = [order.systems != subject.systems for order in orders]
         verdicts = tuple(TURNED[a.verdict] if t else a.verdict for a, t in zip(read, turned, strict=True))
         strength = mean_strength([(a.strength, t) for a, t in zip(read, turned, strict=True)])
-        flags = (*(flag for a in read for flag in a.flags), *disagreement(verdicts, self.inconsistent))
+        flags = (
+            *(flag for a in read for flag in a.flags),
+            *disagreement(verdicts, self.settings.inconsistent),
+        )
         verdict = verdicts[0] if len(set(verdicts)) == 1 else "E"
-        if verdict != "E" and is_near_tie(strength, self.tie_threshold):
+        if verdict != "E" and is_near_tie(strength, self.settings.tie_threshold):
             verdict, flags = "E", (*flags, TIE_BY_STRENGTH)
         return Compared(verdict, verdicts, flags, read[0].analysis, strength)
 
@@ -152,7 +141,7 @@ class Comparison:
             subject=subject,
             wants="verdict",
             role=self.criterion.name,
-            facts={"criterion": self.criterion.name, "aspects": self.criterion.aspects, **self.facts},
+            facts={"criterion": self.criterion.name, "aspects": self.criterion.aspects},
         )
         try:
             answer = await ask(
@@ -161,7 +150,7 @@ class Comparison:
                 read=partial(self.read, subject=subject),
                 attempts=_ATTEMPTS,
                 schema=self.schema,
-                sampling=Sampling(logprobs=self.strength == "logprob"),
+                sampling=Sampling(logprobs=self.settings.strength == "logprob"),
             )
         except AnswerError as error:
             return error
@@ -180,14 +169,15 @@ class Comparison:
         return [system, Message("user", render_pair(self.prompts, subject))]
 
     def _form(self) -> Parts:
-        language = "in words" if self.explain_in is None else f"in {language_name(self.explain_in)}"
+        code = self.settings.explain_in
+        language = "in words" if code is None else f"in {language_name(code)}"
         shape = json.dumps(dict.fromkeys(self.criterion.aspects, "...") or "...", ensure_ascii=False)
         return self.prompts.piece("verdict_json", analysis=shape, language=language)
 
     @property
     def schema(self) -> Mapping[str, object] | None:
         """JSON schema of the answer; None where the paper's form is only described."""
-        if self.profile != "recommended":
+        if self.settings.profile != "recommended":
             return None
         text = {"type": "string"}
         aspects = self.criterion.aspects
@@ -202,35 +192,44 @@ class Comparison:
         """
         reading = read_object(reply, judged=judged_texts(subject))
         value = check_keys(reading.value, ("analysis", "result"), "the answer")
-        verdict = next((v for v in VERDICTS if v == value["result"]), None)
-        if verdict is None:
-            raise AnswerError("label", f"result must be A, B or E, got {shown(value['result'])}")
+        verdict = read_verdict(value["result"])
         analysis = self._read_analysis(value["analysis"])
-        strength = read_strength(reply, verdict) if self.strength == "logprob" else None
+        strength = read_strength(reply, verdict) if self.settings.strength == "logprob" else None
         return _Answer(verdict, reading.flags, analysis, strength)
 
     def _read_analysis(self, value: object) -> str:
         if not self.criterion.aspects:
-            return _words(value, "analysis")
+            return read_words(value, "analysis")
         found = check_keys(value, self.criterion.aspects, "the analysis")
-        return "\n".join(f"{name}: {_words(found[name], name)}" for name in self.criterion.aspects)
+        return "\n".join(f"{name}: {read_words(found[name], name)}" for name in self.criterion.aspects)
 
     def _shown(self, subject: Subject) -> list[Subject]:
         """The pair in each order in which it is shown."""
         turned = subject.of(*reversed(subject.systems))
-        if self.orders == "both":
+        orders, seed = self.settings.shown_in, self.settings.order_seed
+        if orders == "both":
             return [subject, turned]
-        if self.orders == "random" and random.Random(f"{self.order_seed}/{subject.key}").random() < 0.5:
+        if orders == "random" and random.Random(f"{seed}/{subject.key}").random() < 0.5:
             return [turned]
         return [subject]
 
 
-def _words(value: object, what: str) -> str:
-    if not isinstance(value, str):
-        raise AnswerError("schema", f"{what} must be text, got {shown(value)}")
-    if not value.strip():
-        raise AnswerError("schema", f"{what} must say something, got an empty text")
-    return value.strip()
+def preference_by(
+    judge: PairJudge, subject: Subject, criterion: str, found: Compared | AnswerError
+) -> Preference | AnswerError:
+    """What came of one criterion, as a record; or why there is none."""
+    if isinstance(found, AnswerError):
+        return found
+    return preference_of(
+        judge,
+        subject,
+        criterion=criterion,
+        verdict=found.verdict,
+        orders=found.orders,
+        flags=found.flags,
+        rationale=found.rationale or None,
+        strength=found.strength,
+    )
 
 
 def is_identical(subject: Subject) -> bool:

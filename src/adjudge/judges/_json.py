@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from adjudge.core.ask import Reply
@@ -20,7 +20,7 @@ from adjudge.errors import AnswerError
 from adjudge.judges._read import check_characters, copied, echoes, read_text, shown, unreadable
 from adjudge.judges._refusals import is_refusal
 
-__all__ = ["Reading", "check_keys", "object_schema", "read_object", "read_whole_number"]
+__all__ = ["Reading", "read_digits", "read_object"]
 
 _BRACKET: Final = re.compile(r"[{}\[\]]")
 _BRACE: Final = re.compile(r"[{}]")
@@ -61,39 +61,9 @@ def read_object(reply: Reply, *, judged: tuple[str, ...], repair: bool = False) 
     return Reading(_checked(value) if "\\u" in text else value, copied(text, judged))
 
 
-def check_keys(value: object, keys: Collection[str], what: str) -> dict[str, object]:
-    """Refuse what is no object with exactly these keys.
-
-    Raises:
-        AnswerError: schema.
-    """
-    if not isinstance(value, dict):
-        raise AnswerError("schema", f"{what} must be an object, got {shown(value)}")
-    if value.keys() != set(keys):
-        wanted, came = ", ".join(keys), ", ".join(value) or "nothing"
-        raise AnswerError("schema", f"{what} must have exactly {wanted}; got {shown(came)}")
-    return value
-
-
-def object_schema(**fields: object) -> Mapping[str, object]:
-    """JSON schema of an object with exactly these fields."""
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": list(fields),
-        "additionalProperties": False,
-    }
-
-
-def read_whole_number(value: object, low: int, high: int, what: str) -> int:
-    """A number as JSON has it: no text, no truth value, no fraction.
-
-    Raises:
-        AnswerError: range.
-    """
-    if type(value) is not int or not low <= value <= high:
-        raise AnswerError("range", f"{what} must be a whole number from {low} to {high}, got {shown(value)}")
-    return value
+def read_digits(digits: str) -> float:
+    """The whole number that digits spell, or infinity for one too long to be any."""
+    return int(digits) if len(digits) < 20 else math.inf
 
 
 def _same(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -110,7 +80,7 @@ def _same(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 _JSON: Final = json.JSONDecoder(
     object_pairs_hook=_same,
-    parse_int=lambda digits: int(digits) if len(digits) < 20 else math.inf,
+    parse_int=read_digits,
 )
 """Numbers too large and NaN become floats that are not finite, which no field accepts."""
 

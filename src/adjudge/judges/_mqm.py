@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Final, Literal, get_args
+from typing import Final, get_args
 
 from adjudge.core.annotation import ErrorSpan, Side
 from adjudge.core.ask import About, Ask, Message, Reply, Sampling
@@ -15,16 +15,16 @@ from adjudge.core.language import language_name
 from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity
 from adjudge.errors import AnswerError, UsageError
+from adjudge.judges._fields import check_keys, object_schema
 from adjudge.judges._headings import heading, read_headings, render_headings
-from adjudge.judges._json import Reading, check_keys, object_schema, read_object
+from adjudge.judges._json import Reading, read_object
+from adjudge.judges._profiles import Form, find_form
 from adjudge.judges._prompts import Parts, Prompts
 from adjudge.judges._read import echoes, read_text, shown
 from adjudge.judges._spans import Listed, Marked, either, place_errors
 from adjudge.judges._subject import judged_texts, render_example
 
-__all__ = ["GEMBA_CATEGORIES", "ErrorList", "Form", "find_form"]
-
-Form = Literal["json", "headings"]
+__all__ = ["GEMBA_CATEGORIES", "ErrorList"]
 
 GEMBA_CATEGORIES: Final = (
     *("accuracy/addition", "accuracy/mistranslation", "accuracy/omission", "accuracy/untranslated text"),
@@ -39,18 +39,6 @@ _KEYS: Final = ("span", "category", "severity", "side")
 _KEYS_EXPLAINED: Final = ("span", "note", "category", "severity", "side")
 _SAMPLING: Final = Sampling()
 _SIDES: Final[tuple[Side, ...]] = get_args(Side)
-
-
-def find_form(profile: Profile) -> Form:
-    """JSON is ours; the papers and their code have headings.
-
-    Raises:
-        UsageError: no such profile.
-    """
-    forms: dict[str, Form] = {"recommended": "json", "paper": "headings", "code": "headings"}
-    if profile not in forms:
-        raise UsageError(f"no profile {profile!r}; there are {', '.join(forms)}")
-    return forms[profile]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +67,19 @@ class ErrorList:
         if self.form != "json":
             raise UsageError("explain_in is for the recommended profile: the papers' headings have no notes")
         language_name(self.explain_in)
+
+    @classmethod
+    def of(
+        cls,
+        profile: Profile,
+        severities: tuple[Severity, ...],
+        explain_in: str | None,
+        categories: tuple[str, ...] = GEMBA_CATEGORIES,
+    ) -> ErrorList:
+        """In the form of a profile."""
+        return cls(
+            form=find_form(profile), severities=severities, categories=categories, explain_in=explain_in
+        )
 
     @property
     def file(self) -> str:

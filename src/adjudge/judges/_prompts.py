@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -22,6 +23,7 @@ Part = str | Quoted
 Parts = tuple[Part, ...]
 
 _SHARED: Final = "shared"
+_EXAMPLES: Final = re.compile(r"(?:examples|notes)_?(?P<kind>.*)\.jsonl")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,17 +59,20 @@ class Prompts:
         parts = _render_words(self.texts[file], tuple(words.items()), quoted, file)
         return tuple([values[p.name] if isinstance(p, Quoted) else p for p in parts]) if quoted else parts  # type: ignore[misc]
 
-    def examples(self) -> tuple[Example, ...]:
-        """Worked examples in file order."""
-        return self._examples
-
-    @cached_property
-    def _examples(self) -> tuple[Example, ...]:
-        return read_examples(self.texts["examples.jsonl"], self.texts.get("notes.jsonl"))
+    def examples(self, kind: str = "") -> tuple[Example, ...]:
+        """Worked examples in file order: of `examples.jsonl`, or of `examples_KIND.jsonl`."""
+        file, notes = (f"{name}_{kind}.jsonl" if kind else f"{name}.jsonl" for name in ("examples", "notes"))
+        return read_examples(self.texts[file], self.texts.get(notes), file)
 
     def nearest_example(self, lp: str) -> Example:
-        """The example of the lp, else one into the same language, else from it, else the first."""
+        """The example of the lp, else one into the same language, else from it, else the first.
+
+        Raises:
+            UsageError: there is none.
+        """
         found = self.examples()
+        if not found:
+            raise UsageError("examples.jsonl has no example, and this judge shows its model one")
         tests = (
             lambda e: e.lp == lp,
             lambda e: target_language(e.lp) == target_language(lp),
@@ -103,7 +108,7 @@ def load_prompts(
 
     Raises:
         UsageError: no such folder, an empty one, or a file in it that the judge does not have: most likely
-            misspelt.
+            misspelt; or worked examples that are none.
     """
     ours = {**_packaged(_SHARED), **_packaged(_SHARED, package), **_packaged(judge, package)}
     theirs = {} if folder is None else _folder(folder)
@@ -114,7 +119,11 @@ def load_prompts(
         raise UsageError(
             f"{folder} has {', '.join(unknown)}; this judge's files are {', '.join(sorted(ours))}"
         )
-    return Prompts(texts={name: theirs[name] if name in theirs else ours[name] for name in names})
+    prompts = Prompts(texts={name: theirs[name] if name in theirs else ours[name] for name in names})
+    for name in theirs.keys() & prompts.texts.keys():
+        if kind := _EXAMPLES.fullmatch(name):
+            prompts.examples(kind["kind"])  # what is wrong with them is said before anything is asked
+    return prompts
 
 
 def render(template: str, values: Mapping[str, Part | Parts], where: str) -> Parts:

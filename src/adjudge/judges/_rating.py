@@ -12,8 +12,9 @@ from adjudge.core.judge import Profile
 from adjudge.core.language import language_name, source_language, target_language
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError
-from adjudge.judges._json import check_keys, object_schema, read_object, read_whole_number
-from adjudge.judges._mqm import find_form
+from adjudge.judges._fields import check_keys, object_schema, read_whole_number
+from adjudge.judges._json import read_object
+from adjudge.judges._profiles import find_form
 from adjudge.judges._prompts import Prompts
 from adjudge.judges._read import copied, read_text, shown, unreadable
 from adjudge.judges._subject import judged_texts

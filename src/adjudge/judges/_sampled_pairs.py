@@ -11,9 +11,9 @@ from adjudge.core.annotation import UNDECIDED, Preference, Verdict
 from adjudge.core.ask import Ask
 from adjudge.core.judge import PairJudge
 from adjudge.core.segment import Subject
-from adjudge.errors import AnswerError, DataError
+from adjudge.errors import AnswerError
 from adjudge.judges._comparison import IDENTICAL
-from adjudge.judges._samples import MISSING, Repeated, readable
+from adjudge.judges._samples import MISSING, Repeated, readable, taken_of_each
 from adjudge.judges._verdicts import (
     INCONSISTENT,
     SIGNS,
@@ -65,12 +65,7 @@ class SampledPairs(Repeated):
         return self.judge.criteria
 
     async def _compare(self, subject: Subject, ask: Ask) -> Sequence[Outcome]:
-        try:
-            return await self.judge.compare(subject, ask)
-        except AnswerError as error:
-            return [error] * len(self.criteria)
-        except DataError as error:  # a value of the model's that no record accepts
-            return [AnswerError("schema", str(error))] * len(self.criteria)
+        return await taken_of_each(self.judge.compare(subject, ask), len(self.criteria))
 
     def _together(self, taken: Sequence[Outcome]) -> Outcome:
         """One preference on one criterion."""

@@ -11,8 +11,8 @@ from adjudge.core.ask import Ask
 from adjudge.core.judge import Calls, SearchingJudge, SourceJudge
 from adjudge.core.search import SearchEngine
 from adjudge.core.segment import Subject
-from adjudge.errors import AnswerError, DataError
-from adjudge.judges._samples import Repeated, together
+from adjudge.errors import AnswerError
+from adjudge.judges._samples import Repeated, taken_of_each, together
 
 __all__ = ["SampledSearches", "SampledSources"]
 
@@ -21,7 +21,18 @@ Annotate = Callable[[Subject, Ask], Awaitable[Sequence[Outcome]]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampledSources(Repeated):
+class _OfSources(Repeated):
+    """Whatever it looks up, its calls are counted for a source."""
+
+    judge: SourceJudge | SearchingJudge
+
+    def calls_for(self, systems: int) -> Calls:
+        """The judge's own, as often as there are samples."""
+        return Calls(*(self.samples * count for count in self.judge.calls_for(systems)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledSources(_OfSources):
     """A judge of all translations of a source, asked several times."""
 
     judge: SourceJudge
@@ -30,13 +41,9 @@ class SampledSources(Repeated):
         """Judge all translations several times; of each put together what its judgements agree on."""
         return await _sampled(self, self.judge.annotate_all, subject, ask)
 
-    def calls_for(self, systems: int) -> Calls:
-        """The judge's own, as often as there are samples."""
-        return Calls(*(self.samples * count for count in self.judge.calls_for(systems)))
-
 
 @dataclass(frozen=True, kw_only=True)
-class SampledSearches(Repeated):
+class SampledSearches(_OfSources):
     """A judge of all translations of a source that looks things up, asked several times.
 
     Each sample begins anew, with nothing in its memory; a query has one answer for all of them.
@@ -65,25 +72,13 @@ class SampledSearches(Repeated):
         """Judge all translations several times; of each put together what its judgements agree on."""
         return await _sampled(self, partial(self.judge.annotate_all, engine=engine), subject, ask)
 
-    def calls_for(self, systems: int) -> Calls:
-        """The judge's own, as often as there are samples."""
-        return Calls(*(self.samples * count for count in self.judge.calls_for(systems)))
-
 
 async def _sampled(sampled: Repeated, annotate: Annotate, subject: Subject, ask: Ask) -> Sequence[Outcome]:
     """Of each system one outcome, put together from all samples."""
     warm = sampled.warm(ask)
-    taken = [await _one(annotate, subject, warm) for _ in range(sampled.samples)]
+    judgings = (annotate(subject, warm) for _ in range(sampled.samples))
+    taken = [await taken_of_each(judging, len(subject.systems)) for judging in judgings]
     return [_together(own, sampled.weights) for own in zip(*taken, strict=True)]
-
-
-async def _one(annotate: Annotate, subject: Subject, ask: Ask) -> Sequence[Outcome]:
-    try:
-        return await annotate(subject, ask)
-    except AnswerError as error:
-        return [error] * len(subject.systems)
-    except DataError as error:  # a value of the model's that no record accepts
-        return [AnswerError("schema", str(error))] * len(subject.systems)
 
 
 def _together(taken: Sequence[Outcome], weights: str | None) -> Outcome:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
@@ -28,6 +28,8 @@ __all__ = [
     "Sampled",
     "check_temperature",
     "readable",
+    "taken",
+    "taken_of_each",
     "together",
 ]
 
@@ -118,33 +120,44 @@ class Sampled(Repeated):
             AnswerError: half of the samples or more could not be read.
         """
         warm = self.warm(ask)
-        return together([await self._judge(subject, warm) for _ in range(self.samples)], self.judge.weights)
-
-    async def _judge(self, subject: Subject, ask: Ask) -> Annotation | AnswerError:
-        try:
-            return await self.judge.annotate(subject, ask)
-        except AnswerError as error:
-            return error
-        except DataError as error:  # a value of the model's that no record accepts
-            return AnswerError("schema", str(error))
+        judgings = (self.judge.annotate(subject, warm) for _ in range(self.samples))
+        return together([await taken(judging) for judging in judgings], self.judge.weights)
 
 
-def together(taken: Sequence[Annotation | AnswerError], weights: str | None) -> Annotation:
+async def taken(judging: Awaitable[T]) -> T | AnswerError:
+    """One sample, or why there is none."""
+    try:
+        return await judging
+    except AnswerError as error:
+        return error
+    except DataError as error:  # a value of the model's that no record accepts
+        return AnswerError("schema", str(error))
+
+
+async def taken_of_each(
+    judging: Awaitable[Sequence[T | AnswerError]], count: int
+) -> Sequence[T | AnswerError]:
+    """One sample of so many judgements that are made at once, each of them or why there is none."""
+    found = await taken(judging)
+    return [found] * count if isinstance(found, AnswerError) else found
+
+
+def together(samples: Sequence[Annotation | AnswerError], weights: str | None) -> Annotation:
     """One annotation of several of one translation.
 
     Rating: the mean. Spans: by `vote`. Counts: the largest that more than half of the samples reach.
     Flags: all, each once. Rationale: that of the sample whose number is nearest to the mean.
 
     Args:
-        taken: the samples, in order.
+        samples: in order.
         weights: of marked errors; None where translations are rated.
 
     Raises:
         AnswerError: half of the samples or more could not be read.
     """
-    read = readable(taken)
+    read = readable(samples)
     flags = [flag for one in read for flag in one.flags]
-    if len(read) < len(taken):
+    if len(read) < len(samples):
         flags.append(MISSING)
     numbers = [_number(one, weights) for one in read]
     return replace(
@@ -205,19 +218,19 @@ def check_temperature(temperature: float) -> None:
         raise UsageError(f"samples need a temperature above 0, got {temperature!r}")
 
 
-def readable(taken: Sequence[T | AnswerError]) -> list[T]:
+def readable(samples: Sequence[T | AnswerError]) -> list[T]:
     """The samples that could be read, in order, if they are more than half of those that were taken.
 
     Raises:
         AnswerError: they are not; with the reason that all the others share, else count.
     """
-    read = [one for one in taken if not isinstance(one, AnswerError)]
-    failed = [one for one in taken if isinstance(one, AnswerError)]
-    if 2 * len(read) > len(taken):
+    read = [one for one in samples if not isinstance(one, AnswerError)]
+    failed = [one for one in samples if isinstance(one, AnswerError)]
+    if 2 * len(read) > len(samples):
         return read
     reasons = Counter(error.reason for error in failed)
     listed = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
-    detail = f"{len(read)} of {len(taken)} samples could be read, and more than half must be ({listed}); "
+    detail = f"{len(read)} of {len(samples)} samples could be read, and more than half must be ({listed}); "
     raise AnswerError(failed[0].reason if len(reasons) == 1 else "count", detail + failed[0].detail)
 
 

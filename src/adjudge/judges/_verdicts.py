@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
-from typing import Final, Literal, get_args
+from pathlib import Path
+from typing import ClassVar, Final, Literal, get_args
 
 from adjudge.core.annotation import UNDECIDED, Verdict
 from adjudge.core.ask import Reply
 from adjudge.core.judge import Profile
 from adjudge.errors import AnswerError, UsageError
+from adjudge.judges._read import shown
 
 __all__ = [
     "INCONSISTENT",
@@ -21,15 +24,15 @@ __all__ = [
     "VERDICTS",
     "Inconsistent",
     "Orders",
+    "PairSettings",
     "Strength",
-    "check_orders",
     "check_threshold",
     "disagreement",
-    "find_orders",
     "is_near_tie",
     "majority",
     "mean_strength",
     "read_strength",
+    "read_verdict",
     "synthesise",
 ]
 
@@ -52,6 +55,18 @@ SIGNS: Final[Mapping[Verdict, int]] = {"A": 1, "B": -1, "E": 0}
 _RESULT: Final = re.compile(r'"result"\s*:\s*"(?P<letter>[ABE])"')
 
 
+def read_verdict(value: object) -> Verdict:
+    """A verdict as a model gives it.
+
+    Raises:
+        AnswerError: label, for anything else.
+    """
+    verdict = next((known for known in VERDICTS if known == value), None)
+    if verdict is None:
+        raise AnswerError("label", f"result must be A, B or E, got {shown(value)}")
+    return verdict
+
+
 def majority(verdicts: Sequence[Verdict]) -> Verdict:
     """Which translation more criteria favour; if as many favour each, the first verdict that is not E."""
     lead = sum(map(SIGNS.__getitem__, verdicts))
@@ -67,30 +82,62 @@ def synthesise(verdicts: Sequence[Verdict | None]) -> Verdict | None:
     return outcomes.pop() if len(outcomes) == 1 else None
 
 
-def find_orders(wanted: Orders | None, profile: Profile) -> Orders:
-    """The orders of a profile where none are set: both are our advice, the paper shows the pair as given.
+@dataclass(frozen=True, kw_only=True)
+class PairSettings:
+    """What every judge of pairs may be told.
+
+    Args:
+        profile: the recommended one shows both orders and holds the model to a schema.
+        orders: see `Orders`; None for those of the profile: the paper shows the pair as given.
+        order_seed: of the random order.
+        inconsistent: see `Inconsistent`.
+        strength: see `Strength`.
+        tie_threshold: a preference that is not stronger is E; None makes no ties.
+        explain_in: code of the language of the analysis; None leaves it to the model.
+        prompts: folder with files that stand in for ours.
 
     Raises:
-        UsageError: no such orders.
+        UsageError: no such orders, or a setting that does nothing beside others.
     """
-    if wanted is not None and wanted not in get_args(Orders):
-        raise UsageError(f"orders must be one of {', '.join(get_args(Orders))}; got {wanted!r}")
-    return wanted or ("both" if profile == "recommended" else "given")
 
+    protocol: ClassVar[str] = "pairwise"
+    weights: ClassVar[None] = None
+    with_reference: ClassVar[bool] = False
 
-def check_orders(wanted: Orders | None, profile: Profile, inconsistent: Inconsistent, seed: int) -> None:
-    """Refuse orders that there are not, and settings that do nothing in the orders that there are.
+    profile: Profile = "recommended"
+    orders: Orders | None = None
+    order_seed: int = 0
+    inconsistent: Inconsistent = "E"
+    strength: Strength = "none"
+    tie_threshold: float | None = None
+    explain_in: str | None = None
+    prompts: Path | None = None
 
-    Raises:
-        UsageError: as said.
-    """
-    orders = find_orders(wanted, profile)
-    if inconsistent == "keep" and orders != "both":
-        raise UsageError(
-            f"inconsistent keep is for verdicts of both orders, and orders {orders} asks for one; drop it"
-        )
-    if seed and orders != "random":
-        raise UsageError(f"order_seed {seed} draws no order where orders are {orders}; say orders random")
+    def __post_init__(self) -> None:
+        """Refuse orders that there are not, and settings that do nothing."""
+        if self.orders is not None and self.orders not in get_args(Orders):
+            raise UsageError(f"orders must be one of {', '.join(get_args(Orders))}; got {self.orders!r}")
+        if self.inconsistent == "keep" and self.shown_in != "both":
+            raise UsageError(
+                f"inconsistent keep is for verdicts of both orders, and orders {self.shown_in} asks for one; "
+                "drop it"
+            )
+        if self.order_seed and self.shown_in != "random":
+            raise UsageError(
+                f"order_seed {self.order_seed} draws no order where orders are {self.shown_in}; "
+                "say orders random"
+            )
+        check_threshold(self.tie_threshold, is_measured=self.strength != "none")
+
+    @property
+    def shown_in(self) -> Orders:
+        """The orders in which a pair is shown."""
+        return self.orders or ("both" if self.profile == "recommended" else "given")
+
+    @property
+    def times(self) -> int:
+        """How often each question is put about a pair."""
+        return 2 if self.shown_in == "both" else 1
 
 
 def disagreement(orders: Sequence[Verdict], inconsistent: Inconsistent) -> tuple[str, ...]:

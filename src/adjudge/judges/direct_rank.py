@@ -23,78 +23,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import ClassVar
 
 from adjudge.core.annotation import Preference
 from adjudge.core.ask import Ask
-from adjudge.core.judge import Calls, Profile, preference_of
+from adjudge.core.judge import Calls
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError
-from adjudge.judges._comparison import (
-    PAIR_FILES,
-    Comparison,
-    Criterion,
-)
+from adjudge.judges._comparison import PAIR_FILES, Comparison, Criterion, preference_by
 from adjudge.judges._prompts import Prompts, load_prompts
-from adjudge.judges._verdicts import (
-    Inconsistent,
-    Orders,
-    Strength,
-    check_orders,
-    check_threshold,
-    find_orders,
-)
+from adjudge.judges._verdicts import PairSettings
 
 __all__ = ["DirectRank"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DirectRank:
+class DirectRank(PairSettings):
     """The better one of two translations as a whole, in both orders."""
 
     name: ClassVar[str] = "direct-rank"
-    protocol: ClassVar[str] = "pairwise"
-    weights: ClassVar[None] = None
-    with_reference: ClassVar[bool] = False
     criteria: ClassVar[tuple[str, ...]] = ("overall",)
     roles: ClassVar[tuple[str, ...]] = criteria
-
-    profile: Profile = "recommended"
-    orders: Orders | None = None
-    order_seed: int = 0
-    inconsistent: Inconsistent = "E"
-    strength: Strength = "none"
-    tie_threshold: float | None = None
-    explain_in: str | None = None
-    prompts: Path | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse orders that there are not, and a threshold for what is not measured."""
-        check_orders(self.orders, self.profile, self.inconsistent, self.order_seed)
-        check_threshold(self.tie_threshold, is_measured=self.strength != "none")
 
     async def compare(self, subject: Subject, ask: Ask) -> Sequence[Preference | AnswerError]:
         """Compare the two as a whole."""
         found = await self._comparison.settle(subject, ask)
-        if isinstance(found, AnswerError):
-            return [found]
-        preference = preference_of(
-            self,
-            subject,
-            criterion="overall",
-            verdict=found.verdict,
-            orders=found.orders,
-            flags=found.flags,
-            rationale=found.rationale or None,
-            strength=found.strength,
-        )
-        return [preference]
+        return [preference_by(self, subject, "overall", found)]
 
     @property
     def calls(self) -> Calls:
         """One for each order."""
-        return Calls(*[2 if find_orders(self.orders, self.profile) == "both" else 1] * 3)
+        return Calls(self.times, self.times, self.times)
 
     @property
     def prompts_digest(self) -> str:
@@ -104,16 +63,7 @@ class DirectRank:
     @cached_property
     def _comparison(self) -> Comparison:
         return Comparison(
-            judge=self.name,
-            criterion=Criterion(name="overall"),
-            prompts=self._files,
-            orders=find_orders(self.orders, self.profile),
-            order_seed=self.order_seed,
-            profile=self.profile,
-            explain_in=self.explain_in,
-            inconsistent=self.inconsistent,
-            strength=self.strength,
-            tie_threshold=self.tie_threshold,
+            judge=self.name, criterion=Criterion(name="overall"), prompts=self._files, settings=self
         )
 
     @cached_property

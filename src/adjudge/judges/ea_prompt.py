@@ -24,7 +24,6 @@ Differs  1. What to do stands in a system message, and the texts are quoted data
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,9 +36,11 @@ from adjudge.core.ask import About, Answer, Ask, Message, Quoted, Reply
 from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity, find_weights
+from adjudge.judges._fields import check_keys, object_schema, read_whole_number
 from adjudge.judges._headings import read_headings
-from adjudge.judges._json import check_keys, object_schema, read_object, read_whole_number
-from adjudge.judges._mqm import GEMBA_CATEGORIES, ErrorList, Form, find_form
+from adjudge.judges._json import read_digits, read_object
+from adjudge.judges._mqm import ErrorList
+from adjudge.judges._profiles import Form, attempts_of
 from adjudge.judges._prompts import Prompts, load_prompts
 from adjudge.judges._read import copied, read_text, unreadable
 from adjudge.judges._spans import Marked, place_errors
@@ -99,7 +100,7 @@ class EaPrompt:
             self.list_messages(subject),
             about=self._about("errors", "errors", subject),
             read=partial(self._errors.read, subject=subject),
-            attempts=self._attempts,
+            attempts=attempts_of(self.profile),
             schema=self._errors.schema,
         )
 
@@ -109,7 +110,7 @@ class EaPrompt:
             self.count_messages(subject, listed),
             about=self._about("count", "counts", subject),
             read=partial(read_counts, subject=subject, form=self._errors.form),
-            attempts=self._attempts,
+            attempts=attempts_of(self.profile),
             schema=COUNTS if self._errors.form == "json" else None,
         )
 
@@ -121,7 +122,7 @@ class EaPrompt:
             self.list_messages(subject),
             about=self._about("errors", "errors+counts", subject),
             read=partial(read_one_step, subject=subject, errors=self._errors),
-            attempts=self._attempts,
+            attempts=attempts_of(self.profile),
             schema=schema if self._errors.form == "json" else None,
         )
 
@@ -159,21 +160,12 @@ class EaPrompt:
         """Six hexadecimal digits over its prompts."""
         return self._files.digest
 
-    @property
-    def _attempts(self) -> int:
-        return 1 if self.profile == "paper" else 2
-
     def _about(self, stage: str, wants: str, subject: Subject) -> About:
         return About(judge=self.name, stage=stage, subject=subject, wants=wants, facts=self._errors.facts)
 
     @cached_property
     def _errors(self) -> ErrorList:
-        return ErrorList(
-            form=find_form(self.profile),
-            severities=SEVERITIES,
-            categories=GEMBA_CATEGORIES,
-            explain_in=self.explain_in,
-        )
+        return ErrorList.of(self.profile, SEVERITIES, self.explain_in)
 
     @cached_property
     def _files(self) -> Prompts:
@@ -211,7 +203,7 @@ def read_counts(reply: Reply, subject: Subject, form: Form) -> Counted:
     text = read_text(reply)
     if (match := PAIR.fullmatch(text)) is None:
         raise unreadable(text, "two numbers and nothing else")
-    counts = _checked_counts({"major": _digits(match[1] or match[2]), "minor": _digits(match[3])})
+    counts = _checked_counts({"major": read_digits(match[1] or match[2]), "minor": read_digits(match[3])})
     return Counted(counts, copied(text, judged_texts(subject)))
 
 
@@ -232,8 +224,8 @@ def read_one_step(reply: Reply, subject: Subject, errors: ErrorList) -> tuple[Ma
         listed = read_headings(match[1], SEVERITIES)
         marked = place_errors(listed, subject, SEVERITIES, copied(text, judged_texts(subject)))
         counts, score = (
-            {"major": _digits(match[2]), "minor": _digits(match[3])},
-            _digits(match[5]) * (-1 if match[4] else 1),
+            {"major": read_digits(match[2]), "minor": read_digits(match[3])},
+            read_digits(match[5]) * (-1 if match[4] else 1),
         )
     checked = _checked_counts(counts)
     agrees = read_whole_number(score, -LOWEST, 0, "the score") == stated_score(checked)
@@ -243,8 +235,3 @@ def read_one_step(reply: Reply, subject: Subject, errors: ErrorList) -> tuple[Ma
 def _checked_counts(value: object) -> Counts:
     counts = check_keys(value, SEVERITIES, "the counts")
     return {severity: read_whole_number(counts[severity], 0, MOST, severity) for severity in SEVERITIES}
-
-
-def _digits(text: str) -> float:
-    """The number, or infinity for one too long to be any."""
-    return int(text) if len(text) < 20 else math.inf

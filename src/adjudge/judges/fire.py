@@ -35,12 +35,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import ClassVar, Final
 
 from adjudge.core.annotation import UNDECIDED, Preference, Verdict
 from adjudge.core.ask import Ask
-from adjudge.core.judge import Calls, Profile, preference_of
+from adjudge.core.judge import Calls
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._comparison import (
@@ -49,20 +48,11 @@ from adjudge.judges._comparison import (
     Compared,
     Comparison,
     Criterion,
+    preference_by,
     read_criterion,
 )
 from adjudge.judges._prompts import Prompts, find_prompts, load_prompts
-from adjudge.judges._verdicts import (
-    Inconsistent,
-    Orders,
-    Strength,
-    check_orders,
-    check_threshold,
-    disagreement,
-    find_orders,
-    majority,
-    synthesise,
-)
+from adjudge.judges._verdicts import PairSettings, disagreement, majority, synthesise
 
 __all__ = ["Fire"]
 
@@ -72,33 +62,16 @@ NAME: Final = re.compile(rf"{START}(?:[0-9]+-)?([a-z][a-z0-9-]*)\.md")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fire:
+class Fire(PairSettings):
     """Each criterion on its own, in both orders, and an overall verdict made of them."""
 
     name: ClassVar[str] = "fire"
-    protocol: ClassVar[str] = "pairwise"
-    weights: ClassVar[None] = None
-    with_reference: ClassVar[bool] = False
-
-    profile: Profile = "recommended"
-    orders: Orders | None = None
-    order_seed: int = 0
-    inconsistent: Inconsistent = "E"
-    strength: Strength = "none"
-    tie_threshold: float | None = None
-    explain_in: str | None = None
-    prompts: Path | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse orders that there are not, and a threshold for what is not measured."""
-        check_orders(self.orders, self.profile, self.inconsistent, self.order_seed)
-        check_threshold(self.tie_threshold, is_measured=self.strength != "none")
 
     async def compare(self, subject: Subject, ask: Ask) -> Sequence[Preference | AnswerError]:
         """Compare by each criterion, then overall."""
         found = await asyncio.gather(*(comparison.settle(subject, ask) for comparison in self._comparisons))
         return [
-            self._preference(subject, criterion, outcome)
+            preference_by(self, subject, criterion, outcome)
             for criterion, outcome in zip(self.criteria, [*found, self.synthesise(found)], strict=True)
         ]
 
@@ -115,22 +88,6 @@ class Fire:
         flags += disagreement(orders, self.inconsistent)
         return Compared("E" if UNDECIDED in flags else verdict, orders, tuple(flags), "")
 
-    def _preference(
-        self, subject: Subject, criterion: str, outcome: Compared | AnswerError
-    ) -> Preference | AnswerError:
-        if isinstance(outcome, AnswerError):
-            return outcome
-        return preference_of(
-            self,
-            subject,
-            criterion=criterion,
-            verdict=outcome.verdict,
-            orders=outcome.orders,
-            flags=outcome.flags,
-            rationale=outcome.rationale or None,
-            strength=outcome.strength,
-        )
-
     @property
     def criteria(self) -> tuple[str, ...]:
         """The single ones, then overall."""
@@ -144,8 +101,7 @@ class Fire:
     @property
     def calls(self) -> Calls:
         """One for each criterion and order."""
-        orders = 2 if find_orders(self.orders, self.profile) == "both" else 1
-        return Calls(*[len(self._comparisons) * orders] * 3)
+        return Calls(*[len(self._comparisons) * self.times] * 3)
 
     @property
     def prompts_digest(self) -> str:
@@ -155,18 +111,7 @@ class Fire:
     @cached_property
     def _comparisons(self) -> tuple[Comparison, ...]:
         return tuple(
-            Comparison(
-                judge=self.name,
-                criterion=criterion,
-                prompts=self._files,
-                orders=find_orders(self.orders, self.profile),
-                order_seed=self.order_seed,
-                profile=self.profile,
-                explain_in=self.explain_in,
-                inconsistent=self.inconsistent,
-                strength=self.strength,
-                tie_threshold=self.tie_threshold,
-            )
+            Comparison(judge=self.name, criterion=criterion, prompts=self._files, settings=self)
             for criterion in self._found
         )
 

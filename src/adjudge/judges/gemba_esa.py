@@ -32,7 +32,7 @@ from adjudge.core.ask import About, Ask, Message, Quoted
 from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity
-from adjudge.judges._mqm import GEMBA_CATEGORIES, ErrorList, find_form
+from adjudge.judges._mqm import ErrorList
 from adjudge.judges._prompts import Prompts, load_prompts
 from adjudge.judges._rating import Rating, RatingScale
 from adjudge.judges._spans import Marked
@@ -103,12 +103,7 @@ class GembaEsa:
 
     @cached_property
     def _errors(self) -> ErrorList:
-        return ErrorList(
-            form=find_form(self.profile),
-            severities=SEVERITIES,
-            categories=GEMBA_CATEGORIES,
-            explain_in=self.explain_in,
-        )
+        return ErrorList.of(self.profile, SEVERITIES, self.explain_in)
 
     @cached_property
     def _files(self) -> Prompts:

@@ -27,7 +27,8 @@ from adjudge.core.ask import Ask, Message
 from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.segment import Subject
 from adjudge.core.typology import SUBTYPES, Severity
-from adjudge.judges._mqm import ErrorList, find_form
+from adjudge.judges._mqm import ErrorList
+from adjudge.judges._profiles import attempts_of
 from adjudge.judges._prompts import Prompts, load_prompts
 from adjudge.judges._spans import Marked
 from adjudge.judges._subject import TEXT_FILES, render_texts
@@ -59,7 +60,7 @@ class SingleAgent:
     async def mark(self, subject: Subject, ask: Ask) -> Marked:
         """Put the one question."""
         about = self._errors.about(self.name, subject)
-        attempts = 1 if self.profile == "paper" else 2
+        attempts = attempts_of(self.profile)
         return await self._errors.put(self.messages(subject), about, ask, attempts=attempts)
 
     def messages(self, subject: Subject) -> list[Message]:
@@ -81,12 +82,7 @@ class SingleAgent:
 
     @cached_property
     def _errors(self) -> ErrorList:
-        return ErrorList(
-            form=find_form(self.profile),
-            severities=SEVERITIES,
-            categories=SUBTYPES,
-            explain_in=self.explain_in,
-        )
+        return ErrorList.of(self.profile, SEVERITIES, self.explain_in, SUBTYPES)
 
     @cached_property
     def _files(self) -> Prompts:

@@ -44,7 +44,8 @@ from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.segment import Subject
 from adjudge.core.typology import SUBTYPES
 from adjudge.errors import UsageError
-from adjudge.judges._mqm import ErrorList, find_form
+from adjudge.judges._mqm import ErrorList
+from adjudge.judges._profiles import attempts_of, find_form
 from adjudge.judges._prompts import load_prompts
 from adjudge.judges._subject import TEXT_FILES
 from adjudge.judges.himate.agents import BY_CORE, BY_SUBTYPE, COORDINATORS, SEVERITIES, Agent, Scope, Stage
@@ -222,7 +223,7 @@ class Himate:
 
     @property
     def _attempts(self) -> int:
-        return 1 if self.profile == "paper" else 2
+        return attempts_of(self.profile)
 
     @property
     def _most(self) -> int:

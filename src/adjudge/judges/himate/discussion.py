@@ -13,7 +13,8 @@ from adjudge.core.language import language_name
 from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity
 from adjudge.errors import AnswerError
-from adjudge.judges._json import check_keys, object_schema, read_object
+from adjudge.judges._fields import check_keys, object_schema, read_truth, read_words
+from adjudge.judges._json import read_object
 from adjudge.judges._prompts import Parts, joined
 from adjudge.judges._read import shown
 from adjudge.judges._spans import either
@@ -195,7 +196,7 @@ def read_opinion(reply: Reply, subject: Subject) -> Opinion:
     if severity is None:
         raise AnswerError("label", f"severity must be {either(SEVERITIES)}, got {shown(said['severity'])}")
     return Opinion(
-        _words(said["opinion"], "opinion"), _truth(said["exists"], "exists"), severity, reading.flags
+        read_words(said["opinion"], "opinion"), read_truth(said["exists"], "exists"), severity, reading.flags
     )
 
 
@@ -207,16 +208,4 @@ def read_response(reply: Reply, subject: Subject) -> Response:
     """
     reading = read_object(reply, judged=judged_texts(subject))
     said = check_keys(reading.value, ("reply", "agrees"), "the answer")
-    return Response(_words(said["reply"], "reply"), _truth(said["agrees"], "agrees"), reading.flags)
-
-
-def _words(value: object, what: str) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise AnswerError("schema", f"{what} must give reasons, got {shown(value)}")
-    return value
-
-
-def _truth(value: object, what: str) -> bool:
-    if not isinstance(value, bool):
-        raise AnswerError("schema", f"{what} must be true or false, got {shown(value)}")
-    return value
+    return Response(read_words(said["reply"], "reply"), read_truth(said["agrees"], "agrees"), reading.flags)

@@ -12,7 +12,8 @@ from typing import Final, Literal, NamedTuple
 from adjudge.core.ask import About, Answer, Ask, Message, Quoted, Reply, Sampling
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError
-from adjudge.judges._json import check_keys, object_schema, read_object
+from adjudge.judges._fields import check_keys, object_schema
+from adjudge.judges._json import read_object
 from adjudge.judges._prompts import joined
 from adjudge.judges._read import check_characters, shown
 from adjudge.judges._samples import TEMPERATURE, readable

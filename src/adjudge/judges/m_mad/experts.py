@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache, partial
+from functools import partial
 from typing import Final
 
 from adjudge.core.ask import About, Ask, Message
 from adjudge.core.segment import Subject
-from adjudge.judges._examples import Example, read_examples
-from adjudge.judges._prompts import Prompts
 from adjudge.judges._subject import render_example, render_texts
 from adjudge.judges.m_mad.panel import Dimension, Panel, Viewpoint
 
@@ -48,7 +45,7 @@ def messages(panel: Panel, dimension: Dimension, subject: Subject) -> list[Messa
         kind=files.piece(f"kind_{dimension.name}"),
         form=errors.render_form(files),
     )
-    examples = [e for name in (dimension.name, _GARBLED) for e in _examples(files, name, panel.explain_in)]
+    examples = [*files.examples(dimension.name), *files.examples(_GARBLED)]
     shots = (render_example(files, one, errors.render_answer(one.errors)) for one in examples)
     texts = Message("user", render_texts(files, subject))
     return [system, *(message for shot in shots for message in shot), texts]
@@ -63,15 +60,3 @@ def expert_files(dimension: Dimension, explain_in: str | None) -> tuple[str, ...
         f"kind_{dimension.name}.md",
         *(f"{kind}_{name}.jsonl" for kind in kinds for name in names),
     )
-
-
-def _examples(files: Prompts, name: str, explain_in: str | None) -> tuple[Example, ...]:
-    texts: Mapping[str, str] = files.texts
-    notes = None if explain_in is None else texts[f"notes_{name}.jsonl"]
-    return _read(texts[f"examples_{name}.jsonl"], notes)
-
-
-@lru_cache(maxsize=32)
-def _read(text: str, notes: str | None) -> tuple[Example, ...]:
-    """The same for every unit of work."""
-    return read_examples(text, notes)

@@ -10,10 +10,9 @@ from typing import Final, Literal, NamedTuple
 from adjudge.core.annotation import ErrorSpan
 from adjudge.core.ask import About, Ask, Message, Reply
 from adjudge.core.segment import Subject
-from adjudge.errors import AnswerError
-from adjudge.judges._json import check_keys, object_schema, read_object
+from adjudge.judges._fields import check_keys, object_schema, read_truth
+from adjudge.judges._json import read_object
 from adjudge.judges._prompts import Parts, joined
-from adjudge.judges._read import shown
 from adjudge.judges._subject import judged_texts, render_texts
 from adjudge.judges.m_mad.panel import ALL, NON_TRANSLATION, Panel, Statement, Viewpoint
 
@@ -178,9 +177,7 @@ def read_agreement(reply: Reply, subject: Subject) -> tuple[bool, tuple[str, ...
     """
     reading = read_object(reply, judged=judged_texts(subject))
     agreed = check_keys(reading.value, ("agreed",), "the answer")["agreed"]
-    if not isinstance(agreed, bool):
-        raise AnswerError("schema", f"agreed must be true or false, got {shown(agreed)}")
-    return agreed, reading.flags
+    return read_truth(agreed, "agreed"), reading.flags
 
 
 def _held(span: ErrorSpan) -> tuple[object, ...]:

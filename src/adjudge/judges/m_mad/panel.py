@@ -14,11 +14,11 @@ from adjudge.core.judge import Profile
 from adjudge.core.language import language_name
 from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity
-from adjudge.errors import AnswerError
-from adjudge.judges._json import check_keys, object_schema, read_object
+from adjudge.judges._fields import check_keys, object_schema, read_words
+from adjudge.judges._json import read_object
 from adjudge.judges._mqm import ErrorList
+from adjudge.judges._profiles import attempts_of
 from adjudge.judges._prompts import Parts, Prompts
-from adjudge.judges._read import shown
 from adjudge.judges._spans import Marked, place_errors
 from adjudge.judges._subject import judged_texts
 
@@ -140,7 +140,7 @@ class Panel:
             messages,
             about=about,
             read=read,
-            attempts=1 if self.profile == "paper" else 2,
+            attempts=attempts_of(self.profile),
             schema=schema if self.profile == "recommended" else None,
         )
         return answer.value
@@ -210,7 +210,7 @@ def read_statement(reply: Reply, subject: Subject, errors: ErrorList) -> Stateme
     """
     reading = read_object(reply, judged=judged_texts(subject))
     answer = check_keys(reading.value, ("statement", "errors"), "the answer")
-    words = _words(answer["statement"])
+    words = read_words(answer["statement"], "statement")
     return Statement(
         words, place_errors(errors.read_list(answer["errors"]), subject, SEVERITIES, reading.flags)
     )
@@ -224,12 +224,6 @@ def read_remark(reply: Reply, subject: Subject) -> Statement:
     """
     reading = read_object(reply, judged=judged_texts(subject))
     return Statement(
-        _words(check_keys(reading.value, ("statement",), "the answer")["statement"]),
+        read_words(check_keys(reading.value, ("statement",), "the answer")["statement"], "statement"),
         Marked((), reading.flags),
     )
-
-
-def _words(value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise AnswerError("schema", f"statement must be text that says something, got {shown(value)}")
-    return value.strip()

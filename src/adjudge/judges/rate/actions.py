@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from adjudge.core.ask import Reply, Tool, ToolCall
 from adjudge.core.protocol import is_number
 from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._json import read_whole_number
+from adjudge.judges._fields import read_whole_number
 from adjudge.judges._read import check_characters, echoes, read_text, shown, unreadable
 from adjudge.judges.rate.team import Scale, Team
 

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Literal
 
+from adjudge.core.annotation import Verdict
 from adjudge.core.ask import Ask, Message, Reply
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError
-from adjudge.judges._json import check_keys, object_schema, read_object
-from adjudge.judges._read import shown
+from adjudge.judges._fields import check_keys, object_schema, read_words
+from adjudge.judges._json import read_object
 from adjudge.judges._subject import language_names, render_pair
-from adjudge.judges.rate.evaluation import read_words
+from adjudge.judges._verdicts import VERDICTS, read_verdict
 from adjudge.judges.rate.memory import Anchor
 from adjudge.judges.rate.team import Moves, Scale, Team, notes_part
 
@@ -24,7 +25,7 @@ __all__ = ["Calibration", "compare", "move"]
 Outcome = Literal["win", "tie", "lose"]
 """Of the translation, in one order."""
 
-_OUTCOMES: Final[Mapping[tuple[bool, str], Outcome]] = {
+_OUTCOMES: Final[Mapping[tuple[bool, Verdict], Outcome]] = {
     (False, "A"): "win",
     (False, "B"): "lose",
     (False, "E"): "tie",
@@ -114,7 +115,9 @@ async def compare(  # noqa: PLR0913 (what the agent is given)
     )
 
 
-async def _put(team: Team, order: Subject, ask: Ask, stage: str, notes: str) -> tuple[str, str] | AnswerError:
+async def _put(
+    team: Team, order: Subject, ask: Ask, stage: str, notes: str
+) -> tuple[Verdict, str] | AnswerError:
     """Verdict and analysis of one order; both are waited for, so that what is asked depends on no timing."""
     try:
         answer = await ask(
@@ -142,13 +145,11 @@ def messages(team: Team, order: Subject, notes: str) -> list[Message]:
     return [system, prompts.message("user", "compare_task", texts=texts, notes=notes_part(notes))]
 
 
-def _read(reply: Reply, *, subject: Subject) -> tuple[str, str]:
+def _read(reply: Reply, *, subject: Subject) -> tuple[Verdict, str]:
     judged = (subject.source, *subject.segment.translations.values())
     value = check_keys(read_object(reply, judged=judged).value, ("analysis", "result"), "the answer")
-    if value["result"] not in {"A", "B", "E"}:
-        raise AnswerError("label", f"result must be A, B or E, got {shown(value['result'])}")
-    return str(value["result"]), read_words(value["analysis"], "the analysis")
+    return read_verdict(value["result"]), read_words(value["analysis"], "the analysis")
 
 
 def _schema() -> Mapping[str, object]:
-    return object_schema(analysis={"type": "string"}, result={"type": "string", "enum": ["A", "B", "E"]})
+    return object_schema(analysis={"type": "string"}, result={"type": "string", "enum": list(VERDICTS)})

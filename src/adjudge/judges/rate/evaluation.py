@@ -11,7 +11,8 @@ from adjudge.core.ask import Ask, Message, Quoted, Reply
 from adjudge.core.protocol import is_number
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError
-from adjudge.judges._json import check_keys, object_schema, read_object, read_whole_number
+from adjudge.judges._fields import check_keys, object_schema, read_whole_number, read_words
+from adjudge.judges._json import read_object
 from adjudge.judges._read import shown
 from adjudge.judges._subject import judged_texts, language_names, render_texts
 from adjudge.judges.rate.team import Team, notes_part
@@ -111,17 +112,6 @@ def read_assessment(reply: Reply, *, team: Team, subject: Subject) -> Assessment
         gaps=tuple(read_words(gap, "a gap") for gap in _list(value["suspected_gaps"], "suspected_gaps")),
         flags=reading.flags,
     )
-
-
-def read_words(value: object, what: str) -> str:
-    """Text that says something.
-
-    Raises:
-        AnswerError: schema.
-    """
-    if not isinstance(value, str) or not value.strip():
-        raise AnswerError("schema", f"{what} must be text and not empty, got {shown(value)}")
-    return value.strip()
 
 
 def _read_span(value: object) -> Mapping[str, str]:

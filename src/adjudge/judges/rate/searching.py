@@ -13,10 +13,10 @@ from adjudge.core.ask import Ask, Message, Quoted, Reply
 from adjudge.core.search import Query, SearchEngine, Snippet
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError
-from adjudge.judges._json import check_keys, object_schema, read_object
+from adjudge.judges._fields import check_keys, object_schema, read_words
+from adjudge.judges._json import read_object
 from adjudge.judges._read import shown
 from adjudge.judges._subject import language_names
-from adjudge.judges.rate.evaluation import read_words
 from adjudge.judges.rate.memory import Note
 from adjudge.judges.rate.team import Team
 

@@ -33,6 +33,12 @@ FILES: Final = (
 )
 """Prompt files, beside that of the scale."""
 
+_ERRORS: Final = frozenset(
+    {"one_tool", "evaluate_first", "search_again", "search_failed", "evaluate_failed"}
+    | {"compare_again", "compare_failed", "anchors_needed"}
+)
+"""What a turn can come to that has no result."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
@@ -81,6 +87,9 @@ class Team:
         has_compare: whether translations are compared.
         language: of rationales, as prompts name it; empty for any.
         turns: of the core agent, before it is told to finish.
+
+    Raises:
+        UsageError: nothing is told in place of a result that a turn may lack.
     """
 
     prompts: Prompts
@@ -92,6 +101,11 @@ class Team:
     has_compare: bool
     language: str
     turns: int
+
+    def __post_init__(self) -> None:
+        """Refuse words that would be missing in the middle of a judgement."""
+        if missing := sorted(_ERRORS - self.errors.keys()):
+            raise UsageError(f"errors.jsonl must have a line with error {missing[0]!r} and its text")
 
     def about(self, stage: str, subject: Subject, role: str, wants: str, **facts: object) -> About:
         """Which judgement a call serves; the facts are for the embedded rules."""
