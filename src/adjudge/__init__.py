@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from adjudge.data.records import read_records
     from adjudge.meta.bias.biases import bias
     from adjudge.meta.comparing.compare import compare
+    from adjudge.meta.comparing.replacing import gate
     from adjudge.meta.evaluation.meta import meta
     from adjudge.meta.ranking.rank import rank
     from adjudge.meta.scoring import score
@@ -42,6 +43,7 @@ __all__ = [
     "bias",
     "compare",
     "forecast",
+    "gate",
     "judges",
     "load",
     "meta",
@@ -65,6 +67,7 @@ _HOMES: Final = {
     "bias": "meta.bias.biases",
     "compare": "meta.comparing.compare",
     "forecast": "runs.forecast",
+    "gate": "meta.comparing.replacing",
     "load": "data.load",
     "rank": "meta.ranking.rank",
     "read_records": "data.records",

@@ -1,6 +1,7 @@
 """`adjudge campaign`: made, watched, exported, and read by every command that reads a run."""
 
 import json
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,7 @@ def test_a_new_campaign_says_what_was_made_and_what_comes_next(capsys: pytest.Ca
     out = made(capsys, "--annotators", "2", "--checks", "0.12", "--seed", "7")
     assert out.startswith("Campaign autumn: Error Span Annotation, en-de\n")
     assert "Next: adjudge campaign serve autumn\n" in out
-    assert "2 of them" in out or "check" in out
+    assert re.search(r"^  tasks    \d+ documents, of them [1-9]\d* checks?$", out, re.MULTILINE)
     assert stat.S_IMODE(Path("autumn/links.csv").stat().st_mode) == 0o600
 
 
@@ -143,6 +144,21 @@ def test_status_says_who_did_how_much(capsys: pytest.CaptureFixture[str]) -> Non
         assert run(capsys, "campaign", "status", "autumn", "--format", form)[0] == 0
 
 
+def test_what_was_done_to_a_campaign_is_told_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    made(capsys, "-n", "ann")
+    run(capsys, "campaign", "people", "autumn", "--add", "zoe", "--revoke", "ann")
+    _, out, _ = run(capsys, "campaign", "status", "autumn", "--log", "--format", "json")
+    assert [(line["actor"], line["action"], line["detail"]) for line in json.loads(out)["log"]] == [
+        ("command", "new campaign", "autumn"),
+        ("command", "add person", "ann (annotator)"),
+        ("command", "add person", "organiser (organiser)"),
+        ("command", "add person", "zoe (annotator)"),
+        ("command", "revoke", "ann"),
+    ]
+    _, out, _ = run(capsys, "campaign", "status", "autumn", "--log")
+    assert "zoe (annotator)" in out
+
+
 def test_people_are_added_renewed_and_shut_out(capsys: pytest.CaptureFixture[str]) -> None:
     made(capsys, "-n", "ann,ben")
     _, out, err = run(
@@ -150,6 +166,7 @@ def test_people_are_added_renewed_and_shut_out(capsys: pytest.CaptureFixture[str
     )
     assert out.count("/#") == 2
     assert "not shown again" in err
+    assert "autumn/links.csv stays as it was made; of zoe and ann, only the links above are good" in err
     _, out, _ = run(capsys, "campaign", "people", "autumn", "--format", "json")
     found = {p["person"]: p for p in json.loads(out)["people"]}
     assert [found[name]["state"] for name in ("ann", "ben", "zoe")] == ["active", "revoked", "active"]
@@ -208,6 +225,28 @@ def test_one_persons_judgements_are_exported_alone(capsys: pytest.CaptureFixture
     assert (code, "annotators are ann, ben" in err) == (2, True)
     code, _, err = run(capsys, "campaign", "export", "autumn", "x", "--to", "xliff")
     assert (code, "is exported as campaign, records" in err) == (2, True)
+
+
+@pytest.mark.parametrize("to", ["records", "jsonl", "appraise", "pearmut", "spreadsheet"])
+def test_an_export_before_anybody_judged_says_that_it_is_empty(
+    to: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made(capsys, "-n", "ann")
+    code, _, err = run(capsys, "campaign", "export", "autumn", "x", "--to", to)
+    assert (code, err) == (0, "adjudge: nobody has judged anything in autumn yet: x holds no judgement\n")
+
+
+@pytest.mark.parametrize("to", ["mqm-tsv", "mtme-ratings"])
+def test_a_format_with_a_line_a_translation_waits_for_the_first_judgement(
+    to: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made(capsys, "-n", "ann", "--protocol", "mqm")
+    code, _, err = run(capsys, "campaign", "export", "autumn", "x", "--to", to)
+    assert (code, err) == (
+        2,
+        f"adjudge: nobody has judged anything in autumn yet, and {to} cannot be empty\n",
+    )
+    assert not Path("x").exists()
 
 
 def exported(capsys: pytest.CaptureFixture[str], protocol: str, *options: str, **said: Any) -> None:

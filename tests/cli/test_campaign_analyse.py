@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.campaigns.campaign import new_campaign
+from adjudge.campaigns.making import new_campaign
 from adjudge.campaigns.settings import Settings
 from adjudge.data.submission_lines import write_campaign_file
 from tests.campaigns.conftest import NOW, make_test_set
@@ -31,12 +31,13 @@ def value(done: Asked, section: str, of: str, measure: str) -> float:
     return float(found["value"])
 
 
+@pytest.mark.usefixtures("_one_format")
 def test_an_export_is_analysed_and_drawn(
     capsys: pytest.CaptureFixture[str], export: Path, tmp_path: Path
 ) -> None:
     done = analysed(capsys, export, "--resamples", 20, "--format", "json", "--figures", tmp_path / "figures")
     assert value(done, "profile", "A", "rating") == 77.5
-    assert (tmp_path / "figures" / "ranking.rating.pdf").is_file()
+    assert (tmp_path / "figures" / "ranking.rating.svg").is_file()
     table = analysed(capsys, export, "--resamples", 0, "--format", "markdown").out
     assert "**Which systems are better? By rating**" in table
 

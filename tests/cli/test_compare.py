@@ -31,6 +31,13 @@ def test_two_systems_of_a_file_are_compared(records: Path, capsys: pytest.Captur
     ]  # fmt: skip
 
 
+def test_systems_of_one_file_are_named_as_a_gates_are(
+    records: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    after = Asked(capsys, "compare", records, "a", "b", "--format", "json")
+    assert Asked(capsys, "compare", records, "--systems", "a,b", "--format", "json").json == after.json
+
+
 def test_a_person_reads_difference_interval_p_and_effect(
     records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -63,6 +70,9 @@ def test_two_runs_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (["{}", "a", "b", "--systems", "a,b"], "named twice"),
         (["{}", "a", "--gold", "mqm"], "give TEST_SET SYSTEM SYSTEM"),
         (["{}", "a", "b", "--gold", "mqm", "--metric", "x"], "not both"),
+        (["{}", "a", "b", "--gold", "mqm", "--systems", "a,b"], "give TEST_SET SYSTEM SYSTEM"),
+        (["{}", "a", "b", "--metric", "x", "--criterion", "style"], "--criterion is for judgements"),
+        (["{}", "a", "b", "--gold", "mqm", "--test-set", "{}"], "--test-set is for judgements"),
         (["{}", "a", "b", "--by-document"], "needs documents"),
     ],
 )
@@ -75,14 +85,26 @@ def test_wrong_use_is_said_in_one_line(
     assert asked.out == ""
 
 
-def test_systems_of_a_test_set_are_compared_by_its_gold(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("named", [("Alder", "Cedar"), ("--systems", "Alder,Cedar")])
+def test_systems_of_a_test_set_are_compared_by_its_gold(
+    capsys: pytest.CaptureFixture[str], named: tuple[str, str]
+) -> None:
     asked = Asked(
-        capsys, "compare", examples.path("test_set.jsonl"), "Alder", "Cedar", "--lp", "en-de",
+        capsys, "compare", examples.path("test_set.jsonl"), *named, "--lp", "en-de",
         "--gold", examples.path("gold.mqm.jsonl"), "--format", "json",
     )  # fmt: skip
     assert asked.code == 0, asked.err
     assert asked.json["n"] == 16
     assert asked.json["difference"] > 0
+
+
+@pytest.mark.realdata
+def test_scores_in_their_test_set_are_compared_by_its_domains(
+    adjudge_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scores = adjudge_data / "wmt23/human-scores/en-de.mqm.seg.score"
+    asked = Asked(capsys, "compare", scores, "GPT4-5shot", "ONLINE-W", "--format", "json")
+    assert {s["name"] for s in asked.json["strata"]} == {"news", "social", "speech", "user_review"}
 
 
 def test_a_test_set_alone_has_no_scores_to_compare(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
+from adjudge.campaigns.campaign import open_campaign
 from adjudge.core.annotation import Annotation, Failure
 from adjudge.data.jsonl import read_test_set
 from adjudge.data.records import read_records
 from adjudge.data.run_dir import read_run
+from tests.campaigns.work import items, person, take
 from tests.cli.calling import call
 
 SET = str(examples.path("test_set.jsonl"))
@@ -59,6 +61,24 @@ def test_a_filter_keeps_the_hardest_of_each_domain(capsys: pytest.CaptureFixture
     assert read_run("hard.jsonl.run").info.counts == {"judged": 16, "failed": 0, "pending": 0}
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("filter", SET, "--top", "1"),
+        ("translate", SET),
+        ("translate", SET, "--command", "cat", "--name", "Cat"),
+        ("classify", SET, "--records", MARKS),
+    ],
+    ids=str,
+)
+def test_a_share_of_failures_that_is_none_is_refused_before_anything_is_asked(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("curate", *words, "--out", "new.jsonl", "--max-failed", "lots") == 2
+    assert "--max-failed must be a share such as 1% or 0.01, got 'lots'" in capsys.readouterr().err
+    assert not Path("new.jsonl.run").exists()
+
+
 def test_sources_alone_can_be_filtered(capsys: pytest.CaptureFixture[str]) -> None:
     Path("de.txt").write_text("Eins\nZwei!\n", encoding="utf-8")
     assert call("curate", "filter", "-s", "de.txt", "--lp", "de-en", "--top", "1", "--out", "hard.jsonl") == 0
@@ -91,6 +111,19 @@ def test_drafts_are_systems_beside_those_that_were_there(capsys: pytest.CaptureF
     assert drafts.systems[-6:] == ("Dogwood", *(f"rules-{n}" for n in range(1, 6)))
     assert "|temperature:0.7|" in capsys.readouterr().out
     assert call("run", "gemba-da", "drafts.jsonl", "--systems", "rules-1,Alder", "--out", "run") == 0
+
+
+def test_drafts_are_edited_by_people(capsys: pytest.CaptureFixture[str]) -> None:
+    """From sources to references, as MENT made its own."""
+    words = ("--lp", "en-de", "--limit", "4", "--candidates", "3", "--out", "drafts.jsonl")
+    assert call("curate", "translate", SET, *words) == 0
+    drafts = [f"rules-{number}" for number in (1, 2, 3)]
+    options = ("--protocol", "post-edit", "--annotators", "ann", "--systems", ",".join(drafts))
+    assert call("campaign", "new", "references", "drafts.jsonl", *options) == 0
+    with open_campaign("references") as campaign:
+        given = take(campaign, person(campaign), 0.0)
+        for shown in items(campaign, given):
+            assert sorted(one["system"] for one in shown.translations) == drafts
 
 
 def test_one_translation_is_drawn_at_temperature_0() -> None:

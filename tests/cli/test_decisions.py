@@ -6,6 +6,7 @@ import pytest
 from adjudge.cli.exits import DONE, USAGE
 from adjudge.data.records import write_records
 from tests.cli.calling import Asked
+from tests.meta.folders import write_folder, write_scores
 from tests.scoring.records import error, failed, mqm, rated
 
 RNG = np.random.default_rng(0)
@@ -79,6 +80,28 @@ def test_a_bad_that_is_none_is_wrong_use(judged: Path, capsys: pytest.CaptureFix
     asked = Asked(capsys, "thresholds", judged, "--gold", judged, "--bad", bad)
     assert asked.code == USAGE
     assert f"--bad is minor, major, critical, or a score; got '{bad}'" in asked.err
+
+
+def test_domains_come_from_the_test_set_that_score_files_lie_in_or_that_is_named(
+    judged: Path, gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_folder(tmp_path / "set")
+    for file in (*folder.glob("*/en-de*.txt"), *folder.glob("system-outputs/en-de/*.txt")):
+        file.write_text("x\n" * 20)
+    (folder / "documents" / "en-de.docs").write_text("news\td1\n" * 10 + "chat\td2\n" * 10)
+    scores = {name: list(range(20)) for name in ("A", "B")}
+    metric, people = folder / "metric-scores/en-de/m-src.seg.score", folder / "human-scores/en-de.h.seg.score"
+    metric.parent.mkdir(parents=True, exist_ok=True)
+    write_scores(metric, scores)
+    write_scores(people, scores)
+    names = ["all", "news", "chat"]
+    asked = Asked(capsys, "thresholds", metric, "--gold", people, "--bad", 5, "--format", "json")
+    assert [band["name"] for band in asked.json["bands"]] == names
+    texts = ("--test-set", folder, "--lp", "en-de")
+    asked = Asked(capsys, "thresholds", metric, "--gold", people, "--bad", 5, *texts, "--format", "json")
+    assert [band["name"] for band in asked.json["bands"]] == names
+    asked = Asked(capsys, "thresholds", judged, "--gold", gold, *texts, "--format", "json")
+    assert asked.code == DONE, "texts of records say their domains, if they know any"
 
 
 def test_systems_are_estimated_from_few_labels(

@@ -186,3 +186,20 @@ def test_of_a_misspelt_option_the_nearest_one_is_named(
 def test_where_no_option_is_near_none_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert call("show", "gemba-mqm", "--zzz", "1") == 2
     assert "did you mean" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("gate", "--baseline", GOLD, "--margin", "nan"), "must be greater than or equal to 0; got 'nan'"),
+        (("run", "gemba-mqm", TEXTS, "--limit", "0"), "must be greater than or equal to 1; got '0'"),
+        (("run", "gemba-mqm", TEXTS, "--limit", "x"), "unable to parse string as an integer; got 'x'"),
+        (("campaign", "new", "z", TEXTS, "--checks", "0.9"), "must be less than or equal to 0.5; got '0.9'"),
+        (("rank", GOLD, "--method", "nope"), "Invalid value for '--method': 'nope' is not one of"),
+    ],
+)
+def test_a_refused_value_is_said(
+    arguments: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(*arguments) == 2
+    assert told in capsys.readouterr().err

@@ -10,6 +10,7 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.data.jsonl import write_test_set
 from adjudge.data.records import write_records
 from tests.cli.calling import Asked
+from tests.meta.folders import write_folder, write_scores
 from tests.scoring.records import rated
 
 
@@ -39,8 +40,8 @@ def asked_gate(capsys: pytest.CaptureFixture[str], path: Path, systems: str, *mo
     ("systems", "margin", "code", "verdict"),
     [
         ("old,same", 1, DONE, "ship"),
-        ("old,worse", 1, GATE_NO, "do not ship"),
-        ("old,same", 0, GATE_UNSURE, "not enough data"),
+        ("old,worse", 1, GATE_NO, "do-not-ship"),
+        ("old,same", 0, GATE_UNSURE, "not-enough-data"),
     ],
 )
 def test_the_exit_code_is_the_verdict(
@@ -49,6 +50,62 @@ def test_the_exit_code_is_the_verdict(
     asked = asked_gate(capsys, records, systems, "--margin", margin, "--format", "json")
     assert (asked.code, asked.json["verdict"]) == (code, verdict)
     assert [asked.json[side]["name"] for side in ("baseline", "candidate")] == systems.split(",")
+
+
+def test_a_file_that_is_not_there_is_wrong_use(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for files in (("nowhere", records), (records, "nowhere")):
+        asked = Asked(capsys, "gate", "--baseline", files[0], "--candidate", files[1], "--margin", 1)
+        assert (asked.code, "no file or folder 'nowhere'" in asked.err) == (USAGE, True)
+
+
+def test_a_single_segment_has_a_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, junit = tmp_path / "gold.jsonl", tmp_path / "gate.xml"
+    write_records(path, [rated("old", "1", 50), rated("same", "1", 51)])
+    found = asked_gate(capsys, path, "old,same", "--junit", junit, "--format", "json")
+    assert (found.code, found.json["verdict"]) == (GATE_UNSURE, "not-enough-data")
+    assert (found.json["interval"], found.json["needed"]) == ([None, None], 10)
+    assert 'type="not enough data"' in junit.read_text(encoding="utf-8")
+    assert "Not enough data: same for old" in asked_gate(capsys, path, "old,same").out
+
+
+def test_a_program_finds_what_holds_for_all_segments_at_the_top(
+    records: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for margin, is_open in ((1, False), (0.01, True)):
+        found = asked_gate(capsys, records, "old,same", "--margin", margin, "--format", "json").json
+        (row,) = found["rows"]
+        assert (found["difference"], found["interval"]) == (row["difference"], row["bounds"])
+        assert (found["margin"], found["n"]) == (margin, 60)
+        assert found["needed"] == (60 + row["more"] if is_open else None)
+
+
+def test_one_file_is_named_once(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = Asked(capsys, "gate", "--baseline", records, "--systems", "old,worse", "--margin", 1)
+    assert asked.code == GATE_NO
+    assert "Do not ship: worse for old" in asked.out
+
+
+def test_a_gold_of_a_test_set_decides_between_two_of_its_systems(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, count = write_folder(tmp_path / "set"), 20
+    for file in (*folder.glob("*/en-de*.txt"), *folder.glob("system-outputs/en-de/*.txt")):
+        file.write_text("x\n" * count)
+    (folder / "documents" / "en-de.docs").write_text("news\td1\n" * 10 + "chat\td2\n" * 10)
+    gold = {"A": [-1 - n % 3 for n in range(count)], "B": [-1 - n % 2 for n in range(count)]}
+    write_scores(folder / "human-scores/en-de.mqm.seg.score", gold)
+    options = ("gate", "--baseline", folder, "--systems", "A,B", "--lp", "en-de", "--margin", 1)
+    asked = Asked(capsys, *options, "--gold", "mqm", "--format", "json")
+    assert (asked.code, asked.json["verdict"], asked.json["n"]) == (DONE, "ship", count)
+    assert [row["name"] for row in asked.json["rows"]] == ["all", "news", "chat"]
+    assert any("scores alone do not tell of them" in note for note in asked.json["notes"])
+    both = ("--gold", "mqm", "--metric", "x")
+    assert "give --gold or --metric, not both" in Asked(capsys, *options, *both).err
+    other = ("--candidate", tmp_path, "--gold", "mqm")
+    assert "both systems are of one test set" in Asked(capsys, *options, *other).err
+    for more in (("--criterion", "style"), ("--test-set", folder)):
+        refused = Asked(capsys, *options, "--gold", "mqm", *more)
+        assert (refused.code, f"{more[0]} is for judgements" in refused.err) == (2, True)
 
 
 def test_a_person_reads_verdict_reason_and_bounds(records: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,6 +39,11 @@ def test_data_say_what_is_needed(records: Path, capsys: pytest.CaptureFixture[st
     table = Asked(capsys, "power", records).out
     assert "segments needed" in table
     assert "take the difference at hand for the true one" in table
+    for form in ("csv", "json"):
+        assert (
+            "take the difference at hand for the true one"
+            in Asked(capsys, "power", records, "--format", form).err
+        )
     rows = Asked(capsys, "power", records, "--format", "csv").rows
     assert [row["second"] for row in rows] == ["b", "c"]
 
@@ -50,6 +55,8 @@ def test_data_say_what_is_needed(records: Path, capsys: pytest.CaptureFixture[st
         (["--sd", "3"], "--sd with --segments, --difference or both"),
         (["--sd", "3", "--difference", "0"], "no number of segments shows a difference of 0"),
         (["--sd", "-1", "--segments", "5"], "a standard deviation is 0 or more"),
+        (["--sd", "3", "--segments", "5", "--by-document"], "--by-document is for judgements"),
+        (["--sd", "3", "--segments", "5", "--test-set", "{}"], "leave it out with --sd"),
         (["{}", "--sd", "3"], "stand in for data"),
         (["{}", "a"], "give a run or a file, alone or with two systems"),
         (["{}", "a", "z"], "there is no system 'z'"),

@@ -1,9 +1,11 @@
 """`adjudge reproduce` as a user calls it."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from adjudge.meta.reproduce import reproduction
 from tests.cli.calling import Asked
 from tests.meta.folders import METRIC, write_folder, write_scores
 
@@ -79,8 +81,9 @@ def test_a_broken_file_is_an_error(data: Path, capsys: pytest.CaptureFixture[str
 
 @pytest.mark.realdata
 def test_what_a_paper_does_not_print_is_null_and_a_dash(
-    adjudge_data: Path, capsys: pytest.CaptureFixture[str]
+    adjudge_data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(reproduction, "reproduce", cache(reproduction.reproduce))
     asked = Asked(capsys, "reproduce", "esa", "--data", adjudge_data, "--format", "json")
     alone = [c for c in asked.json["cells"] if c["paper"] is None and c["ours"] is not None]
     assert all(c["verdict"] == "missing-input" and c["reason"].startswith("the paper") for c in alone)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.cli.run import read_share
+from adjudge.cli.failures import read_share
 from adjudge.cli.settings import read_settings, split_settings
 from adjudge.data.records import read_records
 from adjudge.data.run_dir import read_run_info
@@ -97,6 +97,10 @@ def test_a_judges_own_settings_are_options(capsys: pytest.CaptureFixture[str]) -
         (["--sytems=Alder"], "did you mean --systems?"),
         (["--base_url", "http://localhost:1/v1"], "did you mean --base-url?"),
         (["--steps", "many"], "steps"),
+        (["--search", "wikipedia"], "no setting 'search'; it has steps, with_reference, explain_in\n"),
+        (["--temperature", "0.7"], "ea-prompt takes none: add samples"),
+        (["--workers", "2"], "--workers is for --engine ray"),
+        (["--timeout", "inf"], "--timeout must be a number of seconds above 0, got inf"),
         (["--max-failed", "lots"], "--max-failed"),
         (["--model", "nobody/x"], "no model 'nobody/x'"),
         (["--reference", "refA"], "no reference"),
@@ -117,6 +121,51 @@ def test_a_wrong_option_is_a_usage_error_that_says_what_there_is(
     assert run("--out", "first", *options, judge="ea-prompt") == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "first").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("chrff", "no judge and no metric 'chrff'; there are the judges gemba-mqm, "),
+        ("chrff", "and the metrics bleu, chrf, "),
+        ("chrff", "; did you mean chrf?"),
+        ("gemba-mqn", "; did you mean gemba-mqm?"),
+        ("x", "bridge\n"),
+    ],
+)
+def test_a_name_that_nobody_has_is_told_beside_those_that_there_are(
+    name: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--out", "first", judge=name) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--context", "--terms"])
+def test_a_metric_is_shown_no_more_than_its_translation(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "2").write_text("cat\tKatze\n")
+    assert run("--out", "first", option, "2", judge="chrf") == 2
+    assert f"{option}: chrf is a metric and reads one translation at a time" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", ["=lines.txt", "A=", " =lines.txt"])
+def test_a_system_has_a_name_and_a_file(
+    given: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "lines.txt").write_text("a\n")
+    lines = ("-s", "lines.txt", "--lp", "en-de", "--out", "first")
+    assert call("run", "chrf", *lines, "-t", given) == 2
+    assert f"a translation is given as NAME=FILE or FILE, got '{given}'" in capsys.readouterr().err
+
+
+def test_a_system_that_is_the_reference_leaves_nothing_to_judge(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "lines.txt").write_text("a\n")
+    lines = ("-s", "lines.txt", "--lp", "en-de", "--out", "first")
+    assert call("run", "chrf", *lines, "-t", "lines.txt", "-r", "lines.txt") == 2
+    assert "lines is the reference and is not judged as a system" in capsys.readouterr().err
 
 
 def test_a_directory_of_another_run_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,5 @@
 import io
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -141,7 +142,22 @@ def test_a_corpus_score_has_no_interval(tmp_path: Path, capsys: pytest.CaptureFi
     asked = Asked(capsys, "score", run, "--format", "json")
     assert asked.json["systems"]["a"] == {"score": 31.5, "n": 3, "failed": 0, "interval": None}
     assert "|level:corpus|" in asked.json["signature"]
-    assert "a" in Asked(capsys, "score", run).out
+    assert "|level:corpus|" in Asked(capsys, "score", run).out
+
+
+@pytest.mark.parametrize(("level", "said"), [("seg", "segment"), ("doc", "mean")])
+def test_a_corpus_score_is_not_the_level_of_smaller_parts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], level: str, said: str
+) -> None:
+    bleu = make_run(
+        tmp_path / "bleu",
+        [rated("a", str(i), i, protocol="metric") for i in range(3)],
+        kind="metric",
+        corpus_scores={"en-de": {"a": 31.5}},
+    )
+    assert f"|level:{said}|" in Asked(capsys, "score", bleu, "--level", level).out
+    plain = make_run(tmp_path / "plain", [rated("a", "1", 1, protocol="metric")], kind="metric")
+    assert "level:" not in Asked(capsys, "score", plain, "--level", level).out
 
 
 def test_where_all_failed_the_table_shows_dashes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -467,7 +483,7 @@ def test_texts_are_refused_where_nothing_needs_them(
 ) -> None:
     asked = Asked(capsys, "score", records, "--test-set", records)
     assert asked.code == 2
-    assert "--test-set is for mqm-tsv, mtme-ratings, mtme-scores" in asked.err
+    assert "--test-set is for appraise, mqm-tsv, mtme-ratings, mtme-scores, and" in asked.err
 
 
 @pytest.mark.realdata
@@ -493,3 +509,27 @@ def test_score_files_outside_of_a_test_set_are_ranked(
     asked = Asked(capsys, "rank", adjudge_data / name, "--lp", lp, "--format", "csv")
     assert asked.code == 0
     assert len(asked.rows) > 10
+
+
+def test_an_export_of_appraise_takes_the_batches_that_its_error_asks_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    item = {
+        "mqm": [],
+        "documentID": "doc#a",
+        "sourceID": "set",
+        "targetID": "set.a",
+        "sourceText": "One.",
+        "targetText": "Eins.",
+        "itemType": "TGT",
+        "itemID": 1,
+        "isCompleteDocument": False,
+    }
+    task = {"batchNo": 1, "randomSeed": 1, "sourceLanguage": "eng", "targetLanguage": "deu"}
+    texts, export = tmp_path / "texts" / "batches.json", tmp_path / "export.csv"
+    texts.parent.mkdir()
+    texts.write_text(json.dumps([{"items": [item], "task": task}]))
+    export.write_text("engdeu0101,set.a,1,TGT,eng,deu,70,doc#a,False,[],10.0,20.0\n")
+    assert "give the campaign's batches with --test-set BATCHES.json" in Asked(capsys, "score", export).err
+    (row,) = Asked(capsys, "score", export, "--test-set", texts, "--format", "csv").rows
+    assert (row["system"], row["score"]) == ("a", "70.0")

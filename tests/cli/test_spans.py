@@ -218,3 +218,38 @@ def test_intervals_of_no_draws_are_refused(run: Path, gold: Path, capsys: pytest
     asked = Asked(capsys, run, "--gold", gold, "--intervals", "--resamples", "0")
     assert asked.code == 2
     assert "--resamples" in asked.err
+
+
+def test_severities_of_both_sides_stand_in_one_table(
+    run: Path, gold: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = Asked(capsys, run, "--gold", gold, "--confusion")
+    assert asked.code == 0, asked.err
+    lines = [line.split() for line in asked.out.splitlines()]
+    assert lines[1] == ["in", "gold", "major", "minor", "not", "marked"]
+    assert lines[3:5] == [["major", "0", "1", "1"], ["minor", "0", "1", "0"]]
+    assert "Same severity, of marks that both marked: 0.500, n = 2." in asked.out
+    assert "|rule:mp|severities:minor,major,critical|failed:1/3|" in asked.out
+
+
+def test_programs_get_severities_as_rows_and_null_where_nothing_is_marked(
+    run: Path, gold: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = Asked(capsys, run, "--gold", gold, "--confusion", "--format", "json")
+    counts = {(row["gold"], row["run"]): row["n"] for row in asked.json["counts"]}
+    assert counts == {("major", "minor"): 1, ("minor", "minor"): 1, ("major", None): 1}
+    assert (asked.json["same"]["value"], asked.json["n_segments"], asked.json["failed"]) == (0.5, 2, 1)
+    rows = Asked(capsys, run, gold, "--gold", gold, "--confusion", "--format", "csv").rows
+    assert {row["run"] for row in rows} == {str(run), str(gold)}
+    assert {(row["gold"], row["predicted"]): row["n"] for row in rows if row["run"] == str(gold)} == {
+        ("major", "major"): "2",
+        ("minor", "minor"): "1",
+    }
+
+
+@pytest.mark.parametrize("option", [["--rule", "em"], ["--by", "system"], ["--figure", "x.pdf"]])
+def test_severities_take_no_option_of_the_rules(
+    option: list[str], run: Path, gold: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = Asked(capsys, run, "--gold", gold, "--confusion", *option)
+    assert (asked.code, f"takes no {option[0]}" in asked.err) == (2, True)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from adjudge.cli.options import LpOption, existing
-from adjudge.cli.output import FormatOption, print_note, print_result
+from adjudge.cli.options import IntervalDrawsOption, LpOption, SeedOption, existing
+from adjudge.cli.output import FormatOption, is_for_people, print_result
 from adjudge.cli.scorable import TextsOption, read_source
 
 __all__ = ["command"]
@@ -45,8 +45,8 @@ def command(
     epsilon: Annotated[
         float, typer.Option(min=0, max=1, help="How much worse than a person a judge may be (alt-test).")
     ] = 0.2,
-    resamples: Annotated[int, typer.Option(min=0, help="Draws of the intervals; 0 for none.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Of those draws.")] = 0,
+    resamples: IntervalDrawsOption = 1000,
+    seed: SeedOption = 0,
     form: FormatOption = "table",
 ) -> None:
     """Agreement beyond chance, of every two annotators, and of judges with people.
@@ -70,9 +70,5 @@ def command(
         draws=Draws(resamples=resamples, seed=seed),
     )
     found = find_agreement(people, judges, settings)
-    exact = form in {"csv", "tsv", "json"}
-    table = agreement_table(found, exact=exact)
-    print_result(form, table, agreement_data(found))
-    if exact:
-        for note in table.notes:
-            print_note(note)
+    table = agreement_table(found, exact=not is_for_people(form))
+    print_result(form, table, agreement_data(found), table.notes)

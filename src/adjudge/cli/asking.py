@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
 
-from adjudge.cli.exits import INTERRUPTED
-from adjudge.cli.output import FormatOption, print_note
-from adjudge.cli.run import check_failures, load_named, make_job, print_summary, read_share
-from adjudge.cli.run import command as run_command
+from adjudge.cli.failures import check_failures, read_share
+from adjudge.cli.run import load_named, make_job, print_summary
+from adjudge.cli.run_options import RUN_DEFAULTS, with_run_options
+from adjudge.cli.stops import RESUMABLE, parting
 
 if TYPE_CHECKING:
     from adjudge.core.segment import TestSet
@@ -32,37 +31,22 @@ _NOT_HERE: Final = frozenset(
 )
 """Options of `adjudge run` that a question of curation has no use for."""
 
-_RUN: Final = inspect.signature(run_command, eval_str=True).parameters
-
 
 def with_options(
     added: Mapping[str, tuple[Any, Any]], dropped: frozenset[str] = frozenset()
 ) -> Callable[..., Any]:
-    """Give a command the options of `adjudge run` that fit, and its own; typer reads them off a signature.
+    """Give a command the options of `adjudge run` that fit a question, and its own.
 
     Args:
         added: name to annotation and default.
         dropped: of those of `adjudge run`, besides what no question has a use for.
     """
-    form = {"form": (FormatOption, "table")}
-    kept = [p for name, p in _RUN.items() if name not in {*_NOT_HERE, *dropped, *added}]
-    own = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, (kind, default) in {**added, **form}.items()
-    ]
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        signature = inspect.Signature([*kept, *own])
-        function.__signature__ = signature  # type: ignore[attr-defined]
-        function.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
-        return function
-
-    return decorate
+    return with_run_options(added, dropped=_NOT_HERE | dropped)
 
 
 def load_sources(values: Mapping[str, Any]) -> TestSet:
     """The test set that the options name."""
-    return load_named({**_RUN_DEFAULTS, **values})
+    return load_named({**RUN_DEFAULTS, **values})
 
 
 def ask(
@@ -83,17 +67,15 @@ def ask(
     from adjudge.curation.asking import gather
     from adjudge.runs.run import run_to_end
 
+    read_share(values["max_failed"])  # a share that is none is said before anything is paid
     out = run_folder(values["out"])
-    job = make_job({**_RUN_DEFAULTS, **values, "judge": question}, out, dry=values["dry_run"], given=asked)
+    job = make_job({**RUN_DEFAULTS, **values, "judge": question}, out, dry=values["dry_run"], given=asked)
     if values["dry_run"]:
         print_forecast(job, form)
         raise typer.Exit
     announce(job)
-    try:
+    with parting(RESUMABLE):
         gathered = run_to_end(gather(job, question))
-    except KeyboardInterrupt:  # typer would leave without a word
-        print_note("stopped; the same command goes on where it stopped")
-        raise typer.Exit(INTERRUPTED) from None
     print_summary(job, gathered.outcome)
     return gathered
 
@@ -105,9 +87,4 @@ def run_folder(out: Path) -> Path:
 
 def end(gathered: Gathered[Any], max_failed: str) -> None:
     """Leave with exit code 3 where too much failed."""
-    check_failures(gathered.outcome, read_share(max_failed))
-
-
-_RUN_DEFAULTS: Final[Mapping[str, Any]] = {
-    name: parameter.default for name, parameter in _RUN.items() if parameter.default is not parameter.empty
-}
+    check_failures(gathered.outcome.info.counts, read_share(max_failed))

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from adjudge.cli.options import LpOption, existing
-from adjudge.cli.output import FormatOption, print_note, print_result
+from adjudge.cli.options import IntervalDrawsOption, LpOption, SeedOption, existing
+from adjudge.cli.output import FormatOption, is_for_people, print_result
 from adjudge.cli.scorable import TextsOption, read_source
 
 __all__ = ["command"]
@@ -35,8 +35,8 @@ def command(
     ] = None,
     lp: LpOption = None,
     test_set: TextsOption = None,
-    resamples: Annotated[int, typer.Option(min=0, help="Draws of the intervals; 0 for none.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Of those draws.")] = 0,
+    resamples: IntervalDrawsOption = 1000,
+    seed: SeedOption = 0,
     form: FormatOption = "table",
 ) -> None:
     """Position, length and self-enhancement bias, with intervals over segments.
@@ -60,8 +60,5 @@ def command(
         families=known,
         draws=Draws(resamples=resamples, seed=seed),
     )
-    exact = form in {"csv", "tsv", "json"}
-    print_result(form, bias_table(found, exact=exact), bias_data(found))
-    if exact:
-        for note in (str(found.signature), *found.notes):
-            print_note(note)
+    table = bias_table(found, exact=not is_for_people(form))
+    print_result(form, table, bias_data(found), table.notes)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from adjudge.cli.calibrate_ties import calibrate_run
-from adjudge.cli.exits import INTERRUPTED
+from adjudge.cli.failures import check_failures, read_share
 from adjudge.cli.options import existing, naming_the_nearest
-from adjudge.cli.output import FormatOption, print_note, print_result
-from adjudge.cli.run import check_failures, make_job, read_share
-from adjudge.cli.run import command as run_command
+from adjudge.cli.output import print_note, print_result
+from adjudge.cli.run import make_job
+from adjudge.cli.run_options import with_run_options
 from adjudge.cli.settings import WithSettings, read_settings
+from adjudge.cli.stops import RESUMABLE, parting
 from adjudge.errors import UsageError
 from adjudge.report.tables import Table, TableFormat
 
@@ -37,6 +37,10 @@ _PERCENTILE = Annotated[
 ]
 
 
+@with_run_options(
+    {"out": (_OUT, None), "gold": (_GOLD, None), "percentile": (_PERCENTILE, 60.0)},
+    dropped={"dry_run", *_NOT_HERE},
+)
 def command(**values: Any) -> None:  # noqa: ANN401 (the options of `adjudge run`)
     """Find the confidence below which HiMATE discusses what it found, for one model, by language pair.
 
@@ -61,15 +65,12 @@ def command(**values: Any) -> None:  # noqa: ANN401 (the options of `adjudge run
     allowed = read_share(values["max_failed"])
     values |= dict.fromkeys(_NOT_HERE) | {"judge": _judge(values)}
     job = make_job(values, out.with_name(f"{out.name}.run"), dry=False)
-    try:
+    with parting(RESUMABLE):
         calibration, outcome = run_to_end(acalibrate(job, values["percentile"]))
-    except KeyboardInterrupt:  # typer would leave without a word
-        print_note("stopped; the same command goes on where it stopped")
-        raise typer.Exit(INTERRUPTED) from None
     write_calibration(out, calibration)
     print_result(form, _table(calibration), _to_json(calibration))
     print_note(f"use it with: adjudge run {calibration.judge} ... --threshold {out}")
-    check_failures(outcome, allowed)
+    check_failures(outcome.info.counts, allowed)
 
 
 def _judge(values: Mapping[str, Any]) -> Judge:
@@ -79,33 +80,12 @@ def _judge(values: Mapping[str, Any]) -> Judge:
 
     settings = read_settings(values["context"].args)
     if values["explain_in"] is not None:
-        settings["explain_in"] = values["explain_in"]
+        settings["explain-in"] = values["explain_in"]
     with naming_the_nearest(values["context"]):
         judge = load_annotator(
             values["judge"], profile=values["profile"], prompts=values["prompts"], settings=settings
         )
     return for_calibration(judge)
-
-
-def _signature() -> inspect.Signature:
-    """The parameters of `adjudge run` but for what a calibration has no use for."""
-    shared = inspect.signature(run_command, eval_str=True).parameters
-    kept = {name: p for name, p in shared.items() if name not in {"out", "dry_run", *_NOT_HERE}}
-    added = {
-        "out": (_OUT, None),
-        "gold": (_GOLD, None),
-        "percentile": (_PERCENTILE, 60.0),
-        "form": (FormatOption, "table"),
-    }
-    more = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, (kind, default) in added.items()
-    ]
-    return inspect.Signature([*kept.values(), *more])
-
-
-command.__signature__ = _signature()  # type: ignore[attr-defined]
-command.__annotations__ = {p.name: p.annotation for p in _signature().parameters.values()}
 
 
 def _table(calibration: Calibration) -> Table:

@@ -51,14 +51,11 @@ def command(
         raise UsageError(f"--threshold and --by-others are for --how gate, not {how}")
     if how == "gate" and tasks is not None:
         raise UsageError("the gate decides on all segments: --tasks is for marks and adjudicate")
-    campaign = open_campaign(name)
-    try:
+    with open_campaign(name) as campaign:
         if how == "gate":
             _print_gate(form, campaign, _gate(campaign, threshold, by_others=by_others))
         else:
             _print_sent(form, campaign, how, _send(campaign, how, tasks))
-    finally:
-        campaign.database.close()
 
 
 def _send(campaign: Campaign, how: How, tasks: str | None) -> int:
@@ -76,7 +73,8 @@ def _numbers(text: str) -> list[int]:
 
 
 def _gate(campaign: Campaign, threshold: float | None, *, by_others: bool) -> GateReport:
-    from adjudge.campaigns.gate import THRESHOLD, apply_gate
+    from adjudge.campaigns.gate import apply_gate
+    from adjudge.meta.campaign.segments import THRESHOLD
 
     least = THRESHOLD if threshold is None else threshold
     return apply_gate(campaign, time.time(), actor=_ACTOR, threshold=least, by_others=by_others)

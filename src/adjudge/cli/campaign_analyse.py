@@ -103,11 +103,8 @@ def read_campaign(path: Path, batches: Path | None = None) -> CampaignFile:
     from adjudge.data.submission_lines import read_campaign_file
 
     if path.is_dir():
-        opened = open_campaign(path)
-        try:
+        with open_campaign(path) as opened:
             return export_campaign(opened)
-        finally:
-            opened.database.close()
     return _read_appraise(path, batches) if path.suffix.lower() == ".csv" else read_campaign_file(path)
 
 

@@ -22,9 +22,6 @@ def command(
     """
     from adjudge.campaigns.campaign import open_campaign
 
-    campaign = open_campaign(name)
-    try:
+    with open_campaign(name) as campaign:
         campaign.database.backup(out)
-    finally:
-        campaign.database.close()
     print_note(f"The store of {campaign.name} is copied to {out}.")

@@ -21,6 +21,7 @@ _FORMATS: Final = (
     *("campaign", "records", "jsonl", "appraise", "pearmut", "mqm-tsv", "mtme-ratings", "mtme-scores"),
     "spreadsheet",
 )
+_NEVER_EMPTY: Final = ("mqm-tsv", "mtme-ratings", "mtme-scores")  # a line a translation, of one language pair
 
 
 def command(
@@ -48,12 +49,9 @@ def command(
     if to not in _FORMATS:
         raise UsageError(f"a campaign is exported as {', '.join(_FORMATS)}; got {to!r}")
     check_target(out, to, force=force)
-    campaign = open_campaign(name)
-    try:
+    with open_campaign(name) as campaign:
         check_form(campaign.protocol, to)
         left_out = _write(campaign, out, to, (lp, annotator), force=force)
-    finally:
-        campaign.database.close()
     for what, count in left_out.items():
         print_note(f"adjudge: not in {out}: {count} {what}")
 
@@ -73,8 +71,13 @@ def _write(
         write_campaign_file(out, campaign_header(campaign), stream_submissions(campaign))
         return Counter()
     file = export_campaign(campaign)
+    empty = None if file.submissions else f"nobody has judged anything in {campaign.name} yet"
+    if empty and to in _NEVER_EMPTY:
+        raise UsageError(f"{empty}, and {to} cannot be empty")
     content = content_of(file if lp is None else select_lp(file, canonical_lp(lp)))
     if annotator is not None:
         content = of_annotator(content, annotator)
     left_out = write_content(out, to, content, force=force)
+    if empty:
+        print_note(f"adjudge: {empty}: {out} holds no judgement")
     return left_out if to in {"campaign", "appraise", "pearmut", "spreadsheet"} else content.met + left_out

@@ -15,9 +15,11 @@ import typer
 from adjudge.cli.options import LpOption, existing
 from adjudge.cli.output import print_note, print_text
 from adjudge.errors import UsageError
+from adjudge.report.numbers import count
 
 if TYPE_CHECKING:
-    from adjudge.campaigns.campaign import Campaign, Extras
+    from adjudge.campaigns.campaign import Campaign
+    from adjudge.campaigns.making import Extras
     from adjudge.campaigns.progress import Progress
     from adjudge.core.annotation import Annotation
     from adjudge.core.segment import TestSet
@@ -50,8 +52,8 @@ def command(
 
     Everybody gets a new link. What has no place here is counted on standard error; FILE stays what it is.
     """
-    from adjudge.campaigns.campaign import new_campaign
     from adjudge.campaigns.importing import import_submissions
+    from adjudge.campaigns.making import new_campaign
     from adjudge.campaigns.progress import find_progress
     from adjudge.campaigns.settings import Settings
     from adjudge.data.convert import read_content
@@ -76,26 +78,26 @@ def command(
     now = time.time()
     campaign, _ = new_campaign(name, chosen, settings, people, now=now, extras=_extras(campaign_file))
     try:
-        left_out = import_submissions(campaign, campaign_file.submissions, now)
-        print_text(_told(campaign, find_progress(campaign, now)))
+        with campaign:
+            left_out = import_submissions(campaign, campaign_file.submissions, now)
+            print_text(_told(campaign, find_progress(campaign, now)))
     except BaseException:
         shutil.rmtree(name, ignore_errors=True)  # made a moment ago, by us
         raise
-    finally:
-        campaign.database.close()
-    for what, count in left_out.items():
-        print_note(f"adjudge: not in {name}, and in {file.name} still: {count} {what}")
+    for what, amount in left_out.items():
+        print_note(f"adjudge: not in {name}, and in {file.name} still: {amount} {what}")
     print_note(f"adjudge: everybody has a new link, in {name / 'links.csv'}: whoever has one is that person")
 
 
 def _told(campaign: Campaign, found: Progress) -> str:
     """What was taken over, for people."""
     settings, people = campaign.settings, sum(person.role == "annotator" for person in found.people)
-    done = found.items - found.items_left
+    begun = found.items_given_back
     lines = [
         f"Campaign {campaign.name}: {campaign.protocol.title}, {', '.join(settings.lps)}",
-        f"  done     {done:,} segments, by {people} {'person' if people == 1 else 'people'}",
-        f"  to do    {found.items_left:,} segments, each task by {settings.redundancy} of {people}",
+        f"  done     {count(found.items_done, 'segment')}, by {count(people, 'person', 'people')}",
+        *([f"  begun    {count(begun, 'segment')} besides, in tasks to be gone on with"] if begun else []),
+        f"  to do    {count(found.items_left, 'segment')}, each task by {settings.redundancy} of {people}",
         "  not made checks and tutorial: what people did of such elsewhere is no part of a new campaign",
         f"Next: adjudge campaign serve {campaign.folder}",
         "",
@@ -131,7 +133,7 @@ def _most_people(file: CampaignFile) -> int:
 
 
 def _extras(file: CampaignFile) -> Extras:
-    from adjudge.campaigns.campaign import Extras
+    from adjudge.campaigns.making import Extras
 
     return Extras(given=_given(file) if file.protocol == "esa-ai" else None)
 

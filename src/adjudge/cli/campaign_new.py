@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
 import typer
@@ -22,18 +23,22 @@ from adjudge.cli.options import (
 )
 from adjudge.cli.output import print_note, print_text
 from adjudge.errors import UsageError
+from adjudge.report.numbers import count, duration
 
 if TYPE_CHECKING:
     from adjudge.campaigns.campaign import Campaign
     from adjudge.campaigns.progress import Progress
+    from adjudge.campaigns.protocols import CampaignProtocol
     from adjudge.campaigns.settings import CheckKind
     from adjudge.campaigns.tasks import Priorities
     from adjudge.core.annotation import Record
+    from adjudge.core.segment import TestSet
 
 __all__ = ["command"]
 
 _SECONDS: Final = {"mqm": 49, "post-edit": 120}
-"""Seconds that an item takes: mqm and esa as in the ESA paper (its section on time), the others roughly."""
+"""Seconds of a translation, or of drafts to edit: mqm and esa as in the ESA paper (its section on time), the
+others roughly."""
 _USUAL_SECONDS: Final = 34
 
 
@@ -61,6 +66,9 @@ def command(
         str, typer.Option("--check-kinds", help="Of damaged, missing, score; commas between.")
     ] = "damaged",
     loud: Annotated[bool, typer.Option("--loud", help="Tell people at once of a check they missed.")] = False,
+    checks_first: Annotated[
+        bool, typer.Option("--checks-first", help="A check may come before its original (static batches).")
+    ] = False,
     assignment: Annotated[
         Literal["static", "pool", "dynamic"], typer.Option(help="A batch each, whatever is next, or below.")
     ] = "static",
@@ -106,6 +114,9 @@ def command(
     code_pass: Annotated[str, typer.Option(help="Completion code for who passed the checks.")] = "",
     code_fail: Annotated[str, typer.Option(help="Completion code for who did not.")] = "",
     lease: Annotated[float, typer.Option(min=1, help="Minutes that an idle task is kept.")] = 60.0,
+    idle_after: Annotated[
+        float, typer.Option(min=1, help="Seconds without a sign of life that count as a pause.")
+    ] = 60.0,
     database: Annotated[
         str | None, typer.Option(metavar="URL", help="postgresql://... in place of a file.")
     ] = None,
@@ -121,7 +132,7 @@ def command(
 
     TEST_SET is anything that other commands take, Appraise's batches and Pearmut's campaigns too.
     """
-    from adjudge.campaigns.campaign import Extras, new_campaign
+    from adjudge.campaigns.making import Extras, new_campaign
     from adjudge.campaigns.progress import find_progress
     from adjudge.campaigns.settings import Settings
 
@@ -132,6 +143,7 @@ def command(
         checks=checks,
         check_kinds=cast("tuple[CheckKind, ...]", tuple(check_kinds.split(","))),  # Settings refuses others
         is_loud=loud,
+        checks_first=checks_first,
         assignment=assignment,
         dynamic_by=dynamic_by,
         balance=balance,
@@ -142,6 +154,7 @@ def command(
         code_pass=code_pass,
         code_fail=code_fail,
         lease_minutes=lease,
+        time_idle_after=idle_after,
         seed=seed,
     )
     chosen = load_chosen(test_set, lp, (source, translations, references), systems, limit)
@@ -157,10 +170,8 @@ def command(
     campaign, _ = new_campaign(
         name, chosen, settings, _people(annotators), now=now, database=database, extras=extras
     )
-    try:
-        print_text(_told(campaign, find_progress(campaign, now)))
-    finally:
-        campaign.database.close()
+    with campaign:
+        print_text(_told(campaign, chosen, find_progress(campaign, now)))
     print_note(f"adjudge: everybody's link is in {name / 'links.csv'}: whoever has one is that person")
 
 
@@ -191,20 +202,32 @@ def _priorities(metrics: Sequence[Path], lp: str | None, by: str) -> Priorities 
     return disagreement([read_scores(path, weights=None, lp=lp, criterion=None) for path in metrics])
 
 
-def _told(campaign: Campaign, found: Progress) -> str:
+def _told(campaign: Campaign, test_set: TestSet, found: Progress) -> str:
     """What was made, for people."""
     settings, kinds = campaign.settings, found.kinds
-    rest = [f"{count:,} {kind}" for kind, count in sorted(kinds.items()) if kind != "original"]
-    seconds = _SECONDS.get(settings.protocol, _USUAL_SECONDS)
+    rest = [count(number, kind) for kind, number in sorted(kinds.items()) if kind != "original"]
+    seconds = _seconds(campaign.protocol, test_set)
     people = sum(person.role == "annotator" for person in found.people)
-    hours = found.items * seconds / 3600
+    work = found.items * seconds
+    each = duration(work / people)
     by = "the one person" if people == 1 else f"{settings.redundancy} of {people} people"
     lines = [
         f"Campaign {campaign.name}: {campaign.protocol.title}, {', '.join(settings.lps)}",
-        f"  tasks    {sum(kinds.values()):,} documents" + (f", of them {', '.join(rest)}" if rest else ""),
-        f"  to do    {found.items:,} segments, each task by {by}",
-        f"  time     about {hours:.1f} hours of work, {hours / people:.1f} each, at {seconds} s a segment",
+        f"  tasks    {count(sum(kinds.values()), 'document')}"
+        + (f", of them {', '.join(rest)}" if rest else ""),
+        f"  to do    {count(found.items, 'segment')}, each task by {by}",
+        f"  time     about {duration(work)} of work, {each} each, at {seconds} s a segment",
         f"Next: adjudge campaign serve {campaign.folder}",
         "",
     ]
     return "\n".join(lines)
+
+
+def _seconds(protocol: CampaignProtocol, test_set: TestSet) -> int:
+    """Seconds that a segment takes, with all translations that are judged side by side."""
+    each = _SECONDS.get(protocol.name, _USUAL_SECONDS)
+    if protocol.shows == "pair":
+        return 2 * each
+    if protocol.shows == "several":
+        return round(each * fmean(len(segment.translations) for segment in test_set if segment.translations))
+    return each

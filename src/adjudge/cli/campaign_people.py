@@ -49,9 +49,9 @@ def command(
     from adjudge.campaigns.campaign import open_campaign
     from adjudge.campaigns.people import people, set_password
     from adjudge.campaigns.people import revoke as revoke_person
+    from adjudge.report.findings import in_words
 
-    campaign = open_campaign(name)
-    try:
+    with open_campaign(name) as campaign:
         now = time.time()
         links = _links(campaign, add or [], role, batch, new_link or [], now)  # type: ignore[arg-type]
         for one in revoke or []:
@@ -61,12 +61,13 @@ def command(
             chosen = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
             set_password(campaign, number, chosen, now, actor=_ACTOR)
         found = people(campaign)
-    finally:
-        campaign.database.close()
     paths = {link.name: link.path for link in links}
     print_result(form, _table(campaign.name, found, paths), _data(campaign.name, found, paths))
     if links:
         print_note("adjudge: links go behind the address of the server; they are not shown again")
+        if (file := name / "links.csv").is_file():
+            whose = in_words([*paths])
+            print_note(f"adjudge: {file} stays as it was made; of {whose}, only the links above are good")
 
 
 def _links(

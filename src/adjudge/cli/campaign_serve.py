@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from adjudge.cli.output import print_note
+
+if TYPE_CHECKING:
+    from adjudge.campaigns.people import Link
 
 __all__ = ["command"]
 
@@ -33,21 +37,24 @@ def command(
     What annotators did is stored the moment their page says so: the server may be stopped at any time.
     """
     from adjudge.campaigns.campaign import open_campaign
-    from adjudge.campaigns.folder import alone
+    from adjudge.campaigns.folder import alone, read_links
+    from adjudge.campaigns.people import valid_links
     from adjudge.errors import UsageError
     from adjudge.web.security import read_site
     from adjudge.web.serving import address_of, listen, serve
 
     site = read_site(public_url)
-    opened = open_campaign(campaign)
-    opened.database.close()
+    with open_campaign(campaign) as opened:
+        links, without = valid_links(opened, read_links(campaign))
     if workers > 1 and opened.database.is_sqlite:
         raise UsageError(
             "several processes need a store on a PostgreSQL server: `campaign new --database URL`"
         )
     with alone(campaign) if opened.database.is_sqlite else nullcontext(), listen(host, port) as listening:
         address = address_of(listening)
-        _say_where(opened.name, campaign, site.origin or address)
+        print_note(f"Campaign {opened.name} is at {site.origin or address}")
+        _say_links(links, without, campaign, site.origin or address)
+        print_note("Ctrl-C stops it.")
         if site.origin:
             print_note(f"It listens on {address}; a proxy must pass requests on, with their Host header.")
         elif host not in {"127.0.0.1", "::1", "localhost"}:
@@ -58,17 +65,19 @@ def command(
     print_note("Stopped. Everything that was acknowledged is stored; the same command goes on.")
 
 
-def _say_where(name: str, folder: Path, address: str) -> None:
-    from adjudge.campaigns.folder import read_links
+def _say_links(links: Sequence[Link], without: Sequence[str], folder: Path, address: str) -> None:
+    """Where the links are that let somebody in, and of whom there is none."""
+    from adjudge.report.findings import in_words
 
-    print_note(f"Campaign {name} is at {address}")
-    links = read_links(folder)
     for link in links:
         if link.role == "organiser":
             print_note(f"The organiser's own way in: {address}{link.path}")
-    if links:
-        where = f"{folder / 'links.csv'}, to be put behind {address}"
-        print_note(f"Everyone's links are in {where}; each is a key, so send it to its person alone.")
-    else:
-        print_note(f"There are no links here any more: `adjudge campaign people {folder} --new-link NAME`.")
-    print_note("Ctrl-C stops it.")
+    another = f"`adjudge campaign people {folder} --new-link NAME`"
+    if not links:
+        print_note(f"There are no links here any more: {another}.")
+        return
+    where = f"{folder / 'links.csv'}, to be put behind {address}"
+    whose = "Links" if without else "Everyone's links"
+    print_note(f"{whose} are in {where}; each is a key, so send it to its person alone.")
+    if without:
+        print_note(f"None there lets in {in_words(without)}: later links are shown once; {another}.")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,9 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adjudge.cli.output import FormatOption, print_result
+from adjudge.report.numbers import count, duration
 from adjudge.report.tables import Table
 
 if TYPE_CHECKING:
+    from adjudge.campaigns.audit import AuditLine
     from adjudge.campaigns.progress import PersonProgress, Progress
 
 __all__ = ["command"]
@@ -20,18 +24,30 @@ __all__ = ["command"]
 
 def command(
     name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
+    *,
+    log: Annotated[
+        bool, typer.Option("--log", help="Who did what to it and when, in place of its progress.")
+    ] = False,
     form: FormatOption = "table",
 ) -> None:
     """Progress, pace and checks, person by person, and what is still to do."""
+    from adjudge.campaigns.audit import read_audit
     from adjudge.campaigns.campaign import open_campaign
     from adjudge.campaigns.progress import find_progress
 
-    campaign = open_campaign(name)
-    try:
+    with open_campaign(name) as campaign:
+        if log:
+            lines = read_audit(campaign)
+            data = {"campaign": campaign.name, "log": [asdict(line) for line in lines]}
+            print_result(form, _log_table(campaign.name, lines), data)
+            return
         found = find_progress(campaign, time.time())
-    finally:
-        campaign.database.close()
     print_result(form, _table(campaign.name, found), _data(campaign.name, found))
+
+
+def _log_table(name: str, lines: Sequence[AuditLine]) -> Table:
+    rows = [[_moment(line.at), line.actor, line.action, line.detail] for line in lines]
+    return Table(title=f"What was done to {name}", columns=("when", "who", "what", "detail"), rows=rows)
 
 
 def _table(name: str, found: Progress) -> Table:
@@ -61,11 +77,16 @@ def _row(person: PersonProgress) -> list[str]:
 def _notes(found: Progress) -> list[str]:
     notes = [
         f"Tasks: {found.tasks_done:,} of {found.tasks:,} done, {found.under_way:,} under way.",
-        f"Still to do: {found.items_left:,} segments"
-        + ("." if found.active_left is None else f", about {found.active_left / 3600:.1f} hours of work."),
+        f"Still to do: {count(found.items_left, 'segment')}"
+        + ("." if found.active_left is None else f", about {duration(found.active_left)} of work."),
     ]
     if found.ends_at is not None and found.an_hour is not None and found.items_left:
         notes.append(f"At {found.an_hour:.1f} segments an hour it ends {_moment(found.ends_at)}.")
+    if found.items_given_back:
+        notes.append(
+            f"Finished besides, in tasks that were given back: {count(found.items_given_back, 'segment')}. "
+            "These judgements count, and the tasks are done again."
+        )
     if any(person.checks for person in found.people):
         notes.append("Checks: noticed of done, with the 95 % Wilson interval.")
     return notes
@@ -84,6 +105,7 @@ def _data(name: str, found: Progress) -> dict[str, Any]:
         "under_way": found.under_way,
         "segments": found.items,
         "segments_done": found.items_done,
+        "segments_given_back": found.items_given_back,
         "segments_left": found.items_left,
         "kinds": found.kinds,
         "active_seconds": found.active,

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from adjudge.cli.options import LpOption
-from adjudge.cli.output import FormatOption, print_note, print_result
-from adjudge.cli.scorable import CriterionOption, TextsOption, WeightsOption, plain, read_judgements
+from adjudge.cli.options import DrawDocumentsOption, LpOption, SeedOption, TestDrawsOption
+from adjudge.cli.output import FormatOption, is_for_people, print_result
+from adjudge.cli.scorable import (
+    CriterionOption,
+    GoldOfSetOption,
+    MetricOfSetOption,
+    TextsOption,
+    WeightsOption,
+    domains_known,
+    read_judgements,
+    refuse_of_judgements,
+)
+from adjudge.core.score import listed
 from adjudge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,14 +40,10 @@ def command(
         ),
     ],
     *,
-    gold: Annotated[
-        str | None, typer.Option(help="Of a test set: the gold, its own or a file, whose scores count.")
-    ] = None,
-    metric: Annotated[
-        str | None, typer.Option(help="Of a test set: the metric, its own or a file, whose scores count.")
-    ] = None,
+    gold: GoldOfSetOption = None,
+    metric: MetricOfSetOption = None,
     systems: Annotated[
-        str | None, typer.Option(help="Of two runs: a system of each, separated by a comma.")
+        str | None, typer.Option(help="Two systems of one run, or one of each of two: A,B.")
     ] = None,
     weights: WeightsOption = None,
     lp: LpOption = None,
@@ -47,10 +53,10 @@ def command(
         Literal["permutation", "bootstrap", "wilcoxon"],
         typer.Option(help="Of the p-values: of means (permutation, bootstrap) or of ranks."),
     ] = "permutation",
-    by_document: Annotated[bool, typer.Option("--by-document", help="Draw whole documents.")] = False,
+    by_document: DrawDocumentsOption = False,
     holm: Annotated[bool, typer.Option("--holm", help="Correct the p-values of domains as well.")] = False,
-    resamples: Annotated[int, typer.Option(help="Draws of the bootstrap and of the permutation.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Of those draws.")] = 0,
+    resamples: TestDrawsOption = 1000,
+    seed: SeedOption = 0,
     form: FormatOption = "table",
 ) -> None:
     """Compare two systems on the segments that both were judged on.
@@ -64,16 +70,17 @@ def command(
         test=test, by_document=by_document, correct=holm, resamples=resamples, seed=seed
     )
     named: Sequence[str] | None = None if systems is None else systems.split(",")
+    if len(what) == 1 and named is not None:
+        what, named = [*what, *named], None
     if gold is not None or metric is not None:
+        refuse_of_judgements("--gold or --metric", criterion=criterion, test_set=test_set)
+        if len(what) != 3 or named is not None:
+            raise UsageError("with --gold or --metric, give TEST_SET SYSTEM SYSTEM")
         first, second, chosen, domains = _of_test_set(what, lp, (gold, metric), weights)
     else:
         first, second, chosen, domains = _of_runs(what, named, (weights, lp, criterion, test_set))
     found = compare_scores(first, second, chosen, settings=settings, domains=domains)
-    is_for_people = form in {"table", "markdown", "latex"}
-    print_result(form, comparison_table(found, exact=not is_for_people), _data(found))
-    if not is_for_people:
-        for note in found.notes:
-            print_note(note)
+    print_result(form, comparison_table(found, exact=not is_for_people(form)), _data(found), found.notes)
 
 
 _Chosen = tuple["Scores", "Scores", "Sequence[str] | None", "Mapping[Place, str]"]
@@ -82,15 +89,9 @@ _Chosen = tuple["Scores", "Scores", "Sequence[str] | None", "Mapping[Place, str]
 def _of_test_set(
     what: Sequence[str], lp: str | None, annotators: tuple[str | None, str | None], weights: str | None
 ) -> _Chosen:
-    from adjudge.meta.comparing.compare import read_one_annotator
+    from adjudge.meta.comparing.compare import chosen_annotator, read_one_annotator
 
-    gold, metric = annotators
-    if gold is not None and metric is not None:
-        raise UsageError("the scores are those of one annotator: give --gold or --metric, not both")
-    if len(what) != 3:
-        raise UsageError("with --gold or --metric, give TEST_SET SYSTEM SYSTEM")
-    kind: Literal["gold", "metric"] = "gold" if gold is not None else "metric"
-    scores, domains = read_one_annotator(Path(what[0]), lp, kind, gold or metric or "", weights)
+    scores, domains = read_one_annotator(Path(what[0]), lp, *chosen_annotator(*annotators), weights)
     return scores, scores, what[1:], domains
 
 
@@ -103,13 +104,15 @@ def _of_runs(
     from adjudge.core.language import canonical_lp
     from adjudge.data.formats import find_format
     from adjudge.data.load import detect
-    from adjudge.meta.comparing.compare import domains_of
     from adjudge.scoring.score import score
 
     weights, lp, criterion, texts = reading
     lp = None if lp is None else canonical_lp(lp)
     if len(what) not in {2, 3}:
-        raise UsageError(f"give two runs or files, or one and two of its systems; got {len(what)} names")
+        raise UsageError(
+            f"give two runs or files, or one and two of its systems (`adjudge compare RUN A B`); "
+            f"got {' '.join(what)}"
+        )
     if len(what) == 3 and chosen is not None:
         raise UsageError("the systems are named twice: after the run, and with --systems")
     paths = [Path(name) for name in (what if len(what) == 2 else what[:1])]
@@ -122,7 +125,7 @@ def _of_runs(
             raise UsageError(f"{path} is a test set: add --gold or --metric to say whose scores count")
     judged = [read_judgements(path, lp, texts) for path in paths]
     scores = [score(each, weights=weights, lp=lp, criterion=criterion) for each in judged]
-    domains = dict(place for each in judged for place in domains_of(each))
+    domains = domains_known(judged, paths, lp, texts)
     return scores[0], scores[-1], what[1:] if len(what) == 3 else chosen, domains
 
 
@@ -147,7 +150,7 @@ def _stratum(stratum: Stratum) -> dict[str, Any]:
     data: dict[str, Any] = {
         "means": [found.first, found.second],
         "difference": found.value,
-        "interval": plain(found.interval),
+        "interval": listed(found.interval),
         "p": found.p,
         "n": stratum.n,
         "units": found.units,

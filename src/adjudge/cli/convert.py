@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from adjudge.cli.options import LpOption, ReferencesOption, SourceOption, TranslationsOption
 from adjudge.cli.output import print_note
 from adjudge.errors import UsageError
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["command"]
 

@@ -9,7 +9,7 @@ import typer
 
 from adjudge.cli.options import LpOption, existing
 from adjudge.cli.output import FormatOption, print_note, print_result
-from adjudge.cli.scorable import plain
+from adjudge.core.score import listed
 from adjudge.report.tables import Table, TableFormat
 
 if TYPE_CHECKING:
@@ -133,6 +133,6 @@ def _data(agreed: Agreed) -> dict[str, object]:
     names = ("lp", "criterion", "annotators", "judged", "alone", "split", "kept", "ranked", "tied")
     found: dict[str, object] = {name: getattr(agreed, name) for name in (*names, "easy", "hard")}
     found["kappa"] = agreed.kappa.value
-    found["kappa_interval"] = plain(agreed.kappa.interval)
+    found["kappa_interval"] = listed(agreed.kappa.interval)
     found["reason"] = agreed.kappa.reason or None
     return found

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adjudge.cli.asking import OutOption, ask, end, load_sources, run_folder, with_options
-from adjudge.cli.exits import INTERRUPTED
+from adjudge.cli.failures import read_share
 from adjudge.cli.output import print_note, print_result
+from adjudge.cli.stops import parting
 from adjudge.errors import UsageError
 from adjudge.report.tables import Table
 
@@ -120,13 +121,11 @@ def _by_command(values: Mapping[str, Any], asked: TestSet) -> Gathered[str]:
         raise UsageError(f"{for_models[0]} is for models, and --command asks none")
     if values["dry_run"]:
         raise UsageError("--dry-run is for models; a command costs what it costs")
+    read_share(values["max_failed"])  # a share that is none is said before anything is translated
     translator = CommandTranslator(command=values["command"])
     job = prepare(translator, asked, run_folder(values["out"]), progress=True)
-    try:
+    with parting("stopped; nothing was written"):
         outcome = run_to_end(execute(job))
-    except KeyboardInterrupt:  # typer would leave without a word
-        print_note("stopped; nothing was written")
-        raise typer.Exit(INTERRUPTED) from None
     failures = tuple(r for r in read_run(job.out).records if isinstance(r, Failure))
     for failure in failures[:1]:
         print_note(f"first {failure.reason}: {' '.join(failure.detail.split())[:200]}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from adjudge.cli.exits import FAILURES
+from adjudge.cli.failures import MaxFailedOption, check_failures, read_share
 from adjudge.cli.options import LpOption
 from adjudge.cli.output import print_note
 from adjudge.cli.scorable import read_judgements, takes_texts
@@ -52,14 +52,13 @@ def command(
     test_set: Annotated[
         Path | None, typer.Option(help="Texts, where no member is a run, or files have no ids.")
     ] = None,
-    max_failed: Annotated[str, typer.Option(help="More failures than this end with exit code 3.")] = "1%",
+    max_failed: MaxFailedOption = "1%",
 ) -> None:
     """Combine runs and files of scores into a run of their ensemble, which every other command reads.
 
     A translation that any member failed on is a failure of the ensemble; what some were not asked for is
     left out, and said.
     """
-    from adjudge.cli.run import read_share
     from adjudge.core.language import canonical_lp
     from adjudge.data.load import load
     from adjudge.meta.ensemble.settings import Settings
@@ -81,10 +80,9 @@ def command(
     for note in (*found.combined.notes, *_weights(found.combined)):
         print_note(note)
     info = found.run.info
-    judged, failed = info.counts["judged"], info.counts["failed"]
-    print_note(f"{judged:,} judged, {failed:,} failed; in {out}\n{info.signature}")
-    if failed > allowed * (judged + failed):
-        raise typer.Exit(FAILURES)
+    print_note(f"{info.counts['judged']:,} judged, {info.counts['failed']:,} failed; in {out}")
+    print_note(str(info.signature))
+    check_failures(info.counts, allowed)
 
 
 def _read(path: Path, lp: str | None, texts: Path | None) -> Run | Sequence[Record]:

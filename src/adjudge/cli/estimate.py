@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adjudge.cli.options import LpOption, existing
-from adjudge.cli.output import FormatOption, print_note, print_result
-from adjudge.cli.scorable import TextsOption, WeightsOption, plain, read_scores
+from adjudge.cli.output import FormatOption, is_for_people, print_result
+from adjudge.cli.scorable import TextsOption, WeightsOption, read_scores
+from adjudge.core.score import listed
 
 if TYPE_CHECKING:
     from adjudge.meta.deciding.estimates import SystemEstimate
@@ -53,12 +54,8 @@ def command(
     )
     rows, notes = estimates(scores, labels)
     notes = (str(scores.signature), str(labels.signature), *notes)
-    is_for_people = form in {"table", "markdown", "latex"}
-    table = estimate_table(rows, notes, exact=not is_for_people)
-    print_result(form, table, {"systems": [_data(row) for row in rows], "notes": list(notes)})
-    if not is_for_people:
-        for note in notes:
-            print_note(note)
+    table = estimate_table(rows, notes, exact=not is_for_people(form))
+    print_result(form, table, {"systems": [_data(row) for row in rows], "notes": list(notes)}, notes)
 
 
 def _data(row: SystemEstimate) -> dict[str, Any]:
@@ -67,5 +64,5 @@ def _data(row: SystemEstimate) -> dict[str, Any]:
 
 
 def _estimate(found: Estimate) -> dict[str, Any]:
-    intervals = {"interval": plain(found.interval), "plain_interval": plain(found.plain_interval)}
+    intervals = {"interval": listed(found.interval), "plain_interval": listed(found.plain_interval)}
     return asdict(found) | intervals

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
-from adjudge.cli.output import FormatOption, print_note, print_result
-from adjudge.cli.run import command as run_command
+from adjudge.cli.output import print_note, print_result
 from adjudge.cli.run import make_job
+from adjudge.cli.run_options import with_run_options
 from adjudge.cli.settings import WithSettings
 from adjudge.report.tables import Table, TableFormat
 
@@ -29,6 +28,7 @@ _OUT = Annotated[
 _LOOK_BEFORE_A_RUN: Final = 100
 
 
+@with_run_options({"out": (_OUT, None)}, dropped={"dry_run", "max_failed"})
 def command(**values: Any) -> None:  # noqa: ANN401 (the options of `adjudge run`)
     """Say what a run would ask and cost. Nothing is sent, and no key is needed.
 
@@ -40,22 +40,6 @@ def command(**values: Any) -> None:  # noqa: ANN401 (the options of `adjudge run
     print_forecast(make_job(values, values["out"] or NOWHERE, dry=True), form)
 
 
-def _signature() -> inspect.Signature:
-    """The parameters of `adjudge run` without what only a run has; typer reads options off a signature."""
-    shared = inspect.signature(run_command, eval_str=True).parameters
-    kept = {name: p for name, p in shared.items() if name not in {"out", "dry_run", "max_failed"}}
-    added = {"out": (_OUT, None), "form": (FormatOption, "table")}
-    more = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, (kind, default) in added.items()
-    ]
-    return inspect.Signature([*kept.values(), *more])
-
-
-command.__signature__ = _signature()  # type: ignore[attr-defined]
-command.__annotations__ = {p.name: p.annotation for p in _signature().parameters.values()}
-
-
 def print_forecast(job: Job, form: TableFormat) -> None:
     """Print what a job would ask and cost."""
     from adjudge.runs.forecast import forecast_job
@@ -63,10 +47,7 @@ def print_forecast(job: Job, form: TableFormat) -> None:
 
     found = run_to_end(forecast_job(job))
     notes = [str(job.signature), *_schema_note(job), *_notes(found)]
-    print_result(form, _table(found, notes), found.to_json())
-    if form not in {"table", "markdown", "latex"}:
-        for note in notes:
-            print_note(note)
+    print_result(form, _table(found, notes), found.to_json(), notes)
 
 
 def announce(job: Job) -> None:

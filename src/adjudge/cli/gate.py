@@ -2,44 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from adjudge.cli.exits import DONE, GATE_NO, GATE_UNSURE
-from adjudge.cli.options import LpOption
-from adjudge.cli.output import FormatOption, print_note, print_result
-from adjudge.cli.scorable import CriterionOption, WeightsOption, read_judgements, takes_texts
+from adjudge.cli.options import LpOption, VaryDocumentsOption, existing
+from adjudge.cli.output import FormatOption, is_for_people, print_note, print_result
+from adjudge.cli.scorable import (
+    CriterionOption,
+    GoldOfSetOption,
+    MetricOfSetOption,
+    WeightsOption,
+    domains_known,
+    read_if_taken,
+    refuse_of_judgements,
+)
 from adjudge.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from adjudge.core.annotation import Record
-    from adjudge.core.run import Run
-    from adjudge.meta.comparing.gate import Gate, GateRow
-    from adjudge.meta.comparing.two_systems import Place
-
-    Judged = Run | Sequence[Record]
+    from adjudge.meta.comparing.gate import Gate, GateRow, GateSettings, Verdict
 
 __all__ = ["command"]
 
-_CODES = {"ship": DONE, "do not ship": GATE_NO, "not enough data": GATE_UNSURE}
+_CODES: Final[Mapping[Verdict, int]] = {
+    "ship": DONE,
+    "do-not-ship": GATE_NO,
+    "not-enough-data": GATE_UNSURE,
+}
 
 
 def command(
     *,
     baseline: Annotated[
-        Path, typer.Option(metavar="RUN|FILE", help="Judgements of what is in use.", show_default=False)
+        Path,
+        typer.Option(metavar="RUN|FILE|TEST_SET", help="Judgements of what is in use.", show_default=False),
     ],
     candidate: Annotated[
-        Path,
-        typer.Option(
-            metavar="RUN|FILE", help="Of what would replace it; may be the same.", show_default=False
-        ),
-    ],
+        Path | None,
+        typer.Option(metavar="RUN|FILE", help="Of what would replace it; else those of --baseline."),
+    ] = None,
     margin: Annotated[
         float,
         typer.Option(
@@ -52,6 +56,8 @@ def command(
     systems: Annotated[
         str | None, typer.Option(help="Baseline's system and candidate's, separated by a comma.")
     ] = None,
+    gold: GoldOfSetOption = None,
+    metric: MetricOfSetOption = None,
     domain_margin: Annotated[
         float | None, typer.Option(min=0, help="For each language pair and domain; else as --margin.")
     ] = None,
@@ -65,7 +71,7 @@ def command(
     any_signature: Annotated[
         bool, typer.Option("--any-signature", help="Compare scores of different judges or settings.")
     ] = False,
-    by_document: Annotated[bool, typer.Option("--by-document", help="Documents vary as wholes.")] = False,
+    by_document: VaryDocumentsOption = False,
     weights: WeightsOption = None,
     lp: LpOption = None,
     criterion: CriterionOption = None,
@@ -86,10 +92,8 @@ def command(
     It may, if it is shown not to be worse by the margin, on all segments and in every language pair and
     domain, without new critical errors. Exit code 0: ship; 5: do not ship; 6: not enough data.
     """
-    from adjudge.core.language import canonical_lp
-    from adjudge.meta.comparing.gate import GateSettings, gate_scores
+    from adjudge.meta.comparing.gate import GateSettings, verdict_words
     from adjudge.report.gate_tables import gate_table, render_junit, render_summary
-    from adjudge.scoring.score import score
 
     settings = GateSettings(
         margin=margin,
@@ -104,85 +108,58 @@ def command(
     for path in (junit, summary):
         if path is not None:
             _write(path, "", append=True)  # what cannot be written is said before anything is computed
-    lp = None if lp is None else canonical_lp(lp)
-    judged = [_read(path, lp, test_set) for path in (candidate, baseline)]
-    named = _named(systems, is_one=candidate == baseline)
-    kept = judged if named is None else _compared(judged, set(named))
-    scores = [score(each, weights=weights, lp=lp, criterion=criterion) for each in kept]
-    found = gate_scores(
-        scores[0],
-        scores[1],
-        (_records(kept[0]), _records(kept[1])),
-        systems=named,
-        settings=settings,
-        domains=_domains(judged, candidate, lp, test_set),
-    )
-    is_for_people = form in {"table", "markdown", "latex"}
-    print_result(form, gate_table(found, exact=not is_for_people), _data(found))
+    paths = (baseline, candidate or baseline)
+    if gold is not None or metric is not None:
+        refuse_of_judgements("--gold or --metric", criterion=criterion, test_set=test_set)
+        found = _of_test_set(paths, systems, lp, (gold, metric, weights), settings)
+    else:
+        scoring = {"weights": weights, "lp": lp, "criterion": criterion}
+        found = _of_judged(paths, systems, scoring, test_set, settings)
+    print_result(form, gate_table(found, exact=not is_for_people(form)), _data(found))
     if junit is not None:
         _write(junit, render_junit(found), append=False)
     if summary is not None:
         _write(summary, render_summary(found), append=True)
-    if not is_for_people:
-        print_note(f"{found.verdict.capitalize()}: {' '.join(found.reasons)}")
+    if not is_for_people(form):
+        print_note(f"{verdict_words(found.verdict).capitalize()}: {' '.join(found.reasons)}")
     raise typer.Exit(_CODES[found.verdict])
 
 
-def _named(systems: str | None, *, is_one: bool) -> list[str] | None:
-    """The candidate's system and the baseline's; on the command line the older one stands first."""
-    if systems is None:
-        if is_one:
-            raise UsageError("baseline and candidate are one file: name both systems with --systems OLD,NEW")
-        return None
-    names = systems.split(",")
-    if len(names) != 2:
-        raise UsageError(f"--systems takes the baseline's and the candidate's, as OLD,NEW; got {systems!r}")
-    if is_one and names[0] == names[1]:
-        raise UsageError(f"--systems names {names[0]!r} twice: the candidate must be another system")
-    return names[::-1]
+def _of_test_set(
+    paths: tuple[Path, Path],
+    systems: str | None,
+    lp: str | None,
+    chosen: tuple[str | None, str | None, str | None],
+    settings: GateSettings,
+) -> Gate:
+    """By one gold, or one metric, of a test set; its two systems are named."""
+    from adjudge.meta.comparing.replacing import gate_test_set, old_and_new
+
+    gold, metric, weights = chosen
+    if paths[0] != paths[1]:
+        raise UsageError("with --gold or --metric both systems are of one test set: name it as --baseline")
+    named = old_and_new(None if systems is None else systems.split(","), is_one=True)
+    return gate_test_set(paths[0], lp, (gold, metric), named or (), settings, weights)
 
 
-def _compared(judged: Sequence[Judged], names: set[str]) -> list[Judged]:
-    """What was judged of two systems, so that notes tell of no other.
+def _of_judged(
+    paths: tuple[Path, Path],
+    systems: str | None,
+    scoring: Mapping[str, str | None],
+    texts: Path | None,
+    settings: GateSettings,
+) -> Gate:
+    """By what was judged in two runs or files, or in one."""
+    from adjudge.core.language import canonical_lp
+    from adjudge.meta.comparing.replacing import gate_judged, old_and_new
 
-    Comparisons stay, for their points are of all that was compared. So does everything where one of the two
-    is missing: what there is instead will be said.
-    """
-    from adjudge.report.given import systems_of
-
-    if names - {name for each in judged for r in _records(each) for name in systems_of(r)}:
-        return list(judged)
-    return [_kept(each, names) for each in judged]
-
-
-def _kept(judged: Judged, names: set[str]) -> Judged:
-    from adjudge.core.run import Run
-    from adjudge.report.given import systems_of
-
-    records = tuple(r for r in _records(judged) if r.protocol == "pairwise" or names & {*systems_of(r)})
-    return replace(judged, records=records) if isinstance(judged, Run) else records
-
-
-def _read(path: Path, lp: str | None, texts: Path | None) -> Judged:
-    return read_judgements(path, lp, texts if takes_texts(path) else None)
-
-
-def _domains(judged: Sequence[Judged], path: Path, lp: str | None, texts: Path | None) -> dict[Place, str]:
-    """Of segments: from --test-set, else from the runs, else from the test set that a score file lies in."""
-    from adjudge.data.load import load
-    from adjudge.data.mtme_ratings import find_test_set
-    from adjudge.meta.comparing.compare import domains_of
-
-    if texts is None and (found := {place: name for each in judged for place, name in domains_of(each)}):
-        return found
-    known = find_test_set(path) if texts is None else load(texts, lp)
-    return {} if known is None else {(s.lp, s.segment): s.domain for s in known}
-
-
-def _records(judged: Judged) -> Sequence[Record]:
-    from adjudge.core.run import Run
-
-    return judged.records if isinstance(judged, Run) else judged
+    existing([*paths])
+    named = old_and_new(None if systems is None else systems.split(","), is_one=paths[0] == paths[1])
+    lp = None if scoring["lp"] is None else canonical_lp(scoring["lp"])
+    old = read_if_taken(paths[0], lp, texts)
+    new = old if paths[0] == paths[1] else read_if_taken(paths[1], lp, texts)
+    domains = domains_known((old, new), paths, lp, texts)
+    return gate_judged((old, new), named, {**scoring, "lp": lp}, settings=settings, domains=domains)
 
 
 def _write(path: Path, text: str, *, append: bool) -> None:
@@ -194,12 +171,17 @@ def _write(path: Path, text: str, *, append: bool) -> None:
 
 
 def _data(found: Gate) -> dict[str, Any]:
-    """The result as one JSON object."""
-    critical = found.critical
+    """The result as one JSON object; what it says of all segments stands outside of the rows, too."""
+    critical, whole = found.critical, found.rows[0]
     sides = {"candidate": found.candidate, "baseline": found.baseline}
     return {
         "verdict": found.verdict,
         "reasons": list(found.reasons),
+        "difference": whole.found.difference,
+        "interval": [whole.found.low, whole.found.high],
+        "margin": whole.margin,
+        "n": whole.n,
+        "needed": None if whole.more is None else whole.n + whole.more,
         **{
             key: {"name": side.name, "signature": str(side.signature), "n": side.n, "failed": side.failed}
             for key, side in sides.items()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from adjudge.cli.exits import FAILURES
+from adjudge.cli.failures import MaxFailedOption, check_failures, read_share
 from adjudge.cli.options import existing
 from adjudge.cli.output import print_note
 
@@ -19,19 +19,16 @@ def command(
         Path,
         typer.Argument(metavar="RUN", callback=existing, help="The --out of the shards.", show_default=False),
     ],
-    max_failed: Annotated[str, typer.Option(help="More failures than this end with exit code 3.")] = "1%",
+    max_failed: MaxFailedOption = "1%",
 ) -> None:
     """Make one run of the shards that `adjudge run --shard` judged; nobody is asked.
 
     Records and calls are those of a run that was not split. The shards are removed when all is in the run.
     """
-    from adjudge.cli.run import read_share
     from adjudge.runs.scale.merge import merge
 
     allowed = read_share(max_failed)
     info = merge(out)
-    judged, failed = info.counts["judged"], info.counts["failed"]
-    print_note(f"{judged} judged, {failed} failed -> {out}")
+    print_note(f"{info.counts['judged']} judged, {info.counts['failed']} failed -> {out}")
     print_note(str(info.signature))
-    if failed > allowed * (judged + failed):
-        raise typer.Exit(FAILURES)
+    check_failures(info.counts, allowed)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from adjudge.cli.options import LpOption
-from adjudge.cli.output import FormatOption, print_note, print_result
-from adjudge.cli.scorable import WeightsOption, plain
+from adjudge.cli.options import DrawDocumentsOption, LpOption
+from adjudge.cli.output import FormatOption, is_for_people, print_note, print_result
+from adjudge.cli.scorable import WeightsOption
+from adjudge.core.score import listed
 
 if TYPE_CHECKING:
     from adjudge.meta.evaluation.options import Options
@@ -72,7 +73,7 @@ def command(
     ] = None,
     holm: Annotated[bool, typer.Option("--holm", help="Correct the tests for their number.")] = False,
     alpha: Annotated[float, typer.Option(help="Bound of the clusters' tests.")] = 0.05,
-    by_document: Annotated[bool, typer.Option("--by-document", help="Draw whole documents.")] = False,
+    by_document: DrawDocumentsOption = False,
     seed: Annotated[int, typer.Option(help="Of all draws.")] = 0,
     weights: WeightsOption = None,
     figures: Annotated[
@@ -141,16 +142,18 @@ def _print(found: MetaEvaluation, form: TableFormat) -> None:
     from adjudge.meta.evaluation.results import named_gold
     from adjudge.report.meta_tables import meta_rows, meta_tables
 
-    if form in {"table", "markdown", "latex"}:
+    if is_for_people(form):
         for place, table in enumerate(meta_tables(found)):
             if place and form == "markdown":
                 typer.echo()  # a title right below a table would be a row of it
             print_result(form, table, {})
         return
-    print_result(form, meta_rows(found), _data(found))
-    for part in (*found.parts, found):
-        for note in part.notes:
-            print_note(f"{part.lp}, {named_gold(part.gold)}: {note}" if found.parts else note)
+    notes = (
+        f"{part.lp}, {named_gold(part.gold)}: {note}" if found.parts else note
+        for part in (*found.parts, found)
+        for note in part.notes
+    )
+    print_result(form, meta_rows(found), _data(found), notes)
 
 
 def _data(found: MetaEvaluation) -> dict[str, Any]:
@@ -217,8 +220,8 @@ def _metric(metric: MetricResults) -> dict[str, Any]:
     row["failed"] = metric.failed
     results = metric.results.items()
     if any(result.interval is not None for _, result in results):
-        row["intervals"] = {name: plain(result.interval) for name, result in results}
-        row["intervals"]["meta"] = plain(metric.meta_interval)
+        row["intervals"] = {name: listed(result.interval) for name, result in results}
+        row["intervals"]["meta"] = listed(metric.meta_interval)
     if metric.clusters:
         row["clusters"] = dict(metric.clusters)
     if reasons := {name: result.reason for name, result in results if result.value is None}:

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
     from adjudge.core.segment import TestSet
 
 __all__ = [
+    "DrawDocumentsOption",
+    "IntervalDrawsOption",
     "LimitOption",
     "LpOption",
     "ReferencesOption",
+    "SeedOption",
     "SourceOption",
     "SystemsOption",
+    "TestDrawsOption",
     "TestSetArgument",
     "TranslationsOption",
+    "VaryDocumentsOption",
     "existing",
     "load_chosen",
     "naming_the_nearest",
@@ -61,6 +66,11 @@ ReferencesOption = Annotated[
     list[str] | None,
     typer.Option("--reference-file", "-r", metavar="[NAME=]FILE", help="A reference; repeat for more."),
 ]
+DrawDocumentsOption = Annotated[bool, typer.Option("--by-document", help="Draw whole documents.")]
+VaryDocumentsOption = Annotated[bool, typer.Option("--by-document", help="Documents vary as wholes.")]
+IntervalDrawsOption = Annotated[int, typer.Option(min=0, help="Draws of the intervals; 0 for none.")]
+TestDrawsOption = Annotated[int, typer.Option(help="Draws of the bootstrap and of the permutation.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Of those draws.")]
 
 
 @contextmanager
@@ -78,7 +88,9 @@ def naming_the_nearest(context: typer.Context) -> Iterator[None]:
         known = [option for parameter in context.command.params for option in parameter.opts]
         known += [f"--{name.replace('_', '-')}" for name in error.known]
         near = difflib.get_close_matches(f"--{error.name}", known, n=1)
-        raise UsageError(f"{error}; did you mean {near[0]}?" if near else str(error)) from error
+        if not near or near[0] == f"--{error.name}":  # the command has it, and the judge no use for it
+            raise
+        raise UsageError(f"{error}; did you mean {near[0]}?") from error
 
 
 def load_chosen(

@@ -6,21 +6,38 @@ Texts and names come from others, and a terminal obeys what stands in them: it i
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import Annotated
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Final
 
 import typer
 
 from adjudge.report.invisible import name_invisible
 from adjudge.report.tables import Table, TableFormat, render_table
 
-__all__ = ["FormatOption", "print_note", "print_result", "print_text"]
+__all__ = ["FormatOption", "is_for_people", "print_note", "print_result", "print_text"]
 
 FormatOption = Annotated[TableFormat, typer.Option("--format", help="How to print the result.")]
 
 
-def print_result(form: TableFormat, table: Table, data: Mapping[str, object]) -> None:
-    """Print one result: the table, or its data as one JSON object."""
+_FOR_PEOPLE: Final = frozenset({"table", "markdown", "latex"})
+
+
+def is_for_people(form: TableFormat) -> bool:
+    """Whether people read it: numbers are rounded, and notes stand below them."""
+    return form in _FOR_PEOPLE
+
+
+def print_result(
+    form: TableFormat, table: Table, data: Mapping[str, object], notes: Iterable[str] = ()
+) -> None:
+    """Print one result: the table, or its data as one JSON object.
+
+    Args:
+        form: how.
+        table: for people, or for programs, as `is_for_people` has it.
+        data: the same as JSON.
+        notes: what a table for people says below it; where programs read, standard error has it.
+    """
     if form == "json":
         import orjson
 
@@ -28,6 +45,8 @@ def print_result(form: TableFormat, table: Table, data: Mapping[str, object]) ->
     else:
         text = render_table(table, form)
     sys.stdout.write(name_invisible(text) if sys.stdout.isatty() else text)
+    for note in () if is_for_people(form) else notes:
+        print_note(note)
 
 
 def print_text(text: str) -> None:

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adjudge.cli.options import LpOption
-from adjudge.cli.output import FormatOption, print_result
-from adjudge.cli.scorable import CriterionOption, TextsOption, WeightsOption, read_judgements
+from adjudge.cli.options import LpOption, SeedOption, VaryDocumentsOption
+from adjudge.cli.output import FormatOption, is_for_people, print_result
+from adjudge.cli.scorable import (
+    CriterionOption,
+    TextsOption,
+    WeightsOption,
+    read_judgements,
+    refuse_of_judgements,
+)
 from adjudge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,13 +59,13 @@ def command(
     ] = None,
     alpha: Annotated[float, typer.Option(help="Of the two-sided test.")] = 0.05,
     power: Annotated[float, typer.Option(help="Chance to find the difference.")] = 0.8,
-    by_document: Annotated[bool, typer.Option("--by-document", help="Documents vary as wholes.")] = False,
+    by_document: VaryDocumentsOption = False,
     weights: WeightsOption = None,
     lp: LpOption = None,
     criterion: CriterionOption = None,
     test_set: TextsOption = None,
     resamples: Annotated[int, typer.Option(min=1, help="Draws of the simulation.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Of those draws.")] = 0,
+    seed: SeedOption = 0,
     form: FormatOption = "table",
 ) -> None:
     """Say the smallest difference that n segments and m annotators show, and how many judgements are needed.
@@ -74,6 +80,8 @@ def command(
             raise UsageError(
                 "give judgements (a run or a file), or --sd with --segments, --difference or both"
             )
+        reading = {"weights": weights, "lp": lp, "criterion": criterion, "test_set": test_set}
+        refuse_of_judgements("--sd", **reading, by_document=by_document or None)
         if segments is None and not difference:
             raise UsageError("no number of segments shows a difference of 0: give --segments")
         plan = Plan(
@@ -149,16 +157,15 @@ def _print_plan(plan: Plan, difference: float | None, form: TableFormat) -> None
             "power_for_difference": plan.power_for(difference),
             "needed": plan.needed_for(difference),
         }
-    exact = form not in {"table", "markdown", "latex"}
-    print_result(form, plan_table(plan, difference, exact=exact), data)
+    print_result(form, plan_table(plan, difference, exact=not is_for_people(form)), data)
 
 
 def _print_separations(found: Sequence[Separation], signature: str, form: TableFormat) -> None:
-    from adjudge.report.power_tables import separation_table
+    from adjudge.report.power_tables import separation_cautions, separation_table
 
-    exact = form not in {"table", "markdown", "latex"}
     data = {"signature": signature, "pairs": [_data(row) for row in found]}
-    print_result(form, separation_table(found, signature, exact=exact), data)
+    table = separation_table(found, signature, exact=not is_for_people(form))
+    print_result(form, table, data, separation_cautions(found))
 
 
 def _data(row: Separation) -> dict[str, Any]:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from adjudge.cli.options import LpOption, existing
-from adjudge.cli.output import FormatOption, print_note, print_result
+from adjudge.cli.options import DrawDocumentsOption, LpOption, SeedOption, TestDrawsOption, existing
+from adjudge.cli.output import FormatOption, is_for_people, print_note, print_result
 from adjudge.cli.scorable import (
     CriterionOption,
     TextsOption,
     WeightsOption,
-    plain,
     read_judgements,
 )
+from adjudge.core.score import listed
 from adjudge.errors import UsageError
 from adjudge.report.tables import Table, TableFormat
 
@@ -57,9 +57,9 @@ def command(
         ),
     ] = None,
     alpha: Annotated[float, typer.Option(help="Bound of the clusters' tests.")] = 0.05,
-    resamples: Annotated[int, typer.Option(help="Draws of the bootstrap and of the permutation.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Of those draws.")] = 0,
-    by_document: Annotated[bool, typer.Option("--by-document", help="Draw whole documents.")] = False,
+    resamples: TestDrawsOption = 1000,
+    seed: SeedOption = 0,
+    by_document: DrawDocumentsOption = False,
     radar: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw points by criterion, as .pdf, .svg or .png; of one run."),
@@ -122,17 +122,17 @@ def _print(rankings: dict[str, Ranking], form: TableFormat) -> None:
     from adjudge.report.score_tables import ranking_table
 
     several = len(rankings) > 1
-    if form in {"table", "markdown", "latex"}:
+    if is_for_people(form):
         for name, ranking in rankings.items():
             print_result(form, ranking_table(ranking, exact=False, title=name if several else ""), {})
         return
     tables = {name: ranking_table(ranking, exact=True) for name, ranking in rankings.items()}
     whole = next(iter(tables.values())) if not several else _one_table(rankings, tables, form)
     data = [{"run": name, **_data(ranking)} for name, ranking in rankings.items()]
-    print_result(form, whole, {"rankings": data} if several else _data(next(iter(rankings.values()))))
-    for name, ranking in rankings.items():
-        for note in ranking.notes:
-            print_note(f"{name}: {note}" if several else note)
+    notes = (
+        f"{name}: {note}" if several else note for name, ranking in rankings.items() for note in ranking.notes
+    )
+    print_result(form, whole, {"rankings": data} if several else _data(next(iter(rankings.values()))), notes)
 
 
 def _one_table(rankings: dict[str, Ranking], tables: dict[str, Table], form: TableFormat) -> Table:
@@ -159,7 +159,7 @@ def _data(ranking: Ranking) -> dict[str, Any]:
             {
                 "system": s.system,
                 "score": s.score,
-                "interval": plain(s.interval),
+                "interval": listed(s.interval),
                 "cluster": s.cluster,
                 "n": s.n,
                 "failed": s.failed,

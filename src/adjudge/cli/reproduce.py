@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from adjudge.cli.output import FormatOption, print_note, print_result
+from adjudge.cli.output import FormatOption, is_for_people, print_note, print_result
 
 __all__ = ["command"]
 
@@ -44,12 +44,10 @@ def command(
     if figures is not None:
         drawn = [path for figure in reproduction_figures(found) for path in figure.write(figures)]
         print_note(f"Figures in {figures}: {len(drawn)} files")
-    if form in {"table", "markdown", "latex"}:
+    if is_for_people(form):
         for place, table in enumerate(reproduction_tables(found)):
             if place:
                 print()
             print_result(form, table, {})
         return
-    print_result(form, reproduction_rows(found), reproduction_data(found))
-    for note in (*found.notes, summary(found)):
-        print_note(note)
+    print_result(form, reproduction_rows(found), reproduction_data(found), (*found.notes, summary(found)))

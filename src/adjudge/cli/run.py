@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
 import typer
 
-from adjudge.cli.exits import FAILURES, INTERRUPTED
+from adjudge.cli.failures import MaxFailedOption, check_failures, read_share
 from adjudge.cli.options import (
     LimitOption,
     LpOption,
@@ -24,8 +24,8 @@ from adjudge.cli.options import (
 )
 from adjudge.cli.output import print_note
 from adjudge.cli.settings import WithSettings, read_settings
+from adjudge.cli.stops import RESUMABLE, parting
 from adjudge.core.judge import Profile
-from adjudge.errors import UsageError
 
 if TYPE_CHECKING:
     from adjudge.core.segment import TestSet
@@ -33,15 +33,7 @@ if TYPE_CHECKING:
     from adjudge.runs.options import Options
     from adjudge.runs.session import Outcome
 
-__all__ = [
-    "WithSettings",
-    "check_failures",
-    "command",
-    "load_named",
-    "make_job",
-    "print_summary",
-    "read_share",
-]
+__all__ = ["WithSettings", "command", "load_named", "make_job", "print_summary"]
 
 _PASSED: Final = (
     *("base_url", "key_env", "key_file", "served_as", "json_schema", "effort", "concurrency", "timeout"),
@@ -137,7 +129,7 @@ def command(
     explain_in: Annotated[
         str | None, typer.Option(metavar="LANG", help="Explain each error in this language, such as de.")
     ] = None,
-    max_failed: Annotated[str, typer.Option(help="More failures than this end with exit code 3.")] = "1%",
+    max_failed: MaxFailedOption = "1%",
     reparse: Annotated[
         bool, typer.Option("--reparse", help="Read stored answers again, ask nothing.")
     ] = False,
@@ -184,23 +176,10 @@ def command(
         print_forecast(job, "table")
         return
     announce(job)
-    try:
+    with parting("stopped; nothing was written" if job.models is None else RESUMABLE):
         outcome = run_to_end(carry_out(job))
-    except KeyboardInterrupt:  # typer would leave without a word
-        is_judge = job.models is not None
-        print_note(
-            f"stopped; {'the same command goes on where it stopped' if is_judge else 'nothing was written'}"
-        )
-        raise typer.Exit(INTERRUPTED) from None
     print_summary(job, outcome)
-    check_failures(outcome, allowed)
-
-
-def check_failures(outcome: Outcome, allowed: float) -> None:
-    """Leave with an exit code of its own where a larger share of judgements failed."""
-    failed, judged = outcome.info.counts["failed"], outcome.info.counts["judged"]
-    if failed > allowed * (failed + judged):
-        raise typer.Exit(FAILURES)
+    check_failures(outcome.info.counts, allowed)
 
 
 def _systems(job: Job) -> Iterator[str]:
@@ -265,23 +244,8 @@ def load_named(values: Mapping[str, Any]) -> TestSet:
 
 def _settings(values: Mapping[str, Any]) -> dict[str, str]:
     """Settings of the judge: those that many judges have are options of the command, the others are not."""
-    common = {name: str(values[name]) for name in _COMMON if values[name] is not None}
+    common = {n.replace("_", "-"): str(values[n]) for n in _COMMON if values[n] is not None}
     return common | read_settings(values["context"].args)
-
-
-def read_share(text: str) -> float:
-    """Read `1%` or `0.01` as a share.
-
-    Raises:
-        UsageError: it is neither.
-    """
-    try:
-        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise UsageError(f"--max-failed must be a share such as 1% or 0.01, got {text!r}")
-    return share
 
 
 def print_summary(job: Job, outcome: Outcome) -> None:

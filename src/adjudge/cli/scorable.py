@@ -16,17 +16,23 @@ from adjudge.errors import DataError, UsageError
 if TYPE_CHECKING:
     from adjudge.core.annotation import Annotation, Record
     from adjudge.core.run import Run
-    from adjudge.core.score import Interval, Scores
+    from adjudge.core.score import Scores
     from adjudge.meta.agreement.sources import Source
+    from adjudge.meta.comparing.replacing import Judged
+    from adjudge.meta.comparing.two_systems import Place
 
 __all__ = [
     "CriterionOption",
+    "GoldOfSetOption",
+    "MetricOfSetOption",
     "TextsOption",
     "WeightsOption",
-    "plain",
+    "domains_known",
+    "read_if_taken",
     "read_judgements",
     "read_scores",
     "read_source",
+    "refuse_of_judgements",
     "takes_texts",
 ]
 
@@ -41,15 +47,20 @@ WeightsOption = Annotated[
 CriterionOption = Annotated[
     str | None, typer.Option(help="Of preferences, such as fluency; else the only one, else overall.")
 ]
-
+GoldOfSetOption = Annotated[
+    str | None, typer.Option(help="Of a test set: the gold, its own or a file, whose scores count.")
+]
+MetricOfSetOption = Annotated[
+    str | None, typer.Option(help="Of a test set: the metric, its own or a file, whose scores count.")
+]
 TextsOption = Annotated[
     Path | None,
-    typer.Option("--test-set", metavar="PATH", help="Texts of a .seg.rating that lies elsewhere."),
+    typer.Option(
+        "--test-set", metavar="PATH", help="Texts of a .seg.rating that lies elsewhere; batches of Appraise."
+    ),
 ]
 
 _SEGMENT_SCORES: Final = ".seg.score"
-_NEED_LP: Final = {"mqm-tsv", "ment-jsonl", "pearmut"}
-_TAKE_TEXTS: Final = {"mqm-tsv", "mtme-ratings", "mtme-scores"}
 
 
 def read_scores(
@@ -81,18 +92,20 @@ def read_judgements(path: Path, lp: str | None, texts: Path | None) -> Run | Seq
         UsageError: texts that it has no use for, or none where it needs them.
     """
     from adjudge.data.convert import read_content
-    from adjudge.data.formats import find_format
+    from adjudge.data.formats import FORMATS, find_format
     from adjudge.data.load import detect, load
     from adjudge.data.mtme_ratings import find_test_set
     from adjudge.data.run_dir import read_run
     from adjudge.scoring.repeats import repeats_note, without_repeats
 
     form = "records" if str(path) == "-" else detect(path)
-    if texts is not None and form not in _TAKE_TEXTS:
-        raise UsageError(f"--test-set is for {', '.join(sorted(_TAKE_TEXTS))}, and {path} is {form}")
+    kind = find_format(form)
+    if texts is not None and not kind.takes_texts:
+        takers = ", ".join(sorted(each.name for each in FORMATS if each.takes_texts))
+        raise UsageError(f"--test-set is for {takers}, and {path} is {form}")
     if form == "run":
         return read_run(path)
-    if not find_format(form).has_records:
+    if not kind.has_records:
         is_empty = path.is_file() and not path.stat().st_size
         what = "the file is empty" if is_empty else f"{form} holds texts and no judgements"
         raise DataError(f"{what}; give a run or records", path=path)
@@ -101,18 +114,61 @@ def read_judgements(path: Path, lp: str | None, texts: Path | None) -> Run | Seq
             raise DataError("there is no score in this file: every line says None", path=path)
         return found
     known = None if texts is None else load(texts, lp)
-    content = read_content(path, form, lp=lp if form in _NEED_LP else None, test_set=known)
-    records, repeated = without_repeats(content.records or ())
+    content = read_content(path, form, lp=lp if kind.needs_lp else None, test_set=known)
+    if content.records is None:
+        raise DataError("this file holds texts and no judgements; give a run or records", path=path)
+    records, repeated = without_repeats(content.records)
     for what in (*(f"{count} {what}" for what, count in content.met.items()), *repeats_note(repeated)):
         print_note(f"adjudge: {path}: {what}")
     return records
 
 
+def refuse_of_judgements(beside: str, **given: object) -> None:
+    """Refuse options about judgements where none are read, which would go unheard.
+
+    Args:
+        beside: the options in whose company none are.
+        given: values of options by their names in Python; None where one was left out.
+    """
+    for name, value in given.items():
+        if value is not None:
+            option = "--" + name.replace("_", "-")
+            raise UsageError(f"{option} is for judgements: leave it out with {beside}")
+
+
 def takes_texts(path: Path) -> bool:
     """Whether a file is of a format that has no texts, or not all, and is read with those of a test set."""
+    from adjudge.data.formats import find_format
     from adjudge.data.load import detect
 
-    return detect(path) in _TAKE_TEXTS
+    return find_format(detect(path)).takes_texts
+
+
+def read_if_taken(path: Path, lp: str | None, texts: Path | None) -> Judged:
+    """Read a run or a file, with the texts where its format takes them; else they say the domains alone."""
+    return read_judgements(path, lp, texts if texts is not None and takes_texts(path) else None)
+
+
+def domains_known(
+    judged: Sequence[Judged], paths: Sequence[Path], lp: str | None, texts: Path | None
+) -> dict[Place, str]:
+    """Of segments: from the texts given, else from the runs, else from the test set a score file lies in.
+
+    Args:
+        judged: what was read.
+        paths: where it lies.
+        lp: language pair of the texts.
+        texts: test set; None where none was named.
+    """
+    from adjudge.data.load import load
+    from adjudge.data.mtme_ratings import find_test_set
+    from adjudge.meta.comparing.compare import domains_of
+
+    if texts is None and (found := {place: name for each in judged for place, name in domains_of(each)}):
+        return found
+    sets = map(find_test_set, paths) if texts is None else [load(texts, lp)]
+    known = next((each for each in sets if each is not None), None)
+    return {} if known is None else {(s.lp, s.segment): s.domain for s in known}
 
 
 def read_source(path: Path, lp: str | None, texts: Path | None) -> Source:
@@ -168,8 +224,3 @@ def _name_and_lp(path: Path) -> tuple[str, str | None]:
         except UsageError:
             continue
     return stem, None
-
-
-def plain(interval: Interval | None) -> list[float] | None:
-    """Write an interval as JSON does."""
-    return None if interval is None else [interval.low, interval.high]

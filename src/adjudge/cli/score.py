@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from adjudge.cli.options import LpOption, existing
-from adjudge.cli.output import FormatOption, print_note, print_result
-from adjudge.cli.scorable import CriterionOption, TextsOption, WeightsOption, plain, read_scores
+from adjudge.cli.output import FormatOption, is_for_people, print_result
+from adjudge.cli.scorable import CriterionOption, TextsOption, WeightsOption, read_scores
+from adjudge.core.score import listed
 
 if TYPE_CHECKING:
     from adjudge.core.score import Scores, SegmentScore
@@ -47,11 +48,8 @@ def command(
 
     scores = with_intervals(read_scores(path, weights=weights, lp=lp, criterion=criterion, texts=test_set))
     tables = {"seg": segment_table, "doc": document_table, "sys": system_table}
-    is_for_people = form in {"table", "markdown", "latex"}
-    print_result(form, tables[level](scores, exact=not is_for_people), _data(scores, level))
-    if not is_for_people:
-        for note in scores.notes:
-            print_note(note)
+    table = tables[level](scores, exact=not is_for_people(form))
+    print_result(form, table, _data(scores, level), scores.notes)
 
 
 def _data(scores: Scores, level: Level) -> dict[str, Any]:
@@ -61,7 +59,7 @@ def _data(scores: Scores, level: Level) -> dict[str, Any]:
         "range": scores.range,
         "direction": scores.direction,
         "systems": {
-            s.system: {"score": s.score, "n": s.n, "failed": s.failed, "interval": plain(s.interval)}
+            s.system: {"score": s.score, "n": s.n, "failed": s.failed, "interval": listed(s.interval)}
             for s in scores.systems
         },
     }

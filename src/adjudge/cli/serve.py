@@ -8,16 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from adjudge.cli.judged import Asked, GoldOption, JudgedArgument, TextsOption, TitleOption, read_material
 from adjudge.cli.options import LpOption
 from adjudge.cli.output import print_note
-from adjudge.cli.report import (
-    Asked,
-    GoldOption,
-    JudgedArgument,
-    TextsOption,
-    read_given,
-    read_gold,
-)
 from adjudge.core.run import Run
 
 if TYPE_CHECKING:
@@ -35,7 +28,7 @@ def command(
     judged: JudgedArgument,
     *,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any free one.")] = 8000,
-    title: Annotated[str | None, typer.Option(help="Of the page; else the name of the test set.")] = None,
+    title: TitleOption = None,
     lp: LpOption = None,
     gold: GoldOption = None,
     test_set: TextsOption = None,
@@ -61,21 +54,16 @@ def command(
 
 def _make(places: Sequence[Path], asked: Asked, drawer: Drawer) -> FastAPI:
     """Read everything, and keep the server alone: records and page are gone when it begins."""
-    from adjudge.core.language import canonical_lp
-    from adjudge.data.load import load
-    from adjudge.report.page import make_page
     from adjudge.report.repeat import page_commands
     from adjudge.web.viewer import create_viewer
 
-    lp = None if asked.lp is None else canonical_lp(asked.lp)
-    texts = None if asked.test_set is None else load(asked.test_set, lp)
-    found = read_given(places, lp, texts)
-    print_note(f"{sum(len(each.records) for each in found):,} judgements; putting the page together ...")
-    gold = read_gold(asked.gold, lp, found, texts)
-    page = make_page(found, title=asked.title, gold=gold, lp=lp, test_set=texts)
+    material = read_material(places, asked)
+    amount = sum(len(each.records) for each in material.judged)
+    print_note(f"{amount:,} judgements; putting the page together ...")
+    page = material.make()
     print_note(f"{page.headline}.")
-    again = page_commands("serve", found, places, vars(asked))
-    return create_viewer(page, talks=_talks(page, found, places), commands=again, drawer=drawer)
+    again = page_commands("serve", material.judged, places, vars(asked))
+    return create_viewer(page, talks=_talks(page, material.judged, places), commands=again, drawer=drawer)
 
 
 def _talks(page: Page, judged: Sequence[Judged], places: Sequence[Path]) -> dict[int, Talk]:

@@ -1,4 +1,4 @@
-"""`adjudge spans`: precision, recall and F1 of marked errors against gold; translations without errors."""
+"""`adjudge spans`: marked errors against gold, their severities, and translations without errors."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
-from adjudge.cli.options import LpOption
-from adjudge.cli.output import FormatOption, print_note, print_result
-from adjudge.cli.scorable import TextsOption, WeightsOption, plain
+from adjudge.cli.options import LpOption, SeedOption
+from adjudge.cli.output import FormatOption, is_for_people, print_note, print_result
+from adjudge.cli.scorable import TextsOption, WeightsOption
 from adjudge.errors import UsageError
 from adjudge.report.tables import TableFormat
 
 if TYPE_CHECKING:
     from adjudge.core.typology import Severity
-    from adjudge.meta.spans.compare import SpanComparison, SpanScore
-    from adjudge.meta.spans.error_free import ErrorFree, ErrorFreeOptions
-    from adjudge.meta.spans.settings import SpanOptions
+    from adjudge.meta.spans.error_free import ErrorFreeOptions
+    from adjudge.meta.spans.settings import MarkOptions, SpanOptions
 
 __all__ = ["command"]
 
@@ -57,6 +56,9 @@ def command(
     severity_weights: Annotated[
         str | None, typer.Option(metavar="S=W,...", help="Of mpp: what marks count, such as minor=1,major=5.")
     ] = None,
+    confusion: Annotated[
+        bool, typer.Option("--confusion", help="Instead: which severity the run gives to what gold marks.")
+    ] = False,
     error_free: Annotated[
         bool, typer.Option("--error-free", help="Instead: which translations have no errors at all.")
     ] = False,
@@ -84,7 +86,7 @@ def command(
         bool, typer.Option("--intervals", help="95 % bootstrap intervals over segments.")
     ] = False,
     resamples: Annotated[int, typer.Option(min=1, help="Draws of the intervals.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Of those draws.")] = 0,
+    seed: SeedOption = 0,
     figure: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw himate over its thresholds, as .pdf, .svg or .png."),
@@ -113,37 +115,43 @@ def command(
         "weights": weights,
     }
     given = {name: value for name, value in of_free.items() if value is not None}
+    of_rules = {
+        "--rule": rule != "mpp",
+        "--threshold": threshold,
+        "--average": average != "micro",
+        "--by": by,
+        "--unit": unit,
+        "--severity-penalty": severity_penalty,
+        "--severity-weights": severity_weights,
+        "--figure": figure,
+    }
     if error_free:
-        _refuse(
-            {
-                "--rule": rule != "mpp",
-                "--threshold": threshold,
-                "--average": average != "micro",
-                "--by": by,
-                "--unit": unit,
-                "--severities": severities != "minor,major,critical",
-                "--severity-penalty": severity_penalty,
-                "--severity-weights": severity_weights,
-                "--intervals": intervals,
-                "--figure": figure,
-            }
-        )
+        of_marks = {"--severities": severities != "minor,major,critical", "--intervals": intervals}
+        more = {"--confusion": confusion}
+        _refuse({**of_rules, **of_marks, **more}, "--error-free", "whole translations")
         _print_error_free(paths, gold, cast("ErrorFreeOptions", {**shared, **given}), form)
         return
     if given:
         raise UsageError(f"--{next(iter(given)).replace('_', '-')} goes with --error-free")
+    counted: dict[str, Any] = {
+        **shared,
+        "severities": severities.split(","),
+        "resamples": resamples if intervals else 0,
+        "seed": seed,
+    }
+    if confusion:
+        _refuse(of_rules, "--confusion", "severities of marks that meet,")
+        _print_confusion(paths, gold, cast("MarkOptions", counted), form)
+        return
     options: SpanOptions = {
-        **shared,  # type: ignore[typeddict-item]
+        **counted,  # type: ignore[typeddict-item]
         "rule": rule.split(","),
         "threshold": None if threshold is None else _numbers("--threshold", threshold),
         "average": average,
         "by": by,
         "unit": unit,
-        "severities": cast("list[Severity]", severities.split(",")),
         "penalty": severity_penalty,
         "weights": _weights(severity_weights),
-        "resamples": resamples if intervals else 0,
-        "seed": seed,
     }
     if figure is not None:
         figure_format(figure)
@@ -153,11 +161,11 @@ def command(
         _draw(paths, gold, {**plain, "rule": "himate"}, figure)
 
 
-def _refuse(options: Mapping[str, object]) -> None:
-    """Refuse options that the detection of error-free translations has no use for."""
+def _refuse(options: Mapping[str, object], flag: str, what: str) -> None:
+    """Refuse options that another comparison than that of marks has no use for."""
     for name, given in options.items():
         if given:
-            raise UsageError(f"--error-free compares whole translations and takes no {name}")
+            raise UsageError(f"{flag} compares {what} and takes no {name}")
 
 
 def _numbers(option: str, text: str) -> list[float]:
@@ -180,57 +188,45 @@ def _weights(text: str | None) -> dict[Severity, float] | None:
         raise UsageError(f"--severity-weights takes {wanted}; got {text!r}") from None
 
 
-# Marks...
+# What is compared...
 
 
 def _print_spans(paths: list[Path], gold: Path, options: SpanOptions, form: TableFormat) -> None:
     from adjudge.meta.spans.compare import spans_of_runs
+    from adjudge.report.span_data import span_data
     from adjudge.report.span_tables import span_table
 
-    found = spans_of_runs({str(path): path for path in paths}, gold, **options)
-    is_for_people = form in {"table", "markdown", "latex"}
-    table = span_table(found, exact=not is_for_people, by=options["by"] or "group")
-    runs = [{"run": run, **_spans_data(one, options["by"]), **_said(one)} for run, one in found.items()]
-    print_result(form, table, {"runs": runs} if len(found) > 1 else runs[0])
-    if not is_for_people:
-        for note in table.notes:
-            print_note(note)
+    found = spans_of_runs(_named(paths), gold, **options)
+    table = span_table(found, exact=not is_for_people(form), by=options["by"] or "group")
+    data = _of_runs({run: span_data(one, options["by"]) for run, one in found.items()})
+    print_result(form, table, data, table.notes)
 
 
-def _spans_data(comparison: SpanComparison, by: str | None) -> dict[str, Any]:
-    """One comparison as JSON: one row is the object itself, several rows stand in it."""
-    shared = {"average": comparison.average, "failed": comparison.failed}
-    whole = [score for score in comparison.scores if not score.group]
-    if len(whole) > 1:
-        return {**shared, "scores": [_row(score) for score in comparison.scores]}
-    data = {**_row(whole[0]), **shared}
-    if by is not None:
-        data |= {"by": by, "groups": {s.group: _row(s) for s in comparison.scores if s.group}}
-    return data
+def _print_error_free(paths: list[Path], gold: Path, options: ErrorFreeOptions, form: TableFormat) -> None:
+    from adjudge.meta.spans.error_free import error_free_of_runs
+    from adjudge.report.span_data import error_free_data
+    from adjudge.report.span_tables import error_free_table
+
+    found = error_free_of_runs(_named(paths), gold, **options)
+    table = error_free_table(found, exact=not is_for_people(form))
+    data = _of_runs({run: error_free_data(one) for run, one in found.items()})
+    print_result(form, table, data, table.notes)
 
 
-def _said(found: SpanComparison | ErrorFree) -> dict[str, Any]:
-    """What JSON says beside the numbers."""
-    return {"signature": str(found.signature), "notes": list(found.notes)}
+def _print_confusion(paths: list[Path], gold: Path, options: MarkOptions, form: TableFormat) -> None:
+    """Print a table for each run, or all of them as one for programs."""
+    from adjudge.meta.spans.confusion import severity_confusions
+    from adjudge.report.span_data import confusion_data
+    from adjudge.report.span_tables import confusion_rows, confusion_table
 
-
-def _row(score: SpanScore) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "rule": score.rule,
-        "threshold": score.threshold,
-        "precision": score.precision,
-        "recall": score.recall,
-        "f1": score.f1,
-        "n_gold": score.n_gold,
-        "n_pred": score.n_pred,
-        "n_segments": score.n_segments,
-        "unit": score.unit,
-    }
-    if score.group:
-        data["group"] = score.group
-    if score.intervals:
-        data["intervals"] = {name: plain(found) for name, found in score.intervals.items()}
-    return data
+    found = severity_confusions(_named(paths), gold, **options)
+    if is_for_people(form):
+        for run, one in found.items():
+            print_result(form, confusion_table(one, run if len(found) > 1 else ""), {})
+        return
+    table = confusion_rows(found)
+    data = _of_runs({run: confusion_data(one) for run, one in found.items()})
+    print_result(form, table, data, table.notes)
 
 
 def _draw(paths: list[Path], gold: Path, options: SpanOptions, file: Path) -> None:
@@ -239,33 +235,15 @@ def _draw(paths: list[Path], gold: Path, options: SpanOptions, file: Path) -> No
     from adjudge.report.span_figures import threshold_figure
 
     options = {**options, "threshold": THRESHOLDS}
-    curves = spans_of_runs({str(path): path for path in paths}, gold, **options)
-    threshold_figure(file.stem, curves).write_file(file)
+    threshold_figure(file.stem, spans_of_runs(_named(paths), gold, **options)).write_file(file)
     print_note(f"wrote {file}")
 
 
-# Translations without errors...
+def _named(paths: list[Path]) -> dict[str, Path]:
+    return {str(path): path for path in paths}
 
 
-def _print_error_free(paths: list[Path], gold: Path, options: ErrorFreeOptions, form: TableFormat) -> None:
-    from adjudge.meta.spans.error_free import error_free_of_runs
-    from adjudge.report.span_tables import error_free_table
-
-    found = error_free_of_runs({str(path): path for path in paths}, gold, **options)
-    is_for_people = form in {"table", "markdown", "latex"}
-    table = error_free_table(found, exact=not is_for_people)
-    runs = [{"run": run, **_error_free_data(one), **_said(one)} for run, one in found.items()]
-    print_result(form, table, {"runs": runs} if len(found) > 1 else runs[0])
-    if not is_for_people:
-        for note in table.notes:
-            print_note(note)
-
-
-def _error_free_data(found: ErrorFree) -> dict[str, Any]:
-    names = ("precision", "recall", "f1", "mcc", "auc", "n_gold", "n_pred", "n", "failed")
-    share = found.publishable
-    kept = ("risk", "confidence", "share", "threshold", "n", "errors", "bound", "least")
-    return {
-        **{name: getattr(found, name) for name in names},
-        "publishable": {name: getattr(share, name) for name in kept},
-    }
+def _of_runs(data: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """One run is the object itself, several stand in it."""
+    runs = [{"run": run, **one} for run, one in data.items()]
+    return {"runs": runs} if len(runs) > 1 else runs[0]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import typer
 
 from adjudge.cli.options import LpOption, existing
-from adjudge.cli.output import FormatOption, print_note, print_result
-from adjudge.cli.scorable import TextsOption, WeightsOption, plain, read_judgements
+from adjudge.cli.output import FormatOption, is_for_people, print_result
+from adjudge.cli.scorable import WeightsOption, domains_known, read_if_taken
+from adjudge.core.score import listed
 from adjudge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
     from adjudge.core.score import Scores
     from adjudge.core.typology import Severity
-    from adjudge.meta.deciding.thresholds import Band, Cut, Key, Thresholds
+    from adjudge.meta.comparing.replacing import Judged
+    from adjudge.meta.deciding.labels import Key
+    from adjudge.meta.deciding.thresholds import Band, Cut, Thresholds
 
 __all__ = ["command"]
 
@@ -60,7 +63,10 @@ def command(
     ] = None,
     weights: WeightsOption = None,
     lp: LpOption = None,
-    test_set: TextsOption = None,
+    test_set: Annotated[
+        Path | None,
+        typer.Option("--test-set", metavar="PATH", help="Texts that say the domains; else a run's own."),
+    ] = None,
     form: FormatOption = "table",
 ) -> None:
     """Find the scores from which on to publish and up to which to reject; what lies between is post-edited.
@@ -68,7 +74,6 @@ def command(
     The cut-offs come from a small gold set, for all translations and for every language pair and domain.
     """
     from adjudge.core.language import canonical_lp
-    from adjudge.meta.comparing.compare import domains_of
     from adjudge.meta.deciding.thresholds import ThresholdSettings, thresholds
     from adjudge.report.decision_tables import guarantees, threshold_table
     from adjudge.scoring.score import score
@@ -77,25 +82,22 @@ def command(
         publish_risk=publish_risk, reject_risk=reject_risk, delta=delta, guarantee=guarantee
     )
     lp = None if lp is None else canonical_lp(lp)
-    judged = read_judgements(run, lp, test_set)
+    judged, labelled = (read_if_taken(path, lp, test_set) for path in (run, gold))
     scores = score(judged, weights=weights, lp=lp)
-    labels, told = _labels(gold, bad, lp, test_set)
-    found = thresholds(scores, labels, told, settings=settings, domains=dict(domains_of(judged)))
-    is_for_people = form in {"table", "markdown", "latex"}
-    print_result(form, threshold_table(found, exact=not is_for_people), _data(found))
-    if not is_for_people:
-        for note in (*guarantees(found), *found.notes):
-            print_note(note)
+    labels, told = _labels(labelled, bad, lp)
+    domains = domains_known((judged, labelled), (run, gold), lp, test_set)
+    found = thresholds(scores, labels, told, settings=settings, domains=domains)
+    table = threshold_table(found, exact=not is_for_people(form))
+    print_result(form, table, _data(found), (*guarantees(found), *found.notes))
     if decisions is not None:
         _write(decisions, scores, found)
 
 
-def _labels(path: Path, bad: str, lp: str | None, texts: Path | None) -> tuple[Mapping[Key, bool], str]:
+def _labels(judged: Judged, bad: str, lp: str | None) -> tuple[Mapping[Key, bool], str]:
     from adjudge.core.run import Run
-    from adjudge.meta.deciding.thresholds import bad_by_score, bad_by_severity
+    from adjudge.meta.deciding.labels import bad_by_score, bad_by_severity
     from adjudge.scoring.score import score
 
-    judged = read_judgements(path, lp, texts)
     if bad in _SEVERITIES:
         records = judged.records if isinstance(judged, Run) else judged
         labels = bad_by_severity(records, cast("Severity", bad))
@@ -154,4 +156,4 @@ def _band(band: Band) -> dict[str, Any]:
 
 
 def _cut(cut: Cut) -> dict[str, Any]:
-    return {"bound": cut.bound, "n": cut.n, "wrong": cut.wrong, "interval": plain(cut.interval)}
+    return {"bound": cut.bound, "n": cut.n, "wrong": cut.wrong, "interval": listed(cut.interval)}

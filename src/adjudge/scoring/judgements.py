@@ -71,8 +71,9 @@ def _is_on(record: Record, criterion: str | None) -> bool:
 def _keys(record: Record, *, pairwise: bool) -> list[tuple[str, ...]]:
     """What may be judged once by one annotator: each translation, or the pair in either order."""
     place = (record.annotator, record.lp, record.segment)
-    systems = (record.system,) if isinstance(record, Annotation) else record.systems
-    return [(*place, *sorted(systems))] if pairwise else [(*place, system) for system in systems]
+    if pairwise:
+        return [(*place, *sorted(record.systems))]
+    return [(*place, system) for system in record.systems]
 
 
 def _twice(record: Record, key: tuple[str, ...]) -> str:
