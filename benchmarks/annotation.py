@@ -31,19 +31,21 @@ sys.path.insert(0, str(ROOT))
 
 from sqlalchemy import create_engine, text  # noqa: E402
 
-from adjudge.campaigns.campaign import new_campaign, open_campaign  # noqa: E402
+from adjudge.campaigns.campaign import open_campaign  # noqa: E402
 from adjudge.campaigns.folder import read_links  # noqa: E402
+from adjudge.campaigns.making import new_campaign  # noqa: E402
 from adjudge.campaigns.settings import Settings  # noqa: E402
 from adjudge.campaigns.storing import insert_tasks  # noqa: E402
 from adjudge.campaigns.tasks import make_tasks  # noqa: E402
 from adjudge.core.segment import Segment, TestSet  # noqa: E402
 from adjudge.report.tables import Table, render_table  # noqa: E402
 from benchmarks.annotators import Annotator, Times, work_together  # noqa: E402
-from benchmarks.page import write_section  # noqa: E402
+from benchmarks.page import make_parser, write_section  # noqa: E402
 
 TITLE = "Annotators at once"
 THINK = 10.0  # seconds
 ITEMS = 10  # of a document
+TURN = 10  # documents in a row: each server is as warm as one that is busy
 PEOPLE, DOCUMENTS = 100, 2000  # beside Pearmut
 SENTENCE = "The committee met again in March and put off the vote on the new bridge until the summer. "
 COLUMNS = (
@@ -55,7 +57,6 @@ COLUMNS = (
     "p50",
     "p95",
     "p99",
-    "page p95",
     "errors",
     "CPU",
     "MB",
@@ -64,13 +65,12 @@ COLUMNS = (
 
 def main() -> None:
     """Run what the arguments ask for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__)
     parser.add_argument("--annotators", type=int, nargs="+", default=[300])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--segments", type=int, default=100_000, help="inserted at a time; 0 for no import")
     parser.add_argument("--pearmut", metavar="PYTHON", help="of an environment that has Pearmut")
     parser.add_argument("--saves", type=int, default=200, help="of each of the two servers")
-    parser.add_argument("--write", action="store_true", help="into docs/benchmarks.md")
     parser.add_argument("--part", nargs="+", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.part:
@@ -130,7 +130,6 @@ def _run(store: str | None, people: int, args: argparse.Namespace) -> tuple[str,
         f"{count:,.0f}",
         f"{count / load['seconds']:.0f}",
         *(f"{value:.0f}" for value in quantiles),
-        f"{times.quantiles('page')[2]:.0f}",
         str(len(times.errors)),
         f"{(cpu - load['cpu_before']) / load['seconds']:.0%}",
         f"{memory / 2**20:.0f}",
@@ -285,7 +284,7 @@ def _beside_pearmut(python: Path, saves: int) -> str:
 
 _PEARMUT_HEAD = f"""Beside Pearmut 1.1.6 (`--pearmut`):
 {PEOPLE} users, {DOCUMENTS:,} documents of {ITEMS} segments,
-one client that saves whole documents to both servers in turns, in one run. Pearmut's assignment is its
+one client that saves whole documents to both servers, {TURN} in turn, in one run. Pearmut's assignment is its
 `single-stream`, which is like our `pool`. What adjudge acknowledges is on the disk (fsync); Pearmut's
 files are written without. Milliseconds.
 
@@ -312,7 +311,7 @@ def _pearmut(python: Path, folder: Path) -> Iterator[str]:
 
 
 async def _in_turns(mine: Annotator, theirs: str, folder: Path, saves: int) -> tuple[Times, Times]:
-    """Save a document here, then one there."""
+    """Save some documents here, then as many there, and so on."""
     other = Annotator(theirs, "", Times())
     await mine.enter()
     await other.connect()
@@ -320,15 +319,17 @@ async def _in_turns(mine: Annotator, theirs: str, folder: Path, saves: int) -> t
     who = {"campaign_id": "bench", "user_id": user}
     document = await other.ask("first", "/get-next-item", who)
     mine.times = Times()
-    for _ in range(saves):
-        await mine.send([mine.change(item, "rate") for item in mine.task["items"]])
-        start = time.perf_counter()
-        await mine.finish()
-        mine.times.add("next", time.perf_counter() - start)
-        said = {"annotation": _said(document), "actions": _actions(), "item": document["payload"]}
-        asked = {**who, "item_i": document["info"]["item_i"], "payload": said}
-        await other.ask("save", "/log-response", asked)
-        document = await other.ask("next", "/get-next-item", who)
+    for _ in range(saves // TURN):
+        for _ in range(TURN):
+            await mine.send([mine.change(item, "rate") for item in mine.task["items"]])
+            start = time.perf_counter()
+            await mine.finish()
+            mine.times.add("next", time.perf_counter() - start)
+        for _ in range(TURN):
+            said = {"annotation": _said(document), "actions": _actions(), "item": document["payload"]}
+            asked = {**who, "item_i": document["info"]["item_i"], "payload": said}
+            await other.ask("save", "/log-response", asked)
+            document = await other.ask("next", "/get-next-item", who)
     await mine.session.close()
     await other.session.close()
     return mine.times, other.times

@@ -7,8 +7,6 @@
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 import time
 from collections import Counter
@@ -20,7 +18,7 @@ sys.path.insert(0, str(ROOT))
 
 from adjudge.checks.attacks import DETECTORS, find_attacks  # noqa: E402
 from adjudge.data.load import load  # noqa: E402
-from benchmarks.page import write_section  # noqa: E402
+from benchmarks.page import find_data, make_parser, show  # noqa: E402
 from tests.attacks.corpus import ATTACKS, KINDS  # noqa: E402
 
 CLEAN = (("wmt23", "en-de"), ("wmt23", "zh-en"), ("ment", "zh-en"))
@@ -29,17 +27,15 @@ TITLE = "Detectors of attacks"
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
-    wanted = parser.parse_args()
-    data = os.environ.get("ADJUDGE_DATA")
+    wanted = make_parser(__doc__).parse_args()
+    data = find_data()
     lines = [
         "`ADJUDGE_DATA=DIR .venv/bin/python benchmarks/attacks.py --write`",
         "",
         "Flagged translations of public test sets, in which nobody attacks a judge. The bound is 0.5 %.",
         "What `padding` flags here is output that says the same again and again.",
         "",
-        *(clean_table(Path(data)) if data else ["Not measured: ADJUDGE_DATA is not set."]),
+        *(clean_table(data) if data else ["Not measured: ADJUDGE_DATA is not set."]),
         "",
         "Flagged attacks of our own corpus (`tests/attacks/corpus.py`). The detectors were written with them",
         "in view, so this is no estimate for attacks of others. Hidden characters (13 to 15) must all be",
@@ -48,9 +44,7 @@ def main() -> None:
         *corpus_table(),
     ]
     text = "\n".join(lines)
-    print(text)
-    if wanted.write:
-        write_section(TITLE, text)
+    show(TITLE, text, write=wanted.write)
 
 
 def clean_table(data: Path) -> Iterator[str]:

@@ -7,8 +7,6 @@
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 import tempfile
 import time
@@ -20,7 +18,7 @@ sys.path.insert(0, str(ROOT))
 from adjudge.meta.evaluation.eval_set import EvalSet  # noqa: E402
 from adjudge.meta.evaluation.eval_sets import read_eval_set  # noqa: E402
 from adjudge.report.tables import Table, render_table  # noqa: E402
-from benchmarks.page import write_section  # noqa: E402
+from benchmarks.page import find_data, make_parser, show  # noqa: E402
 
 TITLE = "Reading eval sets"
 LP = "zh-en"
@@ -35,18 +33,13 @@ segments and systems. mt-metrics-eval took {THEIRS} s for the same files, on ano
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
-    wanted = parser.parse_args()
-    if not (data := os.environ.get("ADJUDGE_DATA")):
-        print("ADJUDGE_DATA is not set: it names the folder with the public test sets")
+    wanted = make_parser(__doc__).parse_args()
+    if (data := find_data()) is None:
         return
     with tempfile.TemporaryDirectory() as folder:
-        found = link(Path(data) / "wmt23", Path(folder) / "wmt23")
+        found = link(data / "wmt23", Path(folder) / "wmt23")
         text = f"{INTRODUCTION}\n\n{measure(found)}"
-    print(text)
-    if wanted.write:
-        write_section(TITLE, text)
+    show(TITLE, text, write=wanted.write)
 
 
 def link(source: Path, folder: Path) -> Path:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import re
 import sys
 import tempfile
@@ -38,7 +37,7 @@ from adjudge.errors import AnswerError  # noqa: E402
 from adjudge.judges import JUDGES, load_judge  # noqa: E402
 from adjudge.llm.models import EMBEDDED  # noqa: E402
 from benchmarks.attacks import clean_table  # noqa: E402
-from benchmarks.page import write_section  # noqa: E402
+from benchmarks.page import find_data, make_parser, show  # noqa: E402
 from tests.attacks.corpus import ATTACKS, KINDS, Attack, carrier_of  # noqa: E402
 from tests.attacks.hostile import PLACES, Hostile, subject_with  # noqa: E402
 from tests.faults.server import running  # noqa: E402
@@ -69,31 +68,28 @@ def main() -> None:
         "",
         *steps_table([name for name in wanted.judge or JUDGES if asks_little(name)]),
     ]
-    if data := os.environ.get("ADJUDGE_DATA"):
+    if data := find_data():
         lines += [
             "",
             "False flags: public test sets in which nobody attacks a judge; the bound is 0.5 %.",
             "",
         ]
-        lines += clean_table(Path(data))
+        lines += clean_table(data)
     for name in wanted.judge or ["gemba-mqm", "gemba-da"]:
         lines += ["", *model_layer(name, wanted)]
     text = "\n".join(lines)
-    print(text)
-    if wanted.write:
-        write_section("Attacks on judges", text)
+    show("Attacks on judges", text, write=wanted.write)
 
 
 def read_arguments() -> argparse.Namespace:
     """What the command line says."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__)
     parser.add_argument("--judge", action="append", help="may be repeated; else all, and two with the model")
     parser.add_argument("--model", default=EMBEDDED, help="as of `adjudge run`")
     parser.add_argument("--base-url", help="as of `adjudge run`")
     parser.add_argument("--profile", default="recommended", choices=PROFILES)
     parser.add_argument("--forged", type=int, default=12, help="strings of each kind that are copied")
     parser.add_argument("--limit", type=int, default=60, help="strings of each kind that the model is shown")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
     return parser.parse_args()
 
 

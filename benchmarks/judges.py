@@ -9,8 +9,6 @@ puts it into docs/benchmarks.md. The first segments that gold judged for every s
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -34,7 +32,7 @@ from adjudge.judges import JUDGES  # noqa: E402
 from adjudge.meta.ensemble.settings import By, Settings  # noqa: E402
 from adjudge.report.tables import Table, render_table  # noqa: E402
 from adjudge.runs.ensemble import ensemble  # noqa: E402
-from benchmarks.page import write_section  # noqa: E402
+from benchmarks.page import find_data, make_parser, show  # noqa: E402
 
 TITLE = "Judges on the embedded rules"
 MODEL = "builtin/rules"
@@ -97,23 +95,18 @@ class Texts:
 
 def main() -> None:
     """Judge, compare with gold and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = make_parser(__doc__)
     parser.add_argument("--segments", type=int, default=50, help="of each test set")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
     wanted = parser.parse_args()
-    data = os.environ.get("ADJUDGE_DATA")
-    if data is None:
-        print("ADJUDGE_DATA is not set: it names the folder with the public test sets")
+    if (data := find_data()) is None:
         return
     lines = [COMMAND.format(wanted.segments), "", *WORDS]
     with tempfile.TemporaryDirectory() as folder:
         for name, (lp, gold) in SETS.items():
-            texts = prepare(Path(data) / name, lp, gold, wanted.segments, Path(folder) / name)
+            texts = prepare(data / name, lp, gold, wanted.segments, Path(folder) / name)
             lines += ["", *tables(texts)]
     text = "\n".join(lines)
-    print(text)
-    if wanted.write:
-        write_section(TITLE, text)
+    show(TITLE, text, write=wanted.write)
 
 
 def prepare(source: Path, lp: str, gold: str, segments: int, folder: Path) -> Texts:

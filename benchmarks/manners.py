@@ -3,11 +3,10 @@
 `PYTHONPATH=. .venv/bin/python benchmarks/manners.py [--write]`
 """
 
-import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from page import write_section
+from page import make_parser, write_section
 
 from adjudge.llm.limits import join
 from adjudge.llm.retry import Patience
@@ -77,6 +76,7 @@ calls until its limit is known: in a run of less than a thousand calls that is m
 """
 
 if __name__ == "__main__":
+    wanted = make_parser(__doc__).parse_args()
     body = _HEAD + "\n".join(_rows())
-    if "--write" in sys.argv:
+    if wanted.write:
         write_section("Manners: rate limits", body)

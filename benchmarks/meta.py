@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import itertools
 import os
@@ -30,7 +29,7 @@ from adjudge.meta.measures.acc_eq import Compat, acc_eq  # noqa: E402
 from adjudge.meta.measures.result import Floats  # noqa: E402
 from adjudge.meta.measures.spa import soft_pairwise_accuracy  # noqa: E402
 from adjudge.report.tables import Table, render_table  # noqa: E402
-from benchmarks.page import write_section  # noqa: E402
+from benchmarks.page import find_data, make_parser, show  # noqa: E402
 
 TITLE = "Meta-evaluation"
 INTRODUCTION = """\
@@ -58,20 +57,15 @@ class Case(NamedTuple):
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
-    wanted = parser.parse_args()
-    if not (data := os.environ.get("ADJUDGE_DATA")):
-        print("ADJUDGE_DATA is not set: it names the folder with the public test sets")
+    wanted = make_parser(__doc__).parse_args()
+    if (data := find_data()) is None:
         return
     if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
         print("set OPENBLAS_NUM_THREADS=1, or threads that wait are counted", file=sys.stderr)
-    en_de, zh_en = (read_case(Path(data), lp) for lp in ("en-de", "zh-en"))
+    en_de, zh_en = (read_case(data, lp) for lp in ("en-de", "zh-en"))
     cases = [en_de, tiled(zh_en, "he-en", 13, 820), zh_en]
     text = "\n\n".join([INTRODUCTION, *(section(cases).strip() for section in SECTIONS)])
-    print(text)
-    if wanted.write:
-        write_section(TITLE, text)
+    show(TITLE, text, write=wanted.write)
 
 
 def read_case(data: Path, lp: str) -> Case:

@@ -6,7 +6,6 @@ that no two are equal. Judged by people (MQM, as a judge's run), by people again
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import subprocess
@@ -18,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from page import write_section
+from page import find_data, make_parser, write_section
 
 from adjudge.core.annotation import Annotation, Record
 from adjudge.core.run import Run, RunInfo
@@ -195,21 +194,18 @@ def measure(data: Path, folder: Path, amount: int, systems: tuple[str, ...], *, 
 
 def main() -> None:
     """Measure, and with --write put the figures into docs/benchmarks.md."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--segments", type=int, default=30_000)
     parser.add_argument("--keep", type=Path, help="folder for inputs and reports, kept")
-    parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
-    data = os.environ.get("ADJUDGE_DATA")
-    if data is None:
-        print("ADJUDGE_DATA names no folder: nothing measured")
+    if (data := find_data()) is None:
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = chosen.keep or Path(temporary)
         rows = []
         for systems, alone in ((SYSTEMS[:1], True), (SYSTEMS[:1], False), (SYSTEMS, False)):
             place = folder / str(len(systems))
-            rows.append(measure(Path(data) / "wmt23", place, chosen.segments, systems, alone=alone))
+            rows.append(measure(data / "wmt23", place, chosen.segments, systems, alone=alone))
             print(" ".join(rows[-1]), flush=True)
     if chosen.write:
         write_section("A large report", TEXT + "\n".join(f"| {' | '.join(row)} |" for row in rows))

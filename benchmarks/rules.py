@@ -5,7 +5,6 @@ from the folder that ADJUDGE_DATA or the first argument names. Prints the tables
 Precision is measured by halves: the even documents of WMT23 were looked at while the rules were written.
 """
 
-import os
 import sys
 import time
 from collections import Counter, defaultdict
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from page import find_data
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from adjudge.checks import RULES, Finding, find_errors
@@ -38,11 +38,9 @@ RATINGS = {"en-de": ("merged",), "zh-en": ("rater1", "rater2")}
 
 def main() -> None:
     """Print everything."""
-    place = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("ADJUDGE_DATA")
-    if place is None:
-        print("ADJUDGE_DATA is not set: it names the folder with the public test sets")
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else find_data()
+    if folder is None:
         return
-    folder = Path(place)
     for lp in RATINGS:
         wmt(folder / "wmt23", lp)
     held_out(folder)

@@ -4,8 +4,6 @@ The inputs are those of `benchmarks/report.py`. Answers are timed from asking to
 asked for the first time; peak and rest of memory are what Linux says of the process.
 """
 
-import argparse
-import os
 import re
 import signal
 import subprocess
@@ -16,7 +14,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from page import write_section
+from page import find_data, make_parser, write_section
 from report import SYSTEMS, write_inputs
 
 TITLE = "Reading runs"
@@ -29,13 +27,6 @@ QUESTIONS = {
     "words in no text": "search=nowhere+at+all&amount=20",
     "50 more, far behind": "start=10000&amount=50",
 }
-
-
-def judgements(folder: Path) -> int:
-    """Lines of all records."""
-    return sum(
-        path.read_bytes().count(b"\n") for path in [*folder.glob("*/records.jsonl"), folder / "people.jsonl"]
-    )
 
 
 def megabytes(process: int, name: str) -> float:
@@ -87,20 +78,17 @@ def measure(inputs: list[str]) -> list[tuple[str, str]]:
 
 def main() -> None:
     """Measure, and with --write put the figures into docs/benchmarks.md."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--segments", type=int, nargs="+", default=[30_000])
-    parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
-    data = os.environ.get("ADJUDGE_DATA")
-    if data is None:
-        print("ADJUDGE_DATA names no folder: nothing measured")
+    if (data := find_data()) is None:
         return
     columns: list[str] = []
     table: dict[str, list[str]] = {}
     for amount in chosen.segments:
         with tempfile.TemporaryDirectory() as folder:
-            inputs = write_inputs(Path(data) / "wmt23", Path(folder), amount, SYSTEMS)
-            columns.append(f"{amount:,} segments, {judgements(Path(folder)):,} judgements")
+            inputs, counts = write_inputs(data / "wmt23", Path(folder), amount, SYSTEMS)
+            columns.append(f"{amount:,} segments, {sum(counts):,} judgements")
             for what, figure in measure(inputs):
                 table.setdefault(what, []).append(figure)
                 print(f"{columns[-1]}: {what}: {figure}")

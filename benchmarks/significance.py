@@ -7,9 +7,7 @@
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import os
 import sys
 import time
 from pathlib import Path
@@ -26,7 +24,7 @@ from adjudge.meta.significance.draws import Drawing, measure_draws  # noqa: E402
 from adjudge.meta.significance.metric_tests import default_method, metric_p_values  # noqa: E402
 from adjudge.report.tables import Table, render_table  # noqa: E402
 from benchmarks.meta import METRICS, Case, read_case  # noqa: E402
-from benchmarks.page import write_section  # noqa: E402
+from benchmarks.page import find_data, make_parser, show  # noqa: E402
 
 TITLE = "Significance of metrics"
 INTRODUCTION = """\
@@ -43,16 +41,11 @@ NAMES = (
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
-    wanted = parser.parse_args()
-    if not (data := os.environ.get("ADJUDGE_DATA")):
-        print("ADJUDGE_DATA is not set: it names the folder with the public test sets")
+    wanted = make_parser(__doc__).parse_args()
+    if (data := find_data()) is None:
         return
-    text = f"{INTRODUCTION}\n\n{table([read_case(Path(data), lp) for lp in ('en-de', 'zh-en')])}"
-    print(text)
-    if wanted.write:
-        write_section(TITLE, text)
+    text = f"{INTRODUCTION}\n\n{table([read_case(data, lp) for lp in ('en-de', 'zh-en')])}"
+    show(TITLE, text, write=wanted.write)
 
 
 def table(cases: list[Case]) -> str:

@@ -9,8 +9,6 @@ puts the figures into docs/benchmarks.md. Without ADJUDGE_DATA the job on WMT23 
 
 from __future__ import annotations
 
-import argparse
-import os
 import resource
 import statistics
 import subprocess
@@ -25,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from adjudge.report.tables import Table, render_table  # noqa: E402
-from benchmarks.page import write_section  # noqa: E402
+from benchmarks.page import find_data, make_parser, show  # noqa: E402
 
 TITLE = "Start"
 ADJUDGE = (str(Path(sys.executable).with_name("adjudge")),)
@@ -52,11 +50,9 @@ class Cost(NamedTuple):
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = make_parser(__doc__)
     parser.add_argument("--times", type=int, default=15, help="how often each start is measured")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
     wanted = parser.parse_args()
-    data = os.environ.get("ADJUDGE_DATA")
     text = "\n".join(
         [
             "`ADJUDGE_DATA=DIR .venv/bin/python benchmarks/start.py --write`",
@@ -67,12 +63,10 @@ def main() -> None:
             starts_table(wanted.times),
             "Whole jobs with the embedded rules, the median of three:",
             "",
-            jobs_table(None if data is None else Path(data)),
+            jobs_table(find_data()),
         ]
     )
-    print(text)
-    if wanted.write:
-        write_section(TITLE, text)
+    show(TITLE, text, write=wanted.write)
 
 
 def starts_table(times: int) -> str:
