@@ -9,6 +9,7 @@ export UV_PYTHON_DOWNLOADS := never
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_SYSTEM_CERTS := 1
 unexport VIRTUAL_ENV
+unexport PYTHONDONTWRITEBYTECODE # each of the many programs that tests start would compile all it imports
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test ray with-ray site check lint fix bench docs serve chaos browser release

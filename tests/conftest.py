@@ -5,9 +5,14 @@ import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from adjudge.report.figures import Figure
+    from tests.faults.server import Server
 
 OURS = {"ADJUDGE_DATA", "ADJUDGE_TEST_DATABASE", "ADJUDGE_CHAOS_KILLS"}  # the tests' own settings
 FOREIGN = ("FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES")  # would change what rich prints
@@ -71,3 +76,36 @@ def browser_path() -> str:
         if path := shutil.which(name):
             return path
     pytest.skip("no chromium, chromium-browser or google-chrome on PATH: 'make test' says how to install one")
+
+
+@pytest.fixture
+def _one_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures are written as SVG alone, where tests of figures have shown that they are in all formats."""
+    monkeypatch.setattr("adjudge.report.figures.Figure.write", _write_svg)
+
+
+def _write_svg(figure: "Figure", folder: Path) -> list[Path]:
+    path = folder / f"{figure.name}.svg"
+    figure.write_file(path)
+    return [path]
+
+
+@pytest.fixture(scope="session")
+def _server() -> "Iterator[Server]":
+    from tests.faults.server import running
+
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def server(_server: "Server") -> "Server":
+    """A server of models that behaves, until a test says what it plays."""
+    _server.reset()
+    return _server
+
+
+@pytest.fixture
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test waits as long as a user should, where a model is asked again."""
+    monkeypatch.setattr("adjudge.llm.retry.Patience.pause", lambda self, tries: 0.002)

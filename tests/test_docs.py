@@ -1,5 +1,6 @@
 """The documentation is run: commands, Python and links of README.md, CONTRIBUTING.md and docs/."""
 
+import fcntl
 import io
 import os
 import re
@@ -105,13 +106,20 @@ DEMO = "adjudge demo --out demo"
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the command writes that many pages begin with, made once."""
-    folder = tmp_path_factory.mktemp("docs")
-    with chdir(folder):
-        run_command(DEMO, folder)
+    """What the command writes that many pages begin with, made once for all workers."""
+    shared = tmp_path_factory.getbasetemp()
+    shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
+    (folder := shared / "docs").mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "made").exists():
+            with chdir(folder):
+                run_command(DEMO, folder)
+            (folder / "made").touch()
     return folder / "demo"
 
 
+@pytest.mark.usefixtures("_one_format")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_the_examples_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
@@ -141,3 +149,22 @@ def test_the_links_of_a_page_resolve(page: Path) -> None:
         if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
             broken.append(link)
     assert not broken
+
+
+def test_the_recipe_for_a_build_asks_in_the_next_build_for_what_is_new(tmp_path: Path) -> None:
+    recipe = (ROOT / "docs" / "gate.md").read_text()
+    (cached,) = set(re.findall(r"^ +path: (\S+)$", recipe, re.MULTILINE))
+    steps = re.findall(r"^      - run: \|\n((?: {10}.*\n)+)", recipe, re.MULTILINE)
+    script = "set -e; GITHUB_STEP_SUMMARY=summary.md\n" + "".join(map(textwrap.dedent, steps))
+    texts = {"source": "What?", "production": "an engine"}
+    asked = []
+    for build, last in (("first", "a new engine"), ("second", "a newer engine")):
+        (folder := tmp_path / build).mkdir()
+        if (kept := tmp_path / "first" / cached).exists():
+            kept.rename(folder / cached)
+        for name, text in (texts | {"candidate": last}).items():
+            (folder / f"{name}.txt").write_text("\n".join([*(f"Number {n}." for n in range(11)), text]))
+        code, said = run_in_shell(script, folder)
+        assert code == 0, said
+        asked += re.findall(r"(\d+) questions? asked", said)
+    assert asked == ["12", "1", "0", "1"]

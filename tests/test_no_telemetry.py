@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from adjudge import examples
+from tests.faults.server import patient
 
 HOOK = """
 import ipaddress, os, socket, sys
@@ -46,6 +47,7 @@ with open(os.environ["ADJUDGE_KNOCKS"] + ".guarded", "a", encoding="utf-8") as f
 
 pytestmark = pytest.mark.slow
 
+COMMAND = "from adjudge.cli.main import main; main()"
 TEXTS = (str(examples.path("test_set.jsonl")), "--lp", "en-de")
 GOLD = str(examples.path("gold.mqm.jsonl"))
 
@@ -55,21 +57,30 @@ class Sealed(NamedTuple):
 
     folder: Path
 
-    def run(self, *arguments: str, code: int = 0) -> list[str]:
-        """Run a command and give what it tried."""
-        knocks = self.folder / "knocks"
-        knocks.write_text("")
-        done = subprocess.run(
-            [sys.executable, "-c", "from adjudge.cli.main import main; main()", *arguments],
+    @property
+    def knocks(self) -> Path:
+        """What was tried, a line each."""
+        return self.folder / "knocks"
+
+    def start(self, *arguments: str, code: str = COMMAND) -> subprocess.Popen[str]:
+        """Start a command, or other code of Python's."""
+        self.knocks.write_text("")
+        return subprocess.Popen(
+            [sys.executable, "-c", code, *arguments],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(self.folder / "guard"), "ADJUDGE_KNOCKS": str(knocks)},
-            capture_output=True,
+            env={**os.environ, "PYTHONPATH": str(self.folder / "guard"), "ADJUDGE_KNOCKS": str(self.knocks)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            check=False,
         )
-        assert done.returncode == code, done.stderr
+
+    def run(self, *arguments: str) -> list[str]:
+        """Run a command and give what it tried."""
+        with self.start(*arguments) as running:
+            _, said = running.communicate()
+        assert running.returncode == 0, said
         assert (self.folder / "knocks.guarded").read_text(), "the hook was not there"
-        return knocks.read_text().splitlines()
+        return self.knocks.read_text().splitlines()
 
 
 @pytest.fixture(scope="module")
@@ -104,20 +115,20 @@ def test_a_command_knocks_at_no_door(sealed: Sealed, arguments: tuple[str, ...])
 
 
 def test_a_server_that_was_named_is_knocked_at(sealed: Sealed) -> None:
-    """The hook sees what goes out: this command was told to."""
+    """The hook sees what goes out: this command was told to, and would knock for some seconds."""
     server = ("--model", "m", "--base-url", "http://models.invalid/v1")
-    knocks = sealed.run("run", "gemba-mqm", *TEXTS, "--out", "asked", *server, code=7)
-    assert knocks
+    with sealed.start("run", "gemba-mqm", *TEXTS, "--out", "asked", *server) as running:
+        assert patient(120, lambda: sealed.knocks.read_text() != "")
+        running.terminate()
+    knocks = sealed.knocks.read_text().splitlines()
     assert all("models.invalid" in knock for knock in knocks)
 
 
 def test_programs_that_are_started_are_guarded_too(sealed: Sealed) -> None:
     """A bridge is a program of the user's; here it stands for whatever a command starts."""
     code = "import socket; socket.create_connection(('192.0.2.1', 9))"
-    knocks = sealed.folder / "knocks"
-    knocks.write_text("")
     program = f"import subprocess, sys; sys.exit(subprocess.run([sys.executable, '-c', {code!r}]).returncode)"
-    environment = {**os.environ, "PYTHONPATH": str(sealed.folder / "guard"), "ADJUDGE_KNOCKS": str(knocks)}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=False)
-    assert done.returncode
-    assert "192.0.2.1" in knocks.read_text()
+    with sealed.start(code=program) as running:
+        running.communicate()
+    assert running.returncode
+    assert "192.0.2.1" in sealed.knocks.read_text()

@@ -1,0 +1,23 @@
+"""The documentation site finds a place for every page; what mkdocs itself would say is for `make site`."""
+
+import ast
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+MADE = {"index", "contributing", "changelog"}
+"""Pages that are made of files outside of docs/."""
+
+
+def sections() -> Mapping[str, Sequence[str]]:
+    """What `site/pages.py` says; it is not imported, since mkdocs is not of the development group."""
+    tree = ast.parse((ROOT / "site" / "pages.py").read_text(encoding="utf-8"))
+    named = [node for node in tree.body if isinstance(node, ast.AnnAssign) and node.value is not None]
+    found: Any = next(n.value for n in named if ast.unparse(n.target) == "_SECTIONS")
+    return dict(ast.literal_eval(found))
+
+
+def test_every_page_stands_in_one_section() -> None:
+    placed = [page for pages in sections().values() for page in pages]
+    assert sorted(placed) == sorted({path.stem for path in (ROOT / "docs").glob("*.md")} | MADE)
