@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from adjudge.campaigns.protocols import CampaignProtocol
 from adjudge.errors import UsageError
 
-__all__ = ["check_form", "fitting_forms"]
+if TYPE_CHECKING:
+    from adjudge.data.submissions import CampaignFile
+
+__all__ = ["check_form", "check_judged", "fitting_forms"]
 
 _ALWAYS: Final = ("campaign", "jsonl", "spreadsheet")
 _MARKS: Final = frozenset({"mqm-tsv", "mtme-ratings"})
 _HUNDRED: Final = frozenset({"appraise", "pearmut"})
+_NEVER_EMPTY: Final = (*_MARKS, "mtme-scores")  # a line a translation, of one language pair
 _BEST: Final = 100
 _FORMS: Final = (*_ALWAYS, "records", "appraise", "pearmut", *sorted(_MARKS), "mtme-scores")
 
@@ -30,6 +34,16 @@ def check_form(protocol: CampaignProtocol, form: str) -> None:
     if why := _misfit(protocol, form):
         fitting = ", ".join(fitting_forms(protocol))
         raise UsageError(f"{form} {why}; a campaign of {protocol.name} is exported as {fitting}")
+
+
+def check_judged(file: CampaignFile, form: str) -> None:
+    """Refuse to export a campaign that nobody judged in to a format that cannot say so.
+
+    Raises:
+        UsageError: nobody did, and the format has a line for every translation that was judged.
+    """
+    if not file.submissions and form in _NEVER_EMPTY:
+        raise UsageError(f"nobody has judged anything in {file.name} yet, and {form} cannot be empty")
 
 
 def _misfit(protocol: CampaignProtocol, form: str) -> str:

@@ -21,7 +21,6 @@ _FORMATS: Final = (
     *("campaign", "records", "jsonl", "appraise", "pearmut", "mqm-tsv", "mtme-ratings", "mtme-scores"),
     "spreadsheet",
 )
-_NEVER_EMPTY: Final = ("mqm-tsv", "mtme-ratings", "mtme-scores")  # a line a translation, of one language pair
 
 
 def command(
@@ -61,6 +60,7 @@ def _write(
 ) -> Counter[str]:
     """Write what was asked for; `only` is the language pair and the person that were."""
     from adjudge.campaigns.exporting import campaign_header, export_campaign, stream_submissions
+    from adjudge.campaigns.forms import check_judged
     from adjudge.core.language import canonical_lp
     from adjudge.data.convert import content_of, of_annotator, write_content
     from adjudge.data.submission_lines import write_campaign_file
@@ -71,13 +71,11 @@ def _write(
         write_campaign_file(out, campaign_header(campaign), stream_submissions(campaign))
         return Counter()
     file = export_campaign(campaign)
-    empty = None if file.submissions else f"nobody has judged anything in {campaign.name} yet"
-    if empty and to in _NEVER_EMPTY:
-        raise UsageError(f"{empty}, and {to} cannot be empty")
+    check_judged(file, to)
     content = content_of(file if lp is None else select_lp(file, canonical_lp(lp)))
     if annotator is not None:
         content = of_annotator(content, annotator)
     left_out = write_content(out, to, content, force=force)
-    if empty:
-        print_note(f"adjudge: {empty}: {out} holds no judgement")
+    if not file.submissions:
+        print_note(f"adjudge: nobody has judged anything in {file.name} yet: {out} holds no judgement")
     return left_out if to in {"campaign", "appraise", "pearmut", "spreadsheet"} else content.met + left_out

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.exporting import campaign_header, export_campaign, stream_submissions
-from adjudge.campaigns.forms import check_form
+from adjudge.campaigns.forms import check_form, check_judged
 from adjudge.data.convert import content_of, write_content
 from adjudge.data.submission_lines import write_campaign_file
 
@@ -36,10 +36,12 @@ def write_export(campaign: Campaign, form: ExportForm, path: Path) -> None:
         path: of a new file.
 
     Raises:
-        UsageError: the format cannot hold what this campaign has.
+        UsageError: the format cannot hold what this campaign has, or nothing at all.
     """
     check_form(campaign.protocol, form)
     if form == "campaign":  # however many: a line at a time
         write_campaign_file(path, campaign_header(campaign), stream_submissions(campaign))
     else:
-        write_content(path, form, content_of(export_campaign(campaign)))
+        file = export_campaign(campaign)
+        check_judged(file, form)
+        write_content(path, form, content_of(file))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, BackgroundTasks
@@ -122,9 +123,9 @@ def decide_on_segments(served: ServedHere, organiser: Organiser) -> Gate:
 @ROUTER.get("/export/{form}", response_class=FileResponse)
 def export(form: ExportForm, served: ServedHere, _: Organiser, after: BackgroundTasks) -> FileResponse:
     """Everything that is finished so far, as one file."""
-    folder = tempfile.TemporaryDirectory(prefix="adjudge-")
-    after.add_task(folder.cleanup)
     name = f"{served.campaign.name}.{SUFFIXES[form]}"
-    path = Path(folder.name) / name
-    write_export(served.campaign, form, path)
+    with ExitStack() as folders:
+        path = Path(folders.enter_context(TemporaryDirectory(prefix="adjudge-"))) / name
+        write_export(served.campaign, form, path)
+        after.add_task(folders.pop_all().close)  # after what is written here is sent, and not before
     return FileResponse(path, filename=name, media_type="application/octet-stream")
