@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from adjudge.core.ask import Message, Quoted, Reply, Sampling, TokenLogprob, Usage
 from adjudge.data import call_writer
+from adjudge.data.call_layers import open_store
 from adjudge.data.call_rows import (
     Attempt,
     StoredRequest,
@@ -28,6 +29,7 @@ from adjudge.data.call_rows import (
 )
 from adjudge.data.calls import CallReader, CallStore, CallTotals
 from adjudge.errors import StoreError
+from tests.open_files import files_open_in
 
 RUN = run_name("secret")
 MODEL = {"endpoint": "openai", "model": "gpt-x"}
@@ -316,6 +318,16 @@ def test_a_store_of_a_later_version_is_refused(path: Path, store: CallStore) -> 
     connection.close()
     with pytest.raises(StoreError, match="version"):
         CallStore(path, RUN)
+
+
+@pytest.mark.parametrize("refused", ["calls.sqlite", "base.sqlite"])
+def test_two_stores_are_let_go_where_one_of_them_is_refused(tmp_path: Path, refused: str) -> None:
+    for name in ("calls.sqlite", "base.sqlite"):
+        CallStore(tmp_path / name, RUN).close()
+    (tmp_path / refused).write_bytes(b"a letter")
+    with pytest.raises(StoreError, match=refused):
+        open_store(tmp_path / "calls.sqlite", RUN, tmp_path / "base.sqlite")
+    assert files_open_in(tmp_path) == []
 
 
 def test_a_store_that_is_not_there_cannot_be_read(path: Path) -> None:

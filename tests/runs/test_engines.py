@@ -1,16 +1,20 @@
 """An engine is found by its name, and imported when it is called for."""
 
+import asyncio
 import importlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from adjudge.errors import UsageError
+from adjudge.errors import ServerStopError, UsageError
+from adjudge.llm.budget import Meter
 from adjudge.runs import engines, session
-from adjudge.runs.job import Job
+from adjudge.runs.job import Job, prepare
 from adjudge.runs.local import execute
 from adjudge.runs.run import run
 from adjudge.runs.session import Outcome
+from tests.open_files import files_open_in
 from tests.runs.conftest import Rater, Scripted, small_set
 
 
@@ -42,3 +46,14 @@ def test_the_engine_that_is_named_carries_a_run_out(
     assert [job.engine for job in carried] == ["noting"]
     assert found.info.counts["judged"] == 12
     assert "noting" not in (tmp_path / "run" / "run.json").read_text(), "no record depends on the engine"
+
+
+@pytest.mark.usefixtures("model")
+def test_a_run_that_cannot_start_lets_its_files_go(tmp_path: Path) -> None:
+    def lend_nothing(*_: object) -> Meter:
+        raise ServerStopError("the budget is lent to others")
+
+    job = replace(prepare(Rater(), small_set(), tmp_path / "run"), open_meter=lend_nothing)
+    with pytest.raises(ServerStopError, match="lent"):
+        asyncio.run(execute(job))
+    assert files_open_in(tmp_path) == []

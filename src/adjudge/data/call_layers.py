@@ -25,8 +25,12 @@ class LayeredStore(CallStore):
         Raises:
             StoreError: one cannot be opened.
         """
-        super().__init__(path, run)
         self._base = CallReader(base)
+        try:
+            super().__init__(path, run)
+        except BaseException:
+            self._base.close()
+            raise
 
     def find(self, key: bytes) -> Reply | None:
         """The reply to a request in either of them."""

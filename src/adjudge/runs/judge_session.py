@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Coroutine, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, closing, suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
@@ -57,8 +57,15 @@ class JudgeSession(Session):
 
     async def run(self, judge: Judge, models: Models) -> Outcome:
         """Judge every unit."""
-        models = self.open(models)
-        store = open_store(self.job.store, run_name(self.start.secret), self.job.base)
+        async with AsyncExitStack() as opened:
+            store = opened.enter_context(
+                closing(open_store(self.job.store, run_name(self.start.secret), self.job.base))
+            )
+            models = self.open(models)
+            opened.push_async_callback(models.close)
+            return await self._run(judge, models, store)
+
+    async def _run(self, judge: Judge, models: Models, store: CallStore) -> Outcome:
         asker = Asker(
             models,
             store,
@@ -78,9 +85,6 @@ class JudgeSession(Session):
             with suppress(Exception):
                 self.directory.write(self._info(store.totals()))
             raise
-        finally:
-            await models.close()
-            store.close()
         notes = (*self._notes(asker), *_unfound(asker.tally), *_torn(store.torn))
         return Outcome(
             info=info,
