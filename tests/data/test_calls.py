@@ -59,7 +59,7 @@ def store(path: Path) -> Iterator[CallStore]:
 
 
 async def fill(store: CallStore, calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Save calls, of which the first 20 become a dictionary for those after them."""
+    """Save calls, of which the first 10 become a dictionary for those after them."""
     monkeypatch.setattr(call_writer, "_SAMPLES", 20)
     for number in range(calls):
         await store.save(key(number), asked("word " * number), Reply(text="yes " * number))
@@ -103,7 +103,7 @@ async def test_what_was_saved_is_found_also_by_the_next_process(path: Path, stor
     store.close()
     reader = CallReader(path)
     assert reader.find(key()) == Reply(text="yes")
-    assert list(reader.requests()) == [asked()]
+    assert list(reader.answered(10)) == [(asked(), Reply(text="yes"))]
     assert reader.models() == [MODEL]
     reader.close()
 
@@ -284,6 +284,25 @@ async def test_a_dictionary_that_is_gone_makes_its_rows_missing(
     reader.close()
 
 
+async def test_a_damaged_dictionary_is_not_written_with(
+    path: Path, store: CallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(store, 30, monkeypatch)
+    store.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE dictionaries SET content = CAST(substr(content, 1, 20) AS BLOB)")
+    connection.close()
+    again = CallStore(path, RUN)
+    assert again.find(key(0)) is not None
+    assert again.find(key(29)) is None
+    for number in range(29, 60):
+        await again.save(key(number), asked("word " * number), Reply(text="more"))
+    again.close()
+    reader = CallReader(path)
+    assert [reader.find(key(number)) for number in range(29, 60)] == [Reply(text="more")] * 31
+    reader.close()
+
+
 @pytest.mark.parametrize("content", [b"no database at all, but long enough to look at" * 40, b"short"])
 def test_a_file_that_is_no_store_is_refused(path: Path, content: bytes) -> None:
     path.write_bytes(content)
@@ -318,6 +337,17 @@ def test_a_store_of_a_later_version_is_refused(path: Path, store: CallStore) -> 
     connection.close()
     with pytest.raises(StoreError, match="version"):
         CallStore(path, RUN)
+
+
+@pytest.mark.parametrize("table", ["runs", "dictionaries"])
+def test_a_store_that_lacks_a_table_is_refused_and_let_go(path: Path, store: CallStore, table: str) -> None:
+    store.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"DROP TABLE {table}")
+    connection.close()
+    with pytest.raises(StoreError, match=f"{path.name}: no such table: {table}"):
+        CallStore(path, RUN)
+    assert files_open_in(path.parent) == []
 
 
 @pytest.mark.parametrize("refused", ["calls.sqlite", "base.sqlite"])

@@ -410,7 +410,7 @@ def test_names_files_and_settings_are_resolved(tmp_path: Path, model: Scripted) 
 def test_the_store_tells_every_conversation(tmp_path: Path, model: Scripted) -> None:
     run(Rater(questions=2), small_set(1), out=tmp_path / "run")
     reader = CallReader(tmp_path / "run" / "calls.sqlite")
-    assert len(list(reader.requests())) == 4
+    assert len(list(reader.answered(10))) == 4
     reader.close()
     info = json.loads((tmp_path / "run" / "run.json").read_text())
     assert set(info["settings"]) >= {"judge", "model", "context", "terms", "reference", "store"}

@@ -18,7 +18,7 @@ from typing import Final
 
 from adjudge.errors import StoreError
 
-__all__ = ["STORE", "open_to_read", "open_to_write", "store_error", "store_errors"]
+__all__ = ["STORE", "closed_if_refused", "open_to_read", "open_to_write", "store_error", "store_errors"]
 
 STORE: Final = "calls.sqlite"
 SCHEMA_VERSION: Final = 2
@@ -82,7 +82,7 @@ def open_to_write(path: Path) -> sqlite3.Connection:
     except OSError as error:
         raise StoreError(f"call store {path}: cannot make the folder: {error.strerror}") from error
     connect = partial(sqlite3.connect, timeout=60, isolation_level=None, check_same_thread=False)
-    with store_errors(path), _closed_if_refused(connect(path)) as connection:
+    with store_errors(path), closed_if_refused(connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA wal_autocheckpoint = 20000")
@@ -97,8 +97,8 @@ def open_to_write(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def _closed_if_refused(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Leave nothing open of a store that turns out to be none."""
+def closed_if_refused(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Leave nothing open of a store that turns out to be none, or cannot be used."""
     try:
         yield connection
     except BaseException:
@@ -126,7 +126,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     """
     if not path.is_file():
         raise StoreError(f"no call store at {path}")
-    with store_errors(path), _closed_if_refused(_connect_to_read(path)) as connection:
+    with store_errors(path), closed_if_refused(_connect_to_read(path)) as connection:
         if not _has_tables(connection, path):
             raise StoreError(f"{path} is empty, no call store")
     return connection

@@ -22,7 +22,7 @@ import orjson
 import zstandard
 
 from adjudge.core.ask import Reply
-from adjudge.data.call_file import open_to_write, store_error
+from adjudge.data.call_file import closed_if_refused, open_to_write, store_error
 from adjudge.data.call_rows import (
     Attempt,
     Codec,
@@ -42,7 +42,7 @@ __all__ = ["CallWriter", "Flush", "Save", "SaveUses"]
 _LEVEL: Final = 3
 _BATCH: Final = 256
 _BATCH_SECONDS: Final = 0.05
-_SAMPLES: Final = 512  # calls from which the dictionary is made
+_SAMPLES: Final = 512  # requests and replies from which the dictionary is made
 _DICTIONARY_BYTES: Final = 64 * 1024
 
 
@@ -84,6 +84,10 @@ class CallWriter:
     Args:
         path: of the SQLite file.
         run: row of the run in the table of runs.
+
+    Raises:
+        StoreError: it cannot be opened.
+        sqlite3.Error: it cannot be read.
     """
 
     def __init__(self, path: Path, run: int) -> None:
@@ -96,7 +100,8 @@ class CallWriter:
         self._samples: list[bytes | bytearray | memoryview] = []
         self._packer = zstandard.ZstdCompressor(level=_LEVEL)
         self._packing = 0
-        self._load_dictionary()
+        with closed_if_refused(self._connection):
+            self._load_dictionary()
         self._waiting: list[Item] = []
         self._turn: asyncio.AbstractEventLoop | None = None  # that hands them over when it is done
         self._taken: list[Item] = []
@@ -295,12 +300,13 @@ class CallWriter:
     # The dictionary...
 
     def _load_dictionary(self) -> None:
-        """Go on with the newest dictionary of the store."""
+        """Go on with the newest dictionary of the store; with none where that is damaged."""
         row = self._connection.execute(
             "SELECT id, content FROM dictionaries ORDER BY id DESC LIMIT 1"
         ).fetchone()
         if row is not None:
-            self._pack_with(*row)
+            with suppress(zstandard.ZstdError):
+                self._pack_with(*row)
 
     def _make_dictionary(self) -> None:
         """Train one on the first calls: prompts repeat themselves, so that later rows shrink to a third."""
@@ -313,9 +319,10 @@ class CallWriter:
         self._pack_with(done.lastrowid or 0, content)
 
     def _pack_with(self, dictionary: int, content: bytes) -> None:
-        self._packing = dictionary
         trained = zstandard.ZstdCompressionDict(content)
+        trained.precompute_compress(level=_LEVEL)
         self._packer = zstandard.ZstdCompressor(level=_LEVEL, dict_data=trained)
+        self._packing = dictionary
 
 
 def _resolve(group: list[Save], broken: StoreError | None) -> None:

@@ -16,7 +16,14 @@ import orjson
 
 from adjudge.core.ask import Reply, Usage
 from adjudge.data.call_ahead import Ahead, StoredUse
-from adjudge.data.call_file import STORE, open_to_read, open_to_write, store_error, store_errors
+from adjudge.data.call_file import (
+    STORE,
+    closed_if_refused,
+    open_to_read,
+    open_to_write,
+    store_error,
+    store_errors,
+)
 from adjudge.data.call_rows import (
     Attempt,
     Codec,
@@ -99,17 +106,17 @@ class CallStore:
         self.path = path
         self.torn = 0
         self._connection = open_to_write(path)
-        with store_errors(path):  # keys are hashes: the index of a million stays in memory, others use a part
+        with closed_if_refused(self._connection), store_errors(path):
+            # keys are hashes: the index of a million stays in memory, others use a part
             self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
-        self._codec = Codec(self._connection)
-        self._run = self._find_run(run)
-        self._ahead = Ahead(self._connection, self._run)
-        self._writer = CallWriter(path, self._run)
+            self._codec = Codec(self._connection)
+            self._run = self._find_run(run)
+            self._ahead = Ahead(self._connection, self._run)
+            self._writer = CallWriter(path, self._run)
 
     def _find_run(self, name: str) -> int:
-        with store_errors(self.path):
-            self._connection.execute("INSERT OR IGNORE INTO runs (name) VALUES (?)", (name,))
-            (run,) = self._connection.execute("SELECT id FROM runs WHERE name = ?", (name,)).fetchone()
+        self._connection.execute("INSERT OR IGNORE INTO runs (name) VALUES (?)", (name,))
+        (run,) = self._connection.execute("SELECT id FROM runs WHERE name = ?", (name,)).fetchone()
         return int(run)
 
     def read_ahead(self, units: Sequence[str]) -> None:
@@ -240,13 +247,6 @@ class CallReader:
                 return None if row is None else reply_from_json(self._codec.unpack(row[0], row[2]))
             except TornRowError:
                 return None
-
-    def requests(self) -> Iterator[StoredRequest]:
-        """Every request that was answered, in the order stored."""
-        for (key,) in self._select("SELECT key FROM calls ORDER BY id"):
-            request, _ = self._call(key)
-            if request is not None:
-                yield request
 
     def answered(self, limit: int) -> Iterator[tuple[StoredRequest, Reply]]:
         """Up to so many answered calls, spread over all that are stored."""
