@@ -14,8 +14,12 @@ from adjudge.llm.batch.desk import Desk
 from adjudge.llm.batch.dialect import BatchDialect, Frame, Limits
 from adjudge.llm.batch.ledger import LEDGER, Batch, Ledger, refuse_open_batches
 from adjudge.llm.batch.openai import FileBatches
+from adjudge.llm.batch.opening import open_desk
 from adjudge.llm.batch.results import Found, Results
 from adjudge.llm.batch.spool import Spool
+from adjudge.llm.connection import Connection
+from adjudge.llm.models import open_models
+from tests.open_files import files_open_in
 
 DIALECTS: list[BatchDialect] = [FileBatches(), MessageBatches()]
 KEYS = [bytes([number]) * 32 for number in range(4)]
@@ -85,6 +89,15 @@ def test_live_calls_are_refused_as_long_as_a_batch_is_out(tmp_path: Path) -> Non
     ledger.finish(ledger.batches[1])
     refuse_open_batches(tmp_path)
     assert list((tmp_path / "batches").iterdir()) == []
+
+
+def test_a_desk_that_cannot_be_opened_holds_no_file(tmp_path: Path) -> None:
+    models = open_models(["m"], Connection(base_url="http://localhost"))
+    (tmp_path / LEDGER).write_bytes(b"{\n")
+    with pytest.raises(StoreError, match="damaged") as refused:
+        open_desk(models, tmp_path, "token")
+    assert refused.tb is not None, "which keeps what was opened until then"
+    assert files_open_in(tmp_path) == []
 
 
 @given(

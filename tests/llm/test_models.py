@@ -17,6 +17,7 @@ from adjudge.llm.models import EMBEDDED, Models, describe_models, open_model, op
 from adjudge.llm.providers import PROVIDERS
 from adjudge.llm.remote import RemoteModel
 from tests.llm.conftest import make_request
+from tests.open_files import files_open_in
 
 
 @pytest.fixture(autouse=True)
@@ -175,6 +176,21 @@ def test_of_several_recorded_models_one_must_be_named(tmp_path: Path) -> None:
     asyncio.run(Models(default=model).close())
     with pytest.raises(UsageError, match="no model 'third'"):
         open_model(f"replay:{path}#third", Connection())
+
+
+def test_a_recorded_store_is_open_from_its_first_question_to_the_end(tmp_path: Path) -> None:
+    record(tmp_path / "calls.sqlite", RECORDED)
+    models = open_models([f"replay:{tmp_path / 'calls.sqlite'}"], Connection())
+    assert files_open_in(tmp_path) == []
+    asked = make_request("gpt-x", key=call_key(RECORDED, make_request("gpt-x")))
+
+    async def ask() -> None:
+        assert (await models.default.reply(asked)).text == "yes"
+        assert files_open_in(tmp_path) != []
+        await models.close()
+
+    asyncio.run(ask())
+    assert files_open_in(tmp_path) == []
 
 
 def test_nothing_to_replay_is_an_error(tmp_path: Path) -> None:

@@ -2,16 +2,18 @@
 
 import asyncio
 import importlib
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from adjudge.errors import ServerStopError, UsageError
+from adjudge.errors import AdjudgeError, ServerStopError, UsageError
 from adjudge.llm.budget import Meter
 from adjudge.runs import engines, session
 from adjudge.runs.job import Job, prepare
 from adjudge.runs.local import execute
+from adjudge.runs.record import RunDirectory
 from adjudge.runs.run import run
 from adjudge.runs.session import Outcome
 from tests.open_files import files_open_in
@@ -46,6 +48,29 @@ def test_the_engine_that_is_named_carries_a_run_out(
     assert [job.engine for job in carried] == ["noting"]
     assert found.info.counts["judged"] == 12
     assert "noting" not in (tmp_path / "run" / "run.json").read_text(), "no record depends on the engine"
+
+
+@pytest.mark.usefixtures("model")
+@pytest.mark.parametrize("trouble", ["other settings", "a lock"])
+def test_a_replay_that_cannot_start_holds_no_file(tmp_path: Path, trouble: str) -> None:
+    replay, out = f"replay:{tmp_path / 'recorded'}", tmp_path / "out" / "run"
+    run(Rater(), small_set(), out=tmp_path / "recorded")
+    run(Rater(), small_set(), out=out, model=replay)
+    job = prepare(Rater(), small_set(), out, model=replay, seed=int(trouble == "other settings"))
+    with closing(RunDirectory(out)) if trouble == "a lock" else nullcontext():
+        with pytest.raises(AdjudgeError, match=r"another process|seed"):
+            asyncio.run(execute(job))
+        assert files_open_in(tmp_path / "recorded") == []
+
+
+@pytest.mark.usefixtures("model")
+def test_models_beside_one_that_cannot_be_opened_hold_no_file(tmp_path: Path) -> None:
+    run(Rater(), small_set(), out=tmp_path / "recorded")
+    names = [f"replay:{tmp_path / 'recorded'}", "core=nobody/knows"]
+    with pytest.raises(UsageError, match="nobody/knows") as refused:
+        prepare(Rater(), small_set(), tmp_path / "run", model=names)
+    assert refused.tb is not None, "which keeps what was opened until then"
+    assert files_open_in(tmp_path) == []
 
 
 @pytest.mark.usefixtures("model")

@@ -180,7 +180,7 @@ class Models:
 
 
 def open_models(names: Sequence[str], connection: Connection) -> Models:
-    """Open the models of `--model NAME` and `--model ROLE=NAME`.
+    """Find the models of `--model NAME` and `--model ROLE=NAME`; each holds nothing open before it is asked.
 
     Raises:
         UsageError: two models for one role, none where one is reached, or an unknown one.

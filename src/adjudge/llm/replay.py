@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Final, Literal
 
@@ -23,11 +24,12 @@ _FORMS: Final[Mapping[Kind, str]] = {
 
 
 class ReplayModel:
-    """One model of a recorded store; satisfies `llm.model.Model`."""
+    """One model of a recorded store, which it opens once it is asked; satisfies `llm.model.Model`."""
 
-    def __init__(self, reader: CallReader, identity: Identity) -> None:
-        self._reader = reader
+    def __init__(self, path: Path, identity: Identity) -> None:
+        self._path = path
         self._identity = identity
+        self._reader: CallReader | None = None
 
     @property
     def name(self) -> str:
@@ -36,32 +38,34 @@ class ReplayModel:
 
     def close(self) -> None:
         """Close the recorded store."""
-        self._reader.close()
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
 
     async def reply(self, request: Request) -> Reply:
         """The recorded reply; see `llm.model.Model`."""
+        if self._reader is None:
+            self._reader = CallReader(self._path)
         reply = self._reader.find(request.key)
         if reply is None:
-            raise AnswerError("missing", f"the recorded store {self._reader.path.name} has no such call")
+            raise AnswerError("missing", f"the recorded store {self._path.name} has no such call")
         return reply
 
 
 def open_recorded(
     path: Path, name: str, effort: str | None = None, *, kind: Kind = "model"
 ) -> tuple[Identity, ReplayModel]:
-    """Open the model or search engine of a store or run, by its name if there are several, and by its effort.
+    """Find the model or search engine of a store or run, by its name if there are several, and by its effort.
 
     Raises:
+        DataError: the run cannot be read.
         StoreError: there is no store.
         UsageError: there is none of that name, or there are several and none is named.
     """
-    reader = CallReader(find_store(path))
-    try:
+    store = find_store(path)
+    with closing(CallReader(store)) as reader:
         identity = _find(reader, name, effort, kind)
-    except BaseException:
-        reader.close()
-        raise
-    return identity, ReplayModel(reader, identity)
+    return identity, ReplayModel(store, identity)
 
 
 def _find(reader: CallReader, name: str, effort: str | None, kind: Kind) -> Identity:

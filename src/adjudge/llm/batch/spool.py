@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import IO, Final, NamedTuple
 
 from adjudge.core.ask import Usage
 from adjudge.errors import StoreError
@@ -39,11 +39,12 @@ class Spool:
     """Questions that were not sent yet, each once.
 
     Args:
-        folder: on whose disk they wait; they have no name there, and vanish with the process.
+        folder: on whose disk they wait, from the first; they have no name there, and vanish with the process.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (as long as the run)
+        self._folder = folder
+        self._opened: IO[bytes] | None = None
         self._rows: dict[bytes, _Row] = {}
         self._end = 0
 
@@ -56,7 +57,11 @@ class Spool:
         return len(self._rows)
 
     def add(self, key: bytes, line: bytes, most: Usage) -> None:
-        """Take one question as it will be sent, and what it may cost at most."""
+        """Take one question as it will be sent, and what it may cost at most.
+
+        Raises:
+            StoreError: there is no room for it.
+        """
         try:
             self._file.seek(self._end)
             self._file.write(line)
@@ -99,15 +104,23 @@ class Spool:
 
     def clear(self) -> None:
         """Forget what was sent, and what is asked for again by whoever needs it."""
-        self._rows.clear()
-        self._end = 0
-        self._file.seek(0)
-        self._file.truncate()
+        if self._rows:
+            self._rows.clear()
+            self._end = 0
+            self._file.truncate(0)
 
     def close(self) -> None:
         """Drop the file."""
-        with suppress(OSError):
-            self._file.close()
+        if self._opened is not None:
+            with suppress(OSError):
+                self._opened.close()
+
+    @property
+    def _file(self) -> IO[bytes]:
+        """The file, which is made when it is first needed."""
+        if self._opened is None:
+            self._opened = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 (as long as the run)
+        return self._opened
 
 
 def _first(
