@@ -41,7 +41,7 @@ def test_a_row_says_who_marked_what_and_when(tmp_path: Path) -> None:
         start=1711317347.5,
         end=1711317350,
     )
-    assert (row.system, row.batch, row.is_tutorial, row.is_duplicate) == ("A", 2, False, False)
+    assert (row.batch, row.is_tutorial, row.is_duplicate) == (2, False, False)
     assert [span.is_missing for span in row.spans] == [False, True, False]
 
 

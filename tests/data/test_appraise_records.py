@@ -151,6 +151,14 @@ def test_a_campaign_whose_scores_are_all_zero_is_mqm(tmp_path: Path) -> None:
     assert (span.start, span.end, span.text, span.category) == (2, 3, "😀", "accuracy/addition")
 
 
+def test_a_campaign_of_zeros_is_esa_where_its_marks_were_asked_for_no_type(tmp_path: Path) -> None:
+    spans = '"[{""start_i"":1,""end_i"":2,""severity"":""major"",""error_type"":null}]"'
+    write(tmp_path, ITEM)
+    (record,) = read_content(export(tmp_path, row(score=0, spans=spans))).records or ()
+    assert isinstance(record, Annotation)
+    assert (record.protocol, record.rating) == ("esa", 0)
+
+
 @pytest.mark.parametrize(
     ("start", "end", "text", "place", "odd"),
     [
@@ -200,6 +208,16 @@ def test_what_no_batch_shows_is_refused(tmp_path: Path) -> None:
         read_content(path)
     write(tmp_path, ITEM)
     with pytest.raises(DataError, match="no batch shows item 9 of batch 2, document 'doc#A'"):
+        read_content(path)
+    path = export(tmp_path, row().replace("set.A", "set.B"))
+    with pytest.raises(DataError, match=r"no batch shows item 1 of batch 2, document .doc#A., by .set\.B."):
+        read_content(path)
+
+
+def test_a_score_that_is_none_is_refused_with_who_gave_it(tmp_path: Path) -> None:
+    write(tmp_path, ITEM)
+    path = export(tmp_path, row(score=999))
+    with pytest.raises(DataError, match=r"'engdeu0102', item 1: a rating of esa .* got 999.*scores\.csv"):
         read_content(path)
 
 

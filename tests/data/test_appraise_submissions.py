@@ -16,6 +16,7 @@ from adjudge.data.appraise_export import appraise_batches_of, write_appraise_sub
 from adjudge.data.appraise_records import code_points
 from adjudge.data.appraise_rows import code_units
 from adjudge.data.appraise_submissions import read_appraise_submissions
+from adjudge.data.convert import read_content
 from adjudge.data.pearmut_export import write_pearmut_submissions
 from adjudge.data.pearmut_submissions import read_pearmut_submissions
 from adjudge.data.submission_lines import read_campaign_file, write_campaign_file
@@ -104,6 +105,70 @@ def test_copies_that_have_the_number_of_their_original_are_told_apart(tmp_path: 
     ]
 
 
+def test_newer_batches_name_no_system_in_their_documents_and_no_test_set_in_their_targets(
+    tmp_path: Path,
+) -> None:
+    def shown(number: int, system: str, text: str, **more: Any) -> dict[str, Any]:
+        usual = {
+            "documentID": "news.1",
+            "sourceID": "en-de",
+            "targetID": system,
+            "_item": "",
+            "itemID": number,
+        }
+        return {**ITEM, **usual, "sourceText": f"s{number}", "targetText": text, **more}
+
+    bad = {"itemType": "BAD", "documentID": "news.1#bad"}
+    items = [
+        *(shown(7, "Claude-3.5", "drei sieben"), shown(8, "Claude-3.5", "drei acht")),
+        *(shown(7, "GPT-4.5", "vier sieben"), shown(8, "GPT-4.5", "vier acht")),
+        *(shown(7, "Claude-3.5", "drei Hund", **bad), shown(8, "Claude-3.5", "drei Maus", **bad)),
+        *(shown(7, "GPT-4.5", "vier Hund", **bad), shown(8, "GPT-4.5", "vier Maus", **bad)),
+    ]
+    rows = [
+        row(item=i["itemID"], kind=i["itemType"], document=i["documentID"], score=n, end=20.0 + n)
+        .replace("set.A", i["targetID"])
+        for n, i in enumerate(items, start=1)
+    ]  # fmt: skip
+    campaign, met = read(tmp_path, items, *rows)
+    assert met == {}
+    assert all(s.is_last and s.document == "news.1" for s in campaign.submissions)
+    assert [(s.kind, s.task, s.segment, dict(s.texts), dict(s.originals)) for s in campaign.submissions] == [
+        ("original", 1, "news.1:1", {"Claude-3.5": "drei sieben"}, {}),
+        ("original", 1, "news.1:2", {"Claude-3.5": "drei acht"}, {}),
+        ("original", 2, "news.1:1", {"GPT-4.5": "vier sieben"}, {}),
+        ("original", 2, "news.1:2", {"GPT-4.5": "vier acht"}, {}),
+        ("check", 3, "news.1:1", {"Claude-3.5": "drei Hund"}, {"Claude-3.5": "drei sieben"}),
+        ("check", 3, "news.1:2", {"Claude-3.5": "drei Maus"}, {"Claude-3.5": "drei acht"}),
+        ("check", 4, "news.1:1", {"GPT-4.5": "vier Hund"}, {"GPT-4.5": "vier sieben"}),
+        ("check", 4, "news.1:2", {"GPT-4.5": "vier Maus"}, {"GPT-4.5": "vier acht"}),
+    ]
+    assert write_back(campaign, tmp_path) == "".join(rows).encode()
+    records = read_content(tmp_path / "a.scores.csv").records or ()
+    assert [(r.segment, r.systems, r.rating) for r in records if isinstance(r, Annotation)] == [
+        ("news.1:1", ("Claude-3.5",), 1),
+        ("news.1:2", ("Claude-3.5",), 2),
+        ("news.1:1", ("GPT-4.5",), 3),
+        ("news.1:2", ("GPT-4.5",), 4),
+    ]
+
+
+def test_a_document_may_have_the_sign_that_parts_it_from_its_system(tmp_path: Path) -> None:
+    name = "wmt25_#_en-de_#_news"
+    ours = replace(our_own(), submissions=tuple(
+        replace(s, document=name, records=tuple(replace(r, document=name) for r in s.records))
+        for s in our_own().submissions
+    ))  # fmt: skip
+    write_appraise_submissions(tmp_path / "scores.csv", ours)
+    write_batches(tmp_path / "batches.json", appraise_batches_of(ours))
+    found, met = read_appraise_submissions(tmp_path / "scores.csv", read_batches(tmp_path / "batches.json"))
+    assert not met
+    assert {(s.document, *s.originals.values()) for s in found.submissions} == {
+        (name,),
+        (name, "Das  Sofa 😀 von B"),
+    }
+
+
 def test_a_check_without_its_original_is_counted(tmp_path: Path) -> None:
     campaign, met = read(tmp_path, [COPY], row(kind="BAD", item=5, document="doc#A#bad3"))
     assert campaign.submissions[0].originals == {}
@@ -172,6 +237,7 @@ def test_a_clock_that_went_back_is_counted_and_not_lost(tmp_path: Path) -> None:
     ("text", "message"),
     [
         (row(item=9), "'engdeu0102', item 9: no batch shows item 9 of batch 2, document 'doc#A'"),
+        (row().replace("set.A", "set.B"), "no batch shows item 1 of batch 2, document 'doc#A', by 'set.B'"),
         (row(score=999), "'engdeu0102', item 1: a rating of esa lies in 0 to 100, got 999"),
         (row(spans=mark(start_i=0, end_i=0, severity="odd")), "item 1: a severity must be minor"),
     ],

@@ -80,12 +80,12 @@ class AppraiseRow:
 
     Args:
         login: of the person; its last two characters are the batch in hexadecimal digits.
-        target: test set and system, such as `wmt23.ONLINE-A`; the document alone in a tutorial.
+        target: as its batch has it: test set and system, such as `wmt23.ONLINE-A`, or the system alone.
         item: number within the batch.
         kind: whether the translation was damaged.
         languages: codes of source and target, three letters each.
         score: what the slider said; 0 for everything in an MQM campaign.
-        document: `DOC#SYSTEM`, then `#badN` and `#duplicateN` where it is one.
+        document: `DOC#SYSTEM` or `DOC`, then `#badN` and `#duplicateN` where it is one.
         is_complete: whether the row rates a whole document.
         spans: what was marked.
         start: first action, seconds since 1970.
@@ -105,11 +105,6 @@ class AppraiseRow:
     start: float
     end: float
     batch_columns: tuple[str, str] | None = None
-
-    @property
-    def system(self) -> str:
-        """Who made the translation."""
-        return self.target.partition(".")[2] or self.target
 
     @property
     def batch(self) -> int:

@@ -1,13 +1,15 @@
 """Appraise's batches: JSON, a list of tasks with about a hundred items each, with which a campaign starts.
 
 An item is a translation to rate. Those of one document stand together; a damaged copy (`BAD`) has `#badN`
-after its document and the words of the original but a few. Item numbers are unique in a batch here; newer
-batches give a copy the number of its original, so the key of an item is batch, number and document.
+after its document and the words of the original but a few. Item numbers were unique in a batch; newer batches
+number the lines of the test set, for every system and copy anew, and name systems in the target alone. So the
+key of an item is batch, number, document, target and kind.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,6 +41,7 @@ _ITEM_KEYS: Final = frozenset({
     *("itemID", "itemType", "documentID", "sourceID", "targetID", "sourceText", "targetText"),
     *("isCompleteDocument", "mqm", "_item"),
 })  # fmt: skip
+_MARKS: Final = re.compile(r"(#(bad|duplicate)[0-9]*)+$")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,9 +51,9 @@ class BatchItem:
     Args:
         number: within the batch.
         kind: whether it was damaged.
-        document: `DOC#SYSTEM` with its marks.
-        source_id: name of the test set.
-        target: test set and system.
+        document: `DOC#SYSTEM` or `DOC`, with its marks.
+        source_id: name of the test set, or what begins with it.
+        target: test set and system, parted by a point, or the system alone.
         source: text; may be HTML.
         translation: text that people see and mark.
         is_complete: whether it is a whole document.
@@ -75,13 +78,14 @@ class BatchItem:
 
     @property
     def system(self) -> str:
-        """Who made the translation."""
-        return self.target.partition(".")[2] or self.target
+        """Who made the translation: `ONLINE-A` of `wmt23.ONLINE-A`, and all of `Claude-3.5`."""
+        test_set, _, system = self.target.partition(".")
+        return system if system and self.source_id.replace(".", "-").startswith(test_set) else self.target
 
     @property
     def text_id(self) -> str:
         """Id of the document alone."""
-        return self.document.partition("#")[0]
+        return _MARKS.sub("", self.document).removesuffix(f"#{self.system}")
 
     @property
     def is_tutorial(self) -> bool:
@@ -147,7 +151,7 @@ def _read_batch(values: object, number: int, path: Path) -> Batch:
     known.text("sourceLanguage"), known.text("targetLanguage")
     names = (f"item {place} of batch {number}" for place in range(1, len(items) + 1))
     read = [_read_item(item, name, path) for item, name in zip(items, names, strict=True)]
-    keys = Counter((item.number, item.document, item.kind) for item in read)
+    keys = Counter((item.number, item.document, item.target, item.kind) for item in read)
     if twice := [key for key, count in keys.items() if count > 1]:
         fields.fail(f"item {twice[0][0]} of document {twice[0][1]!r} stands in it twice")
     return Batch(items=tuple(read), task=task)
@@ -230,10 +234,10 @@ def batches_test_set(batches: Sequence[Batch], name: str) -> TestSet:
 
 def named_items(batch: Batch) -> Iterator[tuple[BatchItem, str]]:
     """Items of a batch and the ids of their segments: the line, from 1, or else `DOCUMENT:PLACE`."""
-    places: Counter[str] = Counter()
+    places: Counter[tuple[str, str]] = Counter()
     for item in batch.items:
-        places[item.document] += 1
-        place = f"{item.text_id}:{places[item.document]}"
+        places[item.document, item.target] += 1
+        place = f"{item.text_id}:{places[item.document, item.target]}"
         yield item, place if item.line is None else str(item.line + 1)
 
 

@@ -7,7 +7,7 @@ row. A mark that was being removed (`undecided`) costs nothing: it is neutral an
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,7 @@ from adjudge.core.typology import Severity, find_severity
 from adjudge.data.appraise import AppraiseRow, AppraiseSpan, read_appraise
 from adjudge.data.appraise_batches import ITEMS, batches_test_set, read_batches
 from adjudge.data.labels import read_label
-from adjudge.errors import DataError
+from adjudge.errors import AdjudgeError, DataError
 
 __all__ = [
     "UNDECIDED_MARK",
@@ -30,9 +30,11 @@ __all__ = [
     "find_batches",
     "last_submissions",
     "names_items",
+    "not_shown",
     "protocol_of",
     "read_appraise_records",
     "read_span",
+    "row_error",
 ]
 
 UNDECIDED_MARK: Final = "undecided"
@@ -41,6 +43,7 @@ UNDECIDED_MARK: Final = "undecided"
 _OMISSION: Final = "accuracy/omission"
 
 _Item = tuple[int, int, str]
+"""Batch, number and document."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,9 +79,9 @@ def names_items(test_set: TestSet) -> bool:
 
 def last_submissions(rows: Iterable[AppraiseRow]) -> list[AppraiseRow]:
     """The last submission of each item of each login, by its end; of equal ends the later row."""
-    last: dict[tuple[str, int, str, str], AppraiseRow] = {}
+    last: dict[tuple[str, int, str, str, str], AppraiseRow] = {}
     for row in rows:
-        key = (row.login, row.item, row.document, row.kind)
+        key = (row.login, row.item, row.document, row.target, row.kind)
         if key not in last or row.end >= last[key].end:
             last[key] = row
     return list(last.values())
@@ -106,24 +109,41 @@ def read_appraise_records(path: Path | str, test_set: TestSet) -> AppraiseRecord
     protocol = protocol_of(judged)
     records = []
     for row in last:
-        segment = shown.get((row.batch, row.item, row.document))
-        if segment is None:
-            what = f"item {row.item} of batch {row.batch}, document {row.document!r}"
-            raise DataError(f"no batch shows {what}, which {row.login!r} judged", path=path)
-        records.append(annotation_of(row, segment, protocol, met))
+        try:
+            segment, system = _find(shown, row)
+            records.append(annotation_of(row, segment, system, protocol, met))
+        except AdjudgeError as error:
+            raise row_error(row, error, path) from error
     return AppraiseRecords(records=tuple(records), met=+met)
 
 
+def row_error(row: AppraiseRow, error: AdjudgeError, path: Path) -> DataError:
+    """What is wrong with a row, with whose it is."""
+    return DataError(f"{row.login!r}, item {row.item}: {error}", path=path)
+
+
+def not_shown(row: AppraiseRow) -> DataError:
+    """That no batch has the item of a row."""
+    what = f"item {row.item} of batch {row.batch}, document {row.document!r}, by {row.target!r}"
+    return DataError(f"no batch shows {what}")
+
+
 def protocol_of(rows: Iterable[AppraiseRow]) -> str:
-    """Mqm where every score is 0, as Appraise writes it; esa elsewhere."""
-    return "esa" if any(row.score for row in rows if not row.is_tutorial) else "mqm"
+    """Mqm where every score is 0, as Appraise writes it, unless no mark that people made has a type."""
+    judged = [row for row in rows if not row.is_tutorial]
+    marks = [span for row in judged for span in row.spans if not span.is_given]
+    has_no_types = bool(marks) and not any(span.error_type for span in marks)
+    return "esa" if has_no_types or any(row.score for row in judged) else "mqm"
 
 
-def _items(test_set: TestSet) -> Mapping[_Item, Segment]:
-    found: dict[_Item, Segment] = {}
+def _items(test_set: TestSet) -> Mapping[_Item, Mapping[str, Segment]]:
+    """What is shown where, by system."""
+    found: defaultdict[_Item, dict[str, Segment]] = defaultdict(dict)
     for segment in test_set:
         shown = cast("Mapping[str, Sequence[Sequence[Any]]]", segment.meta.get(ITEMS, {}))
-        found |= {(batch, item, document): segment for at in shown.values() for batch, item, document in at}
+        for system, places in shown.items():
+            for batch, item, document in places:
+                found[batch, item, document][system] = segment
     if not found:
         raise DataError(
             f"{test_set.name!r} does not say which item shows which segment: give the campaign's batches"
@@ -131,19 +151,32 @@ def _items(test_set: TestSet) -> Mapping[_Item, Segment]:
     return found
 
 
-def annotation_of(row: AppraiseRow, about: Segment, protocol: str, met: Counter[str]) -> Annotation:
+def _find(shown: Mapping[_Item, Mapping[str, Segment]], row: AppraiseRow) -> tuple[Segment, str]:
+    """Segment and system of a row, whose target may name a test set before the system."""
+    here = shown.get((row.batch, row.item, row.document), {})
+    named = [system for system in here if f".{row.target}".endswith(f".{system}")]
+    if not named:
+        raise not_shown(row)
+    system = max(named, key=len)
+    return here[system], system
+
+
+def annotation_of(
+    row: AppraiseRow, about: Segment, system: str, protocol: str, met: Counter[str]
+) -> Annotation:
     """What a row says of a translation.
 
     Args:
         row: the row.
         about: segment with the translation as it was shown.
+        system: whose translation it is.
         protocol: esa or mqm.
         met: counts what is odd.
     """
     flags = {DUPLICATE} if row.is_duplicate else set()
     spans = []
     for span in row.spans:
-        found, odd = read_span(span, about.translations[row.system])
+        found, odd = read_span(span, about.translations[system])
         spans.append(found)
         if odd:
             flags.add(odd)
@@ -151,7 +184,7 @@ def annotation_of(row: AppraiseRow, about: Segment, protocol: str, met: Counter[
     return Annotation(
         lp=about.lp,
         segment=about.segment,
-        system=row.system,
+        system=system,
         annotator=row.login,
         protocol=protocol,
         document=about.document,

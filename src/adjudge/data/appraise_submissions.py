@@ -16,14 +16,22 @@ from adjudge.core.annotation import Annotation, ErrorSpan
 from adjudge.core.segment import Segment
 from adjudge.data.appraise import AppraiseRow, appraise_span_from_json, read_appraise, render_columns
 from adjudge.data.appraise_batches import Batch, BatchItem, named_items
-from adjudge.data.appraise_records import annotation_of, last_submissions, protocol_of, read_span
+from adjudge.data.appraise_records import (
+    annotation_of,
+    last_submissions,
+    not_shown,
+    protocol_of,
+    read_span,
+    row_error,
+)
 from adjudge.data.appraise_rows import COLUMNS, MORE, columns_of
 from adjudge.data.submissions import CampaignFile, Kind, Submission
 from adjudge.errors import AdjudgeError, DataError
 
 __all__ = ["read_appraise_submissions"]
 
-_Key = tuple[int, int, str]
+_Key = tuple[int, int, str, str, str]
+"""Batch, number, document, target and kind."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +72,7 @@ def read_appraise_submissions(
         try:
             plain = _submission(row, shown, protocols, met)
         except AdjudgeError as error:
-            raise DataError(f"{row.login!r}, item {row.item}: {error}", path=path) from error
+            raise row_error(row, error, path) from error
         more = {MORE: {"row": number, "columns": _differing(plain, row, test_set)}}
         found.append(replace(plain, is_last=id(row) in last, more=more))
     line_end = {MORE: {"line_end": file.line_end}} if file.line_end != "\n" else {}
@@ -91,7 +99,7 @@ def _is_marked(item: BatchItem) -> bool:
 
 
 def _all_shown(batches: Sequence[Batch]) -> dict[_Key, _Shown]:
-    """Every item by batch, number and document; tasks are counted over all batches, from 1."""
+    """Every item by its key; tasks are counted over all batches, from 1."""
     found: dict[_Key, _Shown] = {}
     tasks: dict[tuple[int, str, str], int] = {}
     places: Counter[int] = Counter()
@@ -99,39 +107,32 @@ def _all_shown(batches: Sequence[Batch]) -> dict[_Key, _Shown]:
         originals = _originals(batch)
         for item, segment in named_items(batch):
             task = tasks.setdefault((batch.number, item.document, item.target), len(tasks) + 1)
-            found[batch.number, item.number, item.document] = _Shown(
+            found[batch.number, item.number, item.document, item.target, item.kind] = _Shown(
                 item=item,
                 batch=batch,
                 segment=segment,
                 task=task,
                 place=places[task],
-                original=originals.get((_undamaged(item.document), segment)) if item.kind == "BAD" else None,
+                original=originals.get((item.system, segment)) if item.kind == "BAD" else None,
             )
             places[task] += 1
     return found
 
 
 def _originals(batch: Batch) -> dict[tuple[str, str], str]:
-    """Document and segment to the translation that was not damaged."""
+    """System and segment to the translation that was not damaged."""
     return {
-        (_undamaged(item.document), segment): item.translation
-        for item, segment in named_items(batch)
-        if item.kind == "TGT"
+        (item.system, segment): item.translation for item, segment in named_items(batch) if item.kind == "TGT"
     }
-
-
-def _undamaged(document: str) -> str:
-    """Document and system, without marks."""
-    return "#".join(document.split("#")[:2])
 
 
 def _submission(
     row: AppraiseRow, items: Mapping[_Key, _Shown], protocols: tuple[str, str], met: Counter[str]
 ) -> Submission:
-    shown = items.get((row.batch, row.item, row.document))
+    shown = items.get((row.batch, row.item, row.document, row.target, row.kind))
     if shown is None:
-        raise DataError(f"no batch shows item {row.item} of batch {row.batch}, document {row.document!r}")
-    item, protocol = shown.item, protocols[0]
+        raise not_shown(row)
+    item, protocol, system = shown.item, protocols[0], shown.item.system
     kind: Kind = "tutorial" if item.is_tutorial else "check" if item.kind == "BAD" else "original"
     if kind == "check" and shown.original is None:
         met["damaged translations whose original is in no item of their batch"] += 1
@@ -141,7 +142,7 @@ def _submission(
         segment=shown.segment,
         lp=shown.batch.lp,
         source=item.source,
-        translations={row.system: item.translation},
+        translations={system: item.translation},
         document=item.text_id,
     )
     return Submission(
@@ -154,11 +155,11 @@ def _submission(
         task=shown.task,
         item=shown.place,
         batch=shown.batch.number,
-        records=(annotation_of(row, about, protocols[1], met),),
+        records=(annotation_of(row, about, system, protocols[1], met),),
         texts=about.translations,
         source=item.source,
-        originals={} if shown.original is None else {row.system: shown.original},
-        given={row.system: _given(item)} if protocol.endswith("-ai") and _is_marked(item) else {},
+        originals={} if shown.original is None else {system: shown.original},
+        given={system: _given(item)} if protocol.endswith("-ai") and _is_marked(item) else {},
         started=min(row.start, row.end),
         ended=row.end,
     )
