@@ -68,6 +68,10 @@ def command(
     ] = None,
     intervals: Annotated[bool, typer.Option("--intervals", help="95 % bootstrap intervals.")] = False,
     clusters: Annotated[bool, typer.Option("--clusters", help="Significance clusters of metrics.")] = False,
+    test: Annotated[
+        Literal["perm-both", "pairwise-permutation", "bootstrap", "williams"] | None,
+        typer.Option(help="Clusters by this test; else by each measure's own."),
+    ] = None,
     significance: Annotated[
         int | None, typer.Option(metavar="K", min=1, help="Clusters and intervals of K draws; else 1000.")
     ] = None,
@@ -110,7 +114,14 @@ def command(
         "by_document": by_document,
         "seed": seed,
     }
-    chosen = {"task": task, "average": average, "reference": reference, "compat": compat, "weights": weights}
+    chosen = {
+        "task": task,
+        "average": average,
+        "reference": reference,
+        "compat": compat,
+        "weights": weights,
+        "test": test,
+    }
     options |= {name: value for name, value in chosen.items() if value is not None}  # type: ignore[typeddict-item]
     found = meta(test_set, lp, **options)
     if figures is not None:

@@ -130,6 +130,44 @@ def test_a_correction_of_tests_that_nobody_asked_for_is_refused(folder: Path) ->
         judged(folder, holm=True)
 
 
+PEARSON = ("seg_pearson", "sys_pearson")
+
+
+def test_a_test_that_is_named_is_behind_the_clusters(folder: Path) -> None:
+    gold, metrics = _arrays(folder)
+    for test in ("bootstrap", "williams"):
+        found = meta(folder, measures=PEARSON, test=test)
+        by_hand = metric_p_values("seg_pearson", gold, metrics, method=test)
+        np.testing.assert_array_equal(found.p_values["seg_pearson"], by_hand)
+        assert [m.clusters["seg_pearson"] for m in found.metrics] == [1, 2, 1], test
+        assert found.signature.fields["test"] == test
+    assert "test" not in judged(folder, clusters=True).signature.fields
+
+
+def test_williams_draws_nothing_and_its_note_says_what_it_believes(folder: Path) -> None:
+    found = meta(folder, measures=PEARSON, test="williams", significance=3)
+    (note,) = (note for note in found.notes if note.startswith("Clusters:"))
+    assert note.startswith("Clusters: Williams' test, for which all scores are independent")
+    assert "draws" not in note
+    assert not [note for note in found.notes if "No metric can be better" in note and "seg_pearson" in note]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"test": "williams"},
+            "^seg_acc_eq has no test williams; those that do: --measures sys_pearson,seg_pearson$",
+        ),
+        ({"test": "wiliams"}, "no test 'wiliams'.* did you mean williams"),
+        ({"test": "perm-both", "by_document": True}, "perm-both cannot draw documents; the bootstrap can"),
+    ],
+)
+def test_a_test_that_there_is_not_is_refused(folder: Path, options: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        judged(folder, **options)
+
+
 def test_equal_seeds_give_equal_numbers(folder: Path) -> None:
     first, again, other = (judged(folder, intervals=True, seed=seed) for seed in (1, 1, 2))
     assert first.metrics == again.metrics

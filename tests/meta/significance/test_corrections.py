@@ -2,10 +2,8 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from adjudge.meta.significance.corrections import holm, significance_ranks
-from adjudge.meta.significance.williams import williams_p_value
 
 
 def test_holm_steps_down_and_never_falls() -> None:
@@ -31,29 +29,3 @@ def test_ranks_stand_in_the_order_of_the_table_and_no_value_has_none() -> None:
     p = np.full((3, 3), 0.001)
     p[1, 2] = math.nan
     assert significance_ranks([0.1, None, 0.9], p, 0.05) == [2, None, 1]
-
-
-def test_williams_is_the_published_formula() -> None:
-    r1, r2, r12, n = 0.9, 0.7, 0.6, 12
-    k = 1 - r1**2 - r2**2 - r12**2 + 2 * r1 * r2 * r12
-    t = (r1 - r2) * math.sqrt((n - 1) * (1 + r12))
-    t /= math.sqrt(2 * k * (n - 1) / (n - 3) + (r1 + r2) ** 2 / 4 * (1 - r12) ** 3)
-    assert williams_p_value(r1, r2, r12, n) == pytest.approx(stats.t.sf(t, n - 3))
-    assert williams_p_value(r2, r1, r12, n) == pytest.approx(stats.t.cdf(t, n - 3))
-    assert williams_p_value(r2, r1, r12, n, "two-sided") == pytest.approx(2 * stats.t.sf(t, n - 3))
-
-
-@pytest.mark.parametrize(("between", "n"), [(0.5, 3), (1.0, 9)])
-def test_williams_has_no_answer_where_its_formula_has_none(between: float, n: int) -> None:
-    assert williams_p_value(0.6, 0.6, between, n) is None or between < 1
-
-
-def test_under_the_null_williams_rejects_as_often_as_it_says() -> None:
-    rng = np.random.default_rng(1)
-    found = []
-    for _ in range(600):
-        gold = rng.normal(size=30)
-        a, b = (gold + rng.normal(size=30) for _ in range(2))
-        r = np.corrcoef([gold, a, b])
-        found.append(williams_p_value(r[0, 1], r[0, 2], r[1, 2], 30) or 0)
-    assert np.mean(np.array(found) < 0.05) == pytest.approx(0.05, abs=0.03)

@@ -50,11 +50,17 @@ def test_the_bootstrap_tests_every_measure() -> None:
     [
         (
             lambda: metric_p_values("seg_pearson", GOLD, METRICS, method="pairwise-permutation"),
-            "the tests of seg_pearson are perm-both and bootstrap",
+            "the tests of seg_pearson are perm-both, bootstrap, williams; got 'pairwise-permutation'",
         ),
         (
             lambda: metric_p_values("seg_pearson", GOLD, METRICS, Drawing(documents=["a"] * 40)),
             "perm-both cannot draw documents; the bootstrap can",
+        ),
+        (
+            lambda: metric_p_values(
+                "seg_pearson", GOLD, METRICS, options={"average": "item"}, method="williams"
+            ),
+            "williams compares one correlation over all scores, not a mean by item",
         ),
     ],
 )

@@ -76,8 +76,19 @@ def _sureness(settings: Settings) -> Iterator[str]:
         )
     if settings.clusters:
         corrected = ", corrected by Holm" if settings.holm else ""
-        test = "bootstrap over documents" if settings.by_document else "each measure's own test of metrics"
-        yield (f"Clusters: {test}, {settings.resamples:,} draws, p <= {settings.alpha:g}{corrected}.")
+        yield f"Clusters: {_test(settings)}, p <= {settings.alpha:g}{corrected}."
+
+
+def _test(settings: Settings) -> str:
+    if settings.test == "williams":
+        return (
+            "Williams' test, for which all scores are independent (those of one system, or document, are not)"
+        )
+    if settings.by_document:
+        name = "bootstrap over documents"
+    else:
+        name = settings.test or "each measure's own test of metrics"
+    return f"{name}, {settings.resamples:,} draws"
 
 
 def averages_notes(task: Task | None, settings: Settings) -> Iterator[str]:

@@ -15,6 +15,7 @@ from adjudge.meta.measures import MEASURES
 from adjudge.meta.measures.acc_eq import Compat
 from adjudge.meta.measures.error import Scale
 from adjudge.meta.measures.result import AVERAGES, Average
+from adjudge.meta.significance.metric_tests import Method, default_method, methods_of
 
 __all__ = ["DEFAULT_MEASURES", "STRATA", "Options", "Segments", "Settings", "StratumKind", "names"]
 
@@ -60,6 +61,8 @@ class Options(TypedDict, total=False):
         smallest: judged translations that a stratum needs to have numbers.
         intervals: give every value its 95 % bootstrap interval.
         clusters: give every value the significance cluster of its metric.
+        test: behind the clusters, for every measure; else each one's own; asks for clusters too. The task's
+            mean always has the bootstrap.
         significance: draws of intervals and tests, 1,000 if left out; asks for clusters too.
         holm: correct the tests of each measure for their number.
         alpha: bound of the clusters' tests.
@@ -86,6 +89,7 @@ class Options(TypedDict, total=False):
     smallest: int
     intervals: bool
     clusters: bool
+    test: Method | None
     significance: int | None
     holm: bool
     alpha: float
@@ -113,6 +117,7 @@ class Settings:
     smallest: int = 30
     intervals: bool = False
     clusters: bool = False
+    test: Method | None = None
     resamples: int = 1000
     holm: bool = False
     alpha: float = 0.05
@@ -150,6 +155,20 @@ class Settings:
             raise UsageError("documents are drawn for intervals and clusters: ask for one of them")
         if self.holm and not self.clusters:
             raise UsageError("Holm's correction is of the tests behind clusters: ask for clusters")
+        if self.test is not None:
+            self._check_test(self.test)
+
+    def _check_test(self, test: Method) -> None:
+        _one_of("test", test, get_args(Method))
+        if self.by_document and test != "bootstrap":
+            raise UsageError(f"{test} cannot draw documents; the bootstrap can")
+        if without := [name for name in self.measures if test not in methods_of(name)]:
+            having = ",".join(name for name in MEASURES if test in methods_of(name))
+            raise UsageError(f"{', '.join(without)} has no test {test}; those that do: --measures {having}")
+
+    def method(self, measure: str) -> Method:
+        """The test of a measure."""
+        return self.test or ("bootstrap" if self.by_document else default_method(measure))
 
     @property
     def unusual(self) -> dict[str, str]:
@@ -161,6 +180,7 @@ class Settings:
             found |= {"units": "documents"} if self.by_document else {}
         if self.clusters:
             found |= {"alpha": f"{self.alpha:g}"} | ({"correction": "holm"} if self.holm else {})
+            found |= {} if self.test is None else {"test": self.test}
         return found
 
     @classmethod
@@ -172,6 +192,7 @@ class Settings:
         """
         for name in options:
             _one_of("option", name, tuple(sorted(Options.__optional_keys__)))
+        draws, test = options.get("significance"), options.get("test")
         wishes = Wishes(
             exclude=names(options.get("exclude", ())),
             include_human=options.get("include_human"),
@@ -190,8 +211,9 @@ class Settings:
             length_bins=tuple(options.get("length_bins", (12, 27))),
             smallest=options.get("smallest", 30),
             intervals=options.get("intervals", False),
-            clusters=options.get("clusters", False) or options.get("significance") is not None,
-            resamples=1000 if (draws := options.get("significance")) is None else draws,
+            clusters=options.get("clusters", False) or draws is not None or test is not None,
+            test=test,
+            resamples=1000 if draws is None else draws,
             holm=options.get("holm", False),
             alpha=options.get("alpha", 0.05),
             by_document=options.get("by_document", False),

@@ -15,7 +15,6 @@ from adjudge.meta.evaluation.results import MetricResults
 from adjudge.meta.evaluation.sureness import META, compared_value
 from adjudge.meta.measures import MEASURES
 from adjudge.meta.paired import is_exact, smallest_p_value
-from adjudge.meta.significance.metric_tests import default_method
 
 __all__ = ["out_of_reach"]
 
@@ -49,9 +48,9 @@ def _why(tests: int, units: int, settings: Settings) -> str:
 
 def _units(name: str, gold: ScoreSet, settings: Settings) -> int:
     """What the test of a measure swaps; 0 where its p-values have no lower bound to speak of."""
-    if name == META or settings.by_document or (method := default_method(name)) == "bootstrap":
+    if name == META or (method := settings.method(name)) == "bootstrap":
         return _DRAWN
-    if method == "pairwise-permutation":
+    if method != "perm-both":
         return 0
     scores = gold.systems if MEASURES[name].takes == "systems" else gold.segments
     return int(np.count_nonzero(~np.isnan(scores)))

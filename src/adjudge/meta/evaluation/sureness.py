@@ -18,7 +18,7 @@ from adjudge.meta.measures import MEASURES
 from adjudge.meta.measures.result import Average, Floats
 from adjudge.meta.significance.corrections import holm, significance_ranks
 from adjudge.meta.significance.draws import Drawing, bootstrap_p_values, measure_draws
-from adjudge.meta.significance.metric_tests import default_method, metric_p_values
+from adjudge.meta.significance.metric_tests import metric_p_values
 
 __all__ = ["META", "Compared", "compared_value", "with_clusters", "with_intervals"]
 
@@ -76,14 +76,17 @@ class Compared:
         """Metrics by metrics: is the first better than the second?"""
         if name == META:
             return bootstrap_p_values(self.meta_draws())
-        if default_method(name) == "bootstrap" or self.settings.by_document:
+        method = self.settings.method(name)
+        if method == "bootstrap":
             draws = self.draws(name)
             return bootstrap_p_values(draws if MEASURES[name].higher_is_better else -draws)
         if MEASURES[name].takes == "systems":
             gold, metrics = self.gold.systems, [metric.systems for metric in self.metrics]
         else:
             gold, metrics = self.gold.segments, [metric.segments for metric in self.metrics]
-        return metric_p_values(name, gold, np.stack(metrics), self.drawing, options=self._options(name))
+        return metric_p_values(
+            name, gold, np.stack(metrics), self.drawing, options=self._options(name), method=method
+        )
 
     def _options(self, name: str, average: Average | None = None) -> dict[str, Any]:
         """Arguments of the measure; the ranges of all metrics are those of the first one."""

@@ -16,11 +16,13 @@ from adjudge.meta.significance.ordered import OrderStatistic, order_p_values
 from adjudge.meta.significance.perm_both import Correlation, correlation_p_values
 from adjudge.meta.significance.sign_test import accuracy_p_values
 from adjudge.meta.significance.soft import soft_p_values
+from adjudge.meta.significance.williams import williams_p_values
 
-__all__ = ["Method", "default_method", "metric_p_values"]
+__all__ = ["Method", "default_method", "methods_of", "metric_p_values"]
 
-Method = Literal["perm-both", "pairwise-permutation", "bootstrap"]
-"""`perm-both` swaps scores, `pairwise-permutation` decisions on pairs, `bootstrap` draws segments."""
+Method = Literal["perm-both", "pairwise-permutation", "bootstrap", "williams"]
+"""`perm-both` swaps scores, `pairwise-permutation` decisions on pairs, `bootstrap` draws segments; `williams`
+draws nothing, and takes scores to be independent and of normal shape."""
 
 _ORDERED: Final[Mapping[str, OrderStatistic]] = {
     "sys_accuracy": "accuracy",
@@ -33,6 +35,7 @@ _CORRELATIONS: Final[Mapping[str, Correlation]] = {
     "seg_pearson": "pearson",
     "seg_spearman": "spearman",
 }
+_WILLIAMS: Final = ("sys_pearson", "seg_pearson")
 
 
 def default_method(measure: str) -> Method:
@@ -40,6 +43,12 @@ def default_method(measure: str) -> Method:
     if measure == "seg_acc_eq":
         return "pairwise-permutation"
     return "perm-both" if measure in {*_ORDERED, *_CORRELATIONS, "spa"} else "bootstrap"
+
+
+def methods_of(measure: str) -> tuple[Method, ...]:
+    """Tests that a measure has, its own first."""
+    more: tuple[Method, ...] = ("williams",) if measure in _WILLIAMS else ()
+    return tuple(dict.fromkeys((default_method(measure), "bootstrap", *more)))
 
 
 def metric_p_values(
@@ -67,15 +76,21 @@ def metric_p_values(
         UsageError: no such test of this measure.
     """
     found, drawing, chosen = MEASURES[measure], drawing or Drawing(), dict(options or {})
-    usual = default_method(measure)
-    if method == "bootstrap" or usual == "bootstrap" == (method or usual):
+    method = method or default_method(measure)
+    if method not in methods_of(measure):
+        raise UsageError(f"the tests of {measure} are {', '.join(methods_of(measure))}; got {method!r}")
+    if method == "bootstrap":
         average = chosen.pop("average", None)
         draws = measure_draws(measure, gold, metrics, drawing, average=average, options=chosen)
         return bootstrap_p_values(draws if found.higher_is_better else -draws)
-    if method not in {None, usual}:
-        raise UsageError(f"the tests of {measure} are {usual} and bootstrap; got {method!r}")
     if drawing.documents:
-        raise UsageError(f"{usual} cannot draw documents; the bootstrap can")
+        raise UsageError(f"{method} cannot draw documents; the bootstrap can")
+    if method == "williams":
+        if chosen.get("average") not in {None, "none"}:
+            raise UsageError(
+                f"williams compares one correlation over all scores, not a mean by {chosen['average']}"
+            )
+        return williams_p_values(gold, metrics)
     return _swapped(found, gold, metrics, chosen, drawing)
 
 

@@ -4,9 +4,40 @@ from __future__ import annotations
 
 import math
 
-from adjudge.meta.paired import Alternative
+import numpy as np
 
-__all__ = ["williams_p_value"]
+from adjudge.meta.measures.result import Floats
+from adjudge.meta.paired import ROUNDING, Alternative
+from adjudge.meta.significance.tables import Compared, Ints, table_of_pairs
+
+__all__ = ["williams_p_value", "williams_p_values"]
+
+
+def williams_p_values(gold: Floats, metrics: Floats) -> Floats:
+    """Metrics by metrics: p-value of "the first correlates better with gold than the second".
+
+    Args:
+        gold: scores of any shape, all of them one sample.
+        metrics: metrics by that shape; two are compared on what gold and both of them judged.
+
+    Returns:
+        NaN where `williams_p_value` has none.
+    """
+    return table_of_pairs(gold, metrics, _test)
+
+
+def _test(compared: Compared) -> tuple[Floats, Floats]:
+    known = ~np.isnan(compared.gold)
+    with np.errstate(invalid="ignore", divide="ignore"):  # a constant metric correlates with nothing: NaN
+        r = np.corrcoef(np.stack([compared.gold[known], *(metric[known] for metric in compared.metrics)]))
+    n = int(known.sum())
+    pairs = compared.pairs + 1  # gold is the first
+    return _each(r, pairs, n), _each(r, pairs[:, ::-1], n)
+
+
+def _each(r: Floats, pairs: Ints, n: int) -> Floats:
+    found = [williams_p_value(r[0, a], r[0, b], r[a, b], n) for a, b in pairs]
+    return np.array([np.nan if p is None else p for p in found])
 
 
 def williams_p_value(
@@ -31,7 +62,7 @@ def williams_p_value(
     Returns:
         None with fewer than four scores, or where the two metrics cannot be told apart (r12 = 1).
     """
-    if n < 4:
+    if n < 4 or between > 1 - ROUNDING:
         return None
     from scipy.stats import t
 
