@@ -1,5 +1,6 @@
 """What batches leave on disk: the ledger of their steps, the questions that wait, the results that came."""
 
+import os
 from pathlib import Path
 
 import orjson
@@ -76,6 +77,26 @@ def test_requests_that_are_gone_are_not_taken_for_none(tmp_path: Path) -> None:
     ledger.requests(ledger.batches[1]).unlink()
     with pytest.raises(StoreError, match=r"1\.requests\.jsonl cannot be read.*are sent and paid again"):
         ledger.keys(ledger.batches[1])
+
+
+@pytest.mark.parametrize("kept", [0, 200])
+def test_requests_that_were_cut_are_not_taken_for_all(tmp_path: Path, kept: int) -> None:
+    ledger = prepared(tmp_path, DIALECTS[0])
+    path = ledger.requests(ledger.batches[1])
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(StoreError, match=rf"{path.name} is damaged: {kept // 200} of 3 .*paid again"):
+        ledger.keys(ledger.batches[1])
+
+
+def test_what_is_to_be_sent_is_on_the_disk_before_the_ledger_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    monkeypatch.setattr(
+        os, "fsync", lambda file: synced.append(Path(f"/proc/self/fd/{file}").readlink().name)
+    )
+    prepared(tmp_path, DIALECTS[0])
+    assert synced == ["1.requests.jsonl", LEDGER]
 
 
 def test_live_calls_are_refused_as_long_as_a_batch_is_out(tmp_path: Path) -> None:

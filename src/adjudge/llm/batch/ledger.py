@@ -97,17 +97,19 @@ class Ledger:
         """The keys of what is sent.
 
         Raises:
-            StoreError: its file is gone.
+            StoreError: its file is gone, or was cut.
         """
+        path = self.requests(batch)
+        after = f"restore it from a copy. Without {self.path} the calls of the batch are sent and paid again"
         try:
-            with self.requests(batch).open("rb") as file:
-                found = (_KEY.search(line) for line in file)  # a quote within a text is escaped
-                return {bytes.fromhex(match[1].decode()) for match in found if match is not None}
+            with path.open("rb") as file:
+                matches = (_KEY.search(line) for line in file)  # a quote within a text is escaped
+                found = {bytes.fromhex(match[1].decode()) for match in matches if match is not None}
         except OSError as error:
-            raise StoreError(
-                f"{self.requests(batch)} cannot be read: {error.strerror}; restore it from a copy. "
-                f"Without {self.path} the calls of the batch are sent and paid again"
-            ) from error
+            raise StoreError(f"{path} cannot be read: {error.strerror}; {after}") from error
+        if len(found) != batch.count:
+            raise StoreError(f"{path} is damaged: {len(found)} of {batch.count} calls are in it; {after}")
+        return found
 
     def results(self, batch: Batch, number: int) -> Path:
         """A file that comes back."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -87,7 +88,7 @@ class Spool:
         return sum((Usage(prompt=row.prompt, completion=row.completion) for row in rows), _NOTHING)
 
     def write(self, chunk: Chunk, frame: Frame, path: Path) -> None:
-        """Write a chunk as it is sent.
+        """Write a chunk as it is sent; it is on the disk afterwards.
 
         Raises:
             StoreError: there is no room for it.
@@ -99,6 +100,8 @@ class Spool:
                 for number, length in enumerate(chunk.lengths):
                     out.write((frame.between if number else b"") + self._file.read(length))
                 out.write(frame.tail)
+                out.flush()
+                os.fsync(out.fileno())  # which keys are out is known by this file alone
         except OSError as error:
             raise _no_room(error) from error
 
