@@ -42,6 +42,7 @@ from adjudge.data.submissions import CampaignFile
 from adjudge.data.text import write_text_folder
 from adjudge.data.wmt25 import read_wmt25
 from adjudge.data.wmt25_writer import write_wmt25
+from adjudge.data.xliff_judged import read_judged_xliff
 from adjudge.data.xliff_writer import write_xliff
 from adjudge.errors import DataError, UsageError
 
@@ -104,12 +105,20 @@ def read_content(
         return _read_mtme(path, name, texts or find_test_set(path), protocol)
     if name == "records":
         return Content(test_set=texts, records=_of_lp(read_records(path), lp))
+    return _read_with_texts(path, name, lp)
+
+
+def _read_with_texts(path: Path, name: str, lp: str | None) -> Content:
+    """Read what has all texts of its own, with or without judgements."""
+    if name == "xliff":
+        judged = read_judged_xliff(path, lp)
+        return Content(test_set=judged.test_set, records=judged.records or None, met=judged.met, origin=path)
     loaded, records = load(path, lp, form=name), None
     if name == "run":
         records = _of_lp(read_records(path), lp)
     elif name == "ment-jsonl":
         records = read_ment_ratings(path, lp)
-    return Content(test_set=loaded, records=records, origin=path if find_format(name).is_marked_up else None)
+    return Content(test_set=loaded, records=records)
 
 
 def _readable(form: str) -> str:
@@ -216,13 +225,13 @@ def _check(content: Content, target: Format) -> None:
     if target.is_campaign and not target.is_for_people and content.campaign is None:
         why = "and the input has judgements alone" if content.records else "and the input has no judgements"
         raise UsageError(f"{target.name} says who judged what when, {why}")
-    if target.has_records and content.records is None:
-        raise UsageError(f"{target.name} holds records, and the input is a test set without any")
     if target.is_marked_up and (content.origin is None or not content.records):
         raise UsageError(
             f"{target.name} is written into the file that was judged: records are wanted, and the file "
             "with --test-set"
         )
+    if target.has_records and content.records is None:
+        raise UsageError(f"{target.name} holds records, and the input is a test set without any")
     if target.name != "records" and not target.is_campaign and content.test_set is None:
         raise UsageError(f"{target.name} needs the texts that the records are about: add --test-set")
 

@@ -118,8 +118,9 @@ FORMATS: Final[tuple[Format, ...]] = (
     ),
     Format(
         name="xliff",
-        holds="test set",
-        title="XLIFF 1.2 and 2; judgements are written into it as quality issues of ITS 2.0",
+        holds="test set, records",
+        title="XLIFF 1.2 and 2; judgements are quality issues of ITS 2.0 in the file that was judged",
+        needs_lp=True,
         is_marked_up=True,
     ),
     Format(name="tmx", holds="test set", title="TMX, a translation memory", writes=False),

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from adjudge.data.xml_files import Element, local_name
 
-__all__ = ["plain_text", "wrap", "wrap_all"]
+__all__ = ["places", "plain_text", "wrap", "wrap_all"]
 
 _PAIRS: Final = frozenset({"g", "pc"})
 _OPENING: Final = frozenset({"bx", "bpt", "sc"})
@@ -39,6 +39,17 @@ class _Piece(NamedTuple):
 def plain_text(element: Element) -> str:
     """Text of an element, with placeholders for its inline tags."""
     return "".join(piece.text for piece in _pieces(element))
+
+
+def places(element: Element) -> dict[Element, tuple[int, int]]:
+    """Where what is within an element begins and ends in its plain text; a placeholder is not there."""
+    found = {}
+    place = 0
+    for piece in _pieces(element):
+        if piece.owner is not None and not piece.is_tail:
+            found[piece.owner] = place, place + len(plain_text(piece.owner))
+        place += len(piece.text)
+    return found
 
 
 def _pieces(element: Element) -> Iterator[_Piece]:

@@ -7,15 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from adjudge.core.annotation import Annotation, ErrorSpan
 from adjudge.core.protocol import find_protocol
 from adjudge.core.typology import CATEGORIES, Severity
+from adjudge.data.labels import Label
 
-__all__ = ["ISSUE_TYPES", "ITS", "SEVERITIES", "annotators_ref", "confidence_of", "issue_attributes"]
+__all__ = [
+    "ISSUE_TYPES",
+    "ITS",
+    "SEVERITIES",
+    "annotator_of",
+    "annotators_ref",
+    "confidence_of",
+    "issue_attributes",
+    "its",
+    "label_of",
+    "severity_of",
+    "writable",
+]
 
 ITS: Final = "http://www.w3.org/2005/11/its"
+_ANNOTATOR: Final = "urn:adjudge:annotator:"
 
 _CORE: Final = {
     "accuracy": "mistranslation",
@@ -48,15 +62,35 @@ ISSUE_TYPES: Final[Mapping[str, str]] = {
 SEVERITIES: Final[Mapping[Severity, int]] = {"neutral": 0, "minor": 33, "major": 67, "critical": 100}
 """Severity to `locQualityIssueSeverity`, 0 to 100: evenly spaced, and no weights."""
 
+_CATEGORIES: Final[Mapping[str, str]] = {
+    "mistranslation": "accuracy/mistranslation",
+    "terminology": "terminology",
+    "style": "style",
+    "locale-violation": "locale convention",
+    **{kind: category for category, kind in _OWN.items() if kind not in {"formatting", "other"}},
+    "other": "other",
+}
+"""`locQualityIssueType` to the category that says the same; other types have none."""
+
+
+def its(name: str) -> str:
+    """A name of ITS with its namespace."""
+    return f"{{{ITS}}}{name}"
+
+
+def writable(text: str) -> str:
+    """Text that an attribute can hold: a mark for each character that XML has no way to write."""
+    return "".join(c if c in "\t\n\r" or (c >= " " and c not in "\ufffe\uffff") else "\ufffd" for c in text)
+
 
 def issue_attributes(span: ErrorSpan, protocol: str) -> dict[str, str]:
-    """Attributes of a `locQualityIssue`, without their namespace."""
+    """Attributes of a `locQualityIssue`, without their namespace, in characters that XML can write."""
     what = span.label or span.category or "error"
     where = f" in the source: “{span.text}”" if span.side == "source" else f": “{span.text}”"
     comment = f"{what}, {span.severity}" + (where if span.text else "")
     return {
         "locQualityIssueType": ISSUE_TYPES[span.category] if span.category else "uncategorized",
-        "locQualityIssueComment": comment + (f" - {span.note}" if span.note else ""),
+        "locQualityIssueComment": writable(comment + (f" - {span.note}" if span.note else "")),
         "locQualityIssueSeverity": str(SEVERITIES[span.severity]),
         "locQualityIssueProfileRef": f"urn:adjudge:protocol:{quote(protocol, safe='')}",
     }
@@ -74,5 +108,34 @@ def confidence_of(annotation: Annotation) -> str | None:
 
 def annotators_ref(annotator: str) -> str:
     """Who says it, for both data categories."""
-    name = f"urn:adjudge:annotator:{quote(annotator, safe='')}"
+    name = f"{_ANNOTATOR}{quote(annotator, safe='')}"
     return f"localization-quality-issue|{name} mt-confidence|{name}"
+
+
+def annotator_of(refs: str, data_category: str) -> str | None:
+    """Who is named for a data category in `annotatorsRef`: one of ours by its name, others by their IRI."""
+    for ref in refs.split():
+        category, _, name = ref.partition("|")
+        if category == data_category and name:
+            return unquote(name.removeprefix(_ANNOTATOR)) if name.startswith(_ANNOTATOR) else name
+    return None
+
+
+def label_of(issue_type: str) -> Label:
+    """Category of a `locQualityIssueType`, whose spelling is kept; None where no category says the same."""
+    if issue_type in {"", "uncategorized"}:
+        return Label(None, None)
+    return Label(_CATEGORIES.get(issue_type), issue_type)
+
+
+def severity_of(number: float) -> tuple[Severity, bool]:
+    """Severity of a `locQualityIssueSeverity`, 0 to 100, and whether it is one of `SEVERITIES`.
+
+    Any other number goes to the nearest step, to the worse of two; above 0 that is never neutral, which
+    costs nothing.
+    """
+    for severity, step in SEVERITIES.items():
+        if round(number) == step and (number == 0) == (step == 0):
+            return severity, True
+    steps = [(abs(number - step), -step, severity) for severity, step in SEVERITIES.items() if step > 0]
+    return min(steps)[2], False

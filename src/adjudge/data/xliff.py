@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -20,7 +20,7 @@ from adjudge.data.inline import plain_text
 from adjudge.data.xml_files import LANG, Element, XmlFile, children, local_name, read_xml
 from adjudge.errors import DataError, DataWarning, UsageError
 
-__all__ = ["SYSTEM", "Unit", "is_version_2", "lp_of", "read_units", "read_xliff"]
+__all__ = ["SYSTEM", "Unit", "is_version_2", "lp_of", "read_units", "read_xliff", "test_set_of"]
 
 SYSTEM: Final = "target"
 """Whose translation the one of a file is that does not say who made it."""
@@ -54,10 +54,14 @@ def read_xliff(path: Path, lp: str | None = None) -> TestSet:
         DataError: it is no XLIFF, is damaged, or two segments share an id.
         UsageError: the language pair is not known, or not there; or lxml is not installed.
     """
-    units, kept_out = read_units(read_xml(path), lp)
+    return test_set_of(path, *read_units(read_xml(path), lp), lp)
+
+
+def test_set_of(path: Path, units: Iterable[Unit], kept_out: int, lp: str | None) -> TestSet:
+    """The segments of units as a test set; as `read_xliff`."""
     if kept_out:
         message = f'{path}: {kept_out} units are not to be translated (translate="no"), and left out'
-        warnings.warn(message, DataWarning, 2)
+        warnings.warn(message, DataWarning, 3)
     try:
         test_set = TestSet(name=path.stem, segments=tuple(unit.segment for unit in units))
     except DataError as error:

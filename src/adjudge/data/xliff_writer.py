@@ -2,7 +2,7 @@
 
 Issues stand off, at the unit. An error whose place lies within one tag is marked in the translation (`mrk`);
 every other one belongs to the translation as a whole. What is marked reads as before, so that the file gives
-the same test set.
+the same test set. `xliff_judged` takes it back.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from pathlib import Path
 from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Record
 from adjudge.data.extras import import_extra
 from adjudge.data.inline import wrap, wrap_all
-from adjudge.data.its import ITS, annotators_ref, confidence_of, issue_attributes
+from adjudge.data.its import ITS, annotators_ref, confidence_of, issue_attributes, its
 from adjudge.data.xliff import SYSTEM, Unit, is_version_2, read_units
+from adjudge.data.xliff_stated import STATED, STATED_NAMESPACE, render_stated
 from adjudge.data.xml_files import Element, XmlFile, read_xml, write_xml
 from adjudge.errors import DataError, UsageError
 
@@ -106,9 +107,10 @@ class _Marks:
         if (confidence := confidence_of(annotation)) is not None:
             whole["mtConfidence"] = confidence
         elif annotation.rating is not None:
-            self._left_out["ratings on a scale without ends"] += 1
+            self._left_out["ratings on a scale without ends: adjudge alone reads them back"] += 1
         around = self._around(unit.target)
         self._put(around, whole)
+        around.set(STATED, render_stated(annotation))
         unplaced = [
             span for span in _outermost_first(annotation.spans) if not self._mark(unit, annotation, span)
         ]
@@ -119,9 +121,10 @@ class _Marks:
         """Name the namespace once, at the outermost element, and the version of ITS."""
         root = self._file.root
         prefixes = {prefix for e in self._file.tree.iter("*") for prefix in e.nsmap if prefix}
-        self._etree.cleanup_namespaces(root, top_nsmap={"its": ITS}, keep_ns_prefixes=list(prefixes))
-        if root.get(_its("version")) is None:
-            root.set(_its("version"), "2.0")
+        ours = {"its": ITS, "adjudge": STATED_NAMESPACE}
+        self._etree.cleanup_namespaces(root, top_nsmap=ours, keep_ns_prefixes=list(prefixes))
+        if root.get(its("version")) is None:
+            root.set(its("version"), "2.0")
 
     def _around(self, target: Element) -> Element:
         """What carries what is said of a whole translation: XLIFF 2 allows that at a mark alone."""
@@ -152,11 +155,11 @@ class _Marks:
             What refers to them.
         """
         name = next(self._ids)
-        issues = self._etree.Element(_its("locQualityIssues"), {_ID: name}, nsmap={"its": ITS})
+        issues = self._etree.Element(its("locQualityIssues"), {_ID: name}, nsmap={"its": ITS})
         for span in spans:
-            issue = self._etree.SubElement(issues, _its("locQualityIssue"))
+            issue = self._etree.SubElement(issues, its("locQualityIssue"))
             for key, value in issue_attributes(span, annotation.protocol).items():
-                issue.set(key, _writable(value))
+                issue.set(key, value)
         holder = unit.holder
         if self._is_2:  # first of all, where modules stand
             issues.tail = holder.text
@@ -168,21 +171,12 @@ class _Marks:
 
     def _put(self, element: Element, values: Mapping[str, str]) -> None:
         for key, value in values.items():
-            if element.get(_its(key)) is not None:
+            if element.get(its(key)) is not None:
                 raise DataError(
                     f"a translation has its:{key} already: take it out, or give the file as it was before",
                     path=self._file.path,
                 )
-            element.set(_its(key), value)
-
-
-def _its(name: str) -> str:
-    return f"{{{ITS}}}{name}"
-
-
-def _writable(text: str) -> str:
-    """Text that an attribute can hold: a mark for each character that XML has no way to write."""
-    return "".join(c if c in "\t\n\r" or (c >= " " and c not in "\ufffe\uffff") else "\ufffd" for c in text)
+            element.set(its(key), value)
 
 
 def _outermost_first(spans: Iterable[ErrorSpan]) -> list[ErrorSpan]:

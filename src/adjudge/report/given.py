@@ -123,10 +123,11 @@ def _texts(
 def _read(path: Path, form: str, lp: str | None, texts: TestSet | None) -> Given:
     if not find_format(form).has_records:
         is_empty = path.is_file() and not path.stat().st_size
-        found = "the file is empty" if is_empty else f"{form} holds texts and no judgements"
-        raise DataError(f"{found}; give runs, records, campaigns or scores", path=path)
+        raise _unjudged(path, "the file is empty" if is_empty else f"{form} holds texts and no judgements")
     content = read_content(path, form, lp=lp if find_format(form).needs_lp else None, test_set=texts)
-    records, repeated = without_repeats(content.records or ())
+    if content.records is None:
+        raise _unjudged(path, "the file holds texts and no judgements")
+    records, repeated = without_repeats(content.records)
     odd = [f"{amount} {what}" for what, amount in content.met.items()]
     for what in (*odd, *repeats_note(repeated)):
         warnings.warn(f"{path}: {what}", DataWarning, stacklevel=4)
@@ -136,6 +137,10 @@ def _read(path: Path, form: str, lp: str | None, texts: TestSet | None) -> Given
         test_set=content.test_set,
         by_people=form in _PEOPLE,
     )
+
+
+def _unjudged(path: Path, found: str) -> DataError:
+    return DataError(f"{found}; give runs, records, campaigns or scores", path=path)
 
 
 def _of_one_lp(path: Path, texts: TestSet, lp: str | None) -> TestSet:
