@@ -13,6 +13,7 @@ from adjudge.data.pearmut import pearmut_campaign_of, pearmut_test_set, read_pea
 from adjudge.data.pearmut_export import write_pearmut_submissions
 from adjudge.data.pearmut_submissions import RESET, read_pearmut_submissions
 from adjudge.data.submission_lines import read_campaign_file, write_campaign_file
+from adjudge.data.submission_records import final_records
 from adjudge.data.submissions import CampaignFile, Submission
 from adjudge.errors import DataError, UsageError
 
@@ -175,6 +176,65 @@ def test_tutorials_checks_and_what_was_skipped_are_told_apart(tmp_path: Path) ->
         ("original", 0, False),
         ("original", 1, True),
     ]
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [("welcome_1", "tutorial"), ("goodbye_0", "tutorial"), ("random_12", "check"), ("1", "original")],
+)
+def test_what_pearmut_shows_besides_its_data_is_no_judgement(number: str, kind: str, tmp_path: Path) -> None:
+    campaign = read(tmp_path, line(PLAIN, item_i=number))
+    assert [s.kind for s in campaign.submissions] == [kind]
+
+
+def test_an_answer_that_was_skipped_is_no_clean_translation(tmp_path: Path) -> None:
+    skipped = [{"time": 1.0, "action": "load"}, {"time": 2.0, "action": "submit_skip"}]
+    mistake = {**SPAN, "start_i": 0, "end_i": 5, "category": "Accuracy/Mistranslation"}
+    campaign = read(
+        tmp_path,
+        line(PLAIN, {"A": answer(40, mistake)}),
+        line(PLAIN, {"A": answer(None)}, user="ben", actions=skipped),
+        line(PLAIN, {"A": answer(None)}, user="eve"),
+        line(PLAIN, {"A": answer(90)}, user="zoe", actions=skipped),
+    )
+    assert campaign.protocol == "mqm"
+    assert {s.person: len(s.records) for s in campaign.submissions} == {
+        "anna": 1,
+        "ben": 0,
+        "eve": 1,
+        "zoe": 1,
+    }
+    records, met = final_records(campaign.submissions)
+    assert len(records) == 3
+    assert met == {"submissions without a judgement": 1}
+
+
+def test_models_that_are_shown_again_beside_others_count_once(tmp_path: Path) -> None:
+    def shown(*models: str) -> dict[str, Any]:
+        return {**ITEM, "tgt": {model: text for model, text in ITEM["tgt"].items() if model in models}}  # type: ignore[attr-defined]
+
+    lines = [line(shown("A")), line(shown("B")), line(ITEM), line(shown("B"), user="ben")]
+    campaign = read(tmp_path, *lines)
+    assert [s.is_last for s in campaign.submissions] == [False, False, True, True]
+
+
+def test_of_an_item_that_stands_twice_in_a_document_the_later_place_counts(tmp_path: Path) -> None:
+    said = {"A": answer()}
+    campaign = read(tmp_path, line(item=PLAIN, annotation=[said, said]) | {"item": [PLAIN, PLAIN]})
+    assert {s.item: s.is_last for s in campaign.submissions} == {0: False, 1: True}
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (line(PLAIN, {"A": {"score": 5, "error_spans": 7}}), "'error_spans' must be a list, got 7"),
+        (line({**PLAIN, "error_spans": {"A": 7}}), "'error_spans' must be a list, got 7"),
+        (line(PLAIN, actions=7), "'actions' must be a list, got 7"),
+    ],
+)
+def test_what_is_no_list_is_refused(value: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=message):
+        read(tmp_path, line(), value)
 
 
 def test_a_document_submitted_again_replaces_the_one_before(tmp_path: Path) -> None:

@@ -222,15 +222,20 @@ def pearmut_campaign_of(test_set: TestSet) -> dict[str, Any]:
 # Spans...
 
 
-def read_spans(values: Sequence[Any], text: str, where: Fields) -> tuple[ErrorSpan, ...]:
+def read_spans(values: object, text: str, where: Fields) -> tuple[ErrorSpan, ...]:
     """Read spans.
 
     Args:
-        values: as the file has them.
+        values: list as the file has it, or None for an empty one.
         text: that they mark.
         where: for errors.
+
+    Raises:
+        DataError: it is no list of spans.
     """
-    return tuple(_spans(values, text, where))
+    if values is not None and not isinstance(values, list):
+        where.fail(f"'error_spans' must be a list, got {values!r:.80}")
+    return tuple(_spans(values or (), text, where))
 
 
 def _spans(values: Sequence[Any], text: str, where: Fields) -> Iterator[ErrorSpan]:

@@ -1,14 +1,15 @@
 """What people said in Pearmut: one JSON line a document submitted, or one JSON of several campaigns' lines.
 
 A line holds the document as it was shown, so that nothing else is needed to read it. A document of one person
-that stands in several lines was submitted again, and the last line counts; a line that says `__RESET__` takes
-back everything that its user had submitted before it. What our own words have no place for is kept in
+that stands in several lines was submitted again, and the last line counts; so it does where that shows more
+models than the ones before. A line that says `__RESET__` takes back everything that its user had submitted
+before it. What was skipped is no judgement. What our own words have no place for is kept in
 `Submission.more`: `pearmut_export` writes back what is equal to what was read.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -30,6 +31,10 @@ RESET: Final = "__RESET__"
 
 _LONGEST_GAP: Final = 61.0
 """Seconds between two actions that still count as work, as Pearmut counts."""
+_SKIPPED: Final = "submit_skip"
+"""Action that ends a document whose open items were left open."""
+_KINDS: Final[Mapping[str, Kind]] = {"welcome": "tutorial", "goodbye": "tutorial", "random": "check"}
+"""What documents are that stand beside a campaign's data, by how their numbers begin."""
 _PROTOCOLS: Final = {"DA": "da-sqm", "ESA": "esa", "cESA": "contrastive-esa", "MQM": "mqm"}
 
 
@@ -48,10 +53,24 @@ class _Line:
         return self.fields.values.get("annotation") == RESET
 
     @property
-    def is_form(self) -> bool:
-        """Whether it asked a person something else than about translations."""
+    def is_other(self) -> bool:
+        """Whether it judges no translation: it takes back, or answers a form."""
         items = self.fields.values.get("item")
-        return isinstance(items, list) and any(isinstance(item, dict) and "form" in item for item in items)
+        forms = [i for i in items if isinstance(i, dict) and "form" in i] if isinstance(items, list) else []
+        return self.is_reset or bool(forms)
+
+    @property
+    def actions(self) -> list[Fields]:
+        """What the person did, in the order in which it was logged."""
+        actions = self.fields.values.get("actions") or []
+        if not isinstance(actions, list):
+            self.fields.fail(f"'actions' must be a list, got {actions!r:.80}")
+        return [Fields(action, "action") for action in actions if isinstance(action, dict)]
+
+    @property
+    def is_skipped(self) -> bool:
+        """Whether what had no score then was left out."""
+        return any(action.values.get("action") == _SKIPPED for action in self.actions)
 
 
 def read_pearmut_submissions(
@@ -71,9 +90,12 @@ def read_pearmut_submissions(
     path = Path(path)
     is_json, lines = _read_lines(path)
     told = _PROTOCOLS.get(protocol or "") or _told(lines)
-    others = [line for line in lines if line.is_reset or line.is_form]
-    found = [one for line in lines if line not in others for one in _submissions(line, lp, told)]
-    kept = [{"line": o.number, "campaign": o.campaign, "fields": dict(o.fields.values)} for o in others]
+    found = [one for line in lines if not line.is_other for one in _submissions(line, lp, told)]
+    kept = [
+        {"line": o.number, "campaign": o.campaign, "fields": dict(o.fields.values)}
+        for o in lines
+        if o.is_other
+    ]
     names = [*dict.fromkeys(line.campaign for line in lines)]
     return CampaignFile(
         name=names[0] if len(names) == 1 else path.stem,
@@ -106,17 +128,19 @@ def _told(lines: Iterable[_Line]) -> str:
     has_several = False
     for answer in (answer for line in lines for answer in _answers(line)):
         has_several |= len(answer) > 1
-        spans = [span for one in answer.values() for span in one.get("error_spans") or ()]
-        if any(isinstance(span, dict) and span.get("category") for span in spans):
+        marked = [one["error_spans"] for one in answer.values() if isinstance(one.get("error_spans"), list)]
+        if any(isinstance(span, dict) and span.get("category") for spans in marked for span in spans):
             return "mqm"
     return "contrastive-esa" if has_several else "esa"
 
 
 def _answers(line: _Line) -> Iterator[Mapping[str, Mapping[str, Any]]]:
-    answers = line.fields.values["annotation"]
+    """Of each item, the models that were answered for: in a document that was skipped, those with a score."""
+    answers, is_skipped = line.fields.values["annotation"], line.is_skipped
     for answer in answers if isinstance(answers, list) else ():
         kept = answer.items() if isinstance(answer, dict) else ()
-        yield {model: one for model, one in kept if isinstance(one, dict)}
+        said = {model: one for model, one in kept if isinstance(one, dict)}
+        yield {model: one for model, one in said.items() if not is_skipped or one.get("score") is not None}
 
 
 def _submissions(line: _Line, lp: str | None, protocol: str) -> Iterator[Submission]:
@@ -125,7 +149,7 @@ def _submissions(line: _Line, lp: str | None, protocol: str) -> Iterator[Submiss
     if not isinstance(items, list) or not isinstance(answers, list) or len(items) != len(answers):
         fields.fail("'item' and 'annotation' must be two lists of one length")
     rest = {k: v for k, v in fields.values.items() if k not in {"annotation", "item", "user_id"}}
-    by, times = (line.user, find_lp(line.campaign, lp), protocol), _times(fields, len(items))
+    by, times = (line.user, find_lp(line.campaign, lp), protocol), _times(line.actions, len(items))
     for at, answer in enumerate(_answers(line)):
         item = read_item(items[at], fields.path, fields.line)
         more = {"line": line.number, "at": at, "campaign": line.campaign, "item": dict(item.values)}
@@ -152,8 +176,9 @@ def _submissions(line: _Line, lp: str | None, protocol: str) -> Iterator[Submiss
 
 
 def _kind(item: PearmutItem, number: object) -> Kind:
-    if str(number).startswith("welcome_"):
-        return "tutorial"
+    name, dash, _ = str(number).partition("_")
+    if dash and name in _KINDS:
+        return _KINDS[name]
     return "check" if item.is_check else "original"
 
 
@@ -194,13 +219,12 @@ def _record(item: PearmutItem, model: str, said: Fields, by: tuple[str, str, str
             protocol=record,
             document=item.document,
             rating=None if record == "mqm" else rating,
-            spans=read_spans(said.values.get("error_spans") or (), item.texts[model], said),
+            spans=read_spans(said.values.get("error_spans"), item.texts[model], said),
         )
 
 
-def _times(fields: Fields, count: int) -> list[tuple[float, float, float, float]]:
+def _times(actions: Sequence[Fields], count: int) -> list[tuple[float, float, float, float]]:
     """Start, end, seconds of work and of pauses of each item: a gap is of the action that ends it."""
-    actions = [Fields(a, "action") for a in fields.values.get("actions") or () if isinstance(a, dict)]
     timed = ((action.number("time"), action.whole("index")) for action in actions)
     known = [(time, -1 if index is None else index) for time, index in timed if time is not None]
     moments = sorted(known, key=lambda moment: moment[0])
@@ -217,25 +241,22 @@ def _times(fields: Fields, count: int) -> list[tuple[float, float, float, float]
 
 def _in_order(submissions: list[Submission], resets: Sequence[_Line]) -> tuple[Submission, ...]:
     """By when they were finished; with tasks, places, and which one counts."""
-    reset = defaultdict[tuple[str, str | None], list[int]](list)
-    for line in resets:
-        reset[line.campaign, line.fields.optional_text("user_id")].append(line.number)
-    last: dict[tuple[object, ...], int] = {}
-    for one in submissions:
-        last[_same(one)] = max(one.more[MORE]["line"], last.get(_same(one), 0))
+    reset = {(line.campaign, line.fields.optional_text("user_id")): line.number for line in resets}
+    last = {same: (one.more[MORE]["line"], one.item) for one in submissions for same in _same(one)}
     tasks: dict[int, int] = {}
     done: Counter[str] = Counter()
     ordered = []
     for one in sorted(submissions, key=lambda s: (s.ended, s.more[MORE]["line"], s.item)):
         more = one.more[MORE]
-        taken_back = reset[more["campaign"], one.person] + reset[more["campaign"], None]
-        is_last = more["line"] == last[_same(one)] and more["line"] > max(taken_back, default=0)
+        is_last = any(last[same] == (more["line"], one.item) for same in _same(one))
+        taken_back = max(reset.get((more["campaign"], user), 0) for user in (one.person, None))
+        is_last = is_last and more["line"] > taken_back
         task = tasks.setdefault(more["line"], len(tasks) + 1)
         ordered.append(replace(one, task=task, place=done[one.person], is_last=is_last))
         done[one.person] += 1
     return tuple(ordered)
 
 
-def _same(one: Submission) -> tuple[object, ...]:
-    """What is the same item of the same person when it is submitted again."""
-    return one.more[MORE]["campaign"], one.person, one.segment, tuple(sorted(one.texts)), one.kind
+def _same(one: Submission) -> list[tuple[str, ...]]:
+    """What is the same, of each model, when the same person submits an item again."""
+    return [(one.more[MORE]["campaign"], one.person, one.segment, model, one.kind) for model in one.texts]
