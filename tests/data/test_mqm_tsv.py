@@ -312,6 +312,22 @@ def test_google_does_not_quote_and_others_do(tmp_path: Path) -> None:
     assert one(replace(quoted, records=quoted.records[:1])).text == "x"
 
 
+@pytest.mark.parametrize(
+    "rows", [[row('"<v>x</v>"')], [row('"x"'), row('"<v>y</v>."', seg_id="8", doc_id="2")]]
+)
+def test_words_in_quotation_marks_are_no_quoted_cells(rows: list[str], tmp_path: Path) -> None:
+    file = read(tmp_path, *rows)
+    assert all(s.translations["A"].startswith('"') for s in file.test_set)
+
+
+def test_a_file_may_quote_every_cell_or_every_one_that_is_no_number(tmp_path: Path) -> None:
+    def quoted(line: str) -> str:
+        return "\t".join(cell if cell.isdecimal() else f'"{cell}"' for cell in line.split("\t"))
+
+    file = read(tmp_path, quoted(row("<v>x</v> y")), heading=quoted(OLD))
+    assert [s.translations for s in file.test_set] == [{"A": "x y"}]
+
+
 def test_unbabel_states_its_score_beside_each_error(tmp_path: Path) -> None:
     rows = [
         row("<v>x</v>", severity="minor", metadata='"{""mqm"": 95.2}"'),
@@ -359,6 +375,29 @@ def test_a_file_without_the_known_heading_is_refused(tmp_path: Path, heading: st
 def test_ids_that_are_not_unique_are_made_of_document_and_position(tmp_path: Path) -> None:
     file = read(tmp_path, row(seg_id="0"), row(seg_id="0", doc_id="2"), row(seg_id="0", doc="e"))
     assert [r.segment for r in file.records] == ["d:1", "d:2", "e:1"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "wanted"),
+    [
+        ([("d", "", "1"), ("d", "", "2"), ("e", "", "1")], ["d:1", "d:2", "e:1"]),
+        ([("d", "1", "1"), ("d", "1", "2"), ("e", "1", "1")], ["d:1:1", "d:1:2", "e:1:1"]),
+    ],
+)
+def test_different_segments_never_become_one(
+    ids: list[tuple[str, str, str]], wanted: list[str], tmp_path: Path
+) -> None:
+    rows = [row(f"t{n}", doc=d, doc_id=p, seg_id=s, source=f"s{n}") for n, (d, p, s) in enumerate(ids)]
+    file = read(tmp_path, *rows)
+    assert [(s.segment, s.source) for s in file.test_set] == [(w, f"s{n}") for n, w in enumerate(wanted)]
+    assert not any("differ from the translation" in what for what in file.met)
+
+
+def test_a_row_that_ends_before_its_severity_is_refused(tmp_path: Path) -> None:
+    heading = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\ta\tb\tc\tcategory\tseverity"
+    with pytest.raises(DataError, match="a row of 11 fields has no 'severity'") as refused:
+        read(tmp_path, "A\td\t1\t1\tr\ts\tt\ta\tb\tc\tStyle", heading=heading)
+    assert "line 2" in str(refused.value)
 
 
 def test_attention_checks_are_kept_apart_from_errors(tmp_path: Path) -> None:

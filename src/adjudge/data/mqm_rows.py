@@ -3,7 +3,8 @@
 Columns: system, doc, doc_id or docSegId, seg_id or globalSegId, rater, source, target, category, severity,
 and perhaps `comment`, `metadata` (JSON) or `misc` (JSON, Unbabel). Google's files do not quote; the 2020 ones
 and Unbabel's quote as CSV does. Which it is is decided for the whole file: it is quoted if every field that
-holds a quotation mark is one correctly quoted field. In `mqm_newstest2020_zhen.source-errors.tsv` rows are
+holds a quotation mark is one correctly quoted field, and if somewhere that mark must be one: a mark inside is
+doubled, or whatever is no number is quoted. In `mqm_newstest2020_zhen.source-errors.tsv` rows are
 shorter than the heading: their last fields are read from the end.
 """
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -34,6 +35,7 @@ COLUMNS: Final = (
     "severity",
     "metadata",
 )
+_WANTED: Final = ("source", "target", "category", "severity")
 _ALIASES: Final = {"doc_id": "docSegId", "seg_id": "globalSegId", "misc": "metadata"}
 _QUOTED: Final = re.compile(r'"(?:[^"]|"")*"')
 
@@ -82,7 +84,7 @@ def read_rows(path: Path) -> tuple[list[Row], Counter[str]]:
     if heading[:2] != ["system", "doc"]:
         raise DataError("an MQM TSV starts with a line of column names, system, doc, ...", path=path, line=1)
     names = [_ALIASES.get(name, name) for name in heading]
-    for wanted in ("source", "target", "category", "severity"):
+    for wanted in _WANTED:
         if wanted not in names:
             raise DataError(f"the heading has no column {wanted!r}", path=path, line=1)
     met: Counter[str] = Counter()
@@ -92,8 +94,7 @@ def read_rows(path: Path) -> tuple[list[Row], Counter[str]]:
 def _read_table(path: Path) -> Iterator[tuple[int, list[str]]]:
     lines = read_lines(path)
     rows = [line.split("\t") for line in lines]
-    quoted = {cell for row in rows for cell in row if '"' in cell}
-    if not quoted or not all(_QUOTED.fullmatch(cell) for cell in quoted):
+    if not _is_quoted({cell for row in rows for cell in row}):
         yield from enumerate(rows, start=1)
         return
     reader = csv.reader((line + "\n" for line in lines), delimiter="\t", strict=True)
@@ -102,6 +103,15 @@ def _read_table(path: Path) -> Iterator[tuple[int, list[str]]]:
             yield reader.line_num, row
     except csv.Error as error:
         raise DataError(f"quoted fields are broken: {error}", path=path, line=reader.line_num) from error
+
+
+def _is_quoted(cells: Set[str]) -> bool:
+    """Whether quotation marks are CSV's, and not a text's own."""
+    quoted = {cell for cell in cells if '"' in cell}
+    if not all(_QUOTED.fullmatch(cell) for cell in quoted):
+        return False
+    is_doubled = any('""' in cell[1:-1] for cell in quoted)
+    return is_doubled or all(cell in quoted or not cell.strip("0123456789") for cell in cells)
 
 
 def _read_row(names: list[str], fields: list[str], path: Path, line: int, met: Counter[str]) -> Row:
@@ -115,6 +125,8 @@ def _read_row(names: list[str], fields: list[str], path: Path, line: int, met: C
         met["rows shorter than the heading, read from their end"] += 1
     else:
         cells = dict(zip(names, fields, strict=False))
+        if lacking := [name for name in _WANTED if name not in cells]:
+            raise DataError(f"a row of {len(fields)} fields has no {lacking[0]!r}", path=path, line=line)
     metadata, note = _read_metadata(cells.get("metadata", ""), path, line)
     for name, cell in cells.items():
         if name not in COLUMNS and name != "comment" and cell:

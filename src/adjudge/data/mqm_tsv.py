@@ -308,11 +308,18 @@ class _Reader:
 
 
 def _segment_ids(rows: Iterable[Row]) -> dict[tuple[str, str, str], str]:
-    """Segment id of each document, position and id: the file's own if it is unique, else `DOC:POSITION`."""
-    keys = dict.fromkeys((row.document, row.position, row.segment) for row in rows)
-    counts = Counter(segment for _, _, segment in keys)
-    unique = "" not in counts and max(counts.values(), default=0) <= 1
-    return {key: key[2] if unique else f"{key[0]}:{key[1]}" for key in keys}
+    """Segment id of each document, position and id: the file's own if it is unique, else `DOC:POSITION`.
+
+    Where a document has a position twice, both; where it has none, its own id in place of it.
+    """
+    keys = [*dict.fromkeys((row.document, row.position, row.segment) for row in rows)]
+    own = [segment for _, _, segment in keys]
+    placed = [f"{document}:{position or segment}" for document, position, segment in keys]
+    if "" not in own and len({*own}) == len(keys):
+        return dict(zip(keys, own, strict=True))
+    if len({*placed}) == len(keys):
+        return dict(zip(keys, placed, strict=True))
+    return {key: ":".join(key) for key in keys}
 
 
 def _displaced(rows: Iterable[Row]) -> int:
