@@ -13,7 +13,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -105,7 +105,7 @@ def _read_table(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise DataError(f"quoted fields are broken: {error}", path=path, line=reader.line_num) from error
 
 
-def _is_quoted(cells: Set[str]) -> bool:
+def _is_quoted(cells: Collection[str]) -> bool:
     """Whether quotation marks are CSV's, and not a text's own."""
     quoted = {cell for cell in cells if '"' in cell}
     if not all(_QUOTED.fullmatch(cell) for cell in quoted):
