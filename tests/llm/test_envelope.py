@@ -26,13 +26,16 @@ def read(value: object, **options: Any) -> Reply:
         *(("stop", "stop"), ("STOP", "stop"), ("eos", "stop"), ("end_turn", "stop"), ("tool_calls", "stop")),
         *(("length", "length"), ("model_length", "length"), ("MAX_TOKENS", "length")),
         *(("content_filter", "content_filter"), ("sensitive", "content_filter")),
+        *(("SPII", "content_filter"), ("content_filter: PROHIBITED_CONTENT", "content_filter")),
     ],
 )
 def test_a_servers_word_for_its_end_becomes_ours(word: str, finish: str) -> None:
     assert read(envelope("x", finish=word)).finish == finish
 
 
-@pytest.mark.parametrize("word", [None, "", "banana", 1, ["stop"], {}, True])
+@pytest.mark.parametrize(
+    "word", [None, "", "banana", 1, ["stop"], {}, True, "stop: x", "function_call_filter: MALFORMED"]
+)
 def test_an_end_that_we_do_not_know_is_not_trusted(word: object) -> None:
     with pytest.raises(AnswerError, match="bad_envelope"):
         read(envelope("x", finish=word))
@@ -87,6 +90,21 @@ def test_parts_of_text_are_read_only_where_a_server_is_known_to_send_them() -> N
             {"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 7}},
             Usage(completion=9, reasoning=7),
         ),
+        (
+            {
+                "prompt_tokens": 20,
+                "completion_tokens": 7,
+                "total_tokens": 30,
+                "completion_tokens_details": {"reasoning_tokens": 3},
+            },
+            Usage(prompt=20, completion=10, reasoning=3),
+        ),
+        (
+            {"prompt_tokens": 20, "completion_tokens": 0, "total_tokens": 81},
+            Usage(prompt=20, completion=61),
+        ),
+        ({"prompt_tokens": 20, "completion_tokens": 7, "total_tokens": 5}, Usage(prompt=20, completion=7)),
+        ({"completion_tokens": 7, "total_tokens": 90}, Usage(completion=7)),
         ({"prompt_tokens": -1, "completion_tokens": 2.5}, Usage()),
         ({"prompt_tokens": True, "completion_tokens": "3"}, Usage()),
         ({"prompt_tokens": 2**60, "prompt_tokens_details": None}, Usage()),

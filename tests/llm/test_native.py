@@ -199,6 +199,7 @@ def test_anthropics_word_for_its_end_becomes_ours(word: str, finish: str) -> Non
         *(("STOP", "stop"), ("MAX_TOKENS", "length"), ("SAFETY", "content_filter")),
         *(("RECITATION", "content_filter"), ("LANGUAGE", "content_filter"), ("BLOCKLIST", "content_filter")),
         *(("PROHIBITED_CONTENT", "content_filter"), ("SPII", "content_filter")),
+        ("MODEL_ARMOR", "content_filter"),
     ],
 )
 def test_geminis_word_for_its_end_becomes_ours(word: str, finish: str) -> None:

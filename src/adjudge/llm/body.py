@@ -15,6 +15,7 @@ from adjudge.errors import AnswerError
 from adjudge.llm.credentials import Redactor
 
 __all__ = [
+    "FILTERED",
     "fail_envelope",
     "finish_of",
     "read_arguments",
@@ -25,6 +26,12 @@ __all__ = [
     "read_words",
     "refuse_duplicate_keys",
 ]
+
+FILTERED: Final = (
+    *("safety", "recitation", "blocklist", "prohibited_content"),
+    *("spii", "language", "model_armor"),
+)
+"""Gemini's words for a filter that ended a reply; its compatible endpoint says them, too."""
 
 _DEPTH: Final = 32
 _SPECIAL: Final = re.compile(r"<[|\w/\uff5c\u2581]+>|")

@@ -8,6 +8,7 @@ from typing import Any, Final
 from adjudge.core.ask import Reply, TokenLogprob, ToolCall, Usage
 from adjudge.errors import AnswerError
 from adjudge.llm.body import (
+    FILTERED,
     fail_envelope,
     finish_of,
     read_arguments,
@@ -28,10 +29,7 @@ _FINISHED: Final = {
         ("length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded"),
         "length",
     ),
-    **dict.fromkeys(
-        ("content_filter", "sensitive", "safety", "recitation", "blocklist", "refusal", "prohibited_content"),
-        "content_filter",
-    ),
+    **dict.fromkeys(("content_filter", "sensitive", "refusal", *FILTERED), "content_filter"),
 }
 """Words of servers for why they stopped, to ours. Any other word is none that we can trust."""
 
@@ -73,12 +71,18 @@ def read_envelope(
     return Reply(
         text=text,
         model=read_words(name, redactor) if isinstance(name, str) else "",
-        finish="refused" if refusal else finish_of(choice.get("finish_reason"), _FINISHED, _BROKEN_OFF),
+        finish="refused" if refusal else _finish(choice.get("finish_reason")),
         usage=read_usage(value.get("usage"), provider.cached),
         reasoning=read_words(_thinking(message) or thought, redactor),
         logprobs=_logprobs(choice.get("logprobs"), text, redactor),
         calls=_calls(message, provider.state, redactor) if with_calls else (),
     )
+
+
+def _finish(value: object) -> str:
+    """Our word for why the model stopped; Gemini's compatible endpoint adds which filter it was."""
+    filtered = isinstance(value, str) and value.lower().startswith("content_filter:")
+    return "content_filter" if filtered else finish_of(value, _FINISHED, _BROKEN_OFF)
 
 
 def _content(value: object, *, text_parts: bool) -> tuple[str, str]:
@@ -140,6 +144,8 @@ def _open_calls(calls: list[object], state: str) -> Iterator[tuple[object, objec
 def read_usage(value: object, cached: str = COMPATIBLE.cached) -> Usage:
     """Tokens; what a server does not count, or counts in no number, is 0.
 
+    A server that counts thinking apart from the reply, as xAI's, counts it in the total.
+
     Args:
         value: the usage of a body.
         cached: where the count of prompt tokens stands that the server had kept; see `Provider`.
@@ -147,12 +153,14 @@ def read_usage(value: object, cached: str = COMPATIBLE.cached) -> Usage:
     if not isinstance(value, dict):
         return Usage()
     place, _, field = cached.rpartition(".")
-    completion = value.get("completion_tokens_details")
+    details = value.get("completion_tokens_details")
+    prompt = read_count(value, "prompt_tokens")
+    apart = read_count(value, "total_tokens") - prompt if prompt else 0
     return Usage(
-        prompt=read_count(value, "prompt_tokens"),
-        completion=read_count(value, "completion_tokens"),
+        prompt=prompt,
+        completion=max(read_count(value, "completion_tokens"), apart),
         cached=read_count(value.get(place) if place else value, field),
-        reasoning=read_count(completion, "reasoning_tokens") or read_count(value, "reasoning_tokens"),
+        reasoning=read_count(details, "reasoning_tokens") or read_count(value, "reasoning_tokens"),
     )
 
 

@@ -8,7 +8,15 @@ from urllib.parse import quote, urlsplit
 
 from adjudge.core.ask import Message, Reply, TokenLogprob, Usage
 from adjudge.errors import AnswerError
-from adjudge.llm.body import fail_envelope, finish_of, read_calls, read_count, read_logprobs, read_words
+from adjudge.llm.body import (
+    FILTERED,
+    fail_envelope,
+    finish_of,
+    read_calls,
+    read_count,
+    read_logprobs,
+    read_words,
+)
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.delimiters import render_message
 from adjudge.llm.dialect import render_turns
@@ -26,9 +34,7 @@ _OURS: Final = "call-"
 _FINISHED: Final = {
     "stop": "stop",
     "max_tokens": "length",
-    **dict.fromkeys(
-        ("safety", "recitation", "blocklist", "prohibited_content", "spii", "language"), "content_filter"
-    ),
+    **dict.fromkeys(FILTERED, "content_filter"),
 }
 _BROKEN_OFF: Final = frozenset({"other"})
 
