@@ -67,7 +67,7 @@ def test_score_prints_a_table_with_n_failures_interval_and_signature(
         ["b", "−5.10", "−5.10", "to", "−5.10", "19", "1"],
     ]
     assert "ann|protocol:mqm|weights:mqm-google|failed:1/40|version:" in asked.out
-    assert "1 of 40 judgements failed; they have no score and are in no mean." in asked.out
+    assert "1 of 40 judgements failed; it has no score and is in no mean." in asked.out
     assert "(a 20, b 19; 19 in common)" in asked.out
     assert asked.err == ""
 
@@ -230,7 +230,7 @@ def test_score_files_are_read_and_none_is_no_score(
     assert asked.json["systems"]["a"] == {"score": 2, "n": 2, "failed": 0, "interval": [1, 3]}
     ranked = Asked(capsys, "rank", path, "--format", "json")
     assert [(s["system"], s["score"], s["n"]) for s in ranked.json["systems"]] == [("b", 5, 2), ("a", 2, 2)]
-    assert "1 of 3 segments are not judged for every system and were dropped." in ranked.err
+    assert "1 of 3 segments is not judged for every system, and left out." in ranked.err
 
 
 def test_records_may_come_from_standard_input(
@@ -277,7 +277,7 @@ def test_rank_prints_clusters_intervals_and_the_method(
         ["b", "−5.10", "−5.10", "to", "−5.10", "2", "19", "1"],
     ]
     assert "Method: mean over 19 common segments; 95 % intervals by bootstrap over segments" in asked.out
-    assert "1 of 20 segments are not judged for every system and were dropped." in asked.out
+    assert "1 of 20 segments is not judged for every system, and left out." in asked.out
 
 
 def test_rank_as_json_has_the_shape_that_others_rely_on(
