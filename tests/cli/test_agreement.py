@@ -61,7 +61,7 @@ def test_three_people_and_a_judge_on_preferences(tmp_path: Path, capsys: pytest.
     }
     assert ("Cohen kappa", "p and q") in found
     assert data["tests"][0]["passes"] is None  # five units are too few
-    assert data["notes"] == ["1 judgements failed; they have no label and are in no number."]
+    assert data["notes"] == ["1 judgement failed; it has no label and is in no number."]
 
 
 def test_an_annotator_in_two_files_is_compared_with_itself(

@@ -139,7 +139,7 @@ def test_several_runs_stand_in_one_table(run: Path, gold: Path, capsys: pytest.C
     assert asked.json["runs"][1]["f1"] == 1
     shown = Asked(capsys, run, gold, "--gold", gold, "--format", "markdown").out
     assert f"{run}: 1 of 3 translations" in shown
-    assert f"{gold}: 1 of 3 translations are left out, since not every run judged them." in shown
+    assert f"{gold}: 1 of 3 translations is left out, since not every run judged it." in shown
     assert {one["n_segments"] for one in asked.json["runs"]} == {2}
 
 

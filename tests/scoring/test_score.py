@@ -13,7 +13,7 @@ from adjudge.core.score import Scores, Signature
 from adjudge.core.segment import TestSet
 from adjudge.core.typology import Weights, find_category
 from adjudge.data.mqm_tsv import read_mqm_tsv
-from adjudge.data.score_files import read_average_scores
+from adjudge.data.score_files import read_score_file
 from adjudge.errors import DataError, UsageError
 from adjudge.scoring.aggregate import document_scores
 from adjudge.scoring.score import score
@@ -133,7 +133,7 @@ def test_a_failure_has_no_score_and_is_in_no_mean() -> None:
     assert by_system(scores) == {"a": (80, 1, 1), "b": (80, 2, 0)}
     assert scores.signature.fields["failed"] == "1/4"
     assert scores.notes == (
-        "1 of 4 judgements failed; they have no score and are in no mean.",
+        "1 of 4 judgements failed; it has no score and is in no mean.",
         UNEQUAL.format("a 1, b 2; 1 in common"),
     )
 
@@ -393,7 +393,7 @@ def test_the_published_averages_of_wmt21_s_ted_talks_come_out(adjudge_data: Path
     scores = score(read_mqm_tsv(f"{stem}.tsv", "zh-en").records, weights="mqm-google-2021")
     names = {"ref": "ref-A", "refB": "ref-B"}  # as the other file calls them
     found = {(names.get(s.system, s.system), s.segment): s.score for s in scores.segments}
-    table = read_average_scores(f"{stem}.avg_seg_scores.tsv")
+    table = read_score_file(f"{stem}.avg_seg_scores.tsv")
     published = {
         (system, unit): value
         for system, values in zip(table.systems, table.values.tolist(), strict=True)

@@ -41,6 +41,7 @@ from adjudge.campaigns.typology import read_typology
 from adjudge.campaigns.wording import write_guidelines
 from adjudge.core.annotation import Record
 from adjudge.core.segment import TestSet
+from adjudge.core.wording import count, form, of_all
 from adjudge.data.files import read_text, write_text
 from adjudge.data.submissions import FIRST
 from adjudge.data.text import check_file_name
@@ -174,7 +175,8 @@ def _identical(test_set: TestSet, tasks: Sequence[Task], protocol: CampaignProto
     if protocol.shows == "pair":
         every = sum(comb(len(segment.translations), 2) for segment in test_set)
         if same := every - sum(len(task.items) for task in tasks):
-            yield f"{same:,} of {every:,} pairs of translations are left out: both are one text"
+            which = of_all(same, every, "pair of translations", "pairs of translations")
+            yield f"{which} {form(same, 'is', 'are')} left out: both are one text"
 
 
 def _without_time(
@@ -183,15 +185,13 @@ def _without_time(
     """What nobody has time for, for people."""
     kept = [task for task in planned if task.kind in FIRST]
     every, fitting = (sum(len(task.items) for task in row) for row in (tasks, kept))
-    if len(kept) < len(tasks):
-        most = f"{settings.segments_each} segments"
-        asked = (
-            f"1 person is asked for {most}" if people == 1 else f"{people} people are asked for {most} each"
-        )
-        yield (
-            f"{every - fitting:,} of {every:,} segments, {len(tasks) - len(kept):,} of {len(tasks):,} tasks, "
-            f"are left out: {asked} at most"
-        )
+    if settings.segments_each is not None and len(kept) < len(tasks):
+        most = count(settings.segments_each, "segment")
+        asked = f"is asked for {most}" if people == 1 else f"are asked for {most} each"
+        lost = every - fitting
+        which = f"{of_all(lost, every, 'segment')}, {of_all(len(tasks) - len(kept), len(tasks), 'task')},"
+        who = count(people, "person", "people")
+        yield f"{which} {form(lost, 'is', 'are')} left out: {who} {asked} at most"
 
 
 def _moved(task: Task, by: int) -> Task:

@@ -15,6 +15,7 @@ import numpy as np
 from adjudge.campaigns.settings import CheckKind, Settings
 from adjudge.campaigns.shown import Shown
 from adjudge.campaigns.tasks import Item, Task
+from adjudge.core.wording import count
 from adjudge.errors import UsageError
 
 __all__ = ["Damage", "batches_of_people", "plan_tasks"]
@@ -137,8 +138,8 @@ def _fitting(tasks: list[Task], settings: Settings, people: int) -> list[Task]:
             room -= size
     if not kept:
         raise UsageError(
-            f"not one document fits into {settings.segments_each} segments for each of {people} people, "
-            f"with a redundancy of {settings.redundancy}"
+            f"not one document fits into {count(settings.segments_each, 'segment')} for each of "
+            f"{count(people, 'person', 'people')}, with a redundancy of {settings.redundancy}"
         )
     return kept
 

@@ -14,8 +14,8 @@ import typer
 
 from adjudge.cli.options import LpOption, existing
 from adjudge.cli.output import print_note, print_text
+from adjudge.core.wording import count
 from adjudge.errors import UsageError
-from adjudge.report.numbers import count
 
 if TYPE_CHECKING:
     from adjudge.campaigns.campaign import Campaign

@@ -22,8 +22,9 @@ from adjudge.cli.options import (
     load_chosen,
 )
 from adjudge.cli.output import print_note, print_text
+from adjudge.core.wording import count
 from adjudge.errors import UsageError
-from adjudge.report.numbers import count, duration
+from adjudge.report.numbers import duration
 
 if TYPE_CHECKING:
     from adjudge.campaigns.campaign import Campaign

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adjudge.cli.output import FormatOption, print_result
-from adjudge.report.numbers import count, duration
+from adjudge.core.wording import count
+from adjudge.report.numbers import duration
 from adjudge.report.tables import Table
 
 if TYPE_CHECKING:

@@ -184,7 +184,7 @@ def command(
 
 def _systems(job: Job) -> Iterator[str]:
     """What is taken as a system; in some test sets references are. By language pair where these differ."""
-    from adjudge.report.numbers import count
+    from adjudge.core.wording import count
 
     plan = job.plan
     lines = {
@@ -250,8 +250,8 @@ def _settings(values: Mapping[str, Any]) -> dict[str, str]:
 
 def print_summary(job: Job, outcome: Outcome) -> None:
     """Tell a person how a session went."""
+    from adjudge.core.wording import count
     from adjudge.llm.budget import render_price
-    from adjudge.report.numbers import count
 
     info, tally = outcome.info, outcome.tally
     for note in outcome.notes:

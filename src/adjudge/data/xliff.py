@@ -16,6 +16,7 @@ from typing import Final
 
 from adjudge.core.language import canonical_lp
 from adjudge.core.segment import Segment, TestSet
+from adjudge.core.wording import count, form
 from adjudge.data.inline import plain_text
 from adjudge.data.xml_files import LANG, Element, XmlFile, children, local_name, read_xml
 from adjudge.errors import DataError, DataWarning, UsageError
@@ -60,7 +61,8 @@ def read_xliff(path: Path, lp: str | None = None) -> TestSet:
 def test_set_of(path: Path, units: Iterable[Unit], kept_out: int, lp: str | None) -> TestSet:
     """The segments of units as a test set; as `read_xliff`."""
     if kept_out:
-        message = f'{path}: {kept_out} units are not to be translated (translate="no"), and left out'
+        which = f"{count(kept_out, 'unit')} {form(kept_out, 'is', 'are')}"
+        message = f'{path}: {which} not to be translated (translate="no"), and left out'
         warnings.warn(message, DataWarning, 3)
     try:
         test_set = TestSet(name=path.stem, segments=tuple(unit.segment for unit in units))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from adjudge.core.wording import count
 from adjudge.meta.campaign.agreement import Twice
 from adjudge.meta.campaign.analysis import Analysis
 from adjudge.meta.campaign.numbers import Number
@@ -30,7 +31,7 @@ from adjudge.report.figures import (
 from adjudge.report.invisible import name_invisible
 from adjudge.report.labels import spread_heights
 from adjudge.report.meta_figures import label_points
-from adjudge.report.numbers import count, number, whole
+from adjudge.report.numbers import number, whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

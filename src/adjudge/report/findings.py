@@ -9,8 +9,9 @@ from collections.abc import Collection, Sequence
 from itertools import groupby
 from typing import Final
 
+from adjudge.core.wording import count
 from adjudge.meta.ranking.rank import RankedSystem
-from adjudge.report.numbers import count, digits_for, number
+from adjudge.report.numbers import digits_for, number
 
 __all__ = ["LOOSE", "finding", "in_words", "is_loose", "leader", "leaders"]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 from adjudge.core.score import Interval
+from adjudge.core.wording import count, form, of_all
 from adjudge.meta.comparing.gate import Gate, GateRow, Verdict, signed, verdict_words
 from adjudge.report.invisible import name_invisible
 from adjudge.report.numbers import NOTHING, digits_for, interval, number, p_value, whole
@@ -79,12 +80,13 @@ def _notes(gate: Gate) -> Iterator[str]:
     sides = (gate.candidate, gate.baseline)
     yield from dict.fromkeys(str(side.signature) for side in sides)
     counts = "; ".join(f"{side.name}: {side.n:,} judged, {side.failed:,} failed" for side in sides)
-    yield f"{counts}; {gate.missing:,} of {gate.asked:,} segments lack a score on one side."
+    lack = f"{of_all(gate.missing, gate.asked, 'segment')} {form(gate.missing, 'lacks', 'lack')}"
+    yield f"{counts}; {lack} a score on one side."
     if gate.critical is not None:
         found = gate.critical
         yield (
-            f"Critical errors: in {found.candidate} segments of the candidate, {found.baseline} of the "
-            f"baseline, {found.allowed} allowed."
+            f"Critical errors: in {count(found.candidate, 'segment')} of the candidate, {found.baseline} of "
+            f"the baseline, {found.allowed} allowed."
         )
     yield (
         f"Paired t-tests, one to each side, alpha {gate.settings.alpha:g}; by "
@@ -116,10 +118,10 @@ def render_junit(gate: Gate) -> str:
         _case(suite, f"{row.kind} {row.name}" if row.kind != "all" else "all segments", problem)
     if gate.critical is not None:
         found = gate.critical
-        told = f"{found.candidate} segments, {found.allowed} allowed; new: {', '.join(found.new)}"
+        told = f"{count(found.candidate, 'segment')}, {found.allowed} allowed; new: {', '.join(found.new)}"
         _case(suite, "critical errors", ("do-not-ship", told) if found.is_vetoed else None)
     too_many = gate.missing > gate.settings.max_failed * gate.asked
-    missing = f"{gate.missing} of {gate.asked} segments"
+    missing = of_all(gate.missing, gate.asked, "segment")
     _case(suite, "judgements missing", ("not-enough-data", missing) if too_many else None)
     failures = sum(case.find("failure") is not None for case in suite)
     suite.set("tests", str(len(suite)))

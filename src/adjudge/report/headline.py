@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
+from adjudge.core.wording import count
 from adjudge.meta.ranking.rank import RankedSystem
 from adjudge.report.findings import LOOSE, finding, in_words, is_loose, leader, leaders
-from adjudge.report.numbers import count
 
 __all__ = ["headline"]
 

@@ -25,6 +25,7 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.run import Run
 from adjudge.core.segment import TestSet
 from adjudge.core.version import VERSION
+from adjudge.core.wording import count
 from adjudge.data.files import write_text
 from adjudge.data.load import load
 from adjudge.errors import DataWarning, UsageError
@@ -34,7 +35,7 @@ from adjudge.report.drawer import Drawer, drawer_for, drawing
 from adjudge.report.figures import Figure
 from adjudge.report.given import Given, Judged, read_judged
 from adjudge.report.invisible import name_invisible
-from adjudge.report.numbers import count, share
+from adjudge.report.numbers import share
 from adjudge.report.packed import is_large, packed_blocks, size_of
 from adjudge.report.page import Page, make_page
 from adjudge.report.repeat import page_commands, run_command

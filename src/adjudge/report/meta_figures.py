@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from adjudge.core.wording import count
 from adjudge.meta.evaluation.binned import binned_means
 from adjudge.meta.evaluation.eval_set import EvalSet
 from adjudge.meta.evaluation.results import MetaEvaluation
@@ -16,7 +17,7 @@ from adjudge.meta.measures.system import pairwise_accuracy
 from adjudge.report.figures import COLOURS, Figure, figure_canvas, short_name
 from adjudge.report.labels import Box, place_labels, spread_heights
 from adjudge.report.meta_tables import best_first
-from adjudge.report.numbers import count, number
+from adjudge.report.numbers import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,9 +12,10 @@ from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference, 
 from adjudge.core.language import source_language, target_language
 from adjudge.core.run import Run
 from adjudge.core.segment import Segment, TestSet
+from adjudge.core.wording import count
 from adjudge.errors import AdjudgeError, UsageError
 from adjudge.report.marked import plain, render_marked, span_words
-from adjudge.report.numbers import count, number
+from adjudge.report.numbers import number
 from adjudge.report.score_tables import system_table
 from adjudge.report.tables import Table
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from adjudge.core.score import Interval
+from adjudge.core.wording import count
 
 __all__ = [
     "NOTHING",
-    "count",
     "digits_for",
     "duration",
     "exact_cells",
@@ -91,8 +91,3 @@ def duration(seconds: float) -> str:
 def whole(amount: int, *, exact: bool = False) -> str:
     """Write an amount in a cell: thousands apart for people, plain digits (exact) for programs."""
     return str(amount) if exact else f"{amount:,}"
-
-
-def count(amount: int, one: str, many: str | None = None) -> str:
-    """Write an amount with its noun: 1 segment, 2,000 segments."""
-    return f"{amount:,} {one if amount == 1 else many or one + 's'}"

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from adjudge.core.annotation import Failure, Record
 from adjudge.core.segment import Segment, TestSet
+from adjudge.core.wording import count
 from adjudge.errors import UsageError
 from adjudge.meta.ranking.rank import RankedSystem
 from adjudge.report.annotators import Annotator, Result, beside_gold, gold_annotators, judged_annotators
@@ -17,7 +18,7 @@ from adjudge.report.figures import Figure, distribution_figure, ranking_figure
 from adjudge.report.findings import finding
 from adjudge.report.given import Judged
 from adjudge.report.headline import headline
-from adjudge.report.numbers import count, digits_for, interval, number
+from adjudge.report.numbers import digits_for, interval, number
 from adjudge.report.parts.agreement import agreement_part
 from adjudge.report.parts.beside import beside
 from adjudge.report.parts.calibration import calibration_part

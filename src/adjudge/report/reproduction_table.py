@@ -7,8 +7,9 @@ from decimal import Decimal
 from itertools import groupby
 from typing import Any, Final
 
+from adjudge.core.wording import count
 from adjudge.meta.reproduce.reproduction import Cell, Reproduction
-from adjudge.report.numbers import NOTHING, count, number
+from adjudge.report.numbers import NOTHING, number
 from adjudge.report.tables import Table
 
 __all__ = ["reproduction_data", "reproduction_rows", "reproduction_tables", "summary"]

@@ -8,12 +8,13 @@ from typing import Final
 
 from adjudge.core.score import Interval
 from adjudge.core.typology import Severity
+from adjudge.core.wording import count
 from adjudge.meta.measures.result import Result
 from adjudge.meta.spans.compare import SpanComparison, SpanScore
 from adjudge.meta.spans.confusion import Confusion
 from adjudge.meta.spans.error_free import ErrorFree
 from adjudge.meta.spans.publishable import Publishable
-from adjudge.report.numbers import NOTHING, count, exact_cells, interval, number, whole
+from adjudge.report.numbers import NOTHING, exact_cells, interval, number, whole
 from adjudge.report.tables import Table
 
 __all__ = ["confusion_rows", "confusion_table", "error_free_table", "span_table"]

@@ -9,8 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from adjudge.core.annotation import Annotation, Record
+from adjudge.core.wording import count
 from adjudge.report.figures import COLOURS, Figure, figure_canvas
-from adjudge.report.numbers import count, share
+from adjudge.report.numbers import share
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing

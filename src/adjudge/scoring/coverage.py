@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from adjudge.core.score import SegmentScore, SystemScore
+from adjudge.core.wording import count, form, of_all
 from adjudge.scoring.judgements import Judgement
 
 __all__ = ["annotators_note", "comparisons_note", "coverage_note", "failures_note", "pending_note"]
@@ -17,15 +18,16 @@ def failures_note(failed: int, asked: int) -> list[str]:
     """Say how many judgements failed."""
     if not failed:
         return []
-    return [f"{failed} of {asked} judgements failed; they have no score and are in no mean."]
+    have = form(failed, "it has no score and is", "they have no score and are")
+    return [f"{of_all(failed, asked, 'judgement')} failed; {have} in no mean."]
 
 
 def pending_note(pending: int) -> list[str]:
     """Say how many judgements an unfinished run lacks."""
     if not pending:
         return []
-    what = "judgement is" if pending == 1 else "judgements are"
-    return [f"{pending} {what} still pending: the run is not finished."]
+    which = f"{count(pending, 'judgement')} {form(pending, 'is', 'are')}"
+    return [f"{which} still pending: the run is not finished."]
 
 
 def coverage_note(segments: Iterable[SegmentScore]) -> list[str]:

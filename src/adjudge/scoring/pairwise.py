@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from adjudge.core.annotation import Failure, Preference, Record, Verdict
+from adjudge.core.wording import count, form
 from adjudge.errors import UsageError
 
 __all__ = ["choose_criterion", "points", "undecided_note"]
@@ -24,10 +25,10 @@ def points(preference: Preference) -> tuple[float, float]:
 
 def undecided_note(preferences: Iterable[Preference]) -> list[str]:
     """Say how many comparisons were left undecided; they earn nobody a point and are in no number."""
-    if not (count := sum(p.is_undecided for p in preferences)):
+    if not (undecided := sum(p.is_undecided for p in preferences)):
         return []
-    are = "1 comparison is" if count == 1 else f"{count} comparisons are"
-    return [f"{are} undecided, as the verdict changed with the order: neither wins nor ties, left out."]
+    which = f"{count(undecided, 'comparison')} {form(undecided, 'is', 'are')}"
+    return [f"{which} undecided, as the verdict changed with the order: neither wins nor ties, left out."]
 
 
 def choose_criterion(records: Iterable[Record], wanted: str | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adjudge.core.annotation import DUPLICATE, Annotation, Record
+from adjudge.core.wording import count, form
 
 __all__ = ["repeats_note", "without_repeats"]
 
@@ -39,6 +40,6 @@ def repeats_note(repeated: int) -> list[str]:
     """Say how many judgements were left out."""
     if not repeated:
         return []
-    what = "judgement was" if repeated == 1 else "judgements were"
+    which = f"{count(repeated, 'judgement')} {form(repeated, 'was', 'were')}"
     why = "the same annotator had judged the translation before (flag duplicate)"
-    return [f"{repeated} {what} repeated: {why}. The first judgement counts."]
+    return [f"{which} repeated: {why}. The first judgement counts."]

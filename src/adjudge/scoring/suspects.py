@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from adjudge.core.annotation import SUSPECT
 from adjudge.core.score import Suspects, SystemScore
+from adjudge.core.wording import form, of_all
 from adjudge.scoring.judgements import Judgement
 
 __all__ = ["find_suspects", "suspects_note"]
@@ -48,7 +49,8 @@ def suspects_note(suspects: Suspects | None, systems: Iterable[SystemScore]) -> 
     """Say how many judgements are flagged, and how much it matters."""
     if suspects is None:
         return []
-    which = f"{suspects.judgements} of {suspects.asked} judgements are flagged {SUSPECT}"
+    flagged = of_all(suspects.judgements, suspects.asked, "judgement")
+    which = f"{flagged} {form(suspects.judgements, 'is', 'are')} flagged {SUSPECT}"
     alone = f"{suspects.in_translation} of them for what a translation holds and its source does not"
     without = {s.system: s.score for s in suspects.systems}
     moves = {

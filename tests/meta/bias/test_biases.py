@@ -103,7 +103,7 @@ def test_each_criterion_is_a_row_and_failures_are_counted() -> None:
     ]
     result = bias(judged, resamples=0)
     assert [(r.criterion, r.n, r.failed) for r in result.rows] == [("style", 1, 0), ("fluency", 1, 1)]
-    assert "1 of 3 comparisons failed; they have no verdict and are in no number." in result.notes
+    assert "1 of 3 comparisons failed; it has no verdict and is in no number." in result.notes
 
 
 def test_the_notes_say_what_is_missing() -> None:
@@ -176,4 +176,4 @@ def test_scores_are_not_blamed_for_having_no_order() -> None:
     notes = " ".join(bias(scores, resamples=0).notes)
     assert "Verdicts made of scores have no order; nothing is said of their position." in notes
     assert "both orders" not in notes
-    assert "1 verdicts were not asked in both orders" in " ".join(found(verdicts("judge", "A")).notes)
+    assert "1 verdict was not asked in both orders" in " ".join(found(verdicts("judge", "A")).notes)

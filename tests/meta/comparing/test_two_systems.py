@@ -66,7 +66,7 @@ def test_what_either_lacks_is_left_out_and_said() -> None:
     first = scored(ratings("a", A), [failed("a", segment="12")], ratings("b", [1.0] * 13))
     found = compare_scores(first, first, ("a", "b"))
     assert (found.whole.n, found.first.n, found.first.failed, found.second.failed) == (12, 12, 1, 0)
-    assert "1 of 13 segments are not judged in both and were left out." in found.notes
+    assert "1 of 13 segments is not judged in both, and left out." in found.notes
     assert any("1 of 26 judgements failed" in note for note in found.notes)
     apart = score([rated("a", "1", 3.0)]), score([rated("b", "2", 3.0)])
     with pytest.raises(DataError, match="no segment is judged in both"):

@@ -161,7 +161,7 @@ def test_a_failed_judgement_of_gold_is_no_label() -> None:
 def test_a_labelled_translation_whose_judgement_failed_is_counted() -> None:
     records = [*judged(399), failed("x", segment="399")]
     assert any(
-        note.startswith("1 labelled translations have no score") for note in found(labels(), records).notes
+        note.startswith("1 labelled translation has no score") for note in found(labels(), records).notes
     )
 
 

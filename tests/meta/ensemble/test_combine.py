@@ -109,7 +109,7 @@ def test_what_a_member_was_not_asked_for_is_left_out_and_said() -> None:
     members = [scored("one", made({"a": [1.0, 2.0, 3.0]})), scored("two", made({"a": [1.0, 2.0]}))]
     found = combine_scores(members, RANKS)
     assert numbers(found) == {("a", "0"): 0.25, ("a", "1"): 0.75}
-    assert found.notes == ("one: 1 judgements are left out, which not all members were asked for.",)
+    assert found.notes == ("one: 1 judgement is left out, which not all members were asked for.",)
     with pytest.raises(DataError, match="nothing was judged by all of one, two"):
         combine_scores([members[0], scored("two", made({"z": [1.0]}))], RANKS)
 
@@ -230,7 +230,7 @@ def test_scores_vote_too_for_the_better_one() -> None:
     judge = voted("judge", [preferred("x", "y", "A"), preferred("x", "y", "B", criterion="fluency")])
     found = combine_verdicts([judge, voted("scores", judged)])
     assert verdicts(found) == {("x", "y", "overall"): ("A", ())}
-    assert found.notes == ("judge: 1 judgements are left out, which not all members were asked for.",)
+    assert found.notes == ("judge: 1 judgement is left out, which not all members were asked for.",)
     assert voted("scores", judged, tie=10).outcomes == {("en-de", "1", "x", "y", "overall"): "E"}
 
 

@@ -78,7 +78,7 @@ def test_only_segments_that_all_systems_have_are_compared() -> None:
         ("a", 0, 1, 1),
     ]
     assert "3 of 12 judgements failed; they have no score and are in no mean." in ranking.notes
-    assert "3 of 4 segments are not judged for every system and were dropped." in ranking.notes
+    assert "3 of 4 segments are not judged for every system, and left out." in ranking.notes
     assert not any("adjudge rank" in note for note in ranking.notes)
 
 
@@ -255,7 +255,7 @@ def test_language_pairs_with_other_systems_are_ranked_apart_only() -> None:
     ranking = rank(scores)
     assert ranking.systems == ()
     assert order(ranking.lps["zh-en"]) == [("c", 1), ("a", 1)]
-    assert "en-de: 1 of 2 segments are not judged for every system and were dropped." in ranking.notes
+    assert "en-de: 1 of 2 segments is not judged for every system, and left out." in ranking.notes
     assert any("do not have the same systems" in note for note in ranking.notes)
     assert not any("`adjudge rank`" in note for note in ranking.notes)
 

@@ -29,7 +29,7 @@ PRED: list[Record] = [
 ]
 
 NOWHERE = (
-    "1 of 3 marks of the run have no place: em, mp and mpp match them only with one another, w25 and chars "
+    "1 of 3 marks of the run has no place: em, mp and mpp match them only with one another, w25 and chars "
     "leave them out."
 )
 
@@ -47,8 +47,8 @@ def test_only_what_both_judged_is_compared_and_failures_are_counted_beside() -> 
     assert (score.n_gold, score.n_pred, score.n_segments, found.n_segments, found.failed) == (3, 3, 2, 2, 1)
     assert found.notes == (
         "1 of 4 translations that gold judged failed in the run: in no number.",
-        "1 of 4 translations that gold judged are not in the run.",
-        "1 of 3 translations that the run judged have no gold.",
+        "1 of 4 translations that gold judged is not in the run.",
+        "1 of 3 translations that the run judged has no gold.",
         NOWHERE,
     )
 
@@ -127,7 +127,7 @@ def test_neutral_marks_count_only_where_they_are_asked_for() -> None:
     gold: list[Record] = [marked("a", "1", span("old", "neutral"))]
     found = spans(run_of(gold), gold)
     assert (found.scores[0].n_gold, values(found)) == (0, (1, 1, 1))
-    assert "1 of 1 marks of gold are neutral and left out." in found.notes
+    assert "1 of 1 mark of gold is neutral and left out." in found.notes
     assert "0 of 0 counts as 1: precision where nothing is predicted, recall where gold marks nothing." in (
         found.notes
     )
@@ -144,7 +144,7 @@ def test_each_of_several_annotators_counts_and_one_can_be_kept() -> None:
     assert values(found) == pytest.approx((0.5, 1, 2 / 3))
     (note,) = found.notes
     assert note == (
-        "1 of 1 translations were judged several times in gold, by one, two; each judgement counts, "
+        "1 of 1 translation was judged several times in gold, by one, two; each judgement counts, "
         "--gold-annotator NAME keeps one."
     )
     assert values(spans(run, gold, gold_annotator="one")) == (1, 1, 1)
@@ -163,8 +163,8 @@ def test_marks_of_another_text_are_left_out_and_said() -> None:
     run = run_of([marked("a", "1"), marked("b", "1")], other)
     found = spans(run, gold)
     assert found.n_segments == 1
-    assert "1 of 2 judgements are left out: gold and the run marked different texts." in found.notes
-    with pytest.raises(DataError, match="judged 1 translations both, but marked different texts"):
+    assert "1 of 2 judgements is left out: gold and the run marked different texts." in found.notes
+    with pytest.raises(DataError, match="judged 1 translation both, but marked different texts"):
         spans(run, gold[:1])
 
 
@@ -226,7 +226,7 @@ def test_marks_without_words_are_left_out_of_rules_that_compare_words(tmp_path: 
     found = spans(ratings, ratings, test_set=texts(), rule="all")
     assert {s.rule: s.n_segments for s in found.scores}["himate"] == 1
     assert found.n_segments == 2
-    assert "1 of 2 translations are left out of himate: their marks come without words." in found.notes
+    assert "1 of 2 translations is left out of himate: marks there come without words." in found.notes
     only_c = spans(ratings, [marked("c", "1", span("old"))], test_set=texts())
     assert values(only_c) == (1, 1, 1)
     with pytest.raises(DataError, match="no text of the marks is known"):
@@ -240,7 +240,7 @@ ODD: list[tuple[list[Record], dict[str, Any], str]] = [
     (
         [marked("a", "9")],
         {},
-        "no translation was judged by both: records judged 1 translations, such as de-en/9/a",
+        "no translation was judged by both: records judged 1 translation, such as de-en/9/a",
     ),
     ([], {}, "no translation was judged by both"),
     (PRED, {"lp": "en-de"}, "no translation was judged by both"),

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from adjudge.core.annotation import Failure, Preference
+from adjudge.core.wording import count, form, of_all
 from adjudge.errors import UsageError
 from adjudge.meta.agreement.alternative import Alignment, AlternativeTest, alternative_annotator_test
 from adjudge.meta.agreement.estimate import Draws, mean_of
@@ -111,9 +112,14 @@ def find_agreement(
     rows = [row for table in tables for row in (*_among(table, settings), *_of_judges(table, settings))]
     tests = {(table.criterion, judge): test for table in tables for judge, test in _tests(table, settings)}
     failed = sum(isinstance(r, Failure) for s in apart for r in s.records)
-    notes = [f"{failed} judgements failed; they have no label and are in no number."] if failed else []
+    notes = [_failed_note(failed)] if failed else []
     notes += undecided_note(r for s in apart for r in s.records if isinstance(r, Preference))
     return Agreement(rows=tuple(rows), tests=tests, notes=(*notes, *_apart_notes(tables)))
+
+
+def _failed_note(failed: int) -> str:
+    have = form(failed, "it has no label and is", "they have no label and are")
+    return f"{count(failed, 'judgement')} failed; {have} in no number."
 
 
 def _apart_notes(tables: Sequence[LabelTable]) -> Iterator[str]:
@@ -124,7 +130,8 @@ def _apart_notes(tables: Sequence[LabelTable]) -> Iterator[str]:
         apart = sum(not (judged[:, a] & judged[:, b]).any() for a, b in two)
         if apart:
             on = f" on {table.criterion}" if table.criterion else ""
-            yield f"{apart} of {len(two)} pairs of annotators judged nothing in common{on}, and have no row."
+            which = of_all(apart, len(two), "pair of annotators", "pairs of annotators")
+            yield f"{which} judged nothing in common{on}, and {form(apart, 'has', 'have')} no row."
 
 
 def _tables(

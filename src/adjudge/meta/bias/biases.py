@@ -12,6 +12,7 @@ from adjudge.core.annotation import Failure, Preference, Record
 from adjudge.core.run import Run
 from adjudge.core.score import Signature
 from adjudge.core.version import VERSION
+from adjudge.core.wording import count, form, of_all
 from adjudge.data.families import read_families
 from adjudge.data.run_dir import read_judged
 from adjudge.errors import DataError, UsageError
@@ -236,12 +237,15 @@ def _notes(rows: Sequence[Bias], records: Sequence[Preference | Failure], finder
     failed = sum(row.failed for row in rows)
     if failed:
         tried = failed + sum(row.n for row in rows)
-        yield f"{failed:,} of {tried:,} comparisons failed; they have no verdict and are in no number."
+        have = form(failed, "it has no verdict and is", "they have no verdict and are")
+        yield f"{of_all(failed, tried, 'comparison')} failed; {have} in no number."
     if undecided := sum(row.undecided for row in rows):
-        yield f"{undecided:,} comparisons are undecided: the verdict changed with the order; no points."
+        which = f"{count(undecided, 'comparison')} {form(undecided, 'is', 'are')}"
+        yield f"{which} undecided: the verdict changed with the order; no points."
     asked = [row for row in rows if row.annotator not in finder.scored]
     if once := sum(row.n + row.undecided - (row.position.n if row.position else 0) for row in asked):
-        yield f"{once:,} verdicts were not asked in both orders; they say nothing of position."
+        which = f"{count(once, 'verdict')} {form(once, 'was', 'were')}"
+        yield f"{which} not asked in both orders; {form(once, 'it says', 'they say')} nothing of position."
     if len(asked) < len(rows):
         yield "Verdicts made of scores have no order; nothing is said of their position."
     if rows and not finder.lengths:

@@ -12,6 +12,7 @@ import numpy as np
 from adjudge.core.annotation import Annotation, Record
 from adjudge.core.protocol import find_protocol
 from adjudge.core.score import Scores
+from adjudge.core.wording import form, of_all
 from adjudge.errors import UsageError
 from adjudge.meta.comparing.noninferiority import NonInferiority, more_segments, non_inferiority
 from adjudge.meta.comparing.two_systems import (
@@ -296,9 +297,8 @@ def _verdict(
     if against:
         return "do-not-ship", against
     if missing > settings.max_failed * asked:
-        reason = (
-            f"{missing} of {asked} segments lack a score on one side, more than {settings.max_failed:.0%}"
-        )
+        lack = f"{of_all(missing, asked, 'segment')} {form(missing, 'lacks', 'lack')}"
+        reason = f"{lack} a score on one side, more than {settings.max_failed:.0%}"
         return "not-enough-data", [f"{reason}: judge them, or allow more with --max-failed."]
     open_rows = list(_of(rows, "not-enough-data"))
     if open_rows:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.core.score import Scores, Signature
+from adjudge.core.wording import form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.bootstrap import lone_unit_note
 from adjudge.meta.comparing.difference import PAIRED_TESTS, Difference, PairedTest, difference, method_of
@@ -334,7 +335,8 @@ def _coverage_notes(dropped: int, asked: int, systems: int) -> Iterator[str]:
     if systems > 1:
         yield f"Each segment's score is the mean over the {systems} systems that both have."
     if dropped:
-        yield f"{dropped} of {asked} segments are not judged in both and were left out."
+        which = of_all(dropped, asked, "segment")
+        yield f"{which} {form(dropped, 'is', 'are')} not judged in both, and left out."
 
 
 def _power_notes(units: int, settings: ComparisonSettings) -> Iterator[str]:

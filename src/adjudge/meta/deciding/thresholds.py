@@ -11,6 +11,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 
 from adjudge.core.score import Interval, Scores
+from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.comparing.two_systems import Place, every_part
 from adjudge.meta.deciding.labels import Key
@@ -168,7 +169,8 @@ def thresholds(
     if not any((domains or {}).get(row.key[:2]) for row in rows):
         notes.append("No domains are known, and none has cut-offs: give the test set that says them.")
     if unscored:
-        notes.append(f"{unscored} labelled translations have no score, for their judgement failed; left out.")
+        have = f"{count(unscored, 'labelled translation')} {form(unscored, 'has', 'have')}"
+        notes.append(f"{have} no score, for the judgement failed; left out.")
     return Thresholds(
         bands=tuple(bands),
         settings=settings,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.core.annotation import UNDECIDED, Failure, Preference, Record, Verdict
+from adjudge.core.wording import form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.ensemble.members import Key, Member, Vote, asked_of_all
 from adjudge.meta.ensemble.outcomes import annotation_of, document_of, lost_of, preference_of
@@ -139,7 +140,8 @@ def combine_verdicts(members: Sequence[Member[Vote]]) -> Combined:
     keys, notes = asked_of_all(members)
     records = [lost_of(members, key) or preference_of(members, key, *_majority(members, key)) for key in keys]
     if split := sum(isinstance(r, Preference) and NO_MAJORITY in r.flags for r in records):
-        notes.append(f"{split:,} of {len(keys):,} pairs have no majority, and are E.")
+        which = of_all(split, len(keys), "pair")
+        notes.append(f"{which} {form(split, 'has no majority, and is', 'have no majority, and are')} E.")
     return Combined(records=tuple(records), notes=tuple(notes))
 
 

@@ -11,6 +11,7 @@ from typing import Final, Generic, Literal, TypeVar
 
 from adjudge.core.annotation import SUSPECT, Annotation, Failure, Preference, Record
 from adjudge.core.run import Run
+from adjudge.core.wording import count, form
 from adjudge.errors import DataError
 from adjudge.meta.agreement.sources import preferences_of, source_of
 from adjudge.meta.ranking.preferences import OVERALL
@@ -162,7 +163,8 @@ def asked_of_all(members: Sequence[Member[T]]) -> tuple[list[Key], list[str]]:
             f"nothing was judged by all of {names}: are they about the same segments and systems?"
         )
     notes = [
-        f"{m.name}: {left:,} judgements are left out, which not all members were asked for."
+        f"{m.name}: {count(left, 'judgement')} {form(left, 'is', 'are')} left out, which not all members "
+        "were asked for."
         for m in members
         if (left := len(m.outcomes) - len(keys))
     ]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from adjudge.core.annotation import Record
 from adjudge.core.run import Run
 from adjudge.core.score import Scores, Signature
+from adjudge.core.wording import count, form, of_all
 from adjudge.data.run_dir import read_judged
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals
@@ -241,11 +242,12 @@ def _is_corpus(scores: Scores) -> bool:
 
 def _method(common: ScoreMatrix, totals: Totals, settings: RankSettings) -> str:
     units = len(totals.sums)
+    of = count(units, settings.of.removesuffix("s"))
     test = settings.test or DEFAULT_TEST
-    flips = f", {'all' if is_exact(units) else settings.resamples} sign flips of {units} {settings.of}"
+    flips = f", {'all' if is_exact(units) else settings.resamples} sign flips of {of}"
     return (
-        f"mean over {len(common.scores)} common segments; 95 % intervals by bootstrap over {settings.of}, "
-        f"{settings.resamples} resamples; clusters by one-sided {TITLES[test]}, "
+        f"mean over {count(len(common.scores), 'common segment')}; 95 % intervals by bootstrap over "
+        f"{settings.of}, {settings.resamples} resamples; clusters by one-sided {TITLES[test]}, "
         f"p < {settings.alpha:g}{flips if test == 'permutation' else ''}; seed {settings.seed}"
     )
 
@@ -253,7 +255,8 @@ def _method(common: ScoreMatrix, totals: Totals, settings: RankSettings) -> str:
 def _notes(scores: Scores, rows: NDArray[np.bool_], totals: Totals, settings: RankSettings) -> Iterator[str]:
     dropped = int((~rows).sum())
     if dropped:
-        yield f"{dropped} of {len(rows)} segments are not judged for every system and were dropped."
+        which = of_all(dropped, len(rows), "segment")
+        yield f"{which} {form(dropped, 'is', 'are')} not judged for every system, and left out."
     if _is_corpus(scores):
         yield "These are means of segment scores; the corpus scores (`adjudge score`) cannot be resampled."
     units, systems = totals.sums.shape

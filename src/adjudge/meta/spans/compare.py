@@ -11,6 +11,7 @@ from adjudge.core.annotation import ErrorSpan, Failure, Record
 from adjudge.core.protocol import find_protocol
 from adjudge.core.run import Run
 from adjudge.core.score import Interval, Signature
+from adjudge.core.wording import form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.bootstrap import lone_unit_note
 from adjudge.meta.spans.credit import Average, Credit, macro, micro
@@ -207,14 +208,18 @@ def _notes(paired: Paired, settings: Settings, scores: Sequence[SpanScore]) -> I
     n = len(paired.both)
     for rule, kept in dict.fromkeys((s.rule, s.n_segments) for s in scores if not s.group):
         if kept < n:
-            yield f"{n - kept} of {n} translations are left out of {rule}: their marks come without words."
+            which = f"{of_all(n - kept, n, 'translation')} {form(n - kept, 'is', 'are')}"
+            yield f"{which} left out of {rule}: marks there come without words."
 
 
 def _mark_notes(name: str, marks: Sequence[ErrorSpan], settings: Settings) -> Iterator[str]:
     counted = [span for span in marks if span.severity in settings.severities]
     if len(counted) < len(marks):
         left = ", ".join(dict.fromkeys(s.severity for s in marks if s.severity not in settings.severities))
-        yield f"{len(marks) - len(counted)} of {len(marks)} marks of {name} are {left} and left out."
+        lost = len(marks) - len(counted)
+        which = f"{of_all(lost, len(marks), 'mark')} of {name} {form(lost, 'is', 'are')}"
+        yield f"{which} {left} and left out."
     if unplaced := sum(span.start is None for span in counted):
         rules = "em, mp and mpp match them only with one another, w25 and chars leave them out"
-        yield f"{unplaced} of {len(counted)} marks of {name} have no place: {rules}."
+        which = f"{of_all(unplaced, len(counted), 'mark')} of {name} {form(unplaced, 'has', 'have')}"
+        yield f"{which} no place: {rules}."

@@ -12,6 +12,7 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.score import Signature
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.version import VERSION
+from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.spans.reading import Judged
 from adjudge.scoring.repeats import repeats_note, without_repeats
@@ -105,7 +106,8 @@ def keep_common(runs: Mapping[str, Paired]) -> dict[str, Paired]:
     for name, paired in runs.items():
         both = tuple(b for b in paired.both if b.key in common)
         lost = len(paired.both) - len(both)
-        note = f"{lost} of {len(paired.both)} translations are left out, since not every run judged them."
+        which = f"{of_all(lost, len(paired.both), 'translation')} {form(lost, 'is', 'are')}"
+        note = f"{which} left out, since not every run judged {form(lost, 'it', 'them')}."
         kept[name] = replace(paired, both=both, notes=(*paired.notes, *([note] if lost else [])))
     return kept
 
@@ -190,25 +192,28 @@ def _nothing(
     """Say why there is nothing to compare."""
     if common:
         return (
-            f"{pred.name} and {gold.name} judged {common} translations both, but marked "
+            f"{pred.name} and {gold.name} judged {count(common, 'translation')} both, but marked "
             "different texts: these are not the same translations"
         )
     parts = []
     for judged, keys in ((pred, said), (gold, golds)):
         example = next((f", such as {'/'.join(key)}" for key in keys), "")
-        parts.append(f"{judged.name} judged {len(keys)} translations{example}")
+        parts.append(f"{judged.name} judged {count(len(keys), 'translation')}{example}")
     return f"no translation was judged by both: {'; '.join(parts)}; lp, segment id and system must be equal"
 
 
 def _coverage(said: Mapping[Key, object], golds: Mapping[Key, object], failed: set[Key]) -> Iterator[str]:
     if failed:
-        yield f"{len(failed)} of {len(golds)} translations that gold judged failed in the run: in no number."
+        which = of_all(len(failed), len(golds), "translation")
+        yield f"{which} that gold judged failed in the run: in no number."
     left = len(golds.keys() - said.keys() - failed)
     if left:
-        yield f"{left} of {len(golds)} translations that gold judged are not in the run."
+        which = of_all(left, len(golds), "translation")
+        yield f"{which} that gold judged {form(left, 'is', 'are')} not in the run."
     more = len(said.keys() - golds.keys())
     if more:
-        yield f"{more} of {len(said)} translations that the run judged have no gold."
+        which = of_all(more, len(said), "translation")
+        yield f"{which} that the run judged {form(more, 'has', 'have')} no gold."
 
 
 def _several(
@@ -223,15 +228,15 @@ def _several(
         if several:
             names = _some(sorted({a.annotator for found in keys.values() for a in found}))
             option = "--annotator" if judged is pred else "--gold-annotator"
-            yield (
-                f"{several} of {len(common)} translations were judged several times in {what}, by {names}; "
-                f"each judgement counts, {option} NAME keeps one."
-            )
+            which = f"{of_all(several, len(common), 'translation')} {form(several, 'was', 'were')}"
+            kept = f"each judgement counts, {option} NAME keeps one"
+            yield f"{which} judged several times in {what}, by {names}; {kept}."
 
 
 def _misfits(lost: int, of: int) -> Iterator[str]:
     if lost:
-        yield f"{lost} of {of} judgements are left out: gold and the run marked different texts."
+        which = f"{of_all(lost, of, 'judgement')} {form(lost, 'is', 'are')}"
+        yield f"{which} left out: gold and the run marked different texts."
 
 
 def _some(names: list[str]) -> str:

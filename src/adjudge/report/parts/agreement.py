@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from adjudge.core.wording import count
 from adjudge.meta.agreement.estimate import Draws
 from adjudge.meta.agreement.kappa import cohen_kappa
 from adjudge.meta.agreement.matrix import PairAgreement
@@ -15,7 +16,7 @@ from adjudge.meta.measures.result import Result
 from adjudge.meta.ranking.comparisons import Comparisons, tabulate
 from adjudge.report.draws import draws_for
 from adjudge.report.findings import in_words
-from adjudge.report.numbers import count, interval, number, whole
+from adjudge.report.numbers import interval, number, whole
 from adjudge.report.parts.beside import MOST_ROWS, Beside
 from adjudge.report.parts.figures import Square, matrix_figure
 from adjudge.report.parts.part import Part

@@ -7,9 +7,10 @@ from typing import Final
 import numpy as np
 
 from adjudge.core.score import Interval
+from adjudge.core.wording import count
 from adjudge.meta.evaluation.binned import Bin, binned_means
 from adjudge.report.findings import in_words
-from adjudge.report.numbers import count, digits_for, number
+from adjudge.report.numbers import digits_for, number
 from adjudge.report.parts.beside import Beside, Voice
 from adjudge.report.parts.figures import curve_figure
 from adjudge.report.parts.part import Part, file_stem

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from adjudge.core.run import RunInfo
+from adjudge.core.wording import count
 from adjudge.meta.measures.result import Result
 from adjudge.report.annotators import Annotator
 from adjudge.report.findings import in_words
-from adjudge.report.numbers import NOTHING, count, interval, number, whole
+from adjudge.report.numbers import NOTHING, interval, number, whole
 from adjudge.report.parts.beside import Beside, Voice
 from adjudge.report.parts.figures import Point, cost_figure
 from adjudge.report.parts.part import Part

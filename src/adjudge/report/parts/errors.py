@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
+from adjudge.core.wording import count
 from adjudge.report.findings import in_words
-from adjudge.report.numbers import count
 from adjudge.report.parts.figures import bars_figure
 from adjudge.report.parts.part import Part, file_stem
 from adjudge.report.tallies import Errors
