@@ -12,9 +12,10 @@ from adjudge.core.annotation import Annotation
 from adjudge.core.segment import Segment, TestSet
 from adjudge.data.appraise import AppraiseSpan
 from adjudge.data.appraise_batches import ITEMS, batches_test_set, read_batches, write_batches
-from adjudge.data.appraise_records import code_points, find_batches, read_appraise_records, read_span
+from adjudge.data.appraise_records import find_batches, read_appraise_records, read_span
 from adjudge.data.convert import read_content
 from adjudge.data.load import detect, load
+from adjudge.data.units import code_points
 from adjudge.errors import DataError, UsageError
 
 ITEM = {
@@ -172,6 +173,14 @@ def test_a_campaign_of_zeros_is_esa_where_its_marks_were_asked_for_no_type(tmp_p
         (3, 5, "abc", (None, None), "span_bad_offsets"),
         (2, 1, "abc", (None, None), "span_bad_offsets"),
         (None, None, "abc", (None, None), ""),
+        (0, 1, "\ufeff ab", (2, 4), ""),  # JavaScript trims a byte-order mark
+        (1, 1, "\x85a", (1, 2), ""),  # and no U+0085
+        (2, 4, "a😀\nc\u2028d", (1, 4), ""),
+        (0, 0, "ש\u05c1לום", (0, 1), ""),
+        (2, 2, "a<br>b", (5, 6), ""),  # shown as the end of a line: one unit
+        (1, 2, "a<BR />😀b", (1, 8), ""),
+        (4, 9, "a<br/>😀b", (7, 8), "span_clipped"),
+        (1, 1, "<b>", (1, 2), ""),
     ],
 )
 def test_inclusive_units_become_half_open_code_points(

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from adjudge.core.annotation import Annotation, ErrorSpan
 from adjudge.data.appraise_batches import read_batches, write_batches
 from adjudge.data.appraise_export import appraise_batches_of, write_appraise_submissions
-from adjudge.data.appraise_records import code_points
-from adjudge.data.appraise_rows import code_units
+from adjudge.data.appraise_places import place_of, units_of
 from adjudge.data.appraise_submissions import read_appraise_submissions
 from adjudge.data.convert import read_content
 from adjudge.data.pearmut_export import write_pearmut_submissions
@@ -22,6 +21,7 @@ from adjudge.data.pearmut_submissions import read_pearmut_submissions
 from adjudge.data.submission_lines import read_campaign_file, write_campaign_file
 from adjudge.data.submission_records import final_records
 from adjudge.data.submissions import CampaignFile, Submission
+from adjudge.data.units import code_points, code_units
 from adjudge.errors import DataError
 from tests.data.campaigns import submission
 
@@ -344,12 +344,17 @@ def test_what_appraise_has_no_words_for_is_counted(tmp_path: Path) -> None:
         ErrorSpan(severity="minor", start=0, end=3, text="The", side="source"),
         ErrorSpan(severity="neutral", start=0, end=3, text="Das"),
         ErrorSpan(severity="minor", start=2, end=2),
+        ErrorSpan(severity="minor", start=0, end=1, text=" "),
+        ErrorSpan(severity="minor", start=0, end=4, text=" Das"),
     )
-    first = replace(ours.submissions[0], records=(replace(record, spans=odd),), edited="Neu")
+    texts = {"A": " Das  Sofa "}
+    first = replace(ours.submissions[0], records=(replace(record, spans=odd),), texts=texts, edited="Neu")
     assert write_appraise_submissions(tmp_path / "s.csv", replace(ours, submissions=(first,))) == {
         "errors marked in the source": 1,
         "errors without weight (neutral)": 1,
         "marks of nothing": 1,
+        "marks of white space at an edge of a text": 1,
+        "edges of marks in white space around a text": 1,
         "references that people wrote": 1,
     }
 
@@ -371,3 +376,19 @@ def test_units_and_code_points_are_each_others_way_back(text: str, data: st.Data
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     assert code_points(text, code_units(text, start), code_units(text, end)) == (start, end)
+
+
+@pytest.mark.parametrize("around", ["", " ", "\ufeff\u3000"])
+@given(
+    st.lists(st.sampled_from(["a", "é", "😀", "\u0301", "\u2028", "ش", "<br>", "<BR/>"]), min_size=1),
+    st.data(),
+)
+def test_places_in_what_is_shown_come_back(around: str, parts: list[str], data: st.DataObject) -> None:
+    parts = ["x", *parts, "y"]
+    start = data.draw(st.integers(0, len(parts) - 1))
+    end = data.draw(st.integers(start + 1, len(parts)))
+    text = around + "".join(parts) + around
+    wanted = len(around + "".join(parts[:start])), len(around + "".join(parts[:end]))
+    units = units_of(text, *wanted)
+    assert units is not None
+    assert place_of(text, *units) == (*wanted, "")

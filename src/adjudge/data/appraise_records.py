@@ -18,6 +18,7 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import Severity, find_severity
 from adjudge.data.appraise import AppraiseRow, AppraiseSpan, read_appraise
 from adjudge.data.appraise_batches import ITEMS, batches_test_set, read_batches
+from adjudge.data.appraise_places import Place, place_of
 from adjudge.data.labels import read_label
 from adjudge.errors import AdjudgeError, DataError
 
@@ -25,7 +26,6 @@ __all__ = [
     "UNDECIDED_MARK",
     "AppraiseRecords",
     "annotation_of",
-    "code_points",
     "find_batch_file",
     "find_batches",
     "last_submissions",
@@ -199,7 +199,7 @@ def read_span(span: AppraiseSpan, text: str) -> tuple[ErrorSpan, str]:
 
     Args:
         span: as the file has it.
-        text: the translation that it marks; offsets count from its first character that is no white space.
+        text: the translation that it marks.
 
     Returns:
         Also `span_clipped` where a part of it lies beyond the text, `span_bad_offsets` where all of it does.
@@ -211,7 +211,9 @@ def read_span(span: AppraiseSpan, text: str) -> tuple[ErrorSpan, str]:
     category, label = read_label("/".join(span.error_type))
     if span.is_missing and category is None and label is None:
         category = _OMISSION
-    start, end, odd = _place(span, text)
+    start, end, odd = Place(None, None)
+    if span.start is not None and span.end is not None:
+        start, end, odd = place_of(text, span.start, span.end)
     return ErrorSpan(
         severity=severity or "neutral",
         start=start,
@@ -222,33 +224,3 @@ def read_span(span: AppraiseSpan, text: str) -> tuple[ErrorSpan, str]:
         note=note,
         label=label,
     ), odd
-
-
-def _place(span: AppraiseSpan, text: str) -> tuple[int | None, int | None, str]:
-    if span.start is None or span.end is None:
-        return None, None, ""
-    trimmed = text.strip()
-    units = len(trimmed.encode("utf-16-le", "surrogatepass")) // 2
-    if not span.start <= span.end or span.start >= units:
-        return None, None, "span_bad_offsets"
-    shift = len(text) - len(text.lstrip())
-    start, end = code_points(trimmed, span.start, min(span.end + 1, units))
-    return shift + start, shift + end, "span_clipped" if span.end >= units else ""
-
-
-def code_points(text: str, start: int, end: int) -> tuple[int, int]:
-    """Half-open code points of half-open UTF-16 units; a character that is cut in two is taken whole.
-
-    >>> code_points("a😀b", 1, 2)
-    (1, 2)
-    """
-    if text.isascii():
-        return start, end
-    ends = []
-    unit = 0
-    for char in text:
-        unit += 2 if ord(char) > 0xFFFF else 1
-        ends.append(unit)
-    first = sum(at <= start for at in ends)
-    last = sum(at < end for at in ends) + 1 if end > start else first
-    return first, last

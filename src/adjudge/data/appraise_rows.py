@@ -12,11 +12,12 @@ from typing import Final
 
 from adjudge.core.annotation import Annotation, ErrorSpan
 from adjudge.data.appraise import AppraiseRow, AppraiseSpan, render_columns
+from adjudge.data.appraise_places import place_of, units_of
 from adjudge.data.appraise_records import UNDECIDED_MARK
 from adjudge.data.labels import render_label
 from adjudge.data.submissions import Submission
 
-__all__ = ["COLUMNS", "MORE", "code_units", "columns_of", "document_of", "spans_of", "target_of"]
+__all__ = ["COLUMNS", "MORE", "columns_of", "document_of", "spans_of", "target_of"]
 
 MORE: Final = "appraise"
 """Key of `Submission.more` and of `CampaignFile.settings`: what else an export of Appraise said."""
@@ -92,7 +93,7 @@ def spans_of(
     given: tuple[ErrorSpan, ...],
     left_out: Counter[str],
 ) -> list[AppraiseSpan]:
-    """Marks as Appraise has them: UTF-16 units of the trimmed text, inclusive ends.
+    """Marks as Appraise has them: inclusive UTF-16 units of what it shows of the text.
 
     Args:
         spans: half-open, in code points.
@@ -103,10 +104,10 @@ def spans_of(
     """
     found = []
     for span in spans:
-        if what := _foreign(span):
+        if what := _foreign(span, text):
             left_out[what] += 1
         else:
-            start, end = _units(span, text)
+            start, end = _units(span, text, left_out)
             found.append(
                 AppraiseSpan(
                     start=start,
@@ -119,34 +120,30 @@ def spans_of(
     return found
 
 
-def _foreign(span: ErrorSpan) -> str:
+def _foreign(span: ErrorSpan, text: str) -> str:
     """What Appraise has no words for; empty where it has."""
     if span.side == "source":
         return "errors marked in the source"
     if span.severity == "neutral" and span.note != UNDECIDED_MARK:
         return "errors without weight (neutral)"
-    if span.start is not None and span.start == span.end:
-        return "marks of nothing"
+    if span.start is not None and span.end is not None and units_of(text, span.start, span.end) is None:
+        return "marks of nothing" if span.start == span.end else "marks of white space at an edge of a text"
     return ""
+
+
+def _units(span: ErrorSpan, text: str, left_out: Counter[str]) -> tuple[int | None, int | None]:
+    """First and last unit of a mark; both None where it has no place."""
+    if span.start is None or span.end is None:
+        return None, None
+    first, last = units_of(text, span.start, span.end) or (0, 0)
+    left_out["edges of marks in white space around a text"] += place_of(text, first, last)[:2] != (
+        span.start,
+        span.end,
+    )
+    return first, last
 
 
 def _error_type(span: ErrorSpan, protocol: str) -> tuple[str, ...]:
     is_missing = span.start is None and span.category == _OMISSION and span.label is None
     label = "" if protocol != "mqm" and is_missing else render_label(span.category, span.label)
     return tuple(label.split("/")) if label else ()
-
-
-def _units(span: ErrorSpan, text: str) -> tuple[int | None, int | None]:
-    if span.start is None or span.end is None:
-        return None, None
-    shift = len(text) - len(text.lstrip())
-    return code_units(text[shift:], span.start - shift), code_units(text[shift:], span.end - shift) - 1
-
-
-def code_units(text: str, point: int) -> int:
-    """UTF-16 units before a code point.
-
-    >>> code_units("a😀b", 2)
-    3
-    """
-    return len(text[: max(point, 0)].encode("utf-16-le", "surrogatepass")) // 2

@@ -20,11 +20,11 @@ from adjudge.core.annotation import ErrorSpan
 from adjudge.core.language import canonical_lp
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import find_severity
-from adjudge.data.appraise_records import UNDECIDED_MARK, code_points
-from adjudge.data.appraise_rows import code_units
+from adjudge.data.appraise_records import UNDECIDED_MARK
 from adjudge.data.files import read_json_file, write_text
 from adjudge.data.labels import read_label, render_label
 from adjudge.data.shape import Fields
+from adjudge.data.units import code_points, code_units
 from adjudge.errors import DataError, UsageError
 
 __all__ = [
