@@ -233,6 +233,20 @@ def test_score_files_are_read_and_none_is_no_score(
     assert "1 of 3 segments is not judged for every system, and left out." in ranked.err
 
 
+def test_a_language_pair_that_is_given_counts_more_than_the_name_of_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (path := tmp_path / "mqm-tsv" / "ted.avg_seg_scores.tsv").parent.mkdir()
+    path.write_text("system mqm_avg_score seg_id\na\t-1 1\na\tNone 2\n")
+    asked = Asked(capsys, "score", path, "--lp", "zh-en", "--format", "json")
+    assert asked.json["signature"].startswith("ted|protocol:metric|")
+    assert asked.json["systems"]["a"]["score"] == -1
+    assert (
+        "there are no records of lp 'zh-en'; there are some of en-de"
+        in Asked(capsys, "score", path.rename(tmp_path / "en-de.m.avg_seg_scores.tsv"), "--lp", "zh-en").err
+    )
+
+
 def test_records_may_come_from_standard_input(
     records: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

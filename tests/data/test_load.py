@@ -57,6 +57,7 @@ def test_a_folder_with_a_test_set_is_loaded(tmp_path: Path) -> None:
         ("x.tsv", "doc_id\tsegment_id\tsource_lang\n", "wmt25"),
         ("x.seg.rating", "", "mtme-ratings"),
         ("x.seg.score", "", "mtme-scores"),
+        ("x.avg_seg_scores.tsv", "", "mtme-scores"),
     ],
 )
 def test_a_file_is_told_by_its_name_or_its_first_line(

@@ -277,6 +277,18 @@ def test_scores_are_ratings_and_come_back(tmp_path: Path) -> None:
     assert (tmp_path / "again.seg.score").read_text() == "A\t67.5\nA\tNone\nB\t0.0\nB\t100.0\n"
 
 
+def test_averages_of_mqm_name_their_segments(tmp_path: Path) -> None:
+    path = tmp_path / "en-de.mqm.avg_seg_scores.tsv"
+    lines = ["system mqm_avg_score seg_id", "A\tNone x", "A\t-1.5 y", "A\tNone gone", "B\t0 x", "B\tNone y"]
+    path.write_text("\n".join([*lines, "B\tNone gone", ""]))
+    records = read_score_records(path, SET)
+    found = [(r.system, r.segment, r.rating, r.annotator) for r in records]
+    assert found == [("A", "y", -1.5, "mqm"), ("B", "x", 0, "mqm")]
+    path.write_text("\n".join([*lines, "B\t-1 gone", ""]))
+    with pytest.raises(DataError, match="no segment 'gone', which was rated for 'B'"):
+        read_score_records(path, SET)
+
+
 def test_a_score_outside_the_scale_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "en-de.da-sqm.seg.score"
     path.write_text("A\t-1\nA\tNone\n")

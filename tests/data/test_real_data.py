@@ -16,7 +16,7 @@ from adjudge.data.mqm_tsv import read_mqm_tsv
 from adjudge.data.mqm_writer import write_mqm_tsv
 from adjudge.data.mtme import find_score_files
 from adjudge.data.mtme_ratings import find_test_set, read_ratings, write_ratings
-from adjudge.data.score_files import read_average_scores, read_score_file
+from adjudge.data.score_files import read_score_file
 
 pytestmark = pytest.mark.realdata
 
@@ -245,7 +245,7 @@ def test_the_quotes_of_2020_are_taken_off(adjudge_data: Path) -> None:
 
 
 def test_published_averages_have_none_where_nobody_looked(adjudge_data: Path) -> None:
-    table = read_average_scores(adjudge_data / "mqm-tsv" / "mqm_ted_zhen.avg_seg_scores.tsv")
+    table = read_score_file(adjudge_data / "mqm-tsv" / "mqm_ted_zhen.avg_seg_scores.tsv")
     assert table.values.shape == (15, 843)
     assert int(np.isnan(table.values).sum()) == 4710
     assert np.nanmax(table.values) == 0

@@ -201,8 +201,8 @@ def _read_segment_scores(path: Path, lp: str | None) -> Iterator[Annotation]:
     from adjudge.data.score_files import read_score_file
 
     table = read_score_file(path)
-    name, found_lp = _name_and_lp(path)
-    if (lp := found_lp or lp) is None:
+    name, lp = _name_and_lp(path, lp)
+    if lp is None:
         raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
     for system, values in zip(table.systems, table.values.tolist(), strict=True):
         for unit, value in zip(table.units, values, strict=True):
@@ -212,13 +212,14 @@ def _read_segment_scores(path: Path, lp: str | None) -> Iterator[Annotation]:
                 )
 
 
-def _name_and_lp(path: Path) -> tuple[str, str | None]:
-    """Name of the scores, and their language pair: before the name, or that of the folder (MTME)."""
+def _name_and_lp(path: Path, lp: str | None) -> tuple[str, str | None]:
+    """Name of the scores, and their language pair: before the name, as given, or the folder's (MTME)."""
     from adjudge.core.language import canonical_lp
+    from adjudge.data.score_files import AVERAGES
 
-    stem = path.name.removesuffix(_SEGMENT_SCORES)
+    stem = path.name.removesuffix(_SEGMENT_SCORES).removesuffix(AVERAGES)
     before, dot, name = stem.partition(".")
-    for text, rest in ((before if dot else "", name), (path.resolve().parent.name, stem)):
+    for text, rest in ((before if dot else "", name), (lp or path.resolve().parent.name, stem)):
         try:
             return rest, canonical_lp(text)
         except UsageError:

@@ -22,6 +22,7 @@ from adjudge.data.pearmut import pearmut_test_set, read_pearmut
 from adjudge.data.pearmut_submissions import read_pearmut_submissions
 from adjudge.data.po import read_po
 from adjudge.data.run_dir import INFO, TEST_SET, is_split, read_run
+from adjudge.data.score_files import AVERAGES
 from adjudge.data.submission_lines import read_campaign_file
 from adjudge.data.submission_records import campaign_test_set
 from adjudge.data.text import is_text_folder, read_files, read_text_folder, split_names
@@ -45,6 +46,7 @@ _FIRST_LINES: Final = {
 _ENDINGS: Final = {
     ".seg.rating": "mtme-ratings",
     ".seg.score": "mtme-scores",
+    AVERAGES: "mtme-scores",
     ".po": "po",
     ".pot": "po",
     ".xlsx": "xlsx",

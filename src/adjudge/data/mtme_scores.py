@@ -1,16 +1,16 @@
-"""Segment scores of mt-metrics-eval as ratings: one annotation a score, none for `None`."""
+"""Segment scores of mt-metrics-eval and of WMT's MQM data: one annotation a score, none for `None`."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from adjudge.core.annotation import Annotation, Failure, Record
-from adjudge.core.segment import TestSet
-from adjudge.data.score_files import ScoreTable, read_score_file, write_score_file
+from adjudge.core.segment import Segment, TestSet
+from adjudge.data.score_files import AVERAGES, ScoreTable, read_score_file, write_score_file
 from adjudge.data.text import single_lp
 from adjudge.errors import DataError, UsageError
 
@@ -23,16 +23,16 @@ def read_score_records(path: Path | str, test_set: TestSet, protocol: str = "met
     """Read a segment-level score file as annotations; its name, without the language pair, is the annotator.
 
     Args:
-        path: the file.
+        path: the file; `.avg_seg_scores.tsv` names its segments, any other has a line for each.
         test_set: the segments that its lines are about, of one language pair.
         protocol: what the numbers are ratings of, such as `da-sqm`; `metric` has no bounds.
 
     Raises:
-        DataError: a line is no score, a rating lies outside the protocol's scale, or the lengths differ.
+        DataError: a line is no score, a rating lies outside the protocol's scale, the lengths
+            differ, or a segment that was rated is not in the test set.
     """
     path, lp = Path(path), single_lp(test_set)
-    annotator = path.name.removesuffix(_ENDING).removeprefix(f"{lp}.")
-    table = read_score_file(path, level="seg", units=len(test_set))
+    annotator = path.name.removesuffix(_ENDING).removesuffix(AVERAGES).removeprefix(f"{lp}.")
     return [
         Annotation(
             lp=lp,
@@ -43,10 +43,25 @@ def read_score_records(path: Path | str, test_set: TestSet, protocol: str = "met
             document=segment.document,
             rating=value,
         )
-        for system, values in zip(table.systems, table.values.tolist(), strict=True)
-        for segment, value in zip(test_set, values, strict=True)
-        if not math.isnan(value)
+        for system, segment, value in _ratings(path, test_set)
     ]
+
+
+def _ratings(path: Path, test_set: TestSet) -> Iterator[tuple[str, Segment, float]]:
+    if path.name.endswith(AVERAGES):
+        table, known = read_score_file(path), {segment.segment: segment for segment in test_set}
+    else:
+        table = read_score_file(path, level="seg", units=len(test_set))
+        known = dict(zip(table.units, test_set, strict=True))
+    for system, values in zip(table.systems, table.values.tolist(), strict=True):
+        for unit, value in zip(table.units, values, strict=True):
+            if math.isnan(value):
+                continue
+            if unit not in known:
+                raise DataError(
+                    f"the test set has no segment {unit!r}, which was rated for {system!r}", path=path
+                )
+            yield system, known[unit], value
 
 
 def write_score_records(path: Path | str, records: Iterable[Record], test_set: TestSet) -> Counter[str]:

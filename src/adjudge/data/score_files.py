@@ -1,8 +1,9 @@
 """Score files of mt-metrics-eval: `SYSTEM<TAB>SCORE` a line, one block of lines a system, `None` for missing.
 
 Four levels, told by the file's name and never guessed from its length: `.seg.score`, `.doc.score`,
-`.domain.score` (with the domain as a column before the system) and `.sys.score`. A score is a plain decimal
-number: `nan`, `inf`, `1_0` and digits of other scripts are errors. 2.2 million scores take 0.2 s CPU.
+`.domain.score` (with the domain as a column before the system) and `.sys.score`. `.avg_seg_scores.tsv` of
+WMT's MQM data is another table of segments, which names them. A score is a plain decimal number: `nan`,
+`inf`, `1_0` and digits of other scripts are errors. 2.2 million scores take 0.2 s CPU.
 """
 
 from __future__ import annotations
@@ -21,9 +22,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Level", "ScoreTable", "read_average_scores", "read_score_file", "write_score_file"]
+__all__ = ["AVERAGES", "Level", "ScoreTable", "read_score_file", "write_score_file"]
 
 Level = Literal["seg", "doc", "domain", "sys"]
+
+AVERAGES: Final = ".avg_seg_scores.tsv"
+"""End of the names of files that name their segments, which those of mt-metrics-eval do not."""
 
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
@@ -64,6 +68,8 @@ def read_score_file(path: Path | str, *, level: Level | None = None, units: int 
         DataError: a line is no score, or systems have different numbers of scores; says where.
     """
     path = Path(path)
+    if path.name.endswith(AVERAGES):
+        return _check_units(_read_averages(path), units, path)
     level = _level(path) if level is None else level
     raw = read_bytes(path)
     if not raw.strip():
@@ -73,8 +79,12 @@ def read_score_file(path: Path | str, *, level: Level | None = None, units: int 
     else:
         blocks = _read_blocks(raw) or _collect(_read_rows(raw, path, ("system", "score")))
         table = _stack(blocks, level, path)
+    return _check_units(table, units, path)
+
+
+def _check_units(table: ScoreTable, units: int | None, path: Path) -> ScoreTable:
     if units is not None and len(table.units) != units:
-        each = _UNITS[level]
+        each = _UNITS[table.level]
         count = f"{len(table.units)} scores a system, one for each {each}"
         raise DataError(f"{count}, where the test set has {units} {each}s", path=path)
     return table
@@ -84,7 +94,7 @@ def _level(path: Path) -> Level:
     parts = path.name.removesuffix(".gz").split(".")
     if len(parts) >= 2 and parts[-1] == "score" and parts[-2] in get_args(Level):
         return cast("Level", parts[-2])
-    names = ", ".join(f".{level}.score" for level in get_args(Level))
+    names = ", ".join([*(f".{level}.score" for level in get_args(Level)), AVERAGES])
     raise DataError(f"the level of a score file is told by its name: {names}", path=path)
 
 
@@ -200,15 +210,8 @@ def _tabulate(rows: Iterator[tuple[list[str], float]], level: Level, path: Path)
     return ScoreTable(level=level, systems=systems, units=units, values=values)
 
 
-def read_average_scores(path: Path | str) -> ScoreTable:
-    """Read an `.avg_seg_scores.tsv` of the WMT MQM data: system, score, segment id; blanks or tabs between.
-
-    The scores are negated penalties in all years: 0 is best.
-
-    Raises:
-        DataError: a line is no score, or a system lacks a segment.
-    """
-    path = Path(path)
+def _read_averages(path: Path) -> ScoreTable:
+    """Read system, score, segment id, blanks or tabs between: negated penalties, 0 is best."""
     heading, *lines = read_lines(path) or [""]
     if heading.split()[:1] != ["system"]:
         what = f"wanted the heading 'system mqm_avg_score seg_id', got {heading[:_SHOWN]!r}"

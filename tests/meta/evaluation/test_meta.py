@@ -1,5 +1,6 @@
 """`meta` as a whole: which systems, which segments, which mean, and what it warns of."""
 
+import json
 from pathlib import Path
 from typing import cast
 
@@ -295,3 +296,48 @@ def test_a_metric_that_lacks_a_system_which_another_has_is_partial(tmp_path: Pat
     assert not one(found, "QE-src").clusters
     assert said(found, "QE-src has no score of C: its numbers are over 2 of 3 systems")
     assert not one(meta(folder, metrics="QE-src"), "QE-src").partial
+
+
+def _marked(path: Path) -> str:
+    """Gold of the JSONL test set in marks: one more of them with each segment, and system."""
+    marks = [
+        {"severity": severity, "match": "unplaced"}
+        for severity in ("minor", "major", "minor", "major", "major", "minor")
+    ]
+    rows = [
+        {
+            "kind": "annotation",
+            "lp": "en-de",
+            "segment": f"s{n}",
+            "system": system,
+            "document": "",
+            "annotator": "ann",
+            "protocol": "mqm",
+            "spans": marks[: n + place],
+        }
+        for place, system in enumerate("ABC")
+        for n in range(4)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def test_weights_are_those_of_marks_beside_ratings_and_are_told(tmp_path: Path) -> None:
+    own, gold = write_own(tmp_path / "own.jsonl"), _marked(tmp_path / "marks.jsonl")
+    rated = write_ratings(
+        tmp_path / "rated.jsonl", {name: [90, 70, 60, 10 + place] for place, name in enumerate("ABC")}
+    )
+    rated.write_text(rated.read_text().replace('"esa"', '"da-sqm"'))
+    shared: Options = {"gold": gold, "scores": {"rated": rated}, "measures": "seg_pearson"}
+    weighted: Options = {**shared, "weights": "ea-prompt-published"}
+    usual, other = meta(own, **shared), meta(own, **weighted)
+    values = [found.metrics[0].results["seg_pearson"].value for found in (usual, other)]
+    assert values[0] != values[1]
+    assert other.signature.fields["weights"] == "ea-prompt-published"
+    assert "weights" not in usual.signature.fields
+
+
+def test_weights_that_weigh_nothing_are_refused(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    with pytest.raises(UsageError, match="weights are for marked errors, and these have none: mqm, "):
+        meta(folder, gold="mqm", weights="gemba")

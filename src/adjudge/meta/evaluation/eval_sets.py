@@ -70,7 +70,7 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
         scores: further metrics, name to run or file.
         metrics: of the folder's own only these, by name, and no file of another; empty for all.
         preferred: gold to take where none is named and there are several.
-        weights: of marked errors in files of records.
+        weights: of marked errors, wherever there are any.
 
     Raises:
         DataError: a file is not what it should be.
@@ -96,6 +96,7 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
         if name not in there:
             raise UsageError(f"no metric {name!r}; there are {', '.join(there) or 'none'}")
     judged = source.read_metrics(metrics) | {name: read(file, name) for name, file in scores.items()}
+    _check_weights(weights, [*golds.values(), *judged.values()])
     return source.eval_set(golds, judged)
 
 
@@ -114,8 +115,15 @@ def read_one(
     read = partial(read_score_source, frame=source.frame, texts=source.texts, weights=weights)
     found = source.read_gold(name) if kind == "gold" else source.read_metric(name)
     found = found or _read_file(name, source, read, kind)
+    _check_weights(weights, [found[1]])
     one = {found[0]: replace(found[1], scores=replace(found[1].scores, name=found[0]))}
     return source.eval_set(one, {}) if kind == "gold" else source.eval_set({}, one)
+
+
+def _check_weights(weights: str | None, found: Sequence[Found]) -> None:
+    if weights is not None and not any(each.has_marks for each in found):
+        names = ", ".join(each.scores.name for each in found)
+        raise UsageError(f"weights are for marked errors, and these have none: {names}")
 
 
 def _read_file(

@@ -76,7 +76,7 @@ def _each_gold(
         scores={name: _path(name, file) for name, file in options.get("scores", {}).items()},
         metrics=names(options.get("metrics", ())),
         preferred=None if task is None or lp is None else task.gold_of(lp),
-        weights=options.get("weights"),
+        weights=settings.weights,
     )
     for gold in eval_set.golds:
         yield evaluate(eval_set, gold, settings)

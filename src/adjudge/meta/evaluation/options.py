@@ -54,7 +54,7 @@ class Options(TypedDict, total=False):
         include_outliers: compare the task's outliers.
         reference: that metrics were shown.
         segments: `all`: scores of systems as their files have them; `annotated`: means over what gold judged.
-        weights: of marked errors in files of records.
+        weights: of marked errors, wherever gold or metrics have any; else the run's, else `mqm-google`.
         scale: of mean errors, `range` of the protocol or `minmax` of the scores.
         strata: also by domain, document, length of the source or worst severity.
         length_bins: where a longer source begins, in tokens.
@@ -111,6 +111,7 @@ class Settings:
     compat: Compat | None = None
     wishes: Wishes = field(default_factory=Wishes)
     segments: Segments = "all"
+    weights: str | None = None
     scale: Scale = "range"
     strata: tuple[StratumKind, ...] = ()
     length_bins: tuple[int, ...] = (12, 27)
@@ -173,7 +174,7 @@ class Settings:
     @property
     def unusual(self) -> dict[str, str]:
         """Settings that move a number and are not the usual ones, name to value."""
-        names = ["average", "compat", "segments", "scale"]
+        names = ["average", "compat", "segments", "weights", "scale"]
         found = {n: str(getattr(self, n)) for n in names if getattr(self, n) != getattr(Settings, n)}
         if self.intervals or self.clusters:
             found |= {"resamples": str(self.resamples), "seed": str(self.seed)}
@@ -206,6 +207,7 @@ class Settings:
             compat=options.get("compat"),
             wishes=wishes,
             segments=options.get("segments", "all"),
+            weights=options.get("weights"),
             scale=options.get("scale", "range"),
             strata=names(options.get("strata", ())),
             length_bins=tuple(options.get("length_bins", (12, 27))),

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.core.annotation import Annotation, Record
+from adjudge.core.protocol import find_protocol
 from adjudge.core.run import Run
 from adjudge.core.score import Scores
 from adjudge.core.segment import TestSet
@@ -46,11 +47,13 @@ class Found:
         scores: of the systems and segments of a frame.
         notes: what was odd.
         foreign: systems that were scored too, and that the frame does not have.
+        has_marks: whether they are points of marked errors.
     """
 
     scores: ScoreSet
     notes: tuple[str, ...] = ()
     foreign: tuple[str, ...] = ()
+    has_marks: bool = False
 
 
 def _stem(path: Path) -> str:
@@ -97,7 +100,7 @@ def read_score_source(
         name: of the scores.
         frame: systems and segments; lines of a score file are its segments, in order.
         texts: loads the test set, for formats that mark places in its texts.
-        weights: of marked errors; else the run's, else `mqm-google`.
+        weights: of marked errors, where there are any; else the run's, else `mqm-google`.
 
     Raises:
         DataError: it is none of these, or nothing in it is about this test set.
@@ -193,6 +196,8 @@ def records_as_scores(
     if not any(r.lp == frame.lp for r in records):
         lps = ", ".join(dict.fromkeys(r.lp for r in records)) or "no language pair"
         raise DataError(f"{name} judges {lps}; {frame.lp} of {frame.name} was wanted")
+    has_marks = any(find_protocol(r.protocol).has_spans for r in records)
+    weights = weights if has_marks else None
     scores = score(judged if isinstance(judged, Run) else records, weights=weights, lp=frame.lp)
     values, notes, foreign = _segment_values(name, scores, frame)
     systems = np.full(len(frame.systems), np.nan)
@@ -207,7 +212,7 @@ def records_as_scores(
         range=scores.range if all(map(math.isfinite, scores.range)) else None,
         worst=_worst(records, frame),
     )
-    return Found(scores=found, notes=tuple(notes), foreign=tuple(foreign))
+    return Found(scores=found, notes=tuple(notes), foreign=tuple(foreign), has_marks=has_marks)
 
 
 def _segment_values(name: str, scores: Scores, frame: Frame) -> tuple[Floats, list[str], dict[str, None]]:
