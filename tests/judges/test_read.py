@@ -200,7 +200,7 @@ def test_a_monstrous_reply_is_settled_in_time(text: str) -> None:
     for read in (lambda reply: read_object(reply, judged=(), repair=True), read_headings_of):
         with suppress(AnswerError):
             read(Reply(text=text))
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < 30  # a reader that looks back at every character takes hours
 
 
 json_values = st.recursive(

@@ -285,7 +285,7 @@ def test_a_start_that_cannot_be_believed_gives_no_number(bridge: Made, name: str
     body, reason, detail = ALL[name]
     started = time.monotonic()
     records = bridge(body, time_limit=0.3 if name == "hanging" else 20.0).annotate(subjects())
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 50
     for record in records:
         assert isinstance(record, Failure)
         assert record.reason == reason
