@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from adjudge.core.annotation import ErrorSpan
 from adjudge.core.segment import Segment
 from adjudge.errors import UsageError
-from adjudge.report.annotators import run_annotators
+from adjudge.report.annotators import judged_annotators
 from adjudge.report.page import make_page
 from adjudge.report.script_data import page_facts
 from adjudge.report.segments import merge_segments, spread_by_translation, to_script_json
@@ -112,11 +112,11 @@ def test_the_spread_compares_ranks_and_not_scales() -> None:
         [judgement(s, n, "k", spans=()) for s in TEST_SET for n in SYSTEMS],
         annotator="k",
     )
-    same = spread_by_translation(run_annotators([strict, strict], ["en-de"]))
-    apart = spread_by_translation(run_annotators([strict, lenient], ["en-de"]))
+    same = spread_by_translation(judged_annotators([strict, strict], ["en-de"], {}))
+    apart = spread_by_translation(judged_annotators([strict, lenient], ["en-de"], {}))
     assert set(same.values()) == {0.0}
     assert apart[("en-de", "en-de-0"), "Alder"] == pytest.approx(1 / 3)  # 5/6 against 3/6
-    assert not spread_by_translation(run_annotators([strict], ["en-de"]))
+    assert not spread_by_translation(judged_annotators([strict], ["en-de"], {}))
 
 
 def test_annotators_disagree_on_one_segment_in_ten_where_many_are_half_apart() -> None:
@@ -135,7 +135,7 @@ def test_annotators_disagree_on_one_segment_in_ten_where_many_are_half_apart() -
         for who, own in ratings.items()
     ]
     segments = merge_segments([texts])
-    both = run_annotators(runs, ["en-de"])
+    both = judged_annotators(runs, ["en-de"], {})
     apart = page_facts(segments, both, SYSTEMS)["apart"]
     spreads = spread_by_translation(both).values()
     assert sum(spread >= 0.5 for spread in spreads) > 20

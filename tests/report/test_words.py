@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from adjudge.core.annotation import Annotation
-from adjudge.report.annotators import run_annotators
+from adjudge.report.annotators import judged_annotators
 from adjudge.report.words import meaning
 from tests.report.samples import make_run, small_test_set
 
@@ -39,5 +39,5 @@ def test_a_page_says_whether_its_scores_are_means_or_corpus_scores(
     ]
     run = make_run(TEXTS, records, annotator="bleu", protocol="metric")
     run = replace(run, info=replace(run.info, corpus_scores=corpus_scores))
-    (annotator,) = run_annotators([run], ["en-de"])
+    (annotator,) = judged_annotators([run], ["en-de"], {})
     assert words in meaning(annotator)

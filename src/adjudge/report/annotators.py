@@ -28,7 +28,6 @@ __all__ = [
     "beside_gold",
     "gold_annotators",
     "judged_annotators",
-    "run_annotators",
 ]
 
 RULES_MODEL: Final = "builtin/rules"
@@ -133,11 +132,6 @@ def judged_annotators(judged: Sequence[Judged], lps: Iterable[str], kept: Kept) 
         )
         for (annotator, each), label in zip(plain, labels, strict=True)
     ]
-
-
-def run_annotators(runs: Sequence[Run], lps: Iterable[str]) -> list[Annotator]:
-    """One annotator for each run, in the order given, scored on the given language pairs."""
-    return judged_annotators(runs, lps, {})
 
 
 def _of_run(run: Run, lps: Sequence[str]) -> Annotator:
