@@ -2,8 +2,8 @@
 
 A batch is over after `polls` looks at it. What its results are is decided by `bend`, which gets all good
 lines and may drop, double, break or replace them. `lose` has the connection end after a batch was taken,
-`drop` before; `holds` has nobody ever told its id. `trips` has faults for what is asked beside the questions,
-by a part of method and path; each is played once.
+`drop` before; `holds` has nobody ever told its id, `hides` nobody find it in the list. `trips` has faults for
+what is asked beside the questions, by a part of method and path; each is played once.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ class BatchServer(NativeServer):
         self.ending = "completed"
         self.why = "invalid_json_line: no"
         self.lose = self.drop = 0
-        self.holds = False
+        self.holds = self.hides = False
         self.trips: dict[str, list[str]] = {}
         self.tell: dict[str, Any] = {}
         self.files: dict[str, bytes] = {}
@@ -117,7 +117,8 @@ class BatchServer(NativeServer):
 
     def _list(self, name: str) -> Callable[[web.Request], Any]:
         async def listing(request: web.Request) -> web.Response:
-            found = [self._state(name, made) for made in reversed(self.batches) if made.startswith(name)]
+            listed = [] if self.hides else reversed(self.batches)
+            found = [self._state(name, made) for made in listed if made.startswith(name)]
             after = request.query.get("after") or request.query.get("after_id")
             if after:
                 found = found[[row["id"] for row in found].index(after) + 1 :]

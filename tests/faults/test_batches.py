@@ -22,7 +22,7 @@ from adjudge.llm.batch.ledger import Ledger
 from tests.faults.batches import BatchServer, Bend, good_line, taking_batches
 from tests.faults.conftest import KEY, call, write_set
 from tests.faults.dialects import Json
-from tests.faults.server import patient
+from tests.faults.server import envelope, patient
 from tests.faults.test_kill import FORKS
 
 pytestmark = pytest.mark.usefixtures("_quick", "_no_pause")
@@ -187,6 +187,9 @@ FAULTS: dict[str, tuple[Change, str]] = {
     "filter": (refused(400, "no", code="content_filter"), "refused"),
     "no choices": (lambda line: [good_line(line["custom_id"], {"id": "x"})], "bad_envelope"),
     "null": (lambda line: [good_line(line["custom_id"], None)], "not_json"),
+    "nul": (lambda line: [good_line(line["custom_id"], envelope("\0"))], "encoding"),
+    "half a pair": (lambda line: [json.dumps(line).encode().replace(b'"mock"', b'"\\ud83d"')], "encoding"),
+    "no text": (lambda line: [json.dumps(line).encode().replace(b'"mock"', b'"\xff"')], "encoding"),
     "two answers": (lambda line: [line, good_line(line["custom_id"], OTHER)], "ambiguous"),
     "nan": (lambda line: [json.dumps(line).encode().replace(b"100", b"NaN")], "missing"),
 }
@@ -201,7 +204,7 @@ ANTHROPIC: dict[str, tuple[Change, str]] = {
 }
 
 TABLES = {"mock": FAULTS, "anthropic/mock": ANTHROPIC}
-FINAL = {"too_long", "refused"}  # asking again would not help
+SENT = {"too_long": 1, "refused": 1, "encoding": 1, "bad_envelope": 2, "ambiguous": 2}  # others three times
 
 
 def judge(server: BatchServer, folder: Path, model: str, **options: Any) -> list[Record]:
@@ -236,14 +239,14 @@ def test_a_fault_that_stays_is_a_failure_with_its_reason(
     assert found == [table[chosen[key]][1] for key in list(dict.fromkeys(server.keys))]
     assert len(found) == len(table) // 2 * 2
     for key, name in chosen.items():
-        assert server.keys.count(key) == (1 if table[name][1] in FINAL else 3), name
+        assert server.keys.count(key) == SENT.get(table[name][1], 3), name
 
 
 @pytest.mark.parametrize("model", TABLES)
 def test_a_fault_that_passes_is_asked_again_in_the_next_wave(
     server: BatchServer, tmp_path: Path, model: str
 ) -> None:
-    table = {name: row for name, row in TABLES[model].items() if row[1] not in FINAL}
+    table = {name: row for name, row in TABLES[model].items() if SENT.get(row[1]) != 1}
     size = -(-len(table) // 2)
     write_set(tmp_path / "set.jsonl", size)
     bad = spread(table, {})
@@ -365,6 +368,17 @@ def test_results_that_were_cut_are_fetched_again(run: Run, server: BatchServer, 
     assert server.downloads == 4
 
 
+def test_results_that_are_counted_and_not_to_be_found_are_not_paid_again(
+    run: Run, server: BatchServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.tell = {"output_file_id": None}
+    assert batch(run) == STOPPED
+    assert "wanted a file of 8 results, got nothing" in capsys.readouterr().err
+    server.tell = {}
+    assert batch(run) == DONE
+    assert server.sizes == [UNITS] * 2
+
+
 @pytest.mark.parametrize("model", ["mock", "anthropic/mock"])
 def test_a_cancelled_batch_stops_the_run_and_keeps_what_it_brought(
     run: Run, server: BatchServer, tmp_path: Path, model: str
@@ -399,16 +413,23 @@ def test_a_batch_that_is_refused_as_a_whole_stops_the_run_and_is_sent_anew(
 
 
 @pytest.mark.parametrize(
-    ("change", "code"),
-    [(refused(401, "no key"), STOPPED), (refused(400, "no such parameter"), ERROR)],
+    ("change", "code", "model"),
+    [
+        (refused(401, "no key"), STOPPED, "mock"),
+        (refused(400, "no such parameter"), ERROR, "mock"),
+        (errored("not_found_error", "model: mock"), STOPPED, "anthropic/mock"),
+        (errored("permission_error", "not with this key"), STOPPED, "anthropic/mock"),
+        (errored("invalid_request_error", "no such parameter"), ERROR, "anthropic/mock"),
+    ],
+    ids=["key", "parameter", "model", "permission", "parameter of anthropic"],
 )
 def test_results_that_no_question_would_better_stop_the_run(
-    run: Run, server: BatchServer, change: Change, code: int
+    run: Run, server: BatchServer, change: Change, code: int, model: str
 ) -> None:
     server.bend = every(1, change)
-    assert batch(run) == code
+    assert batch(run, model=model) == code
     server.bend = list
-    assert batch(run) == DONE
+    assert batch(run, model=model) == DONE
     assert server.sizes == [UNITS] * 3
 
 
@@ -461,6 +482,20 @@ def test_a_batch_whose_id_never_came_back_is_found(
     assert batch(run, model=model) == DONE
     assert server.sizes == [UNITS] * 2
     assert {row.guessed for row in Ledger(tmp_path / "run").batches.values()} == {True}
+
+
+@pytest.mark.parametrize("model", ["mock", "anthropic/mock"])
+def test_a_batch_that_is_slow_to_be_listed_is_not_sent_twice(
+    run: Run, server: BatchServer, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    def pause(_: int) -> float:
+        server.hides = False
+        return 0.0
+
+    server.lose, server.hides = 1, True
+    monkeypatch.setattr(desk_module, "pause_before", pause)
+    assert batch(run, model=model) == DONE
+    assert server.sizes == [UNITS] * 2
 
 
 def test_a_batch_of_another_run_is_not_taken_for_ours(run: Run, server: BatchServer, tmp_path: Path) -> None:

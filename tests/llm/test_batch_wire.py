@@ -1,12 +1,15 @@
 """The wire to a provider of batches: where it goes, and for how long it waits for one who is away."""
 
+import io
 import socket
 import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from adjudge.errors import ModelError, ServerAwayError
+from adjudge.llm.batch import wire as wire_module
 from adjudge.llm.batch.wire import BatchWire
 from adjudge.llm.endpoint import Endpoint
 from adjudge.llm.providers import PROVIDERS
@@ -32,6 +35,36 @@ async def test_a_server_that_was_never_there_is_not_waited_for_long() -> None:
         await asked.get("batches/b")
     await asked.close()
     assert time.monotonic() - began < 5
+
+
+class Pieces:
+    """What a connection brings, in pieces of 10 bytes."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+
+    async def iter_chunked(self, size: int) -> AsyncIterator[bytes]:
+        assert size >= 10
+        for start in range(0, len(self.content), 10):
+            yield self.content[start : start + 10]
+
+
+@pytest.mark.parametrize(
+    ("content", "too_much"),
+    [
+        (b"a line\n" * 12, ""),
+        (b"a line\n" * 15, "more than 100 bytes"),
+        (b"a line\n" + b"x" * 40, "a line of more than 30 bytes"),
+    ],
+)
+async def test_results_are_copied_up_to_so_much_and_no_line_without_end(
+    content: bytes, too_much: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire_module, "_LONGEST_LINE", 30)
+    out = io.BytesIO()
+    asked = wire("https://api.openai.com/v1")
+    assert await asked._copy(Pieces(content), out, 100) == too_much  # type: ignore[arg-type]
+    assert too_much or out.getvalue() == content
 
 
 @pytest.mark.parametrize(

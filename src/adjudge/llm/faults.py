@@ -9,13 +9,13 @@ from __future__ import annotations
 import email.utils
 import re
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from adjudge.core.ask import Usage
 from adjudge.errors import FailureReason
 from adjudge.llm.rate_headers import server_time
 
-__all__ = ["Fault", "fault_of", "read_error", "read_retry_after", "read_retry_delay"]
+__all__ = ["Fault", "fault_of", "read_error", "read_retry_after", "read_retry_delay", "retried"]
 
 Consequence = Literal["retry", "fail", "stop", "setting"]
 
@@ -50,6 +50,21 @@ _NO_MODEL: Final = re.compile(
 _RATE: Final = re.compile(r"rate[_ ]?limit|too many requests|overloaded|resource[_ ]exhausted", re.IGNORECASE)
 
 
+_TRIES: Final[dict[FailureReason, int]] = {
+    "timeout": 3,
+    "not_json": 3,
+    "bad_envelope": 2,
+    "count": 2,
+    "logprob": 2,
+    "parse": 2,
+    "schema": 2,
+    "ambiguous": 2,
+    "encoding": 1,
+    "oversize": 1,
+}
+"""Calls in all for faults that seldom pass by themselves."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Fault:
     """One answer that is none.
@@ -77,6 +92,13 @@ class Fault:
     is_free: bool = False
     usage: Usage = field(default_factory=Usage)
     body: bytes | None = None
+
+
+def retried(reason: FailureReason, detail: str, status: int | None = None, **more: Any) -> Fault:  # noqa: ANN401
+    """A fault after which the call is made again, as often as that may help; `more` are fields of it."""
+    return Fault(
+        consequence="retry", reason=reason, detail=detail, status=status, tries=_TRIES.get(reason), **more
+    )
 
 
 def fault_of(status: int, message: str, wait: float | None = None) -> Fault:

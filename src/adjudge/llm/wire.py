@@ -19,12 +19,19 @@ import orjson
 
 from adjudge.core.ask import Reply
 from adjudge.core.version import VERSION
-from adjudge.errors import AnswerError, FailureReason, ModelError
+from adjudge.errors import AnswerError, ModelError
 from adjudge.llm.body import read_json_body, refuse_duplicate_keys
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.dialect import open_dialect
 from adjudge.llm.endpoint import Endpoint
-from adjudge.llm.faults import Fault, fault_of, read_error, read_retry_after, read_retry_delay
+from adjudge.llm.faults import (
+    Fault,
+    fault_of,
+    read_error,
+    read_retry_after,
+    read_retry_delay,
+    retried,
+)
 from adjudge.llm.model import Request
 
 __all__ = ["JSON_BODY", "Endpoint", "Wire", "read_body"]
@@ -35,20 +42,6 @@ Heard = Callable[[Mapping[str, str]], None]
 _CONNECT_SECONDS: Final = 10.0
 _ERROR_BYTES: Final = 64 * 1024
 JSON_BODY: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
-
-_TRIES: Final[dict[FailureReason, int]] = {
-    "timeout": 3,
-    "not_json": 3,
-    "bad_envelope": 2,
-    "count": 2,
-    "logprob": 2,
-    "parse": 2,
-    "schema": 2,
-    "ambiguous": 2,
-    "encoding": 1,
-    "oversize": 1,
-}
-"""Calls in all for faults that seldom pass by themselves."""
 
 
 class Wire:
@@ -100,13 +93,13 @@ class Wire:
             raise ModelError(f"no secure connection: {self._redactor.error(str(error))}") from error
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             away = f"no server at {_host(self._url)}: {_reason(error)}"
-            return _retry("connection", away, limited=True, is_free=True)
+            return retried("connection", away, limited=True, is_free=True)
         except TimeoutError:
-            return _retry("timeout", f"no whole answer within {seconds:g} s")
+            return retried("timeout", f"no whole answer within {seconds:g} s")
         except aiohttp.InvalidURL as error:
             raise ModelError(f"{_host(self._url)} is no address that can be called") from error
         except (aiohttp.ClientError, ConnectionError) as error:
-            return _retry("connection", f"the connection broke: {type(error).__name__}")
+            return retried("connection", f"the connection broke: {type(error).__name__}")
 
     async def _send(self, body: bytes, request: Request, heard: Heard | None) -> Reply | Fault:
         said: dict[str, Any] = {"params": orjson.loads(body)}
@@ -119,13 +112,13 @@ class Wire:
                 return refusal
             raw = await read_body(response, self._endpoint.body_cap)
             if raw is None:
-                return _retry("oversize", f"the body is longer than {self._endpoint.body_cap} bytes")
+                return retried("oversize", f"the body is longer than {self._endpoint.body_cap} bytes")
             return self._read(raw, response, request)
 
     def _read(self, raw: bytes, response: aiohttp.ClientResponse, request: Request) -> Reply | Fault:
         kind = response.headers.get("Content-Type", "application/json").lower()
         if "json" not in kind or response.headers.get("Content-Encoding", "identity") != "identity":
-            return _retry(
+            return retried(
                 "not_json", f"status {response.status} with content type {kind[:60]!r}", response.status
             )
         return self.read(raw, request, response.status)
@@ -142,7 +135,7 @@ class Wire:
         except AnswerError as error:
             usage = self.dialect.usage(value)
             body = self._redactor.raw(raw) if error.reason == "encoding" else None
-            fault = _retry(error.reason, error.detail, status)
+            fault = retried(error.reason, error.detail, status)
             return replace(fault, usage=usage, body=body)
         return reply
 
@@ -204,12 +197,6 @@ class Wire:
                 auto_decompress=False,
             )
         return self._session
-
-
-def _retry(reason: FailureReason, detail: str, status: int | None = None, **more: Any) -> Fault:  # noqa: ANN401
-    return Fault(
-        consequence="retry", reason=reason, detail=detail, status=status, tries=_TRIES.get(reason), **more
-    )
 
 
 async def read_body(response: aiohttp.ClientResponse, cap: int) -> bytes | None:

@@ -21,12 +21,25 @@ from adjudge.llm.batch.dialect import (
 )
 from adjudge.llm.batch.wire import BatchWire
 from adjudge.llm.body import fail_envelope
+from adjudge.llm.faults import Fault
 
 __all__ = ["MessageBatches"]
 
 _PATH: Final = "messages/batches"
 _PAGES: Final = 20
 _DRIFT: Final = dt.timedelta(minutes=5)  # between the provider's clock and ours
+_STATUS: Final = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
 _ALL: Final = ("succeeded", "errored", "canceled", "expired")
 
 
@@ -88,7 +101,14 @@ class MessageBatches:
             raise AnswerError("bad_envelope", f"{str(kind)[:40]!r} is no type of a result that we know")
         if kind == "succeeded":
             return Item(body=result.get("message"))
-        return Item(fault=refused(result.get("error"), None) if kind == "errored" else expired())
+        return Item(fault=_fault(result.get("error")) if kind == "errored" else expired())
+
+
+def _fault(error: object) -> Fault:
+    """The fault of a request that was refused; a result has the type of its error in place of a status."""
+    inner = error.get("error") if isinstance(error, dict) else None
+    kind = inner.get("type") if isinstance(inner, dict) else None
+    return refused(error, _STATUS.get(kind) if isinstance(kind, str) else None)
 
 
 def _made(row: Mapping[str, Any]) -> dt.datetime:

@@ -27,6 +27,7 @@ __all__ = ["Desk", "pause_before"]
 
 _TRIES: Final = 3  # to send a batch, or to fetch whole results
 _LONGEST_PAUSE: Final = 60.0
+_SETTLED: Final = 8  # looks after which a batch that got there is in the list: half a minute
 _FEWEST: Final = 4  # at least one in so many calls must fit the budget: no day is spent on a handful
 _LINE: Final = 1 << 20  # bytes that a result may have
 _LATER: Final = re.compile(r"token_limit|enqueued|quota|billing|rate_?limit", re.IGNORECASE)
@@ -171,6 +172,7 @@ class Desk:
                 sent = await model.dialect.submit(model.wire, self._ledger.requests(batch), token)
             except (UnsureError, AnswerError) as error:
                 why = str(error)
+                await asyncio.sleep(pause_before(_SETTLED))
                 continue
             self._ledger.mark(batch, id=sent, state="submitted", guessed=False)
             break

@@ -17,12 +17,12 @@ import orjson
 
 from adjudge.errors import StoreError, UsageError
 
-__all__ = ["LEDGER", "Batch", "Ending", "Ledger", "refuse_open_batches"]
+__all__ = ["LEDGER", "Batch", "Ending", "Ledger", "key_in", "refuse_open_batches"]
 
 LEDGER: Final = "batches.jsonl"
 _FOLDER: Final = "batches"
 
-_KEY: Final = re.compile(rb'"custom_id":"([0-9a-f]{64})"')
+_KEY: Final = re.compile(rb'"custom_id": ?"([0-9a-f]{64})"')
 
 State = Literal["prepared", "submitted", "fetched", "done"]
 Ending = Literal["ended", "expired", "cancelled"]
@@ -103,8 +103,7 @@ class Ledger:
         after = f"restore it from a copy. Without {self.path} the calls of the batch are sent and paid again"
         try:
             with path.open("rb") as file:
-                matches = (_KEY.search(line) for line in file)  # a quote within a text is escaped
-                found = {bytes.fromhex(match[1].decode()) for match in matches if match is not None}
+                found = set(map(key_in, file)) - {b""}
         except OSError as error:
             raise StoreError(f"{path} cannot be read: {error.strerror}; {after}") from error
         if len(found) != batch.count:
@@ -160,6 +159,12 @@ class Ledger:
                 os.fsync(file.fileno())
         except OSError as error:
             raise StoreError(f"cannot write {self.path}: {error.strerror}; nothing was sent") from error
+
+
+def key_in(line: bytes) -> bytes:
+    """The key in a line of questions or results, whatever else it holds; empty where there is none."""
+    match = _KEY.search(line)  # a quote within a text is escaped
+    return b"" if match is None else bytes.fromhex(match[1].decode())
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

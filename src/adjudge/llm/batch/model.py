@@ -25,7 +25,7 @@ from adjudge.llm.model import NotYetError, Request
 
 __all__ = ["BatchModel"]
 
-_TIMES: Final = 3  # that a question is sent because of faults that may pass
+_TIMES: Final = 3  # that a question is sent in all, where its fault says nothing else
 
 
 class BatchModel:
@@ -125,7 +125,7 @@ class BatchModel:
             if self._refusals[fault.detail] >= self._patience.settings:
                 self.stopped = ModelError(f"{self.name} refuses every call: {detail}")
             self._failed[key] = fault
-        elif fault.consequence == "fail" or self._times[key] >= _TIMES:
+        elif fault.consequence == "fail" or self._times[key] >= (fault.tries or _TIMES):
             self._failed[key] = fault
 
 

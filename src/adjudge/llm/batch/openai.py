@@ -80,7 +80,10 @@ class FileBatches:
             return Status(state="failed", why=_why(value.get("errors")))
         if word not in {"completed", "expired", "cancelled"}:
             raise AnswerError("bad_envelope", f"{word[:40]!r} is no status of a batch that we know")
-        files = (("output_file_id", count_of(value, "completed")), ("error_file_id", 0))
+        answered = count_of(value, "completed")
+        if answered and not value.get("output_file_id"):  # they are paid
+            fail_envelope(f"a file of {answered} results", value.get("output_file_id"))
+        files = (("output_file_id", answered), ("error_file_id", 0))
         return Status(
             state="cancelled" if word == "cancelled" else "ended",
             done=done,

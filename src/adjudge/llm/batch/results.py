@@ -9,8 +9,9 @@ from typing import Any, Final, NamedTuple
 
 from adjudge.errors import AnswerError
 from adjudge.llm.batch.dialect import BatchDialect, Item, read_key
+from adjudge.llm.batch.ledger import key_in
 from adjudge.llm.body import read_json_body, refuse_duplicate_keys
-from adjudge.llm.faults import Fault
+from adjudge.llm.faults import Fault, retried
 
 __all__ = ["Found", "Results"]
 
@@ -102,13 +103,15 @@ class Results:
                 refuse_duplicate_keys(line)
             return self._dialect.read(_object(line))
         except AnswerError as error:
-            return Item(fault=Fault(consequence="retry", reason=error.reason, detail=error.detail))
+            return Item(fault=retried(error.reason, error.detail))
 
     def _add(self, line: bytes, place: _Place, wanted: Container[bytes], found: Found) -> None:
         try:
             value = _object(line)
-        except AnswerError:
+        except AnswerError as error:
             found.torn += 1
+            if error.reason == "encoding" and (said := key_in(line)) in wanted:
+                self._places.setdefault(said, retried(error.reason, error.detail))
             return
         key = read_key(value)
         if key is None or key not in wanted:
@@ -120,9 +123,7 @@ class Results:
             self._places[key] = place
         elif isinstance(before, Fault) or _said(_object(_line_at(before))) != _said(value):
             found.twice += 1
-            self._places[key] = Fault(
-                consequence="retry", reason="ambiguous", detail="the batch brought two different results"
-            )
+            self._places[key] = retried("ambiguous", "the batch brought two different results")
 
 
 def _line_at(place: _Place) -> bytes:

@@ -17,7 +17,7 @@ from adjudge.errors import AnswerError, ModelError, ServerAwayError, ServerStopE
 from adjudge.llm.body import read_json_body
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.endpoint import Endpoint
-from adjudge.llm.faults import Fault, fault_of, read_error
+from adjudge.llm.faults import Fault, fault_of, read_error, retried
 from adjudge.llm.retry import Tries
 from adjudge.llm.wire import JSON_BODY, Wire, read_body
 
@@ -25,6 +25,7 @@ __all__ = ["BatchWire", "UnsureError"]
 
 _TRANSFER: Final = 3600.0  # seconds for a file
 _CHUNK: Final = 1 << 20
+_LONGEST_LINE: Final = 64 << 20  # bytes that are held in memory
 
 Said = Callable[[BinaryIO | None], dict[str, Any]]
 
@@ -130,12 +131,11 @@ class BatchWire(Wire):
                     return refusal
                 raw = await read_body(response, self._cap)
         if raw is None:
-            detail = f"the body is longer than {self._cap} bytes"
-            return Fault(consequence="retry", reason="oversize", detail=detail)
+            return retried("oversize", f"the body is longer than {self._cap} bytes")
         try:
             value = read_json_body(raw)
         except AnswerError as error:
-            return Fault(consequence="retry", reason=error.reason, detail=error.detail)
+            return retried(error.reason, error.detail)
         error_ = read_error(value)
         return value if error_ is None else fault_of(*error_)
 
@@ -145,11 +145,11 @@ class BatchWire(Wire):
             if (refusal := await self.refusal(response)) is not None:
                 return refusal
             if response.headers.get("Content-Encoding", "identity") != "identity":
-                return Fault(consequence="retry", reason="not_json", detail="the results came packed")
+                return retried("not_json", "the results came packed")
             try:
                 with part.open("wb") as out:
-                    if not await self._copy(response.content, out, most):
-                        return Fault(consequence="retry", reason="oversize", detail=f"more than {most} bytes")
+                    if too_much := await self._copy(response.content, out, most):
+                        return retried("oversize", f"the results have {too_much}")
                     out.flush()
                     os.fsync(out.fileno())
                 part.replace(file)
@@ -159,17 +159,19 @@ class BatchWire(Wire):
                 raise StoreError(f"cannot keep the results of a batch: {error.strerror}") from error
         return None
 
-    async def _copy(self, content: aiohttp.StreamReader, out: BinaryIO, most: int) -> bool:
-        """Copy line by line, for a key could stand across two pieces; whether it was not too much."""
+    async def _copy(self, content: aiohttp.StreamReader, out: BinaryIO, most: int) -> str:
+        """Copy line by line, for a key could stand across two pieces; what was too much, in words."""
         rest, size = b"", 0
         async for piece in content.iter_chunked(_CHUNK):
             size += len(piece)
             if size > most:
-                return False
+                return f"more than {most} bytes"
             lines, newline, rest = (rest + piece).rpartition(b"\n")
+            if len(rest) > _LONGEST_LINE:
+                return f"a line of more than {_LONGEST_LINE} bytes"
             out.write(self.redactor.raw(lines + newline))
         out.write(self.redactor.raw(rest))
-        return True
+        return ""
 
     def _tries(self) -> Tries:
         """The tries of one question; a server that was never there may have a wrong address."""
