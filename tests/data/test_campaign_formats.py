@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import ErrorSpan, Preference
+from adjudge.core.annotation import Annotation, ErrorSpan, Preference
 from adjudge.data.convert import Content, read_content, write_content
 from adjudge.data.load import detect, load
 from adjudge.data.spreadsheet import render_cell
@@ -78,6 +78,35 @@ def test_records_of_a_campaign_are_what_counts(tmp_path: Path) -> None:
     found = read_content(tmp_path / "c.jsonl")
     assert found.records == CONTENT.records
     assert found.met == {"submissions of kind check": 1, "submissions that were submitted again": 1}
+
+
+@pytest.mark.parametrize("form", ["appraise", "pearmut"])
+def test_what_other_tools_have_no_words_for_is_counted(form: str, tmp_path: Path) -> None:
+    (first,), noted = (
+        CAMPAIGN.submissions[0].records,
+        ErrorSpan(severity="minor", start=0, end=3, note="Why?"),
+    )
+    assert isinstance(first, Annotation)
+    said = replace(first, rationale="Odd.", spans=(noted,))
+    rated = replace(first, protocol="sqm", rating=3.0, spans=())
+    preference = Preference(
+        lp="en-de", segment="3", systems=("A", "B"), annotator="ann", criterion="style", verdict="B"
+    )
+    submissions = (
+        sofa("ann", 1, "A", records=(said,), kind="again"),
+        sofa("ann", 2, "A", records=(rated,), more={"gate": "dropped"}),
+        sofa("ann", 3, "A", records=(preference,), edited="Neu"),
+    )
+    content = replace(CONTENT, campaign=replace(CAMPAIGN, submissions=submissions))
+    assert write_content(tmp_path / NAMES[form], form, content) == {
+        "preferences": 1,
+        "references that people wrote": 1,
+        "comments": 1,
+        "notes on marks": 1,
+        "ratings of another scale, which are read there as of 0 to 100": 1,
+        "submissions of a second pass, which count there beside those that they replaced": 1,
+        "submissions that the agreement gate dropped, which count there": 1,
+    }
 
 
 @pytest.mark.parametrize("form", ["campaign", "appraise", "pearmut"])

@@ -11,6 +11,7 @@ from adjudge.core.annotation import Annotation
 from adjudge.data.appraise import appraise_span_to_json, write_columns
 from adjudge.data.appraise_batches import Batch, BatchItem
 from adjudge.data.appraise_rows import COLUMNS, MORE, columns_of, document_of, spans_of, target_of
+from adjudge.data.submission_records import unsaid_elsewhere
 from adjudge.data.submissions import CampaignFile, Submission
 
 __all__ = ["appraise_batches_of", "write_appraise_submissions"]
@@ -38,8 +39,7 @@ def write_appraise_submissions(path: Path | str, file: CampaignFile) -> Counter[
     rows: list[tuple[float, list[str]]] = []
     for submission in file.submissions:
         stored: Mapping[str, Any] = submission.more.get(MORE, {})
-        left_out["preferences"] += sum(not isinstance(r, Annotation) for r in submission.records)
-        left_out["references that people wrote"] += submission.edited is not None
+        left_out.update(unsaid_elsewhere(submission))
         for record in _annotations(submission):
             at = numbers[submission.task, submission.item, record.system]
             ours = columns_of(submission, record, at, name, left_out)

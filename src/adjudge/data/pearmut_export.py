@@ -14,6 +14,7 @@ from adjudge.core.annotation import Annotation, ErrorSpan
 from adjudge.data.files import write_lines, write_text
 from adjudge.data.pearmut import render_spans
 from adjudge.data.pearmut_submissions import MORE
+from adjudge.data.submission_records import unsaid_elsewhere
 from adjudge.data.submissions import CampaignFile, Submission
 
 __all__ = ["write_pearmut_submissions"]
@@ -70,8 +71,7 @@ def _rendered(submissions: Sequence[Submission], left_out: Counter[str]) -> Iter
     """Lines of a campaign that was not Pearmut's: what one person did of one task."""
     tasks: dict[tuple[str, int, bool], list[Submission]] = {}
     for submission in submissions:
-        left_out["preferences"] += sum(not isinstance(r, Annotation) for r in submission.records)
-        left_out["references that people wrote"] += submission.edited is not None
+        left_out.update(unsaid_elsewhere(submission))
         if any(isinstance(record, Annotation) for record in submission.records):
             tasks.setdefault((submission.person, submission.task, submission.is_last), []).append(submission)
     for (person, task, _), parts in sorted(tasks.items(), key=_order):

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from adjudge.core.annotation import Annotation, Preference
+from adjudge.core.protocol import find_protocol
 from adjudge.core.segment import Segment, TestSet
+from adjudge.data.appraise_records import UNDECIDED_MARK
 from adjudge.data.submissions import PASSES, CampaignFile, Kind, Submission, of_latest_pass
 from adjudge.errors import DataError, UsageError
 
-__all__ = ["Judgement", "campaign_test_set", "final_records", "select_lp"]
+__all__ = ["Judgement", "campaign_test_set", "final_records", "select_lp", "unsaid_elsewhere"]
 
 Judgement = Annotation | Preference
 
@@ -48,6 +50,27 @@ def _about(record: Judgement) -> tuple[object, ...]:
     if isinstance(record, Annotation):
         return record.lp, record.segment, record.system
     return record.lp, record.segment, frozenset(record.systems), record.criterion
+
+
+def unsaid_elsewhere(submission: Submission) -> Counter[str]:
+    """What a submission says for which neither Appraise nor Pearmut has words, and how often."""
+    said = [record for record in submission.records if isinstance(record, Annotation)]
+    notes = (span.note for record in said for span in record.spans)
+    return Counter(
+        {
+            "preferences": len(submission.records) - len(said),
+            "references that people wrote": int(submission.edited is not None),
+            "comments": sum(record.rationale is not None for record in said),
+            "notes on marks": sum(note not in {"", UNDECIDED_MARK} for note in notes),
+            "ratings of another scale, which are read there as of 0 to 100": sum(
+                find_protocol(record.protocol).high not in {None, 100} for record in said
+            ),
+            "submissions of a second pass, which count there beside those that they replaced": int(
+                PASSES.get(submission.kind, 0) > 0
+            ),
+            "submissions that the agreement gate dropped, which count there": int(submission.is_dropped),
+        }
+    )
 
 
 def select_lp(file: CampaignFile, lp: str) -> CampaignFile:
