@@ -122,14 +122,14 @@ class Doorkeeper:
         return None
 
     async def refuse(self, request: web.Request, content: str) -> web.StreamResponse:
-        wait = 0.4
+        wait = 1.2
         self.closed.append((time.monotonic(), time.monotonic() + wait))
         return web.json_response({"error": "slow down"}, status=429, headers={"Retry-After": f"{wait}"})
 
     @property
     def early(self) -> list[float]:
         """Arrivals after a Retry-After must have been received and before it was over."""
-        return [at for at in self.arrivals if any(told + 0.2 < at < end for told, end in self.closed)]
+        return [at for at in self.arrivals if any(told + 0.8 < at < end for told, end in self.closed)]
 
 
 async def test_over_a_real_wire_no_call_comes_before_retry_after(
