@@ -123,7 +123,10 @@ def _of_runs(
             )
         if not find_format(detect(path)).has_records:
             raise UsageError(f"{path} is a test set: add --gold or --metric to say whose scores count")
-    judged = [read_judgements(path, lp, texts) for path in paths]
+    files = [path.resolve() for path in paths]  # one file under two names is read, and complained of, once
+    named = dict(zip(files[::-1], paths[::-1], strict=True))
+    found = {file: read_judgements(path, lp, texts) for file, path in named.items()}
+    judged = [found[file] for file in files]
     scores = [score(each, weights=weights, lp=lp, criterion=criterion) for each in judged]
     domains = domains_known(judged, paths, lp, texts)
     return scores[0], scores[-1], what[1:] if len(what) == 3 else chosen, domains

@@ -136,7 +136,7 @@ def _of_test_set(
     from adjudge.meta.comparing.replacing import gate_test_set, old_and_new
 
     gold, metric, weights = chosen
-    if paths[0] != paths[1]:
+    if not _is_one(paths):
         raise UsageError("with --gold or --metric both systems are of one test set: name it as --baseline")
     named = old_and_new(None if systems is None else systems.split(","), is_one=True)
     return gate_test_set(paths[0], lp, (gold, metric), named or (), settings, weights)
@@ -154,12 +154,18 @@ def _of_judged(
     from adjudge.meta.comparing.replacing import gate_judged, old_and_new
 
     existing([*paths])
-    named = old_and_new(None if systems is None else systems.split(","), is_one=paths[0] == paths[1])
+    is_one = _is_one(paths)
+    named = old_and_new(None if systems is None else systems.split(","), is_one=is_one)
     lp = None if scoring["lp"] is None else canonical_lp(scoring["lp"])
     old = read_if_taken(paths[0], lp, texts)
-    new = old if paths[0] == paths[1] else read_if_taken(paths[1], lp, texts)
+    new = old if is_one else read_if_taken(paths[1], lp, texts)
     domains = domains_known((old, new), paths, lp, texts)
     return gate_judged((old, new), named, {**scoring, "lp": lp}, settings=settings, domains=domains)
+
+
+def _is_one(paths: tuple[Path, Path]) -> bool:
+    """Whether both are one file or folder, however each is spelled."""
+    return paths[0].resolve() == paths[1].resolve()
 
 
 def _write(path: Path, text: str, *, append: bool) -> None:
