@@ -19,7 +19,7 @@ from adjudge.data.convert import read_content
 from adjudge.data.pearmut_export import write_pearmut_submissions
 from adjudge.data.pearmut_submissions import read_pearmut_submissions
 from adjudge.data.submission_lines import read_campaign_file, write_campaign_file
-from adjudge.data.submission_records import final_records
+from adjudge.data.submission_records import campaign_test_set, final_records
 from adjudge.data.submissions import CampaignFile, Submission
 from adjudge.data.units import code_points, code_units
 from adjudge.errors import DataError
@@ -334,6 +334,29 @@ def test_a_campaign_of_ours_is_read_again_from_the_export_and_the_batches_beside
     plain = [replace(s, more={}, batch=None) for s in found.submissions]
     key = lambda s: (s.task, s.person)  # noqa: E731 (one use)
     assert sorted(plain, key=key) == sorted(ours.submissions, key=key)
+
+
+@pytest.mark.parametrize("names", [("s1", "s2", "s3"), ("007", "7", "0"), ("١", "²", "d:1")])
+def test_segments_keep_their_ids_where_a_document_is_half_done(
+    names: tuple[str, ...], tmp_path: Path
+) -> None:
+    (first, *_) = our_own().submissions
+    (record,) = first.records
+    assert isinstance(record, Annotation)
+
+    def one(task: int, system: str, item: int) -> Submission:
+        said = replace(record, system=system, segment=names[item])
+        shown = {"segment": names[item], "source": f"s{item}", "texts": {system: f"{system}{item}"}}
+        return replace(first, task=task, item=item, records=(said,), **shown)  # type: ignore[arg-type]
+
+    ours = replace(
+        our_own(), submissions=(one(1, "A", 1), one(1, "A", 2), *(one(2, "B", n) for n in range(3)))
+    )
+    write_appraise_submissions(tmp_path / "scores.csv", ours)
+    write_batches(tmp_path / "batches.json", appraise_batches_of(ours))
+    found, _ = read_appraise_submissions(tmp_path / "scores.csv", read_batches(tmp_path / "batches.json"))
+    assert campaign_test_set(found).segments == campaign_test_set(ours).segments
+    assert {s.segment for s in found.submissions} == {*names}
 
 
 def test_what_appraise_has_no_words_for_is_counted(tmp_path: Path) -> None:

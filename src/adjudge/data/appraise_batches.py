@@ -25,6 +25,7 @@ from adjudge.errors import DataError
 
 __all__ = [
     "ITEMS",
+    "SEGMENT",
     "Batch",
     "BatchItem",
     "batches_test_set",
@@ -36,6 +37,8 @@ __all__ = [
 
 ITEMS: Final = "appraise items"
 """Key of `Segment.meta`: system to the [batch, item, document] where its translation was shown."""
+SEGMENT: Final = "segmentID"
+"""Key of `BatchItem.more`: id of the segment, in batches that we write and whose line does not say it."""
 
 _ITEM_KEYS: Final = frozenset({
     *("itemID", "itemType", "documentID", "sourceID", "targetID", "sourceText", "targetText"),
@@ -233,12 +236,13 @@ def batches_test_set(batches: Sequence[Batch], name: str) -> TestSet:
 
 
 def named_items(batch: Batch) -> Iterator[tuple[BatchItem, str]]:
-    """Items of a batch and the ids of their segments: the line, from 1, or else `DOCUMENT:PLACE`."""
+    """Items of a batch and the ids of their segments: as said, the line, from 1, or else `DOCUMENT:PLACE`."""
     places: Counter[tuple[str, str]] = Counter()
     for item in batch.items:
         places[item.document, item.target] += 1
         place = f"{item.text_id}:{places[item.document, item.target]}"
-        yield item, place if item.line is None else str(item.line + 1)
+        named = place if item.line is None else str(item.line + 1)
+        yield item, str(item.more.get(SEGMENT, named))
 
 
 def _order(segment: Segment) -> tuple[str, int, str]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from adjudge.core.annotation import Annotation
 from adjudge.data.appraise import appraise_span_to_json, write_columns
-from adjudge.data.appraise_batches import Batch, BatchItem
+from adjudge.data.appraise_batches import SEGMENT, Batch, BatchItem
 from adjudge.data.appraise_rows import COLUMNS, MORE, columns_of, document_of, spans_of, target_of
 from adjudge.data.submission_records import unsaid_elsewhere
 from adjudge.data.submissions import CampaignFile, Submission
@@ -103,8 +103,9 @@ def _task(number: int, lp: str) -> dict[str, object]:
 def _item(submission: Submission, system: str, number: int, test_set: str) -> BatchItem:
     text = submission.texts.get(system, "")
     given = spans_of(submission.given.get(system, ()), text, submission.protocol, (), Counter())
-    has_line = submission.segment.isdecimal() and submission.segment != "0"
-    line = f"{system} | {int(submission.segment) - 1} | {submission.document}" if has_line else None
+    named = submission.segment
+    has_line = named.isdecimal() and named == str(int(named)) != "0"
+    line = f"{system} | {int(named) - 1} | {submission.document}" if has_line else None
     return BatchItem(
         number=number,
         kind="BAD" if submission.kind == "check" else "TGT",
@@ -116,4 +117,5 @@ def _item(submission: Submission, system: str, number: int, test_set: str) -> Ba
         marked_before=[*map(appraise_span_to_json, given)],
         origin=line,
         is_absent=frozenset() if has_line else frozenset({"_item"}),
+        more={} if has_line else {SEGMENT: named},
     )
