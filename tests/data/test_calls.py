@@ -1,12 +1,13 @@
 """The call store keeps every answered call, whatever ends the process, and says what is damaged."""
 
 import asyncio
+import shutil
 import sqlite3
 import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -181,6 +182,17 @@ async def test_paid_and_failed_attempts_are_counted_over_all_sessions(path: Path
         store.close()
     assert (totals.asked, totals.attempts) == (2, 4)
     assert totals.usage == Usage(prompt=20, completion=4)
+
+
+async def test_the_time_of_a_call_is_that_of_a_model_which_somebody_waited_for(
+    path: Path, store: CallStore
+) -> None:
+    seen = [("openai/m", 2.0), ("openai/m", 4.0), ("openai/m (batch)", 0.0), ("search/w", 0.1)]
+    for model, seconds in seen:
+        store.note(Attempt(key(), "2026-01-01T00:00:00", seconds, model=model))
+    store.close()
+    with closing(CallReader(path)) as reader:
+        assert reader.seconds() == 3.0
 
 
 async def test_a_conversation_needs_nothing_but_the_store(path: Path, store: CallStore) -> None:
@@ -409,6 +421,18 @@ async def test_an_answer_whose_asker_is_gone_is_kept_all_the_same(path: Path, st
     store.totals()
     await asyncio.sleep(0)
     assert store.find(key(0)) == Reply(text="yes")
+
+
+async def test_what_is_synced_is_in_no_log_that_a_power_cut_could_take(path: Path, store: CallStore) -> None:
+    await store.save(key(0), asked(), Reply(text="yes"))
+    store.note(Attempt(key(0), "2026-01-01T00:00:00", 0.5))
+    store.sync()
+    left = path.with_name("left.sqlite")
+    await asyncio.to_thread(shutil.copy, path, left)
+    reader = CallReader(left)
+    assert reader.find(key(0)) == Reply(text="yes")
+    assert reader.seconds() == 0.5
+    reader.close()
 
 
 def test_a_killed_process_loses_no_answer_that_it_was_told_is_kept(path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -347,6 +348,24 @@ def test_whatever_a_crash_leaves_undone_is_taken_up(
     records = judge(server, tmp_path, model, engine="batch")
     assert len(server.keys) == len(set(server.keys)) == 8, "nothing is sent twice"
     assert not any(isinstance(record, Failure) for record in records)
+
+
+def test_a_batch_is_let_go_only_once_no_power_cut_can_take_its_answers(
+    run: Run, server: BatchServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[int] = []
+    write = Ledger._write
+
+    def count(ledger: Ledger, row: dict[str, object]) -> None:
+        if row.get("state") == "done":  # what is not synced is in the log beside the store
+            shutil.copy(tmp_path / "run/calls.sqlite", tmp_path / "left.sqlite")
+            with closing(sqlite3.connect(tmp_path / "left.sqlite")) as left:
+                kept.append(*left.execute("SELECT count(*) FROM calls").fetchone())
+        write(ledger, row)
+
+    monkeypatch.setattr(Ledger, "_write", count)
+    assert batch(run) == DONE
+    assert kept == [UNITS, 2 * UNITS]
 
 
 def test_a_result_may_come_twice_and_out_of_order_and_beside_those_of_others(

@@ -201,6 +201,16 @@ class CallStore:
             },
         )
 
+    def sync(self) -> None:
+        """Write what waits, and have it where no power cut can take it; a commit alone has not.
+
+        Raises:
+            StoreError: it could not be written.
+        """
+        self._writer.flush()
+        with store_errors(self.path):
+            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
     def close(self) -> None:
         """Write what waits and close; may be called twice.
 
@@ -258,9 +268,11 @@ class CallReader:
                 yield request, reply
 
     def seconds(self) -> float | None:
-        """Mean time of an answered call, those in batches aside; None where there is none."""
+        """Mean time of a call that a model answered, those in batches aside; None where there is none."""
         (mean,) = self._select(
-            "SELECT avg(seconds) FROM attempts WHERE reason = '' AND model NOT LIKE '% (batch)'"
+            "SELECT avg(seconds) FROM attempts "
+            "WHERE reason = '' AND model NOT LIKE '% (batch)' AND model NOT LIKE ?",
+            f"{SEARCH_PREFIX}%",
         )[0]
         return None if mean is None else float(mean)
 

@@ -57,7 +57,7 @@ class BatchSession(JudgeSession):
     async def work_through(self, units: Iterator[Unit], judging: Judging, store: CallStore) -> None:
         """Judge some units wave by wave."""
         if not self.desk.is_open:
-            self.desk.begin(self.meter, self.progress.say)
+            self.desk.begin(self.meter, self.progress.say, store.sync)
 
         async def judged(unit: Unit) -> Entry | None:
             try:

@@ -54,6 +54,7 @@ class Desk:
         self._token = token
         self._meter = Meter({})
         self._say: Callable[[str], None] = _say_nothing
+        self._sync: Callable[[], None] = lambda: None
         self.is_open = False
         self._keys: dict[int, set[bytes]] = {}
         self._holds: dict[int, int] = {}
@@ -69,14 +70,15 @@ class Desk:
         done, sent = sum(self._done[batch.number] for batch in out), sum(batch.count for batch in out)
         return f"wave {self.wave}: {sent:,} submitted, {done:,} done"
 
-    def begin(self, meter: Meter, say: Callable[[str], None]) -> None:
+    def begin(self, meter: Meter, say: Callable[[str], None], sync: Callable[[], None]) -> None:
         """Take up what an earlier session has sent.
 
         Args:
             meter: of the run; every batch that is out is held against the budget.
             say: tells a person.
+            sync: puts the answers that are in the call store where no power cut can take them.
         """
-        self._meter, self._say, self.is_open = meter, say, True
+        self._meter, self._say, self._sync, self.is_open = meter, say, sync, True
         for batch in self._ledger.open:
             self._watch(batch, self._ledger.keys(batch))
             if batch.state == "fetched":
@@ -116,11 +118,12 @@ class Desk:
 
     def _finish(self) -> None:
         """Let go of batches whose results were read: their answers are in the call store."""
-        for batch in self._ledger.open:
-            if batch.state == "fetched":
-                self._models[batch.model].results.drop(self._keys.pop(batch.number))
-                self._meter.free(self._holds.pop(batch.number))
-                self._ledger.finish(batch)
+        if read := [batch for batch in self._ledger.open if batch.state == "fetched"]:
+            self._sync()
+        for batch in read:
+            self._models[batch.model].results.drop(self._keys.pop(batch.number))
+            self._meter.free(self._holds.pop(batch.number))
+            self._ledger.finish(batch)
 
     def _refuse(self, left: Mapping[str, Usage]) -> NoReturn:
         """Nothing is out and nothing could be sent.
