@@ -52,6 +52,10 @@ def test_a_run_without_a_threshold_says_so_and_what_prompts_share(
         (("fire", "--gold", EXAMPLES), 2, "--gold needs the run of fire"),
         (("himate", EXAMPLES, "--percentile", "0"), 2, "percentile must be above 0"),
         (("himate", EXAMPLES, "--stagez", "se"), 2, "did you mean --stages"),
+        (("himate", EXAMPLES, "--threshold", "0.3"), 2, "sets that itself: leave --threshold out"),
+        (("himate", EXAMPLES, "--stages", "se"), 2, "sets that itself: leave --stages out"),
+        (("himate", EXAMPLES, "--stages=se+sr+cd"), 2, "sets that itself: leave --stages out"),
+        (("fire", "--gold", EXAMPLES, "--tie-threshold", "1"), 2, "leave --tie-threshold out"),
         (("himate", EXAMPLES, "--lp", "en-de", "--systems", "Alder", "--limit", "1"), 1, "nothing was found"),
     ],
 )

@@ -19,7 +19,7 @@ from adjudge.errors import UsageError
 from adjudge.report.tables import Table, TableFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from adjudge.core.judge import Judge
     from adjudge.data.calibration import Calibration
@@ -57,6 +57,7 @@ def command(**values: Any) -> None:  # noqa: ANN401 (the options of `adjudge run
 
     form: TableFormat = values.pop("form")
     if (gold := values.pop("gold")) is not None:
+        _refuse(read_settings(values["context"].args), "nothing is asked with --gold")
         calibrate_run(values["judge"], values["test_set"], gold, values["lp"], form)
         return
     out = values["out"]
@@ -85,7 +86,21 @@ def _judge(values: Mapping[str, Any]) -> Judge:
         judge = load_annotator(
             values["judge"], profile=values["profile"], prompts=values["prompts"], settings=settings
         )
-    return for_calibration(judge)
+    calibrated = for_calibration(judge)
+    fields = {name: name.replace("-", "_") for name in settings}
+    lost = [name for name, each in fields.items() if getattr(judge, each) != getattr(calibrated, each, None)]
+    _refuse(lost, "a calibration sets that itself")
+    return calibrated
+
+
+def _refuse(settings: Iterable[str], why: str) -> None:
+    """Refuse a setting that would go unheard.
+
+    Raises:
+        UsageError: there is one.
+    """
+    for name in settings:
+        raise UsageError(f"{why}: leave --{name} out")
 
 
 def _table(calibration: Calibration) -> Table:
