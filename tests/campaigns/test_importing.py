@@ -118,6 +118,31 @@ def test_a_mark_that_is_none_of_the_text_is_counted(make_campaign: MakeCampaign)
     assert import_submissions(second, marked(first, neutral), NOW) == {"marks of severity neutral": 1}
 
 
+def test_a_mark_whose_place_is_unknown_says_of_nothing_that_it_is_missing(
+    make_campaign: MakeCampaign,
+) -> None:
+    first, _ = make_campaign(annotators=PEOPLE)
+    second, _ = make_campaign(annotators=PEOPLE, assignment="pool")
+    lost = ErrorSpan(severity="minor", match="unplaced")
+    quote = ErrorSpan(severity="minor", match="unmatched", text="Hnd")
+    assert import_submissions(second, marked(first, lost, quote), NOW) == {
+        "marks whose place in their text is not known": 2
+    }
+    (found,) = export_campaign(second).submissions
+    (record,) = found.records
+    assert isinstance(record, Annotation)
+    assert record.spans == ()
+
+
+def test_a_draft_that_was_not_shown_cannot_have_been_chosen(make_campaign: MakeCampaign) -> None:
+    first, _ = make_campaign("post-edit", PEOPLE)
+    work_off(first, person(first), NOW, **finished(first))
+    (one, *_) = export_campaign(first).submissions
+    second, _ = make_campaign("post-edit", PEOPLE, assignment="pool")
+    found = import_submissions(second, [replace(one, chosen="Nobody")], NOW)
+    assert found == {"submissions that chose a draft that was not shown": 1}
+
+
 def test_who_was_not_finished_goes_on_where_they_stopped(make_campaign: MakeCampaign) -> None:
     first, _ = make_campaign(annotators=PEOPLE)
     second, _ = make_campaign(annotators=PEOPLE, assignment="pool")

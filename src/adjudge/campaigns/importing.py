@@ -116,6 +116,9 @@ class _Importing:
         if any(submission.texts[one["system"]] != one["text"] for one in shown.translations):
             self.left_out["submissions of another text than the campaign's"] += 1
             return
+        if submission.chosen is not None and submission.chosen not in submission.texts:
+            self.left_out["submissions that chose a draft that was not shown"] += 1
+            return
         state = self._state(submission, shown)
         if wrong := faults(state, shown.asked):
             self.left_out[f"submissions that the protocol does not allow ({wrong[0]})"] += 1
@@ -153,6 +156,8 @@ class _Importing:
                 continue  # said of the whole translation
             if span.severity not in self.campaign.protocol.severities:
                 self.left_out[f"marks of severity {span.severity}"] += 1
+            elif span.start is None and (span.match == "unmatched" or span.category is span.label is None):
+                self.left_out["marks whose place in their text is not known"] += 1
             elif span.start is None or span.end is None:
                 self.left_out["marks that something is missing, after the first one"] += missing is not None
                 missing = missing or self._missing(span)
