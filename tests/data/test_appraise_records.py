@@ -223,6 +223,16 @@ def test_what_no_batch_shows_is_refused(tmp_path: Path) -> None:
         read_content(path)
 
 
+def test_batches_of_one_number_that_show_one_item_twice_are_refused(tmp_path: Path) -> None:
+    first = write(tmp_path, ITEM).read_text()
+    second = write(tmp_path, {**ITEM, "_item": "A | 7 | doc", "targetText": "other"}).read_text()
+    (tmp_path / "batches.json").write_text(json.dumps([*json.loads(first), *json.loads(second)]))
+    path, message = export(tmp_path, row()), "item 1 of batch 2, document 'doc#A', is shown by two batches"
+    for as_campaign in (False, True):
+        with pytest.raises(DataError, match=message):
+            read_content(path, as_campaign=as_campaign)
+
+
 def test_a_score_that_is_none_is_refused_with_who_gave_it(tmp_path: Path) -> None:
     write(tmp_path, ITEM)
     path = export(tmp_path, row(score=999))

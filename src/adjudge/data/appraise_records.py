@@ -35,6 +35,7 @@ __all__ = [
     "read_appraise_records",
     "read_span",
     "row_error",
+    "shown_twice",
 ]
 
 UNDECIDED_MARK: Final = "undecided"
@@ -128,6 +129,12 @@ def not_shown(row: AppraiseRow) -> DataError:
     return DataError(f"no batch shows {what}")
 
 
+def shown_twice(batch: int, item: int, document: str) -> DataError:
+    """That two batches of one number have an item, so that nobody knows which of the two was judged."""
+    what = f"item {item} of batch {batch}, document {document!r}, is shown by two batches"
+    return DataError(f"{what}: give each batch a batchNo of its own")
+
+
 def protocol_of(rows: Iterable[AppraiseRow]) -> str:
     """Mqm where every score is 0, as Appraise writes it, unless no mark that people made has a type."""
     judged = [row for row in rows if not row.is_tutorial]
@@ -143,7 +150,8 @@ def _items(test_set: TestSet) -> Mapping[_Item, Mapping[str, Segment]]:
         shown = cast("Mapping[str, Sequence[Sequence[Any]]]", segment.meta.get(ITEMS, {}))
         for system, places in shown.items():
             for batch, item, document in places:
-                found[batch, item, document][system] = segment
+                if found[batch, item, document].setdefault(system, segment) is not segment:
+                    raise shown_twice(batch, item, document)
     if not found:
         raise DataError(
             f"{test_set.name!r} does not say which item shows which segment: give the campaign's batches"

@@ -23,6 +23,7 @@ from adjudge.data.appraise_records import (
     protocol_of,
     read_span,
     row_error,
+    shown_twice,
 )
 from adjudge.data.appraise_rows import COLUMNS, MORE, columns_of
 from adjudge.data.submissions import CampaignFile, Kind, Submission
@@ -107,7 +108,10 @@ def _all_shown(batches: Sequence[Batch]) -> dict[_Key, _Shown]:
         originals = _originals(batch)
         for item, segment in named_items(batch):
             task = tasks.setdefault((batch.number, item.document, item.target), len(tasks) + 1)
-            found[batch.number, item.number, item.document, item.target, item.kind] = _Shown(
+            key = (batch.number, item.number, item.document, item.target, item.kind)
+            if key in found:
+                raise shown_twice(*key[:3])
+            found[key] = _Shown(
                 item=item,
                 batch=batch,
                 segment=segment,
