@@ -13,6 +13,7 @@ from adjudge.report.tables import Table
 __all__ = ["estimate_table", "guarantees", "threshold_table"]
 
 _EXACT_CUTS = ("bound", "n", "wrong", "low", "high")
+_MOST_DIGITS = 15
 _EXACT_ESTIMATE = ("value", "low", "high", "plain", "plain_low", "plain_high", "weight", "gain")
 
 
@@ -28,8 +29,7 @@ def threshold_table(found: Thresholds, *, exact: bool) -> Table:
         shares = [">published", ">post_edited", ">rejected"]
         columns = ["kind", "name", ">n", ">sources", ">bad", *cuts, *shares]
         return Table(columns=columns, rows=[_exact_band(band) for band in found.bands])
-    bounds = [cut.bound for band in found.bands for cut in (band.publish, band.reject)]
-    digits = digits_for(bounds, [])
+    digits = _digits_apart(found.bands)
     columns = [
         *("translations", ">labelled", ">bad", ">publish from", ">bad of them", ">95 % interval"),
         *(">reject to", ">good of them", ">95 % interval", ">published", ">post-edited", ">rejected"),
@@ -40,6 +40,16 @@ def threshold_table(found: Thresholds, *, exact: bool) -> Table:
         rules=frozenset({0}) if len(found.bands) > 1 else frozenset(),
         notes=[*guarantees(found), found.signature, *found.notes],
     )
+
+
+def _digits_apart(bands: Sequence[Band]) -> int:
+    """Digits after the point, with which the two cut-offs of a band look the same only if they are."""
+    both = [(band.publish.bound, band.reject.bound) for band in bands]
+    digits = digits_for((bound for pair in both for bound in pair), [])
+    apart = [(a, b) for a, b in both if a != b]
+    while digits < _MOST_DIGITS and any(number(a, digits) == number(b, digits) for a, b in apart):
+        digits += 1
+    return digits
 
 
 def guarantees(found: Thresholds) -> Iterator[str]:
