@@ -26,7 +26,7 @@ T = TypeVar("T")
 _FOUND: Final = Snippet(title="What was found", text="Here stands what the search engine found.")
 
 
-class _Rehearsal:
+class _Recorder:
     """An `Ask` that writes down everything and sends nothing anywhere but to the embedded model."""
 
     def __init__(self, model: Model) -> None:
@@ -70,7 +70,7 @@ class _Rehearsal:
 
 async def rehearse(judge: Judge, subject: Subject, model: Model) -> list[Exchange]:
     """Every question that a judge puts about one subject, with the answers of the embedded model."""
-    ask = _Rehearsal(model)
+    ask = _Recorder(model)
     with suppress(AnswerError):  # the last exchange says so
         await judge_subject(judge, subject, ask, ask)
     return ask.exchanges
