@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final, Literal, NamedTuple
-from urllib.parse import urlsplit
 
 import orjson
 
@@ -50,8 +49,7 @@ class AnthropicDialect:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        parts = urlsplit(endpoint.url)
-        self.address = parts._replace(path=parts.path.rstrip("/") + "/messages").geturl()
+        self.address = endpoint.at("messages")
 
     def headers(self) -> dict[str, str]:
         """The key, and the version of the dialect."""

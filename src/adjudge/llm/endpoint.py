@@ -43,6 +43,11 @@ class Endpoint:
     body_cap: int = _MEGABYTE
     patience: Patience = field(default_factory=Patience)
 
+    def at(self, path: str) -> str:
+        """The address of a path below the base URL, whose query stays."""
+        parts = urlsplit(self.url)
+        return parts._replace(path=f"{parts.path.rstrip('/')}/{path}").geturl()
+
     @property
     def limited_as(self) -> tuple[str, str, bytes]:
         """Host, model and digest of the key: who has the same shares one limiter."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final, Literal
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from adjudge.core.ask import Message, Reply, TokenLogprob, Usage
 from adjudge.errors import AnswerError
@@ -46,10 +46,8 @@ class GeminiDialect:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        parts = urlsplit(endpoint.url)
         name = endpoint.model if "/" in endpoint.model else f"models/{endpoint.model}"
-        path = f"{parts.path.rstrip('/')}/{quote(name, safe='/')}:generateContent"
-        self.address = parts._replace(path=path).geturl()
+        self.address = endpoint.at(f"{quote(name, safe='/')}:generateContent")
 
     def headers(self) -> dict[str, str]:
         """The key; never in the address, where logs would keep it."""

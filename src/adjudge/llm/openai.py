@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
-from urllib.parse import urlsplit
 
 import orjson
 
@@ -24,8 +23,7 @@ class ChatDialect:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        parts = urlsplit(endpoint.url)
-        self.address = parts._replace(path=parts.path.rstrip("/") + "/chat/completions").geturl()
+        self.address = endpoint.at("chat/completions")
         self._takes_temperature = endpoint.provider.takes_temperature(endpoint.model)
 
     def headers(self) -> dict[str, str]:

@@ -48,8 +48,8 @@ class Wire:
     """The connections to one endpoint."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
-        self._redactor = Redactor([endpoint.key])
+        self.endpoint = endpoint
+        self.redactor = Redactor([endpoint.key])
         self._session: aiohttp.ClientSession | None = None
         self.dialect = open_dialect(endpoint)
         self._url = self.dialect.address
@@ -73,12 +73,10 @@ class Wire:
             ModelError: no request will ever get through: TLS, address, redirect.
         """
         fault = await self._exchange(body, request, heard)
-        return (
-            replace(fault, detail=self._redactor.error(fault.detail)) if isinstance(fault, Fault) else fault
-        )
+        return replace(fault, detail=self.redactor.error(fault.detail)) if isinstance(fault, Fault) else fault
 
     async def _exchange(self, body: bytes, request: Request, heard: Heard | None) -> Reply | Fault:
-        return await self.guarded(self._send(body, request, heard), self._endpoint.timeout)
+        return await self.guarded(self._send(body, request, heard), self.endpoint.timeout)
 
     async def guarded(self, sending: Coroutine[Any, Any, T], seconds: float) -> T | Fault:
         """Send within a deadline; what a connection can do becomes a fault.
@@ -90,7 +88,7 @@ class Wire:
             async with asyncio.timeout(seconds):
                 return await sending
         except (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError) as error:
-            raise ModelError(f"no secure connection: {self._redactor.error(str(error))}") from error
+            raise ModelError(f"no secure connection: {self.redactor.error(str(error))}") from error
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             away = f"no server at {_host(self._url)}: {_reason(error)}"
             return retried("connection", away, limited=True, is_free=True)
@@ -110,9 +108,9 @@ class Wire:
                 heard(response.headers)
             if (refusal := await self.refusal(response)) is not None:
                 return refusal
-            raw = await read_body(response, self._endpoint.body_cap)
+            raw = await read_body(response, self.endpoint.body_cap)
             if raw is None:
-                return retried("oversize", f"the body is longer than {self._endpoint.body_cap} bytes")
+                return retried("oversize", f"the body is longer than {self.endpoint.body_cap} bytes")
             return self._read(raw, response, request)
 
     def _read(self, raw: bytes, response: aiohttp.ClientResponse, request: Request) -> Reply | Fault:
@@ -129,12 +127,12 @@ class Wire:
         try:
             value = read_json_body(raw)
             if (error := read_error(value)) is not None:
-                return fault_of(error[0], self._redactor.error(error[1]))
-            reply = self.dialect.read(value, request, self._redactor)
+                return fault_of(error[0], self.redactor.error(error[1]))
+            reply = self.dialect.read(value, request, self.redactor)
             self._check(reply, raw, request)
         except AnswerError as error:
             usage = self.dialect.usage(value)
-            body = self._redactor.raw(raw) if error.reason == "encoding" else None
+            body = self.redactor.raw(raw) if error.reason == "encoding" else None
             fault = retried(error.reason, error.detail, status)
             return replace(fault, usage=usage, body=body)
         return reply
@@ -143,7 +141,7 @@ class Wire:
         """Refuse what a judge would have to take for something else."""
         if reply.calls:
             refuse_duplicate_keys(raw)
-        endpoint = self._endpoint
+        endpoint = self.endpoint
         wanted = request.sampling.logprobs and reply.finish == "stop" and reply.text and not reply.logprobs
         if wanted and endpoint.provider.gives_logprobs(endpoint.model):
             raise AnswerError("logprob", "log-probabilities were asked for, and none came")
@@ -177,7 +175,7 @@ class Wire:
         wait = read_retry_after(
             headers.get("Retry-After"), headers.get("retry-after-ms"), headers.get("Date")
         )
-        return fault_of(response.status, self._redactor.error(message), delay if wait is None else wait)
+        return fault_of(response.status, self.redactor.error(message), delay if wait is None else wait)
 
     def _headers(self) -> dict[str, str]:
         headers = {

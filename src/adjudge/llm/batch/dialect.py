@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Protocol
-from urllib.parse import urlsplit
 
 from adjudge.errors import AnswerError
 from adjudge.llm.batch.ledger import Batch
@@ -22,7 +21,6 @@ __all__ = [
     "Limits",
     "Sent",
     "Status",
-    "address",
     "count_of",
     "expired",
     "open_batch_dialect",
@@ -130,12 +128,6 @@ class BatchDialect(Protocol):
             AnswerError: it is none.
         """
         ...
-
-
-def address(url: str, path: str) -> str:
-    """An address below a base URL."""
-    parts = urlsplit(url)
-    return parts._replace(path=f"{parts.path.rstrip('/')}/{path}").geturl()
 
 
 def read_id(value: object, what: str) -> str:

@@ -13,7 +13,6 @@ from adjudge.llm.batch.dialect import (
     Limits,
     Sent,
     Status,
-    address,
     count_of,
     expired,
     read_id,
@@ -88,7 +87,7 @@ class FileBatches:
             state="cancelled" if word == "cancelled" else "ended",
             done=done,
             results=tuple(
-                (address(wire.url, f"files/{read_id({'id': value[name]}, 'a file')}/content"), lines)
+                (wire.endpoint.at(f"files/{read_id({'id': value[name]}, 'a file')}/content"), lines)
                 for name, lines in files
                 if value.get(name)
             ),

@@ -15,7 +15,6 @@ import orjson
 
 from adjudge.errors import AnswerError, ModelError, ServerAwayError, ServerStopError, StoreError
 from adjudge.llm.body import read_json_body
-from adjudge.llm.credentials import Redactor
 from adjudge.llm.endpoint import Endpoint
 from adjudge.llm.faults import Fault, fault_of, read_error, retried
 from adjudge.llm.retry import Tries
@@ -45,12 +44,7 @@ class BatchWire(Wire):
             name: of the model, for messages.
         """
         super().__init__(endpoint)
-        self.url = endpoint.url
         self.name = name
-        self.redactor = Redactor([endpoint.key])
-        self._patience = endpoint.patience
-        self._seconds = endpoint.timeout
-        self._cap = endpoint.body_cap
         self._met = False
 
     async def get(self, path: str, query: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401 (any JSON)
@@ -94,7 +88,7 @@ class BatchWire(Wire):
             ModelError: the address is of another server.
             ServerStopError: it cannot be had now.
         """
-        ours, place = urlsplit(self.url), urlsplit(url)
+        ours, place = urlsplit(self.endpoint.url), urlsplit(url)
         if (place.scheme, place.netloc) != (ours.scheme, ours.netloc):
             raise ModelError(
                 f"{self.name}: the results are at {place.scheme}://{place.hostname}, another server than "
@@ -111,9 +105,8 @@ class BatchWire(Wire):
         self, method: str, path: str, said: Said, *, file: Path | None = None, once: bool = False
     ) -> Any:  # noqa: ANN401 (any JSON)
         tries = self._tries()
-        seconds = self._seconds if file is None else _TRANSFER
-        parts = urlsplit(self.url)
-        url = parts._replace(path=f"{parts.path.rstrip('/')}/{path}").geturl()
+        seconds = self.endpoint.timeout if file is None else _TRANSFER
+        url = self.endpoint.at(path)
         while True:
             outcome = await self.guarded(self._call(method, url, said, file), seconds)
             if not isinstance(outcome, Fault):
@@ -129,9 +122,9 @@ class BatchWire(Wire):
             async with self.request(method, url, **said(content)) as response:
                 if (refusal := await self.refusal(response)) is not None:
                     return refusal
-                raw = await read_body(response, self._cap)
+                raw = await read_body(response, self.endpoint.body_cap)
         if raw is None:
-            return retried("oversize", f"the body is longer than {self._cap} bytes")
+            return retried("oversize", f"the body is longer than {self.endpoint.body_cap} bytes")
         try:
             value = read_json_body(raw)
         except AnswerError as error:
@@ -175,7 +168,7 @@ class BatchWire(Wire):
 
     def _tries(self) -> Tries:
         """The tries of one question; a server that was never there may have a wrong address."""
-        patience = self._patience
+        patience = self.endpoint.patience
         return Tries(patience, patience.longest_wait if self._met else patience.first_wait)
 
     def _pause(self, fault: Fault, tries: Tries) -> float:
