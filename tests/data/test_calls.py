@@ -372,6 +372,28 @@ def test_two_stores_are_let_go_where_one_of_them_is_refused(tmp_path: Path, refu
     assert files_open_in(tmp_path) == []
 
 
+@pytest.mark.parametrize("is_synced", [True, False])
+async def test_where_nothing_can_be_written_a_store_is_read_whole_or_not_at_all(
+    path: Path, store: CallStore, is_synced: bool
+) -> None:
+    await store.save(key(0), asked(), Reply(text="yes"))
+    store.sync()
+    if not is_synced:
+        await store.save(key(1), asked(), Reply(text="yes"))
+    there = path.parent / "there"
+    there.mkdir()
+    for name in ("calls.sqlite", *([] if is_synced else ["calls.sqlite-wal"])):
+        await asyncio.to_thread(shutil.copy, path.with_name(name), there)
+    (there / "calls.sqlite-shm").symlink_to("nowhere")  # where SQLite would write
+    if is_synced:
+        with closing(CallReader(there / path.name)) as reader:
+            assert reader.find(key(0)) == Reply(text="yes")
+        return
+    with pytest.raises(StoreError, match=r"calls\.sqlite-wal beside it.*where SQLite may write"):
+        CallReader(there / path.name)
+    assert files_open_in(there) == []
+
+
 def test_a_store_that_is_not_there_cannot_be_read(path: Path) -> None:
     with pytest.raises(StoreError, match="no call store"):
         CallReader(path)

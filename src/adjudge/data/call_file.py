@@ -122,7 +122,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     """Open a store that may be of a folder where nothing can be written, or just being written.
 
     Raises:
-        StoreError: there is none, or it is none of ours.
+        StoreError: there is none, it is none of ours, or a part of it cannot be read there.
     """
     if not path.is_file():
         raise StoreError(f"no call store at {path}")
@@ -133,15 +133,30 @@ def open_to_read(path: Path) -> sqlite3.Connection:
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:
-    """In a folder that cannot be written SQLite must be told that nobody writes."""
+    """In a folder that cannot be written SQLite must be told that nobody writes; then it reads no log."""
     address = path.resolve().as_uri()
     connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=60)
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError:
         connection.close()
+        _refuse_log(path.resolve())
         connection = sqlite3.connect(f"{address}?immutable=1", uri=True)
     except sqlite3.DatabaseError:
         connection.close()
         raise
     return connection
+
+
+def _refuse_log(path: Path) -> None:
+    """Refuse to read a store without what a run that was killed has left in its log.
+
+    Raises:
+        StoreError: as said.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if log.is_file() and log.stat().st_size:
+        raise StoreError(
+            f"call store {path}: {log.name} beside it has answers, too; "
+            "copy both to a folder where SQLite may write"
+        )
