@@ -6,7 +6,9 @@ The page shows the text without white space at its edges, and `<br>` as the end 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from adjudge.data.units import code_points, code_units
@@ -45,10 +47,9 @@ def place_of(text: str, first: int, last: int) -> Place:
 def units_of(text: str, start: int, end: int) -> tuple[int, int] | None:
     """First and last unit of half-open code points; None where nothing of them is shown."""
     shown, places = _shown(text)
-    inside = [at for at, (first, after) in enumerate(places) if first < end and after > start]
-    if not inside:
-        return None
-    return code_units(shown, inside[0]), code_units(shown, inside[-1] + 1) - 1
+    first = bisect_right(places, start, key=itemgetter(1))
+    after = bisect_left(places, end, key=itemgetter(0))
+    return None if first >= after else (code_units(shown, first), code_units(shown, after) - 1)
 
 
 @lru_cache(maxsize=16)  # the marks of a text come one after the other
