@@ -188,6 +188,7 @@ def test_a_metric_in_a_folder_finds_its_test_set(tmp_path: Path) -> None:
         ("zh-en.mqm.rater1.seg.rating", "mqm.rater1"),
         ("zh-en.mqm.seg.rating", "mqm"),
         ("mine.seg.rating", "mine"),
+        ("zh-en.mqm.rater1.seg.rating.gz", "mqm.rater1"),
     ],
 )
 def test_the_rater_is_what_the_name_says_beside_the_language_pair(name: str, rater: str) -> None:

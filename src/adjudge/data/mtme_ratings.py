@@ -62,7 +62,7 @@ def find_test_set(path: Path | str) -> TestSet | None:
 
 def rater_name(path: Path | str, lp: str) -> str:
     """Annotator that a file's name tells: `mqm.rater1` of `zh-en.mqm.rater1.seg.rating`."""
-    name = Path(path).name.removesuffix(_ENDING)
+    name = Path(path).name.removesuffix(".gz").removesuffix(_ENDING)
     return name.removeprefix(f"{lp}.") or "mqm"
 
 
