@@ -80,6 +80,19 @@ def test_records_of_a_campaign_are_what_counts(tmp_path: Path) -> None:
     assert found.met == {"submissions of kind check": 1, "submissions that were submitted again": 1}
 
 
+def test_batches_that_are_there_are_not_replaced_unless_that_is_wanted(tmp_path: Path) -> None:
+    path, batches = tmp_path / NAMES["appraise"], tmp_path / "batches-c.json"
+    batches.write_text("mine")
+    with pytest.raises(UsageError, match=r"batches-c\.json exists: --force replaces it"):
+        write_content(path, "appraise", CONTENT)
+    assert (batches.read_text(), path.exists()) == ("mine", False)
+    write_content(path, "appraise", CONTENT, force=True)
+    assert read_content(path, as_campaign=True).records == CONTENT.records
+    kept = batches.read_text()
+    write_content(path, "appraise", read_content(path, as_campaign=True), force=True)
+    assert batches.read_text() == kept
+
+
 @pytest.mark.parametrize("form", ["appraise", "pearmut"])
 def test_what_other_tools_have_no_words_for_is_counted(form: str, tmp_path: Path) -> None:
     (first,), noted = (

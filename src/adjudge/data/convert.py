@@ -207,6 +207,9 @@ def write_content(path: Path | str, form: str, content: Content, *, force: bool 
     """
     path, target = Path(path), check_target(path, form, force=force)
     _check(content, target)
+    beside = _batches_beside(path, content.campaign) if target.name == "appraise" else None
+    if beside is not None and beside.exists() and not force:
+        raise UsageError(f"{beside} exists: --force replaces it")
     if not target.files:
         return _write(path, target, content)
     new = path.with_name(f".{path.name}-{secrets.token_hex(4)}.part")
@@ -318,9 +321,15 @@ def _write_campaign(path: Path, file: CampaignFile) -> Counter[str]:
 def _write_appraise(path: Path, file: CampaignFile) -> Counter[str]:
     """An export and, where Appraise's own are not at hand, the batches without which nobody can read it."""
     left_out = write_appraise_submissions(path, file)
-    if str(path) != "-" and not any(MORE in submission.more for submission in file.submissions):
-        write_batches(path.with_name(f"batches-{path.stem}.json"), appraise_batches_of(file))
+    if (beside := _batches_beside(path, file)) is not None:
+        write_batches(beside, appraise_batches_of(file))
     return left_out
+
+
+def _batches_beside(path: Path, file: CampaignFile | None) -> Path | None:
+    """Where batches go beside an export; None where none are written."""
+    is_theirs = file is None or any(MORE in submission.more for submission in file.submissions)
+    return None if is_theirs or str(path) == "-" else path.with_name(f"batches-{path.stem}.json")
 
 
 _CAMPAIGN_WRITERS: Final[dict[str, Callable[[Path, CampaignFile], Counter[str]]]] = {
