@@ -146,6 +146,13 @@ def test_a_log_probability_that_is_none_is_a_failure(tokens: object) -> None:
         read(with_logprobs({"content": tokens}))
 
 
+def test_some_special_tokens_may_follow_an_answer_and_not_without_end() -> None:
+    token, special = {"token": "yes", "logprob": -1}, {"token": "<|im_end|>", "logprob": 0}
+    assert read(with_logprobs({"content": [token, *[special] * 8]})).logprobs == (TokenLogprob("yes", -1.0),)
+    with pytest.raises(AnswerError, match="logprob"):
+        read(with_logprobs({"content": [token, *[special] * 9]}))
+
+
 def test_tokens_that_spell_the_key_are_dropped() -> None:
     body = with_logprobs({"content": [{"token": "can", "logprob": -1}, {"token": "ary", "logprob": -1}]})
     assert read_envelope(body, Redactor(["canary"])).logprobs == ()

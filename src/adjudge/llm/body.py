@@ -35,6 +35,7 @@ FILTERED: Final = (
 
 _DEPTH: Final = 32
 _SPECIAL: Final = re.compile(r"<[|\w/\uff5c\u2581]+>|")
+_ENDING: Final = 8  # special tokens that may follow an answer; each is looked at with all before it
 _UNLIKELY: Final = -9999.0
 """What servers write for a token whose probability they do not know, and for minus infinity."""
 
@@ -152,8 +153,8 @@ def read_logprobs(
 ) -> tuple[TokenLogprob, ...]:
     """The tokens of a text with their log-probabilities; none where they spell the key.
 
-    Special tokens at the end, such as `<|im_end|>`, are no part of the text. Tokens that spell something else
-    are refused: their probability is that of other words, those of thinking for example.
+    A few special tokens at the end, such as `<|im_end|>`, are no part of the text. Tokens that spell something
+    else are refused: their probability is that of other words, those of thinking for example.
 
     Args:
         value: a list of objects with `token`, perhaps `bytes`, and the number.
@@ -171,7 +172,9 @@ def read_logprobs(
     spelled = _decode(pieces)
     if redactor.text(spelled) != spelled:
         return ()
-    while pieces and spelled.strip() != text.strip() and _SPECIAL.fullmatch(tokens[len(pieces) - 1].token):
+    for last in reversed(tokens[-_ENDING:]):
+        if spelled.strip() == text.strip() or not _SPECIAL.fullmatch(last.token):
+            break
         pieces.pop()
         spelled = _decode(pieces)
     if spelled.strip() != text.strip() and "\ufffd" not in spelled:
