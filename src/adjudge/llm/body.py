@@ -153,8 +153,8 @@ def read_logprobs(
 ) -> tuple[TokenLogprob, ...]:
     """The tokens of a text with their log-probabilities; none where they spell the key.
 
-    A few special tokens at the end, such as `<|im_end|>`, are no part of the text. Tokens that spell something
-    else are refused: their probability is that of other words, those of thinking for example.
+    A few special tokens at the end, such as `<|im_end|>`, are no part of the text. Tokens that spell
+    something else are refused: their probability is that of other words, those of thinking for example.
 
     Args:
         value: a list of objects with `token`, perhaps `bytes`, and the number.
