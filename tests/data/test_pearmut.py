@@ -310,6 +310,7 @@ def test_several_campaigns_in_one_json_go_back_as_they_were(tmp_path: Path) -> N
         (line(said={"A": answer(5, {**SPAN, "end_i": 1})}), "'end_i' not before it, got 5 and 1"),
         (line(said={"A": answer(5, 7)}), "a span must be a JSON object, got 7"),
         (line(item={"src": "x", "tgt": {}}, said={}), "'tgt' must say a text"),
+        (line(actions=[{"time": "x"}]), "'time' must be a number, got 'x'"),
     ],
 )
 def test_a_line_that_is_none_is_refused_with_its_number(value: Any, message: str, tmp_path: Path) -> None:

@@ -65,7 +65,8 @@ class _Line:
         actions = self.fields.values.get("actions") or []
         if not isinstance(actions, list):
             self.fields.fail(f"'actions' must be a list, got {actions!r:.80}")
-        return [Fields(action, "action") for action in actions if isinstance(action, dict)]
+        path, line = self.fields.path, self.fields.line
+        return [Fields(action, "action", path, line) for action in actions if isinstance(action, dict)]
 
     @property
     def is_skipped(self) -> bool:
