@@ -14,7 +14,9 @@ from adjudge.llm.body import refuse_duplicate_keys
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.dialect import Dialect, open_dialect
 from adjudge.llm.endpoint import Endpoint
+from adjudge.llm.faults import Fault
 from adjudge.llm.providers import PROVIDERS
+from adjudge.llm.wire import Wire
 from tests.faults.dialects import anthropic, gemini
 from tests.llm.conftest import make_request
 
@@ -248,6 +250,17 @@ def test_an_answer_that_came_as_a_tool_is_text_again() -> None:
     assert read("anthropic", anthropic("No."), asked, **old).text == "No."
     with pytest.raises(AnswerError, match="ambiguous"):
         read("anthropic", anthropic([block, block | {"id": "u"}]), asked, **old)
+
+
+@pytest.mark.parametrize(("twice", "reason"), [("87", None), ("12", "ambiguous")])
+def test_an_answer_that_came_as_a_tool_gives_no_key_two_values(twice: str, reason: str | None) -> None:
+    block = {"type": "tool_use", "id": "t", "name": "answer", "input": {"rating": 87}}
+    body = json.dumps(anthropic([block], stop_reason="tool_use"))
+    raw = body.replace('{"rating": 87}', f'{{"rating": 87, "rating": {twice}}}').encode()
+    row = PROVIDERS["anthropic"]
+    one = Endpoint(provider=row, url=row.base_url, model="claude-opus-4-1", constrained=True)
+    found = Wire(one).read(raw, make_request(schema=SCHEMA))
+    assert (found.reason if isinstance(found, Fault) else None) == reason
 
 
 def test_geminis_log_probabilities_are_read_and_checked() -> None:

@@ -137,9 +137,14 @@ class Wire:
             return replace(fault, usage=usage, body=body)
         return reply
 
+    def reads_objects(self, request: Request) -> bool:
+        """Whether what is judged may be an object of the body itself, in which a key could stand twice."""
+        held = request.schema is not None and self.endpoint.constrained
+        return bool(request.tools) or (held and self.endpoint.provider.dialect == "anthropic")
+
     def _check(self, reply: Reply, raw: bytes, request: Request) -> None:
         """Refuse what a judge would have to take for something else."""
-        if reply.calls:
+        if self.reads_objects(request):
             refuse_duplicate_keys(raw)
         endpoint = self.endpoint
         wanted = request.sampling.logprobs and reply.finish == "stop" and reply.text and not reply.logprobs

@@ -80,7 +80,7 @@ class BatchModel:
             NotYetError: it is in a batch, or will be in the next.
         """
         key = request.key
-        item = self.results.take(key, strictly=bool(request.tools))
+        item = self.results.take(key, strictly=self.wire.reads_objects(request))
         if item is not None:
             outcome = self._read(item, request)
             if isinstance(outcome, Reply):
