@@ -404,6 +404,19 @@ def test_ratings_survive_pearmut_whatever_categories_a_machine_marked(
     assert {rating for _, _, rating, _ in kept[1]} == {70}
 
 
+def test_marks_of_a_machine_want_the_batches_that_showed_them(capsys: pytest.CaptureFixture[str]) -> None:
+    made(capsys, "-n", "ann")
+    judged(rating=70)
+    run(capsys, "campaign", "export", "autumn", "a.csv", "--to", "appraise")
+    text = Path("a.csv").read_text()
+    marked = '"[{""start_i"":0,""end_i"":1,""severity"":""minor""}]"'
+    Path("a.csv").write_text(text.replace(",[],", f",{marked},", 1))
+    code, _, err = run(capsys, "campaign", "import", "winter", "a.csv")
+    assert code == 2
+    assert "a.csv has marks that a machine made, and its batches have none" in err
+    assert not Path("winter").exists()
+
+
 def test_a_campaign_folder_is_exported_before_it_is_imported(capsys: pytest.CaptureFixture[str]) -> None:
     made(capsys, "-n", "1")
     code, _, err = run(capsys, "campaign", "import", "winter", "autumn")

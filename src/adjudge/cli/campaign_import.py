@@ -66,6 +66,11 @@ def command(
     campaign_file = content.campaign
     if campaign_file is None:
         raise UsageError(f"{file} says what was judged, and not by whom when: give a campaign's export")
+    if campaign_file.protocol == "esa-ai" and not _given(campaign_file):
+        raise UsageError(
+            f"{file} has marks that a machine made, and its batches have none: put those beside it that "
+            "people were shown"
+        )
     people = [*dict.fromkeys(s.person for s in campaign_file.submissions)]
     settings = Settings(
         protocol=campaign_file.protocol,
