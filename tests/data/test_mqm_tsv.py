@@ -400,6 +400,23 @@ def test_a_row_that_ends_before_its_severity_is_refused(tmp_path: Path) -> None:
     assert "line 2" in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        ({"rating": "x"}, "'rating' must be a number, got 'x'"),
+        ({"protocol": "esa"}, "protocol esa needs a rating"),
+        ({"protocol": "odd"}, "no protocol 'odd'"),
+    ],
+)
+def test_a_judgement_that_cannot_be_is_refused_with_its_line(
+    stated: dict[str, object], message: str, tmp_path: Path
+) -> None:
+    metadata = json.dumps({"adjudge": {"first": True, **stated}})
+    with pytest.raises(DataError, match=message) as refused:
+        read(tmp_path, row(seg_id="8", doc_id="2"), row(metadata=metadata), heading=NEW)
+    assert "mqm.tsv line 3" in str(refused.value)
+
+
 def test_attention_checks_are_kept_apart_from_errors(tmp_path: Path) -> None:
     rows = [
         row("<v>x</v>"),

@@ -27,7 +27,7 @@ from adjudge.data.labels import read_label
 from adjudge.data.mqm_extras import read_judgement, read_partner, read_span
 from adjudge.data.mqm_rows import Row, read_rows
 from adjudge.data.mqm_spans import Mark, carry_over, read_tags, remove_tags, token_range
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import AdjudgeError, DataError, UsageError
 
 __all__ = ["AttentionCheck", "EditedText", "MqmFile", "read_mqm_tsv"]
 
@@ -210,7 +210,10 @@ class _Reader:
             spans=tuple(spans),
             flags=(*with_partner, *sorted(flags)),
         )
-        return read_judgement(rows[0].metadata, annotation)
+        try:
+            return read_judgement(rows[0].metadata, annotation)
+        except AdjudgeError as error:
+            raise DataError(str(error), path=self.path, line=rows[0].line) from error
 
     def _is_clean(self, row: Row) -> bool:
         clean = [label.lower() in _CLEAN for label in (row.category, row.severity)]
