@@ -526,6 +526,31 @@ def test_a_call_that_cannot_be_read_strictly_is_a_failure(calls: object, reason:
     assert caught.value.reason == reason
 
 
+def cut_chat() -> dict[str, Any]:
+    value = chat([function('{"q": "Ha')])
+    value["choices"][0] |= {
+        "finish_reason": "length",
+        "logprobs": {"content": [{"token": "x", "logprob": -1}]},
+    }
+    return value
+
+
+@pytest.mark.parametrize(
+    ("provider", "value"),
+    [
+        ("openai", cut_chat()),
+        (
+            "anthropic",
+            anthropic([{"type": "tool_use", "id": "a", "name": "search"}], stop_reason="max_tokens"),
+        ),
+        ("gemini", gemini([{"functionCall": {"id": "a"}}], finish="MAX_TOKENS")),
+    ],
+)
+def test_a_call_that_was_cut_is_asked_for_with_more_room_and_not_read(provider: str, value: object) -> None:
+    reply = read(provider, value, make_request(tools=(SEARCH,)))
+    assert (reply.finish, reply.calls, reply.logprobs) == ("length", (), ())
+
+
 def test_one_call_that_stands_there_twice_is_one() -> None:
     twice = [function('{"a": 1}'), function('{"a": 1}'), function('{"a": 1}', id_="b"), function("", id_="c")]
     calls = read("openai", chat(twice), make_request(tools=(SEARCH,))).calls

@@ -112,7 +112,8 @@ class AnthropicDialect:
         if value.get("type") != "message":
             fail_envelope("a message", value.get("type"))
         blocks = _read_blocks(content)
-        calls = read_calls(blocks.calls, redactor)
+        finish = finish_of(value.get("stop_reason"), _FINISHED, frozenset())
+        calls = read_calls(blocks.calls, redactor) if finish == "stop" else ()
         text = blocks.text
         if request.schema is not None and self._endpoint.constrained and self._is_forced:
             text, calls = _unwrap(text, calls)
@@ -120,7 +121,7 @@ class AnthropicDialect:
         return Reply(
             text=read_words(text, redactor),
             model=read_words(name, redactor) if isinstance(name, str) else "",
-            finish=finish_of(value.get("stop_reason"), _FINISHED, frozenset()),
+            finish=finish,
             usage=self.usage(value),
             reasoning=read_words(blocks.thought, redactor),
             calls=calls if request.tools else (),

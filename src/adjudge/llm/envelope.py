@@ -67,15 +67,17 @@ def read_envelope(
     if refusal is not None and not isinstance(refusal, str):
         fail_envelope("a refusal as text", refusal)
     text = read_words(refusal or content, redactor)
+    finish = "refused" if refusal else _finish(choice.get("finish_reason"))
+    is_whole = finish == "stop"
     name = value.get("model")
     return Reply(
         text=text,
         model=read_words(name, redactor) if isinstance(name, str) else "",
-        finish="refused" if refusal else _finish(choice.get("finish_reason")),
+        finish=finish,
         usage=read_usage(value.get("usage"), provider.cached),
         reasoning=read_words(_thinking(message) or thought, redactor),
-        logprobs=_logprobs(choice.get("logprobs"), text, redactor),
-        calls=_calls(message, provider.state, redactor) if with_calls else (),
+        logprobs=_logprobs(choice.get("logprobs"), text, redactor) if is_whole else (),
+        calls=_calls(message, provider.state, redactor) if with_calls and is_whole else (),
     )
 
 

@@ -100,6 +100,7 @@ class GeminiDialect:
             return Reply(text=text, model=model, finish="refused", usage=self.usage(value))
         candidate = _only(candidates)
         finish = finish_of(candidate.get("finishReason"), _FINISHED, _BROKEN_OFF)
+        is_whole = finish == "stop"
         text, thought, calls = _read_parts(_parts(candidate.get("content"), finish))
         return Reply(
             text=read_words(text, redactor),
@@ -107,8 +108,8 @@ class GeminiDialect:
             finish=finish,
             usage=self.usage(value),
             reasoning=read_words(thought, redactor),
-            logprobs=_logprobs(candidate.get("logprobsResult"), text, redactor),
-            calls=read_calls(calls, redactor) if request.tools else (),
+            logprobs=_logprobs(candidate.get("logprobsResult"), text, redactor) if is_whole else (),
+            calls=read_calls(calls, redactor) if request.tools and is_whole else (),
         )
 
     def usage(self, value: object) -> Usage:
