@@ -1,6 +1,6 @@
 """Translations without errors: labels, measures, and what may be published unseen."""
 
-import math
+from itertools import product, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from scipy.stats import binom
 from adjudge.core.annotation import Annotation, Record
 from adjudge.errors import AdjudgeError
 from adjudge.meta.spans.error_free import auc, error_free, mcc
-from adjudge.meta.spans.publishable import publishable, upper_error_bound
+from adjudge.meta.spans.publishable import STARTS, publishable, upper_error_bound
 from tests.meta.spans.judged import esa, marked, run_of, span
 from tests.scoring.records import failed, rated
 
@@ -187,21 +187,53 @@ def test_nothing_can_be_published_of_too_few() -> None:
     assert publishable(np.array([]), np.array([], dtype=bool)).share == 0
 
 
-@pytest.mark.slow
-def test_the_risk_is_kept_as_often_as_promised() -> None:
-    """Of many samples whose error rate rises as the score falls, at most 10 % break the risk."""
-    rng = np.random.default_rng(7)
-    risk, broken, published = 0.1, 0, 0
-    for _ in range(400):
-        scores = np.round(rng.uniform(0, 100, size=800))
-        rate = (100 - scores) / 250  # 0 at 100, 0.4 at 0
-        found = publishable(scores, rng.uniform(size=800) > rate, risk=risk, confidence=0.9)
+def test_what_shows_the_risk_again_after_a_doubt_does_not_count() -> None:
+    """The errors of the best 1800 of 2000 are just few enough, five more are too many, then comes none."""
+    allowed = int(binom.ppf(0.05, 1800, 0.1)) - 1
+    is_free = np.ones(2000, dtype=bool)
+    is_free[:allowed] = is_free[1800:1805] = False
+    assert binom.cdf(allowed, 1800, 0.1) <= 0.05 < binom.cdf(allowed + 1, 1801, 0.1)
+    assert binom.cdf(allowed + 5, 2000, 0.1) <= 0.05
+    assert publishable(np.arange(2000.0, 0, -1), is_free, risk=0.1, confidence=0.5).n == 1800
+
+
+@pytest.mark.parametrize(("n", "risk", "confidence"), [(7, 0.5, 0.81), (8, 0.4, 0.6)])
+def test_the_chance_to_publish_what_breaks_the_risk_is_as_small_as_promised(
+    n: int, risk: float, confidence: float
+) -> None:
+    """Where each has errors with chance `risk`, all that goes out is at its limit; every outcome counts."""
+    chance = 0.0
+    for free in product((True, False), repeat=n):
+        found = publishable(np.arange(n, 0.0, -1), np.array(free), risk=risk, confidence=confidence)
         if found.threshold is not None:
-            published += 1
-            above = np.arange(math.ceil(found.threshold), 101)
-            broken += float(((100 - above) / 250).mean()) > risk
-    assert published > 200
-    assert broken <= 40
+            chance += risk ** (n - sum(free)) * (1 - risk) ** sum(free)
+    assert 0 < chance <= 1 - confidence
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 40), st.floats(0, 1)), min_size=1, max_size=80),
+    rate=st.floats(0, 0.5),
+    risk=st.sampled_from([0.2, 0.4, 0.6]),
+    confidence=st.sampled_from([0.3, 0.8]),
+)
+def test_what_is_published_is_shown_at_each_step_from_a_start_that_no_label_chose(
+    rows: list[tuple[int, float]], rate: float, risk: float, confidence: float
+) -> None:
+    scores = np.array([score for score, _ in rows], dtype=float)
+    is_free = np.array([luck >= rate for _, luck in rows])
+    alone = (1 - confidence) / STARTS
+    shown, possible = {}, []
+    for score in sorted({*scores.tolist()}, reverse=True):
+        above = scores >= score
+        n, errors = int(above.sum()), int((~is_free[above]).sum())
+        shown[n] = binom.cdf(errors, n, risk) <= alone
+        possible += [n] if binom.cdf(0, n, risk) <= alone else []
+    runs = [
+        list(takewhile(shown.__getitem__, (n for n in possible if n >= len(rows) * start / STARTS)))
+        for start in range(STARTS)
+    ]
+    found = publishable(scores, is_free, risk=risk, confidence=confidence)
+    assert found.n == max((n for run in runs for n in run), default=0)
 
 
 # Real data...
