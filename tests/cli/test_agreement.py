@@ -104,6 +104,32 @@ def test_scores_are_compared_as_scores_and_as_pairs(
     assert 0.5 < (pairs["Cohen kappa", "p and q"] or 0) < 1
 
 
+def test_numbers_that_compare_values_need_one_scale(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    points = write(tmp_path / "mqm.jsonl", [mqm("a", str(i), annotator="p") for i in range(40)])
+    ratings = write(tmp_path / "esa.jsonl", [rated("a", str(i), i, annotator="q") for i in range(40)])
+    judge = write(tmp_path / "judge.jsonl", [mqm("a", str(i), annotator="j") for i in range(40)])
+    apart = data_of(capsys, points, ratings, "--judge", judge, "--resamples", "0")
+    assert {m for m, _ in values(apart)} >= {"Pearson", "Kendall tau-c"}
+    assert not [m for m, _ in values(apart) if m.startswith("Krippendorff")]
+    assert apart["tests"] == []
+    assert any("(p: points of errors; q: 0 to 100)" in note for note in apart["notes"])
+
+
+def test_a_judge_on_another_scale_than_people_is_not_tested_beside_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people: list[Record] = [rated("a", str(i), i, annotator=name) for name in "pq" for i in range(40)]
+    path = write(tmp_path / "esa.jsonl", people)
+    alike = write(tmp_path / "alike.jsonl", [rated("a", str(i), i, annotator="j") for i in range(40)])
+    other = write(tmp_path / "other.jsonl", [mqm("a", str(i), annotator="k") for i in range(40)])
+    data = data_of(capsys, path, "--judge", alike, "--judge", other, "--resamples", "0")
+    assert [test["judge"] for test in data["tests"]] == ["j"]
+    assert ("Krippendorff alpha, interval", "all") in values(data)
+    assert [n for n in data["notes"] if n.startswith("k is on another scale (points of errors)")]
+
+
 def test_marked_errors_agree_where_both_or_neither_marked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

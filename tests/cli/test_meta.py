@@ -3,12 +3,14 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import adjudge
 from adjudge.meta.evaluation.results import MetaEvaluation
+from adjudge.meta.measures.tau import kendall_like
 from tests.cli.calling import Asked
-from tests.meta.folders import METRIC, write_folder, write_own, write_ratings, write_scores
+from tests.meta.folders import GOLD, METRIC, write_folder, write_own, write_ratings, write_scores
 
 KEYS = [
     "sys_accuracy",
@@ -135,6 +137,11 @@ def test_a_measure_without_value_is_null_and_says_why(
         (["--lp", "en-fr"], "no language pair 'en-fr'"),
         (["--scores", "nothing.seg.score"], "nothing.seg.score"),
         (["--task", "wmt20"], "no task 'wmt20'"),
+        (
+            ["--threshold", "2"],
+            "no measure here takes a threshold; one that does: --measures seg_kendall",
+        ),
+        (["--measures", "seg_kendall_like", "--threshold", "-1"], "0 or more; got -1"),
     ],
 )
 def test_what_is_not_there_is_said_in_one_line(
@@ -166,6 +173,22 @@ def test_python_and_the_command_say_the_same(folder: Path, capsys: pytest.Captur
     assert {m.name: m.results["spa"].value for m in found.metrics} == {
         name: row["spa"] for name, row in printed["metrics"].items()
     }
+
+
+def test_the_kendall_like_measure_counts_pairs_as_far_apart_as_is_said(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("meta", folder, "--measures", "seg_kendall_like", "--intervals", "--format", "json")
+    far, near = (Asked(capsys, *asked, *more).json for more in ((), ("--threshold", "2")))
+    systems = near["systems"]
+    gold, metric = (np.array([side[s] for s in systems], float) for side in (GOLD, METRIC))
+    wanted = kendall_like(gold, metric, "item", threshold=2).value
+    row = near["metrics"]["COMET-refA"]
+    assert far["metrics"]["COMET-refA"]["seg_kendall_like"] is None  # no two are 25 apart
+    assert row["seg_kendall_like"] == wanted is not None
+    assert row["intervals"]["seg_kendall_like"] is not None
+    assert "|threshold:2|" in near["signature"]
+    assert "threshold" not in far["signature"]
 
 
 def test_measures_and_tasks_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -63,6 +63,10 @@ def command(
     scale: Annotated[
         Literal["range", "minmax"], typer.Option(help="Of mean errors: the protocol's, or the scores'.")
     ] = "range",
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="Of seg_kendall_like: smallest difference in gold that counts; else 25."),
+    ] = None,
     compat: Annotated[
         Literal["mtme"] | None, typer.Option(help="Round as mt-metrics-eval does, where that differs.")
     ] = None,
@@ -118,6 +122,7 @@ def command(
         "task": task,
         "average": average,
         "reference": reference,
+        "threshold": threshold,
         "compat": compat,
         "weights": weights,
         "test": test,

@@ -94,7 +94,8 @@ def find_agreement(
     Preferences: percentage agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha (nominal, ordinal).
     Scores: Krippendorff's alpha (ordinal, interval) and, of each two annotators, the measures of
     `meta.agreement.two`. Judges against people by the alternative-annotator test also. An annotator that
-    stands in several sources is compared with itself. What failed has no label and is in no number.
+    stands in several sources is compared with itself. Alpha and the test compare values, and are left out
+    of scores on different scales. What failed has no label and is in no number.
 
     Args:
         people: whose agreement is wanted.
@@ -114,7 +115,8 @@ def find_agreement(
     failed = sum(isinstance(r, Failure) for s in apart for r in s.records)
     notes = [_failed_note(failed)] if failed else []
     notes += undecided_note(r for s in apart for r in s.records if isinstance(r, Preference))
-    return Agreement(rows=tuple(rows), tests=tests, notes=(*notes, *_apart_notes(tables)))
+    notes += [note for table in tables for note in (*_scale_notes(table), *_apart_notes(table))]
+    return Agreement(rows=tuple(rows), tests=tests, notes=tuple(notes))
 
 
 def _failed_note(failed: int) -> str:
@@ -122,16 +124,38 @@ def _failed_note(failed: int) -> str:
     return f"{count(failed, 'judgement')} failed; {have} in no number."
 
 
-def _apart_notes(tables: Sequence[LabelTable]) -> Iterator[str]:
+def _scale_notes(table: LabelTable) -> Iterator[str]:
+    """Say whose scores are not compared as values, because they lie on different scales."""
+    if not table.is_on_one_scale(table.people):
+        scales = "; ".join(f"{name}: {table.scales[name]}" for name in table.people)
+        test = " and the alternative-annotator test" if table.judges else ""
+        yield (
+            f"The scores lie on different scales ({scales}). Krippendorff's alpha{test} would compare "
+            "their values, and are left out; --pairs compares preferences."
+        )
+    elif len(table.people) > 1:
+        for judge in _elsewhere(table):
+            yield (
+                f"{judge} is on another scale ({table.scales[judge]}) than the others "
+                f"({table.scales[table.people[0]]}): no alternative-annotator test; "
+                "--pairs compares preferences."
+            )
+
+
+def _elsewhere(table: LabelTable) -> list[str]:
+    """Judges whose values cannot be compared with those of all people."""
+    return [judge for judge in table.judges if not table.is_on_one_scale([*table.people, judge])]
+
+
+def _apart_notes(table: LabelTable) -> Iterator[str]:
     """Say how many pairs of people share nothing, and have no row."""
-    for table in tables:
-        judged = ~np.isnan(table.labels_of(table.people))
-        two = list(combinations(range(len(table.people)), 2))
-        apart = sum(not (judged[:, a] & judged[:, b]).any() for a, b in two)
-        if apart:
-            on = f" on {table.criterion}" if table.criterion else ""
-            which = of_all(apart, len(two), "pair of annotators", "pairs of annotators")
-            yield f"{which} judged nothing in common{on}, and {form(apart, 'has', 'have')} no row."
+    judged = ~np.isnan(table.labels_of(table.people))
+    two = list(combinations(range(len(table.people)), 2))
+    apart = sum(not (judged[:, a] & judged[:, b]).any() for a, b in two)
+    if apart:
+        on = f" on {table.criterion}" if table.criterion else ""
+        which = of_all(apart, len(two), "pair of annotators", "pairs of annotators")
+        yield f"{which} judged nothing in common{on}, and {form(apart, 'has', 'have')} no row."
 
 
 def _tables(
@@ -158,7 +182,8 @@ def _among(table: LabelTable, settings: AgreementSettings) -> Iterator[Agreement
     if len(table.people) > 1:
         if table.grid is None:
             yield row(measure="Fleiss kappa", between=ALL, result=fleiss_kappa(labels, draws))
-        for level in _LEVELS[table.grid is None]:
+        levels = _LEVELS[table.grid is None] if table.is_on_one_scale(table.people) else ()
+        for level in levels:
             found = krippendorff_alpha(labels, level, draws)
             yield row(measure=f"Krippendorff alpha, {level}", between=ALL, result=found)
     for two in combinations(table.people, 2):
@@ -207,7 +232,8 @@ def _tests(table: LabelTable, settings: AgreementSettings) -> Iterator[tuple[str
     if len(table.people) < 2:
         return
     gold, alignment = table.labels_of(table.people), _ALIGNMENTS[table.grid is None]
-    for judge in table.judges:
+    apart = _elsewhere(table)
+    for judge in (name for name in table.judges if name not in apart):
         labels = table.labels_of([judge])[:, 0]
         yield (
             judge,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,6 +31,7 @@ class LabelTable:
         grid: of scores: annotators by systems by segments; None for verdicts.
         errors: of scores with marked errors: `any`, `minor`, `major` to how many were marked, shaped as the
             grid.
+        scales: of scores: annotator to what the scale is called; only values on one scale can be compared.
     """
 
     criterion: str
@@ -39,11 +41,16 @@ class LabelTable:
     groups: Sequence[int]
     grid: Floats | None = None
     errors: Mapping[str, Floats] = field(default_factory=dict)
+    scales: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def judges(self) -> tuple[str, ...]:
         """Annotators that are compared with people."""
         return tuple(a for a in self.annotators if a not in self.people)
+
+    def is_on_one_scale(self, names: Iterable[str]) -> bool:
+        """Whether labels of these annotators are values that can be compared."""
+        return len({self.scales.get(name) for name in names}) <= 1
 
     def labels_of(self, names: Sequence[str]) -> Floats:
         """Units by these annotators."""
@@ -84,8 +91,11 @@ def score_table(sources: Sequence[Source], people: Sequence[str]) -> LabelTable:
     systems = {key: place for place, key in enumerate(sorted({r.system for r in every}))}
     grid = np.full((len(by_annotator), len(systems), len(segments)), np.nan)
     errors = {kind: grid.copy() for kind in ("any", "minor", "major")}
-    for row, (source, records) in enumerate(by_annotator.values()):
-        for s in score(records, weights=source.weights if _has_weights(records) else None).segments:
+    scales = {}
+    for row, (name, (source, records)) in enumerate(by_annotator.items()):
+        scored = score(records, weights=source.weights if _has_weights(records) else None)
+        scales[name] = _scale(scored.range)
+        for s in scored.segments:
             if s.score is not None:
                 grid[row, systems[s.system], segments[s.lp, s.segment]] = s.score
         for record in records:
@@ -102,7 +112,16 @@ def score_table(sources: Sequence[Source], people: Sequence[str]) -> LabelTable:
         groups=list(range(len(segments))) * len(systems),
         grid=grid,
         errors=errors if has_errors else {},
+        scales=scales,
     )
+
+
+def _scale(bounds: tuple[float, float]) -> str:
+    """What a scale is called; points of errors are one scale, whether or not they are capped."""
+    low, high = bounds
+    if high == 0:
+        return "points of errors"
+    return "no stated range" if math.isinf(low) and math.isinf(high) else f"{low:g} to {high:g}"
 
 
 def _has_weights(records: Sequence[Record]) -> bool:

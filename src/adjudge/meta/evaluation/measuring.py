@@ -45,6 +45,8 @@ def arguments(
         options["average"] = average
     if settings.compat is not None and "compat" in found.options:
         options["compat"] = settings.compat
+    if settings.threshold is not None and "threshold" in found.options:
+        options["threshold"] = settings.threshold
     if "scale" in found.options:
         options |= {"scale": settings.scale, "gold_range": gold.range, "metric_range": metric.range}
     return options

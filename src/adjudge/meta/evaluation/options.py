@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,6 +57,7 @@ class Options(TypedDict, total=False):
         segments: `all`: scores of systems as their files have them; `annotated`: means over what gold judged.
         weights: of marked errors, wherever gold or metrics have any; else the run's, else `mqm-google`.
         scale: of mean errors, `range` of the protocol or `minmax` of the scores.
+        threshold: of `seg_kendall_like`, smallest difference of gold scores that counts; 25 if left out.
         strata: also by domain, document, length of the source or worst severity.
         length_bins: where a longer source begins, in tokens.
         smallest: judged translations that a stratum needs to have numbers.
@@ -84,6 +86,7 @@ class Options(TypedDict, total=False):
     segments: Segments
     weights: str
     scale: Scale
+    threshold: float | None
     strata: StratumKind | Sequence[StratumKind]
     length_bins: Sequence[int]
     smallest: int
@@ -113,6 +116,7 @@ class Settings:
     segments: Segments = "all"
     weights: str | None = None
     scale: Scale = "range"
+    threshold: float | None = None
     strata: tuple[StratumKind, ...] = ()
     length_bins: tuple[int, ...] = (12, 27)
     smallest: int = 30
@@ -143,7 +147,17 @@ class Settings:
             raise UsageError(f"bins of length must rise, got {', '.join(map(str, self.length_bins))}")
         if self.smallest < 2:
             raise UsageError(f"a stratum needs 2 translations or more, got {self.smallest}")
+        self._check_threshold()
         self._check_draws()
+
+    def _check_threshold(self) -> None:
+        if self.threshold is None:
+            return
+        if not 0 <= self.threshold < math.inf:
+            raise UsageError(f"threshold is a difference of gold scores, 0 or more; got {self.threshold}")
+        if not any("threshold" in MEASURES[name].options for name in self.measures):
+            having = ",".join(name for name, measure in MEASURES.items() if "threshold" in measure.options)
+            raise UsageError(f"no measure here takes a threshold; one that does: --measures {having}")
 
     def _check_draws(self) -> None:
         if self.resamples < 1:
@@ -176,6 +190,7 @@ class Settings:
         """Settings that move a number and are not the usual ones, name to value."""
         names = ["average", "compat", "segments", "weights", "scale"]
         found = {n: str(getattr(self, n)) for n in names if getattr(self, n) != getattr(Settings, n)}
+        found |= {} if self.threshold is None else {"threshold": f"{self.threshold:g}"}
         if self.intervals or self.clusters:
             found |= {"resamples": str(self.resamples), "seed": str(self.seed)}
             found |= {"units": "documents"} if self.by_document else {}
@@ -209,6 +224,7 @@ class Settings:
             segments=options.get("segments", "all"),
             weights=options.get("weights"),
             scale=options.get("scale", "range"),
+            threshold=options.get("threshold"),
             strata=names(options.get("strata", ())),
             length_bins=tuple(options.get("length_bins", (12, 27))),
             smallest=options.get("smallest", 30),
