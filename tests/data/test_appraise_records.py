@@ -73,6 +73,36 @@ def test_items_without_a_line_are_named_by_document_and_place(tmp_path: Path) ->
     assert [segment.segment for segment in found] == ["doc:1", "doc:2"]
 
 
+def test_a_document_without_lines_may_go_on_in_the_next_batch(tmp_path: Path) -> None:
+    def shown(number: int, system: str) -> dict[str, Any]:
+        text = {"sourceText": f"s{number % 10}", "targetText": f"{system}{number % 10}", "_item": ""}
+        return {**ITEM, **text, "documentID": f"doc#{system}", "targetID": f"set.{system}", "itemID": number}
+
+    first = [shown(1, "A"), shown(2, "A"), shown(11, "B")]
+    second = [shown(3, "A"), shown(12, "B"), shown(13, "B")]
+    path = tmp_path / "batches.json"
+    tasks = [{"items": first, "task": TASK}, {"items": second, "task": {**TASK, "batchNo": 3}}]
+    path.write_text(json.dumps(tasks))
+    found = batches_test_set(read_batches(path), "set")
+    assert [(s.segment, s.source, dict(s.translations)) for s in found] == [
+        (f"doc:{n}", f"s{n}", {"A": f"A{n}", "B": f"B{n}"}) for n in (1, 2, 3)
+    ]
+    judged = export(
+        tmp_path,
+        row(batch="03", item=3, document="doc#A"),
+        row(batch="03", item=13, document="doc#B").replace("set.A", "set.B"),
+    )
+    for as_campaign in (False, True):
+        records = read_content(judged, as_campaign=as_campaign).records or ()
+        assert [(r.segment, r.systems) for r in records] == [("doc:3", ("A",)), ("doc:3", ("B",))]
+
+
+def test_a_sentence_that_stands_twice_in_a_document_is_two_segments(tmp_path: Path) -> None:
+    items = [{**ITEM, "_item": "", "itemID": n, "targetText": f"t{n}"} for n in (1, 2)]
+    found = batches_test_set(read_batches(write(tmp_path, *items)), "set")
+    assert [(s.segment, s.translations["A"]) for s in found] == [("doc:1", "t1"), ("doc:2", "t2")]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -227,22 +227,29 @@ def batches_test_set(batches: Sequence[Batch], name: str) -> TestSet:
         DataError: a segment has different sources or translations in different places.
     """
     found: dict[tuple[str, str], Segment] = {}
-    for batch in batches:
-        for item, named in named_items(batch):
-            if item.kind == "TGT" and not item.is_tutorial:
-                seen = found.get((batch.lp, named))
-                found[batch.lp, named] = _with(seen, batch, item, named)
+    for batch, item, named in named_items(batches):
+        if item.kind == "TGT" and not item.is_tutorial:
+            seen = found.get((batch.lp, named))
+            found[batch.lp, named] = _with(seen, batch, item, named)
     return TestSet(name=name, segments=tuple(sorted(found.values(), key=_order)))
 
 
-def named_items(batch: Batch) -> Iterator[tuple[BatchItem, str]]:
-    """Items of a batch and the ids of their segments: as said, the line, from 1, or else `DOCUMENT:PLACE`."""
-    places: Counter[tuple[str, str]] = Counter()
-    for item in batch.items:
-        places[item.document, item.target] += 1
-        place = f"{item.text_id}:{places[item.document, item.target]}"
-        named = place if item.line is None else str(item.line + 1)
-        yield item, str(item.more.get(SEGMENT, named))
+def named_items(batches: Iterable[Batch]) -> Iterator[tuple[Batch, BatchItem, str]]:
+    """Items of batches and the ids of their segments: as said, the line, from 1, or else `DOCUMENT:PLACE`.
+
+    A place is that of a source in its document, in the order shown, since a document may go on in another
+    batch; a source that stands in it several times has as many places.
+    """
+    places: defaultdict[tuple[str, str], dict[tuple[str, int], int]] = defaultdict(dict)
+    for batch in batches:
+        times: Counter[tuple[str, str, str]] = Counter()
+        for item in batch.items:
+            source = (item.document, item.target, item.source)
+            times[source] += 1
+            known = places[batch.lp, item.text_id]
+            place = known.setdefault((item.source, times[source]), len(known) + 1)
+            named = f"{item.text_id}:{place}" if item.line is None else str(item.line + 1)
+            yield batch, item, str(item.more.get(SEGMENT, named))
 
 
 def _order(segment: Segment) -> tuple[str, int, str]:

@@ -104,30 +104,28 @@ def _all_shown(batches: Sequence[Batch]) -> dict[_Key, _Shown]:
     found: dict[_Key, _Shown] = {}
     tasks: dict[tuple[int, str, str], int] = {}
     places: Counter[int] = Counter()
-    for batch in batches:
-        originals = _originals(batch)
-        for item, segment in named_items(batch):
-            task = tasks.setdefault((batch.number, item.document, item.target), len(tasks) + 1)
-            key = (batch.number, item.number, item.document, item.target, item.kind)
-            if key in found:
-                raise shown_twice(*key[:3])
-            found[key] = _Shown(
-                item=item,
-                batch=batch,
-                segment=segment,
-                task=task,
-                place=places[task],
-                original=originals.get((item.system, segment)) if item.kind == "BAD" else None,
-            )
-            places[task] += 1
-    return found
-
-
-def _originals(batch: Batch) -> dict[tuple[str, str], str]:
-    """System and segment to the translation that was not damaged."""
-    return {
-        (item.system, segment): item.translation for item, segment in named_items(batch) if item.kind == "TGT"
+    named = [*named_items(batches)]
+    originals = {
+        (batch.number, item.system, segment): item.translation
+        for batch, item, segment in named
+        if item.kind == "TGT"
     }
+    for batch, item, segment in named:
+        task = tasks.setdefault((batch.number, item.document, item.target), len(tasks) + 1)
+        key = (batch.number, item.number, item.document, item.target, item.kind)
+        if key in found:
+            raise shown_twice(*key[:3])
+        original = originals.get((batch.number, item.system, segment))
+        found[key] = _Shown(
+            item=item,
+            batch=batch,
+            segment=segment,
+            task=task,
+            place=places[task],
+            original=original if item.kind == "BAD" else None,
+        )
+        places[task] += 1
+    return found
 
 
 def _submission(
