@@ -138,6 +138,7 @@ def _take(store: Path, run: str, shards: Sequence[tuple[Path, RunInfo]]) -> Call
             if (path / STORE).is_file():
                 take_calls(store, run, path / STORE, run_name(info.secret))
     with closing(CallStore(store, run)) as whole:
+        whole.sync()  # the shards are removed next
         return whole.totals()
 
 
