@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from adjudge.core.annotation import Annotation, Record
     from adjudge.core.run import Run
     from adjudge.core.score import Scores
+    from adjudge.core.segment import TestSet
     from adjudge.meta.agreement.sources import Source
     from adjudge.meta.comparing.replacing import Judged
     from adjudge.meta.comparing.two_systems import Place
@@ -34,6 +35,7 @@ __all__ = [
     "read_source",
     "refuse_of_judgements",
     "takes_texts",
+    "texts_of",
 ]
 
 WeightsOption = Annotated[
@@ -141,7 +143,20 @@ def takes_texts(path: Path) -> bool:
     from adjudge.data.formats import find_format
     from adjudge.data.load import detect
 
-    return find_format(detect(path)).takes_texts
+    return str(path) != "-" and find_format(detect(path)).takes_texts
+
+
+def texts_of(path: Path, lp: str | None, texts: Path | None) -> TestSet | None:
+    """Texts that are given, else those of a run, of a file that has some, or that a score file lies in."""
+    from adjudge.data.formats import find_format
+    from adjudge.data.load import detect, load
+    from adjudge.data.mtme_ratings import find_test_set
+
+    if texts is not None:
+        return load(texts, lp)
+    if str(path) != "-" and "test set" in find_format(detect(path)).holds:
+        return load(path, lp)
+    return find_test_set(path)
 
 
 def read_if_taken(path: Path, lp: str | None, texts: Path | None) -> Judged:

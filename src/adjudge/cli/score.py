@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from adjudge.cli.options import LpOption, existing
-from adjudge.cli.output import FormatOption, is_for_people, print_result
-from adjudge.cli.scorable import CriterionOption, TextsOption, WeightsOption, read_scores
+from adjudge.cli.output import FormatOption, is_for_people, print_note, print_result
+from adjudge.cli.scorable import (
+    CriterionOption,
+    TextsOption,
+    WeightsOption,
+    read_scores,
+    takes_texts,
+    texts_of,
+)
 from adjudge.core.score import listed
+from adjudge.errors import UsageError
 
 if TYPE_CHECKING:
     from adjudge.core.score import Scores, SegmentScore
@@ -36,6 +44,10 @@ def command(
     lp: LpOption = None,
     criterion: CriterionOption = None,
     test_set: TextsOption = None,
+    score_files: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Also write files of mt-metrics-eval: LP/NAME-REF.seg.score..."),
+    ] = None,
     form: FormatOption = "table",
 ) -> None:
     """Turn records into numbers: errors by weights, preferences into win rates, ratings as they are.
@@ -46,10 +58,25 @@ def command(
     from adjudge.meta.intervals import with_intervals
     from adjudge.report.score_tables import document_table, segment_table, system_table
 
-    scores = with_intervals(read_scores(path, weights=weights, lp=lp, criterion=criterion, texts=test_set))
+    taken = test_set if score_files is None or takes_texts(path) else None
+    read = read_scores(path, weights=weights, lp=lp, criterion=criterion, texts=taken)
+    if score_files is not None:
+        _write(score_files, read, path, lp, test_set)
+    scores = with_intervals(read)
     tables = {"seg": segment_table, "doc": document_table, "sys": system_table}
     table = tables[level](scores, exact=not is_for_people(form))
     print_result(form, table, _data(scores, level), scores.notes)
+
+
+def _write(folder: Path, scores: Scores, path: Path, lp: str | None, texts: Path | None) -> None:
+    """Write score files; the texts are those that are given, or lie with what was scored."""
+    from adjudge.report.score_files import write_score_files
+
+    known = texts_of(path, lp, texts)
+    if known is None:
+        raise UsageError(f"score files have a line for each segment, and {path} has no texts: add --test-set")
+    written = write_score_files(folder, scores, known)
+    print_note(f"adjudge: {', '.join(map(str, written))}")
 
 
 def _data(scores: Scores, level: Level) -> dict[str, Any]:

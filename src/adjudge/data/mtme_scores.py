@@ -104,7 +104,8 @@ def _take(record: Annotation, found: dict[tuple[str, str], float]) -> None:
     what = f"{record.system!r} of segment {record.segment!r}"
     if record.rating is None:
         raise DataError(
-            f"{what} has no rating by {record.annotator!r}; `adjudge score` turns spans into numbers"
+            f"{what} has no rating by {record.annotator!r}; "
+            "`adjudge score RUN --score-files DIR` writes scores of errors"
         )
     if (record.system, record.segment) in found:
         raise UsageError(f"{what} was rated twice; a score file holds one rating: choose --annotator")
