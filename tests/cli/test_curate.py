@@ -78,6 +78,7 @@ def test_listed_pairs_that_are_not_judged_are_told(capsys: pytest.CaptureFixture
         (("curate", "select", SET, "--lp", "en-de"), 2, "one of them"),
         (("curate", "select", SET, "--lp", "en-de", "--by", "variance", "--out", "x"), 2, "needs a metric"),
         (("curate", "select", SET, "--lp", "en-de", "--budget", "0", "--out", "x"), 2, "--budget must be"),
+        (("curate", "select", SET, "--scores", GOLD, "--out", "x"), 2, "--by random looks at no scores"),
         (("curate", "agreement", MQM), 1, "no rating"),
     ],
 )

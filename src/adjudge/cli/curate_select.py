@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from adjudge.meta.evaluation.eval_set import EvalSet
 
 __all__ = ["command"]
+
+_BLIND: Final = frozenset({"random", "diversity"})
+"""Ways that look at no score."""
 
 
 def command(
@@ -67,6 +70,8 @@ def command(
         raise UsageError(
             "give --out FILE to choose segments, or --gold to see what a choice is worth; one of them"
         )
+    if out is not None and (scores or metrics) and by in _BLIND:
+        raise UsageError(f"--by {by} looks at no scores: choose variance, disagreement or combined")
     found = read_eval_set(
         test_set,
         lp,
@@ -107,8 +112,8 @@ def _choose(found: EvalSet, texts: TestSet, wanted: _Wanted, out: Path) -> None:
     places = choose(values, read_budget(wanted.budget, float(costs.sum())), costs)
     ranked = sorted(places, key=lambda place: -values[place])
     write_test_set(out, _marked(texts, wanted.by, ranked))
-    names = ", ".join(found.metrics) or "no metric"
-    note = f"{found.lp}, by {wanted.by} of {names}; budget in {wanted.unit}, seed {wanted.seed}"
+    of = "" if wanted.by in _BLIND else f" of {', '.join(found.metrics) or 'no metric'}"
+    note = f"{found.lp}, by {wanted.by}{of}; budget in {wanted.unit}, seed {wanted.seed}"
     rows, listed = [], []
     for rank, place in enumerate(ranked, start=1):
         segment, value = texts.segments[place], float(values[place])
