@@ -53,6 +53,7 @@ def test_a_folder_with_a_test_set_is_loaded(tmp_path: Path) -> None:
         ("x.jsonl", "", "jsonl"),
         ("x.jsonl", '\ufeff\r\n{"kind": "failure", "annotator": "a"}\n', "records"),
         ("x.jsonl", '{"src_lang": "zh", "trans_lang": "en"}\n', "ment-jsonl"),
+        ("x.jsonl", '{"scores": {}, "src_text": "a", "tgt_text": {}, "doc_id": "b"}\n', "wmt25-jsonl"),
         ("x.tsv", "system\tdoc\tdoc_id\n", "mqm-tsv"),
         ("x.tsv", "doc_id\tsegment_id\tsource_lang\n", "wmt25"),
         ("x.seg.rating", "", "mtme-ratings"),

@@ -41,6 +41,7 @@ from adjudge.data.submission_records import campaign_test_set, final_records, se
 from adjudge.data.submissions import CampaignFile
 from adjudge.data.text import write_text_folder
 from adjudge.data.wmt25 import read_wmt25
+from adjudge.data.wmt25_jsonl import read_wmt25_jsonl
 from adjudge.data.wmt25_writer import write_wmt25
 from adjudge.data.xliff_judged import read_judged_xliff
 from adjudge.data.xliff_writer import write_xliff
@@ -113,6 +114,9 @@ def _read_with_texts(path: Path, name: str, lp: str | None) -> Content:
     if name == "xliff":
         judged = read_judged_xliff(path, lp)
         return Content(test_set=judged.test_set, records=judged.records or None, met=judged.met, origin=path)
+    if name == "wmt25-jsonl":
+        said = read_wmt25_jsonl(path, lp)
+        return Content(test_set=said.test_set, records=said.records, met=said.met)
     loaded, records = load(path, lp, form=name), None
     if name == "run":
         records = _of_lp(read_records(path), lp)

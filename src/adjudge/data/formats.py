@@ -87,6 +87,12 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="WMT25's table of texts and marked errors (TSV); predictions of its second task",
     ),
     Format(
+        name="wmt25-jsonl",
+        holds="test set, records",
+        title="WMT25's general task with what people said (JSONL)",
+        writes=False,
+    ),
+    Format(
         name="campaign",
         holds="test set, records",
         title="our export of a campaign: who judged what when, a submission a line",

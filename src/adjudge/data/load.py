@@ -28,6 +28,7 @@ from adjudge.data.submission_records import campaign_test_set
 from adjudge.data.text import is_text_folder, read_files, read_text_folder, split_names
 from adjudge.data.tmx import read_tmx
 from adjudge.data.wmt25 import read_wmt25
+from adjudge.data.wmt25_jsonl import read_wmt25_jsonl
 from adjudge.data.xliff import read_xliff
 from adjudge.data.xlsx import read_xlsx
 from adjudge.data.xml_files import check_type, root_name
@@ -60,6 +61,7 @@ _ROOTS: Final = ("xliff", "tmx")
 _KEYS: Final = {
     "campaign": (b'"schema"', b'"adjudge-campaign/'),
     "ment-jsonl": (b'"src_lang"', b'"trans_lang"'),
+    "wmt25-jsonl": (b'"doc_id"', b'"src_text"', b'"tgt_text"'),
     "records": (b'"kind"', b'"annotator"'),
     "jsonl": (b'"segment"', b'"source"'),
     "pearmut-campaign": (b'"campaign_id"', b'"data"', b'"info"'),
@@ -134,6 +136,7 @@ _READERS: Final[Mapping[str, Callable[[Path, str | None], TestSet]]] = {
     "text": read_text_folder,
     "tmx": read_tmx,
     "wmt25": lambda path, lp: read_wmt25(path, lp).test_set,
+    "wmt25-jsonl": lambda path, lp: read_wmt25_jsonl(path, lp).test_set,
     "xliff": read_xliff,
     "xlsx": read_xlsx,
 }

@@ -29,7 +29,7 @@ from adjudge.meta.evaluation.score_sources import (
 __all__ = ["find_set_lps", "known_name", "read_eval_set", "read_one"]
 
 _FOLDERS: Final = frozenset({"mtme", "ment"})
-_JUDGED_TEXTS: Final = frozenset({"mqm-tsv", "ment-jsonl", "wmt25"})
+_JUDGED_TEXTS: Final = frozenset({"mqm-tsv", "ment-jsonl", "wmt25", "wmt25-jsonl"})
 """Formats that hold texts and the gold of these texts in one file."""
 
 _LEVELS: Final = frozenset({"seg", "sys"})
