@@ -18,8 +18,8 @@ def command(
 ) -> None:
     """Copy the store of a campaign to a file; those who work notice nothing.
 
-    To go back, stop the server, remove campaign.sqlite-wal and campaign.sqlite-shm, and put the file in the place
-    of campaign.sqlite: what a killed server left in the former two would be written over it.
+    To go back, stop the server, remove campaign.sqlite-wal and campaign.sqlite-shm, and put the file in the
+    place of campaign.sqlite: what a killed server left in the former two would be written over it.
     """
     from adjudge.campaigns.campaign import open_campaign
 
