@@ -21,12 +21,22 @@ import adjudge
 from adjudge.campaigns.protocols import NAMES, find_campaign_protocol
 from adjudge.cli.main import COMMANDS, GROUPS
 from adjudge.core.protocol import PROTOCOLS
-from adjudge.data.formats import FORMATS
+from adjudge.data.formats import FORMATS, Format
 from adjudge.judges import JUDGES
 from adjudge.meta.measures import MEASURES, Measure
 from adjudge.metrics import METRICS
 
 ROOT: Final = Path(__file__).parents[1]
+
+_FORMAT_MODULES: Final[Mapping[str, str]] = {
+    "ment-jsonl": "ment",
+    "run": "run_dir",
+    "campaign": "submissions",
+    "pearmut": "pearmut_submissions",
+    "pearmut-campaign": "pearmut",
+    "csv": "csv_texts",
+}
+"""Formats whose module in `data/` has another name."""
 
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "Start": ("index", "tutorial", "guides", "why-different", "citing"),
@@ -128,9 +138,7 @@ def _reference() -> Iterator[tuple[str, str]]:
     for name in dict.fromkeys((*PROTOCOLS, *NAMES)):
         yield f"reference/protocols/{name}.md", _protocol_page(name)
     for form in FORMATS:
-        ways = "read and written" if form.writes else "read"
-        said = f"# {form.name}\n\n{form.title}.\n\nHolds: {form.holds}; {ways}.\n"
-        yield f"reference/formats/{form.name}.md", said
+        yield f"reference/formats/{form.name}.md", _format_page(form)
     yield "reference/commands.md", _commands_page()
     yield "reference/python.md", _python_page()
 
@@ -175,6 +183,14 @@ def _plain(function: Any) -> Any:  # noqa: ANN401 (functions, and what stands ar
     while (inner := getattr(function, "func", None) or getattr(function, "__wrapped__", None)) is not None:
         function = inner
     return function
+
+
+def _format_page(form: Format) -> str:
+    """What a format is, and what its reader or writer says of it."""
+    ways = " and ".join(way for way, does in (("read", form.reads), ("written", form.writes)) if does)
+    name = _FORMAT_MODULES.get(form.name, form.name.replace("-", "_"))
+    said = inspect.getdoc(importlib.import_module(f"adjudge.data.{name}")) or ""
+    return f"# {form.name}\n\n{form.title}.\n\nHolds: {form.holds}; {ways}.\n\n{said}\n"
 
 
 def _protocol_page(name: str) -> str:
