@@ -79,3 +79,20 @@ def test_what_cannot_be_meant_is_refused(options: dict[str, object], message: st
 def test_texts_beside_the_scores_of_a_test_set_are_refused() -> None:
     with pytest.raises(UsageError, match="is of a test set: its path is the baseline"):
         adjudge.gate("set", systems=("old", "new"), margin=1, gold="mqm", test_set="other")
+
+
+def test_weights_and_criteria_are_chosen_as_by_the_command() -> None:
+    def judged(system: str, category: str) -> list[Record]:
+        return [mqm(system, str(i), error("minor", category)) for i in range(20)]
+
+    old, new = judged("old", "fluency/punctuation"), judged("new", "fluency/grammar")
+    google, plain = (adjudge.gate(old, new, margin=0.5, weights=w) for w in (None, "ea-prompt"))
+    assert google.rows[0].found.difference == pytest.approx(-0.9)
+    assert plain.rows[0].found.difference == 0
+    with pytest.raises(UsageError, match="a criterion chooses among preferences"):
+        adjudge.gate(old, new, margin=1, criterion="fluency")
+
+
+def test_a_criterion_beside_the_scores_of_a_test_set_is_refused() -> None:
+    with pytest.raises(UsageError, match="test_set and criterion are left out"):
+        adjudge.gate("set", systems=("old", "new"), margin=1, gold="mqm", criterion="fluency")

@@ -36,6 +36,8 @@ def gate(  # noqa: PLR0913 (what can be asked for; every one but the margin has 
     gold: str | None = None,
     metric: str | None = None,
     test_set: TestSet | Path | str | None = None,
+    weights: str | None = None,
+    criterion: str | None = None,
     domain_margin: float | None = None,
     alpha: float = 0.05,
     power: float = 0.8,
@@ -55,6 +57,8 @@ def gate(  # noqa: PLR0913 (what can be asked for; every one but the margin has 
         gold: of a test set, whose path is `baseline`: the gold, its own or a file, whose scores count.
         metric: of a test set: the metric, its own or a file, whose scores count.
         test_set: texts that say the domains; else a run's own.
+        weights: of marked errors; None for those of the run, else `mqm-google`.
+        criterion: of preferences; None for the only one, else `overall`.
         domain_margin: margin of each language pair and domain; None for `margin`.
         alpha: chance, at most, of each wrong verdict.
         power: chance to decide that the number of further segments is for.
@@ -82,17 +86,21 @@ def gate(  # noqa: PLR0913 (what can be asked for; every one but the margin has 
     is_one = candidate is None or candidate is baseline or (len(paths) == 2 and paths[0] == paths[1])
     chosen = old_and_new(systems, is_one=is_one)
     if gold is not None or metric is not None:
-        is_alone = candidate is None and test_set is None
+        is_alone = candidate is None and test_set is None and criterion is None
         if not is_alone or (gold and metric) or not isinstance(baseline, Path | str):
-            raise UsageError("gold or metric, one of them, is of a test set: its path is the baseline")
-        return gate_test_set(Path(baseline), lp, (gold, metric), chosen or (), settings)
+            raise UsageError(
+                "gold or metric, one of them, is of a test set: its path is the baseline, and candidate, "
+                "test_set and criterion are left out"
+            )
+        return gate_test_set(Path(baseline), lp, (gold, metric), chosen or (), settings, weights)
     lp = None if lp is None else canonical_lp(lp)
     old = read_judged(baseline) if isinstance(baseline, Path | str) else baseline
     new = old if candidate is None else candidate
     new = read_judged(new) if isinstance(new, Path | str) else new
     texts = load(test_set, lp) if isinstance(test_set, Path | str) else test_set
     domains = None if texts is None else {(s.lp, s.segment): s.domain for s in texts}
-    return gate_judged((old, new), chosen, {"lp": lp}, settings=settings, domains=domains)
+    scoring = {"weights": weights, "lp": lp, "criterion": criterion}
+    return gate_judged((old, new), chosen, scoring, settings=settings, domains=domains)
 
 
 def old_and_new(systems: Sequence[str] | None, *, is_one: bool) -> Sequence[str] | None:
