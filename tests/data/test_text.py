@@ -56,9 +56,10 @@ def test_an_equals_sign_in_the_name_of_a_file_is_no_name(tmp_path: Path) -> None
     assert load_lines(paths["src"], [paths["lr=3"]], [], "en-de").systems == ("lr=3",)
 
 
-def test_files_of_unequal_length_are_refused_with_both_counts(tmp_path: Path) -> None:
-    paths = write(tmp_path, src="a\nb\n", sys="c\nd\n\n")
-    message = f"{re.escape(paths['sys'])} has 3 lines, {re.escape(paths['src'])} has 2"
+@pytest.mark.parametrize(("texts", "lines"), [("c\nd\n\n", "3 lines"), ("c\n", "1 line")])
+def test_files_of_unequal_length_are_refused_with_both_counts(tmp_path: Path, texts: str, lines: str) -> None:
+    paths = write(tmp_path, src="a\nb\n", sys=texts)
+    message = f"{re.escape(paths['sys'])} has {lines}, {re.escape(paths['src'])} has 2"
     with pytest.raises(DataError, match=message):
         load_lines(paths["src"], [paths["sys"]], [], lp="en-de")
 

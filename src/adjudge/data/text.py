@@ -15,6 +15,7 @@ from typing import Final, TypeVar
 
 from adjudge.core.language import canonical_lp
 from adjudge.core.segment import Segment, TestSet
+from adjudge.core.wording import count
 from adjudge.data.files import read_lines, write_lines
 from adjudge.errors import DataError, DataWarning, UsageError
 
@@ -51,11 +52,11 @@ def read_aligned(files: Mapping[K, Path], *, keep_mark: bool = False) -> dict[K,
     first: tuple[Path, int] | None = None
     for what, path in files.items():
         lines[what] = read_lines(path, keep_mark=keep_mark)
-        count = len(lines[what])
+        found = len(lines[what])
         if first is None:
-            first = (path, count)
-        elif count != first[1]:
-            counts = f"{path} has {count} lines, {first[0]} has {first[1]}"
+            first = (path, found)
+        elif found != first[1]:
+            counts = f"{path} has {count(found, 'line')}, {first[0]} has {first[1]}"
             raise DataError(f"{counts}; line-aligned files need equally many")
     return lines
 
