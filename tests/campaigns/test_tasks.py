@@ -26,6 +26,19 @@ def shape(tasks: list[Task]) -> list[tuple[str, str, str]]:
     ]
 
 
+def test_only_the_pairs_that_were_asked_for_are_compared() -> None:
+    texts = {"A": "a", "B": "b", "C": "c"}
+    made = made_of(("d", "1", texts), ("d", "2", texts))
+    asked = {
+        ("en-de", "1", frozenset("AB")),
+        ("en-de", "2", frozenset("AB")),
+        ("en-de", "2", frozenset("BC")),
+    }
+    assert shape(make_tasks(made, "pair", pairs=asked)) == [("d", "A+B", "1 2"), ("d", "B+C", "2")]
+    with pytest.raises(DataError, match="no segment has a pair that was asked for"):
+        make_tasks(made, "pair", pairs={("en-cs", "1", frozenset("AB"))})
+
+
 @pytest.mark.parametrize("protocol", NAMES)
 def test_every_task_is_a_whole_document(protocol: str) -> None:
     tasks = make_tasks(make_test_set("en-de"), find_campaign_protocol(protocol).shows)

@@ -1,14 +1,18 @@
 """What `adjudge campaign new` says of the work that it makes, and `status` of what is left."""
 
+import json
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from adjudge.campaigns.campaign import open_campaign
 from adjudge.campaigns.finishing import release
+from adjudge.campaigns.schema import item, task
 from adjudge.core.annotation import Annotation
 from adjudge.core.segment import Segment, TestSet
 from adjudge.data.jsonl import write_test_set
+from adjudge.data.pair_files import ListedPair, write_pairs
 from adjudge.data.records import write_records
 from tests.campaigns.conftest import NOW
 from tests.campaigns.work import answer_all, person, take
@@ -84,3 +88,45 @@ def test_status_says_what_is_left_in_minutes(capsys: pytest.CaptureFixture[str])
     out = capsys.readouterr().out
     assert "Still to do: 4 segments, about 1 minute of work." in out
     assert "Finished besides, in tasks that were given back: 1 segment." in out
+
+
+@pytest.mark.parametrize(
+    ("options", "needed"),
+    [
+        (["--dynamic-by", "information"], "--assignment dynamic"),
+        (["--dynamic-by", "disagreement", "--assignment", "pool"], "--assignment dynamic"),
+        (["--loud"], "--checks"),
+        (["--checks-first"], "--checks"),
+        (["--check-kinds", "missing"], "--checks"),
+        (["--code-pass", "A", "--code-fail", "B"], "--checks"),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused(
+    options: list[str], needed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("campaign", "new", "autumn", "ten.jsonl", "-n", "2", *options) == 2
+    assert f"does nothing without {needed}" in capsys.readouterr().err
+    assert not Path("autumn").exists()
+
+
+def test_people_compare_the_pairs_that_were_drawn_and_no_others(capsys: pytest.CaptureFixture[str]) -> None:
+    drawn = [("0", ("a", "b")), ("0", ("d", "c")), ("7", ("c", "d")), ("99", ("a", "b"))]
+    write_pairs(
+        Path("pairs.jsonl"),
+        [ListedPair(lp="en-de", segment=name, document="", systems=pair) for name, pair in drawn],
+    )
+    options = ["--protocol", "pairwise", "--pairs-file", "pairs.jsonl"]
+    assert call("campaign", "new", "autumn", "ten.jsonl", "-n", "2", *options) == 0
+    said = capsys.readouterr()
+    assert "3 documents" in said.out
+    assert "1 of 4 pairs that were asked for is left out" in said.err
+    with open_campaign(Path("autumn")) as campaign, campaign.database.reading() as connection:
+        found = connection.execute(select(item.c.segment, task.c.systems).join_from(item, task)).all()
+    shown = {(segment, *sorted(json.loads(systems))) for segment, systems in found}
+    assert shown == {("0", "a", "b"), ("0", "c", "d"), ("7", "c", "d")}
+
+
+def test_pairs_are_for_pairwise_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    write_pairs(Path("pairs.jsonl"), [ListedPair(lp="en-de", segment="0", document="", systems=("a", "b"))])
+    assert call("campaign", "new", "autumn", "ten.jsonl", "--pairs-file", "pairs.jsonl") == 2
+    assert "compares no pairs" in capsys.readouterr().err

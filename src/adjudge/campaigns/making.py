@@ -35,7 +35,7 @@ from adjudge.campaigns.schema import person as person_table
 from adjudge.campaigns.schema import task as task_table
 from adjudge.campaigns.settings import Settings, render_settings
 from adjudge.campaigns.storing import insert_tasks
-from adjudge.campaigns.tasks import Priorities, Task, make_tasks
+from adjudge.campaigns.tasks import Pairs, Priorities, Task, make_tasks
 from adjudge.campaigns.tutorial import make_tutorial
 from adjudge.campaigns.typology import read_typology
 from adjudge.campaigns.wording import write_guidelines
@@ -55,6 +55,7 @@ class Extras:
     """What a campaign may have besides a test set.
 
     Args:
+        pairs: see `tasks.Pairs`; None for all (pairwise).
         given: stored annotations of one annotator, whose spans are shown (esa-ai).
         priorities: see `tasks.Priorities`; for a dynamic assignment.
         media: folder of the files that sources which are no text name.
@@ -63,6 +64,7 @@ class Extras:
         typology: TOML file of categories in place of ours (mqm).
     """
 
+    pairs: Pairs | None = None
     given: Iterable[Record] | None = None
     priorities: Priorities | None = None
     media: Path | None = None
@@ -140,6 +142,8 @@ def _check_extras(settings: Settings, extras: Extras) -> None:
         read_typology(extras.typology)
     if extras.tutorial is not None and not settings.tutorial:
         raise UsageError("a tutorial was given, and the settings do not ask for one")
+    if extras.pairs is not None and protocol.shows != "pair":
+        raise UsageError(f"pairs: protocol {settings.protocol} compares no pairs; pairwise does")
     wants = {"missing": protocol.marks_missing, "score": protocol.scale is not None}
     for kind in settings.check_kinds:
         if settings.checks and not wants.get(kind, True):
@@ -159,9 +163,17 @@ def _plan(
         )
     if given is not None and not protocol.is_given_spans:
         raise UsageError(f"protocol {settings.protocol} shows no spans marked beforehand; esa-ai does")
-    tasks = make_tasks(test_set, protocol.shows, given=given, priorities=extras.priorities, media=media)
+    tasks = make_tasks(
+        test_set,
+        protocol.shows,
+        pairs=extras.pairs,
+        given=given,
+        priorities=extras.priorities,
+        media=media,
+    )
     planned = plan_tasks(tasks, settings, people, Checks(tasks, protocol).damage)
-    left_out = [*_identical(test_set, tasks, protocol), *_without_time(tasks, planned, settings, people)]
+    unshown = _unshown(extras.pairs, tasks) if extras.pairs else _identical(test_set, tasks, protocol)
+    left_out = [*unshown, *_without_time(tasks, planned, settings, people)]
     for warning in (*left_out, *(() if given is None else given.warnings)):
         warnings.warn(warning, DataWarning, stacklevel=3)
     if not settings.tutorial:
@@ -177,6 +189,14 @@ def _identical(test_set: TestSet, tasks: Sequence[Task], protocol: CampaignProto
         if same := every - sum(len(task.items) for task in tasks):
             which = of_all(same, every, "pair of translations", "pairs of translations")
             yield f"{which} {form(same, 'is', 'are')} left out: both are one text"
+
+
+def _unshown(pairs: Pairs, tasks: Sequence[Task]) -> Iterator[str]:
+    """Pairs that were asked for and that nobody sees, for people."""
+    if lost := len(pairs) - sum(len(task.items) for task in tasks):
+        which = of_all(lost, len(pairs), "pair that was asked for", "pairs that were asked for")
+        why = "the test set does not have them, or both texts are one"
+        yield f"{which} {form(lost, 'is', 'are')} left out: {why}"
 
 
 def _without_time(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -14,7 +14,7 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.data.submissions import Kind
 from adjudge.errors import DataError
 
-__all__ = ["Item", "Priorities", "Task", "make_tasks"]
+__all__ = ["Item", "Pairs", "Priorities", "Task", "make_tasks"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,10 +58,14 @@ class Task:
 Priorities = Mapping[tuple[str, str, str], float]
 """Language pair, segment and system to how much is to be learned there, such as where metrics disagree."""
 
+Pairs = Collection[tuple[str, str, frozenset[str]]]
+"""Language pair, segment, and the two systems that are compared there."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Making:
     shows: Shows
+    pairs: Pairs | None
     given: Given | None
     priorities: Priorities
     media: Mapping[str, str]
@@ -71,6 +75,7 @@ def make_tasks(
     test_set: TestSet,
     shows: Shows,
     *,
+    pairs: Pairs | None = None,
     given: Given | None = None,
     priorities: Priorities | None = None,
     media: Mapping[str, str] | None = None,
@@ -83,6 +88,7 @@ def make_tasks(
     Args:
         test_set: what is judged.
         shows: what stands beside a source.
+        pairs: that are compared and no others; None for all.
         given: spans marked beforehand; None where the protocol has none.
         priorities: see `Priorities`; a task's is the mean of what is known of it.
         media: file that a segment names to its address below the campaign's folder.
@@ -90,7 +96,7 @@ def make_tasks(
     Raises:
         DataError: there is nothing to judge.
     """
-    making = _Making(shows=shows, given=given, priorities=priorities or {}, media=media or {})
+    making = _Making(shows=shows, pairs=pairs, given=given, priorities=priorities or {}, media=media or {})
     tasks = [
         task
         for (lp, _), segments in _documents(test_set).items()
@@ -99,6 +105,7 @@ def make_tasks(
     ]
     if not tasks:
         wanted = "two systems whose translations differ" if shows == "pair" else "a translation"
+        wanted = wanted if pairs is None else "a pair that was asked for"
         raise DataError(f"test set {test_set.name!r} has nothing to judge: no segment has {wanted}")
     return tasks
 
@@ -122,7 +129,7 @@ def _groups(segments: Sequence[Segment], shows: Shows) -> Iterator[tuple[str, ..
 
 
 def _task(making: _Making, lp: str, segments: Iterable[Segment], systems: tuple[str, ...]) -> Task | None:
-    chosen = [segment for segment in segments if _is_shown(segment, systems, making.shows)]
+    chosen = [segment for segment in segments if _is_shown(making, segment, systems)]
     if not chosen:
         return None
     items = tuple(_item(making, segment, systems) for segment in chosen)
@@ -137,11 +144,12 @@ def _task(making: _Making, lp: str, segments: Iterable[Segment], systems: tuple[
     return Task(kind="original", lp=lp, document=name, systems=systems, items=items, priority=priority)
 
 
-def _is_shown(segment: Segment, systems: Sequence[str], shows: Shows) -> bool:
+def _is_shown(making: _Making, segment: Segment, systems: Sequence[str]) -> bool:
     texts = [segment.translations[name] for name in systems if name in segment.translations]
-    if shows == "pair":
-        return len(texts) == 2 and texts[0] != texts[1]
-    return bool(texts)
+    if making.shows != "pair":
+        return bool(texts)
+    is_asked = making.pairs is None or (segment.lp, segment.segment, frozenset(systems)) in making.pairs
+    return is_asked and len(texts) == 2 and texts[0] != texts[1]
 
 
 def _item(making: _Making, segment: Segment, systems: Sequence[str]) -> Item:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from adjudge.campaigns.progress import Progress
     from adjudge.campaigns.protocols import CampaignProtocol
     from adjudge.campaigns.settings import CheckKind
-    from adjudge.campaigns.tasks import Priorities
+    from adjudge.campaigns.tasks import Pairs, Priorities
     from adjudge.core.annotation import Record
     from adjudge.core.segment import TestSet
 
@@ -84,6 +84,10 @@ def command(
             callback=existing,
             help="Scores of a metric or judge, for --dynamic-by disagreement; twice or more.",
         ),
+    ] = None,
+    pairs_file: Annotated[
+        Path | None,
+        typer.Option(callback=existing, help="Pairs of `adjudge curate pairs`, and no others, for pairwise."),
     ] = None,
     balance: Annotated[
         Literal["documents", "systems"], typer.Option(help="What is spread evenly where not all fits.")
@@ -159,7 +163,17 @@ def command(
         seed=seed,
     )
     chosen = load_chosen(test_set, lp, (source, translations, references), systems, limit)
+    _refuse_idle(
+        {
+            "--dynamic-by": (dynamic_by != "ties" and assignment != "dynamic", "--assignment dynamic"),
+            "--check-kinds": (check_kinds != "damaged" and not checks, "--checks"),
+            "--loud": (loud and not checks, "--checks"),
+            "--checks-first": (checks_first and not checks, "--checks"),
+            "--code-fail": (bool(code_fail) and not checks, "--checks"),
+        }
+    )
     extras = Extras(
+        pairs=None if pairs_file is None else _read_pairs(pairs_file),
         given=None if given is None else _read_given(given, lp),
         media=media,
         guidelines=guidelines,
@@ -174,6 +188,19 @@ def command(
     with campaign:
         print_text(_told(campaign, chosen, find_progress(campaign, now)))
     print_note(f"adjudge: everybody's link is in {name / 'links.csv'}: whoever has one is that person")
+
+
+def _refuse_idle(options: Mapping[str, tuple[bool, str]]) -> None:
+    """Refuse options that would change nothing, each with whether it would and what it needs."""
+    for name, (is_idle, needed) in options.items():
+        if is_idle:
+            raise UsageError(f"{name} does nothing without {needed}")
+
+
+def _read_pairs(path: Path) -> Pairs:
+    from adjudge.data.pair_files import read_pairs
+
+    return {(pair.lp, pair.segment, frozenset(pair.systems)) for pair in read_pairs(path)}
 
 
 def _people(text: str) -> int | Sequence[str]:

@@ -52,7 +52,7 @@ def command(
 ) -> None:
     """Draw pairs of translations as FiRE did: even over systems and sources, none of one text.
 
-    The pairs go to `adjudge run JUDGE --pairs-file FILE`, or to people.
+    The pairs go to `adjudge run JUDGE --pairs-file FILE`, or to people: `adjudge campaign new --pairs-file`.
     """
     from adjudge.curation.pairs import draw_pairs
     from adjudge.data.pair_files import write_pairs
