@@ -1,7 +1,9 @@
 """What people said comes out under the names of the systems, whatever order they saw."""
 
+import csv
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +16,12 @@ from adjudge.campaigns.finishing import finish
 from adjudge.campaigns.items import ItemShown
 from adjudge.core.annotation import Annotation, ErrorSpan, Preference
 from adjudge.core.segment import TestSet
+from adjudge.data.spreadsheet import write_spreadsheet
 from adjudge.data.submission_lines import submission_from_json, submission_to_json
+from adjudge.data.submission_records import final_records
 from adjudge.data.submissions import Submission
+from adjudge.meta.agreement.estimate import Draws
+from adjudge.meta.campaign.analysis import analyse
 from tests.campaigns.conftest import NOW, SYSTEMS, MakeCampaign
 from tests.campaigns.work import answer_all, change, expire, finished, items, person, take, work_off
 
@@ -136,6 +142,36 @@ def test_reasons_of_a_preference_are_kept_by_system(make: Any) -> None:
     (system,) = found.more["reasons"]
     assert found.texts[system] == text
     assert found.more["reasons"][system][0]["text"] == text[1:3]
+    assert final_records([found])[1] == {"marks that say why one of two is better": 1}
+
+
+def test_a_spreadsheet_says_why_one_of_two_is_better(make: Any, tmp_path: Path) -> None:
+    campaign = make("pairwise")
+    who = person(campaign)
+    given = take(campaign, who, NOW)
+    shown = items(campaign, given)[0]
+    text = shown.asked.texts[1]
+    state = {"translations": [{}, {"spans": [system_mark(text)]}], **finished(campaign)}
+    assert not save(campaign, who, given.id, "p", [change(shown, state=state)], NOW).refused
+    write_spreadsheet(tmp_path / "out.csv", export_campaign(campaign))
+    rows = csv.DictReader((tmp_path / "out.csv").read_text(encoding="utf-8-sig").splitlines())
+    system = shown.translations[1]["system"]
+    severity = system_mark(text)["severity"]
+    assert {row["marked"] for row in rows} == {f"{system}: {text[1:3]} ({severity})"}
+
+
+def test_reasons_that_a_file_made_up_are_none() -> None:
+    for made_up in ("why", {"A": "why"}, {"A": ["why"]}, [1]):
+        assert not [
+            *Submission(
+                person="ann",
+                protocol="pairwise",
+                kind="original",
+                lp="en-de",
+                segment="1",
+                more={"reasons": made_up},
+            ).reasons
+        ]
 
 
 @pytest.mark.parametrize("protocol", ["esa", "mqm"])
@@ -190,6 +226,23 @@ def test_a_control_has_nothing_given(make: Any) -> None:
     campaign = make("esa-ai", control=1.0)
     work_off(campaign, person(campaign), NOW)
     assert {(one.kind, len(one.given)) for one in stream_submissions(campaign)} == {("control", 0)}
+
+
+def test_the_analysis_knows_what_a_control_did_not_show(make: Any) -> None:
+    campaign = make("esa-ai", control=0.5)
+    work_off(campaign, person(campaign), NOW)
+    exported = export_campaign(campaign)
+    for one in exported.submissions:
+        assert submission_from_json(submission_to_json(one)) == one
+        if one.kind == "control":
+            (system,) = one.texts
+            ((span,),) = one.more["withheld"].values()
+            assert (*one.more["withheld"], span["text"]) == (system, one.texts[system][:2])
+    section = analyse(exported, draws=Draws(resamples=0)).section("assistance")
+    (alone,) = (number for number in section.numbers if number.of == "shown without")
+    controls = sum(one.kind == "control" for one in exported.submissions)
+    assert controls > 0
+    assert (alone.result.value, alone.result.n) == (0, controls)
 
 
 def test_a_reference_is_exported_with_the_draft_it_was_made_of(make: Any) -> None:

@@ -164,7 +164,7 @@ def test_redundancy_and_checks_take_their_part_of_the_time() -> None:
 
 
 def test_a_document_longer_than_all_time_is_refused() -> None:
-    with pytest.raises(UsageError, match="not one document fits into 2 segments for each of 1 people"):
+    with pytest.raises(UsageError, match="not one document fits into 2 segments for each of 1 person"):
         plan(tasks_of(2, 1), 1, segments_each=2)
 
 
@@ -236,6 +236,8 @@ def test_controls_show_nothing_that_was_marked_beforehand(share: float, controls
     for task in planned:
         given = {repr(shown["given"]) for item in task.items for shown in item.translations}
         assert given == {"None" if task.kind == "control" else "[]"}
+        withheld = {repr(shown.get("withheld")) for item in task.items for shown in item.translations}
+        assert withheld == {"[]" if task.kind == "control" else "None"}
 
 
 def test_the_seed_decides_what_is_drawn() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from sqlalchemy import Connection, select, tuple_
 
@@ -22,6 +22,7 @@ from adjudge.campaigns.state import OMISSION, MarkedSpan, Missing, State, read_s
 from adjudge.campaigns.typology import canonical_category
 from adjudge.core.annotation import Annotation, ErrorSpan, Preference
 from adjudge.core.typology import find_severity
+from adjudge.data.records import span_to_json
 from adjudge.data.submissions import CampaignFile, Submission
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def _submission(
         originals={
             one["system"]: one["original"] for one in shown.translations if one["original"] is not None
         },
-        given=_given(shown),
+        given=_beforehand(shown, "given"),
         chosen=chosen,
         edited=state.edited,
         started=row.first_at,
@@ -223,11 +224,11 @@ def _non_translation(text: str) -> ErrorSpan:
     return ErrorSpan(severity="major", start=0, end=len(text), text=text, category=NON_TRANSLATION)
 
 
-def _given(shown: ItemShown) -> dict[str, tuple[ErrorSpan, ...]]:
+def _beforehand(shown: ItemShown, name: Literal["given", "withheld"]) -> dict[str, tuple[ErrorSpan, ...]]:
     return {
-        one["system"]: tuple(_given_span(span) for span in one["given"])
+        one["system"]: tuple(map(_given_span, spans))
         for one in shown.translations
-        if one["given"] is not None
+        if (spans := one.get(name)) is not None
     }
 
 
@@ -245,8 +246,10 @@ def _given_span(span: SpanShown) -> ErrorSpan:
 
 
 def _more(kind: str, shown: ItemShown, state: State) -> dict[str, Any]:
-    """What no record holds: reasons of a preference, and whether a check was passed."""
+    """What no record holds: reasons, marks that a control did not show, whether a check was passed."""
     found: dict[str, Any] = {}
+    if kind == "control" and (withheld := _beforehand(shown, "withheld")):
+        found["withheld"] = {system: [*map(span_to_json, spans)] for system, spans in withheld.items()}
     if state.comment and shown.asked.protocol.shows == "candidates":
         found["comment"] = state.comment
     if shown.asked.protocol.shows == "pair":

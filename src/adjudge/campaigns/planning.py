@@ -197,7 +197,7 @@ def _bare(task: Task) -> Task:
 
 
 def _bare_item(item: Item) -> Item:
-    bare: list[Shown] = [{**shown, "given": None} for shown in item.translations]
+    bare: list[Shown] = [{**shown, "given": None, "withheld": shown["given"]} for shown in item.translations]
     return replace(item, translations=tuple(bare))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, TypedDict, get_args
+from typing import Any, Final, Literal, NotRequired, TypedDict, get_args
 
 from adjudge.core.annotation import Verdict
 
@@ -31,13 +31,14 @@ class Shown(TypedDict):
     """One translation of an item.
 
     `given`: spans marked beforehand; None where none were asked for. `original`: in a check, the text before
-    it was damaged; None where it was not.
+    it was damaged; None where it was not. `withheld`: in a control, the spans that would have been given.
     """
 
     system: str
     text: str
     given: list[SpanShown] | None
     original: str | None
+    withheld: NotRequired[list[SpanShown] | None]
 
 
 class Expected(TypedDict, total=False):

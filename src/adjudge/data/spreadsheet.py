@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Record
+from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference, Record
 from adjudge.core.segment import TestSet
 from adjudge.data.files import write_text
 from adjudge.data.submissions import CampaignFile, Submission
@@ -93,7 +93,10 @@ def _rows(submission: Submission) -> Iterator[list[object]]:
     about = [s.person, s.kind, s.lp, s.document, s.segment, s.task]
     times = [_moment(s.started), _moment(s.ended), s.active, "yes" if s.is_last else "no, done again"]
     for record in s.records:
-        yield [*about, *_said(record), s.edited, *times]
+        said = _said(record)
+        if isinstance(record, Preference):
+            said[_SAID.index("marked")] = _reasons(s)
+        yield [*about, *said, s.edited, *times]
     if not s.records:
         yield [*about, s.chosen, *[None] * 10, s.edited, *times]
 
@@ -125,6 +128,11 @@ def _said(record: Record) -> list[object]:
 
 def _marked(spans: Iterable[ErrorSpan]) -> str:
     shown = (f"{span.text or '[missing]'} ({span.category or span.severity})" for span in spans)
+    return "; ".join(shown)
+
+
+def _reasons(submission: Submission) -> str:
+    shown = (f"{system}: {mark.get('text')} ({mark.get('severity')})" for system, mark in submission.reasons)
     return "; ".join(shown)
 
 

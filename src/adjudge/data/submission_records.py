@@ -39,6 +39,7 @@ def final_records(submissions: Iterable[Submission]) -> tuple[list[Judgement], C
             met["submissions that were submitted again"] += 1
         else:
             met["submissions without a judgement"] += not submission.records and submission.edited is None
+            met["marks that say why one of two is better"] += sum(1 for _ in submission.reasons)
             kept += [(submission.kind, record) for record in submission.records]
     final = of_latest_pass(kept, kind=lambda said: said[0], about=lambda said: _about(said[1]))
     met["judgements that a later pass replaced"] = len(kept) - len(final)

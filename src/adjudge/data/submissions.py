@@ -7,7 +7,7 @@ every export start from here, whether the campaign was ours or Appraise's or Pea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeVar, get_args
 
@@ -115,6 +115,13 @@ class Submission:
     def is_dropped(self) -> bool:
         """Whether the agreement gate dropped its segment, which counts no more."""
         return self.more.get("gate") == "dropped"
+
+    @property
+    def reasons(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """System and mark, as JSON, of what a person marked to say why one of two translations is better."""
+        found = self.more.get("reasons")
+        for system, spans in found.items() if isinstance(found, Mapping) else ():
+            yield from ((system, span) for span in spans if isinstance(span, Mapping))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from adjudge.core.annotation import Annotation, ErrorSpan, Preference, Verdict
 from adjudge.core.typology import Severity
+from adjudge.data.records import span_to_json
 from adjudge.data.submissions import CampaignFile, Kind, Submission
 
 TEXT = "Das blaue Sofa steht im Garten."
@@ -27,6 +28,7 @@ def work(
     at: float = 0.0,
     active: float | None = None,
     given: tuple[ErrorSpan, ...] | None = None,
+    withheld: tuple[ErrorSpan, ...] | None = None,
     is_last: bool = True,
 ) -> Submission:
     """One person's rating of one translation; `at` is when it began, and 10 seconds later it is done."""
@@ -56,6 +58,7 @@ def work(
         active=active,
         given={} if given is None else {system: given},
         is_last=is_last,
+        more={} if withheld is None else {"withheld": {system: [span_to_json(one) for one in withheld]}},
     )
 
 

@@ -174,14 +174,15 @@ def test_help_is_weighed_against_control() -> None:
     submissions = [
         work("ann", "A", "1", 60, (span(0, 3),), given=(span(0, 3), span(4, 9))),
         work("ann", "A", "2", 60, (span(0, 3),), given=(span(0, 3),)),
-        work("ben", "A", "1", 90, (), kind="control"),
-        work("ben", "A", "2", 80, (span(1, 2),), kind="control"),
+        work("ben", "B", "1", 90, (), kind="control", withheld=(span(0, 3), span(4, 9))),
+        work("ben", "B", "2", 80, (span(1, 2),), kind="control", withheld=(span(0, 3),)),
+        work("ben", "B", "3", 85, (span(1, 2),), kind="control"),
     ]
     found = analyse(campaign(*submissions, protocol="esa-ai"), draws=FEW).section("assistance")
     assert value(found, "all", "share of given spans kept") == pytest.approx(2 / 3)
     assert value(found, "all", "share of given spans deleted") == pytest.approx(1 / 3)
     assert value(found, "with marks less without", "rating") == -25
-    assert value(found, "with marks less without", "errors a translation") == 0.5
+    assert value(found, "with marks less without", "errors a translation") == pytest.approx(1 / 3)
     assert value(found, "shown with the marks", "share of given spans marked") == pytest.approx(2 / 3)
     assert value(found, "shown without", "share of given spans marked") == pytest.approx(1 / 3)
 

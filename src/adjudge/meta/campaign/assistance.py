@@ -120,11 +120,7 @@ def _beside_control(helped: Sequence[Piece], alone: Sequence[Piece], draws: Draw
 def _bias(helped: Sequence[Piece], alone: Sequence[Piece], draws: Draws) -> Iterator[Number]:
     """How often a span that was given stays, and how often people mark its place without being shown it."""
     given: dict[Key, Sequence[ErrorSpan]] = {piece.key: piece.given or () for piece in helped}
-    given |= {
-        piece.key: spans
-        for piece in alone
-        if (spans := piece.submission.given.get(piece.annotation.system)) is not None
-    }
+    given |= {piece.key: spans for piece in alone if (spans := piece.withheld) is not None}
     for who, own in (("shown with the marks", helped), ("shown without", alone)):
         known = [piece for piece in own if piece.key in given]
         hits, of = _touched(known, given)

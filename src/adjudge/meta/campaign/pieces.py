@@ -12,6 +12,7 @@ import numpy as np
 from adjudge.core.annotation import Annotation, ErrorSpan
 from adjudge.core.protocol import find_protocol
 from adjudge.core.typology import Weights, find_weights
+from adjudge.data.records import span_from_json
 from adjudge.data.submissions import PASSES, Submission, of_latest_pass
 from adjudge.meta.campaign.marks import Mark, marks_of
 from adjudge.meta.measures.result import Floats
@@ -103,6 +104,17 @@ class Piece:
         if self.submission.kind == "control":
             return None
         return self.submission.given.get(self.annotation.system)
+
+    @property
+    def withheld(self) -> tuple[ErrorSpan, ...] | None:
+        """Spans that a control did not show; None where they are not known.
+
+        Raises:
+            DataError: the campaign's file holds what is no span.
+        """
+        known = self.submission.more.get("withheld")
+        spans = known.get(self.annotation.system) if isinstance(known, Mapping) else None
+        return tuple(map(span_from_json, spans)) if isinstance(spans, list) else None
 
 
 def pieces_of(submissions: Iterable[Submission], weights: str | None = None) -> tuple[Piece, ...]:
