@@ -95,6 +95,7 @@ def test_an_address_that_a_browser_claims_to_forward_for_counts_nothing(house: H
 def test_an_organiser_signs_in_with_a_password(house: House) -> None:
     set_password(house.campaign, number_of(house, "organiser"), PASSWORD, house.clock(), actor="command")
     client = house.browser()
+    assert '<a href="/sign-in">' in client.get("/").text
     response = client.post("/api/sign-in", {"name": "organiser", "password": PASSWORD})
     assert response.json()["to"] == "/dashboard"
     assert is_in(client)
