@@ -180,6 +180,23 @@ def test_there_is_no_gate_where_one_person_alone_judges(tmp_path: Path, chromium
         page.close()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_whole_analysis_is_a_click_away_and_can_be_read_by_all(
+    site: Site, open_dashboard: Open, scheme: str
+) -> None:
+    for number in (0, 1):
+        work_off(site.campaign, person(site.campaign, number), time.time(), rating=70 + number)
+    page = open_dashboard(color_scheme=scheme)
+    page.get_by_role("link", name="The whole analysis").click(timeout=MOVES)
+    expect(page.get_by_role("heading", name="What does it show so far?")).to_be_visible(timeout=MOVES)
+    expect(page.get_by_role("table", name="Which systems are better?").first).to_be_visible()
+    for width in (320, 768, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
 def test_a_server_that_is_gone_is_said(open_dashboard: Open) -> None:
     page = open_dashboard()
     page.route("**/api/dashboard", lambda route: route.fulfill(status=401, body="{}"))

@@ -84,6 +84,7 @@ ROWS: dict[str, tuple[Callable[[Scene, Client], Response], set[str]]] = {
     "GET /work/{assignment}": (by_get("/work/{assignment}"), OWNER),
     "GET /dashboard": (by_get("/dashboard"), ORGANISER),
     "GET /dashboard/people": (by_get("/dashboard/people"), ORGANISER),
+    "GET /dashboard/analysis": (by_get("/dashboard/analysis"), ORGANISER),
     "GET /openapi.json": (by_get("/openapi.json"), ORGANISER),
     "POST /api/enter": (enter, EVERYONE),
     "POST /api/sign-in": (by_post("/api/sign-in", {"name": "organiser", "password": "x"}), set()),

@@ -6,17 +6,15 @@ The numbers are those of `meta`, over the answers that `watching` keeps; `adjudg
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from itertools import combinations
-from threading import Lock
 from time import thread_time
 from typing import TYPE_CHECKING, Any, Final
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from adjudge.campaigns.database import Database
 from adjudge.campaigns.progress import PersonProgress, Progress, find_progress
+from adjudge.campaigns.resting import Resting
 from adjudge.campaigns.watching import Seen, watched
 from adjudge.core.score import Interval
 from adjudge.data.submissions import of_latest_pass
@@ -35,42 +33,18 @@ __all__ = ["dashboard"]
 
 _MOST_PAIRS: Final = 200  # of systems that are listed
 _DRAWS: Final = Draws(resamples=200)
-_REST: Final = 10.0  # a page that took a second to compute is computed every ten seconds at most
-
-
-@dataclass
-class _Made:
-    """The last dashboard of a campaign, when it was made and how much work that took; times in seconds.
-
-    The first one reads the store and imports libraries, which the next ones do not: it took nothing.
-    """
-
-    lock: Lock = field(default_factory=Lock)
-    data: dict[str, Any] | None = None
-    at: float = 0.0
-    took: float = 0.0
-
-
-_KEPT: WeakKeyDictionary[Database, dict[int, _Made]] = WeakKeyDictionary()
 
 
 def dashboard(campaign: Campaign, now: float) -> dict[str, Any]:
     """Everything on the dashboard, as JSON.
 
-    Made again when it is older than ten times what it took, so that a big campaign's dashboard does not slow
-    down those who work; who asks meanwhile gets the last one, and `now` in it says of when it is.
+    It rests between two times, as `Resting` says; `now` in it says of when it is.
 
     Args:
         campaign: which.
         now: seconds since 1970.
     """
-    made = _KEPT.setdefault(campaign.database, {}).setdefault(campaign.id, _Made())
-    with made.lock:
-        if made.data is None or not made.at <= now <= made.at + _REST * made.took:
-            start, is_first = thread_time(), made.data is None
-            made.data = _dashboard(campaign, now)
-            made.at, made.took = now, 0.0 if is_first else thread_time() - start
-        return made.data
+    return _NUMBERS.of(campaign, now)
 
 
 def _dashboard(campaign: Campaign, now: float) -> dict[str, Any]:
@@ -87,6 +61,9 @@ def _dashboard(campaign: Campaign, now: float) -> dict[str, Any]:
         "agreement": [_result(name, result) for name, result in _agreement(twice)],
         "people": _people(seen, twice, progress),
     }
+
+
+_NUMBERS: Final = Resting(_dashboard, thread_time)
 
 
 def _deciding(seen: list[Seen]) -> list[Seen]:

@@ -12,6 +12,7 @@ from adjudge.campaigns.forms import fitting_forms
 from adjudge.campaigns.gate import why_no_gate
 from adjudge.campaigns.people import ROLES
 from adjudge.web.access import Annotator, Id, Organiser, ServedHere, SignedIn
+from adjudge.web.analysis import analysis_context
 from adjudge.web.at_once import AtOnce
 from adjudge.web.rendering import render
 from adjudge.web.work import guidelines_context, home_context, work_context
@@ -67,6 +68,12 @@ def dashboard_page(served: ServedHere, _: Organiser) -> Response:
 def people_page(served: ServedHere, _: Organiser) -> Response:
     """Who annotates, and how."""
     return render("dashboard-people.html", {"campaign": served.campaign.name, "roles": ROLES})
+
+
+@ROUTER.get("/dashboard/analysis")
+def analysis_page(served: ServedHere, _: Organiser) -> Response:
+    """All that the campaign shows so far: rankings, agreement, attention, times, marks and ratings."""
+    return render("dashboard-analysis.html", analysis_context(served.campaign, served.clock()))
 
 
 @ROUTER.get("/openapi.json")
