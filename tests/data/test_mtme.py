@@ -78,7 +78,7 @@ def test_a_folder_with_several_language_pairs_asks_for_one(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"system-outputs/en-de/B.txt": "x\n"}, r"B\.txt has 1 lines, .*sources/en-de\.txt has 2"),
+        ({"system-outputs/en-de/B.txt": "x\n"}, r"B\.txt has 1 line, .*sources/en-de\.txt has 2"),
         ({"references/en-de.refB.txt": "x\ny\nz\n"}, r"refB\.txt has 3 lines, .* has 2"),
         ({"documents/en-de.docs": "news\tdoc1\n"}, r"en-de\.docs has 1 lines, .* has 2"),
         ({"documents/en-de.docs": "doc1\ndoc1\n"}, r"wanted DOMAIN<TAB>DOCUMENT, got 'doc1'.*line 1"),

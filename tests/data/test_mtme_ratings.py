@@ -302,7 +302,7 @@ def test_ratings_that_a_score_file_cannot_hold_are_refused_or_counted(tmp_path: 
     path = tmp_path / "f.seg.score"
     rated = replace(JUDGED, protocol="esa", rating=50.0, rationale="r")
     assert write_score_records(path, [rated], SET) == {"errors": 3, "rationales": 1}
-    with pytest.raises(DataError, match="has no rating by 'mqm'; `adjudge score`"):
+    with pytest.raises(DataError, match="has no rating by 'mqm'; `adjudge score RUN --score-files DIR`"):
         write_score_records(path, [JUDGED], SET)
     with pytest.raises(UsageError, match="rated twice"):
         write_score_records(path, [rated, replace(rated, annotator="b")], SET)
