@@ -1,4 +1,4 @@
-"""How often something may happen in a while; counted in this process alone."""
+"""Limits of how often something may happen in a while, counted in this process alone."""
 
 from __future__ import annotations
 

@@ -20,14 +20,17 @@ from uvicorn.supervisors import Multiprocess
 from adjudge.campaigns.campaign import open_campaign
 from adjudge.errors import UsageError
 from adjudge.web.app import create_app
+from adjudge.web.connections import Connections, Listening, protocol_of
+from adjudge.web.limits import network_of
 
 __all__ = ["address_of", "ending_quietly", "listen", "serve"]
 
 _GRACE: Final = 10  # seconds in which requests under way may end
 _KEEP_ALIVE: Final = 75  # longer than an annotator thinks: most saves find their connection open
+_PROXIES: Final = ("127.0.0.1", "::1")
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> Listening:
     """Take a port; browsers that come before the server is ready wait.
 
     Raises:
@@ -35,7 +38,8 @@ def listen(host: str, port: int) -> socket.socket:
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        listening = socket.create_server((host, port), family=family, backlog=2048)
+        with socket.create_server((host, port), family=family, backlog=2048) as made:
+            listening = Listening(made.family, made.type, made.proto, fileno=made.detach())
     except OSError as error:
         number = error.errno or 0
         why = os.strerror(number) if number > 0 else error.strerror  # names of hosts have other numbers
@@ -63,15 +67,17 @@ def serve(
         workers: processes; more than one needs a store on a server.
         is_logged: whether requests are logged.
     """
+    proxies = frozenset(map(network_of, _PROXIES)) if public_url is not None else frozenset[str]()
     config = uvicorn.Config(
         partial(_make_app, folder, public_url, is_logged=is_logged),
         factory=True,
+        http=protocol_of(Connections.that_fit(proxies=proxies)),
         lifespan="off",
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=public_url is not None,  # a proxy of this machine says for whom it asks
-        forwarded_allow_ips="127.0.0.1,::1",
+        forwarded_allow_ips=",".join(_PROXIES),
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=_GRACE,
         workers=workers,

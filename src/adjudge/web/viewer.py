@@ -25,6 +25,7 @@ from adjudge.report.drawer import Drawer
 from adjudge.report.html import render_page, served_policy
 from adjudge.report.page import Page
 from adjudge.report.segments import to_script_json
+from adjudge.web.connections import Connections, protocol_of
 from adjudge.web.security import Guard, Site
 from adjudge.web.serving import ending_quietly
 from adjudge.web.viewer_figures import Figures
@@ -149,6 +150,7 @@ def serve_viewer(app: FastAPI, listening: socket.socket) -> None:
     """
     config = uvicorn.Config(
         app,
+        http=protocol_of(Connections.that_fit()),
         lifespan="off",
         log_config=None,
         access_log=False,
