@@ -372,3 +372,27 @@ def test_the_scores_of_wmt23_are_sacrebleus_and_the_published_ones(
     assert [ours] == digits([float(by_system[system])])
     expected = [float(score) for owner, score in by_segment if owner == system]
     assert ratings(metric.annotate(chosen)) == digits(expected)
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "chrf++", "ter"])
+def test_what_is_extracted_of_a_reference_is_not_kept(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    metric: Any = load_metric(name)
+    scorer = _scorer(metric, "en-de", of_segments=False)
+    alive: list[int] = [0, 0]
+
+    class Counted(dict[str, Any]):
+        def __init__(self, found: dict[str, Any]) -> None:
+            super().__init__(found)
+            alive[0] += 1
+            alive[1] = max(alive)
+
+        def __del__(self) -> None:
+            alive[0] -= 1
+
+    extract = scorer._extract_reference_info
+    monkeypatch.setattr(scorer, "_extract_reference_info", lambda texts: Counted(extract(texts)))
+    translations, references = [GERMAN[0] * 20, GERMAN[1] * 20]
+    expected = theirs(name)[0].corpus_score(translations, [references]).score
+    assert metric.corpus_score(subjects("en-de", (translations, references))) == metric.sign * expected
+    assert alive[0] == 0
+    assert 1 <= alive[1] <= 2

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
@@ -92,9 +92,9 @@ class _SacreBleu(ABC):
         lps = list(dict.fromkeys(subject.lp for subject in subjects))
         if len(lps) > 1:
             raise UsageError(f"{self.name} scores one language pair at a time, got {', '.join(lps)}")
-        scorer = _scorer(self, lps[0], of_segments=False)
         references = [self._reference(subject) for subject in subjects]
-        return self._signed(scorer.corpus_score([s.translation for s in subjects], [references]).score)
+        translations = [subject.translation for subject in subjects]
+        return self._signed(_score_corpus(_scorer(self, lps[0], of_segments=False), translations, references))
 
     def _annotate(self, subject: Subject) -> Annotation:
         scorer = _scorer(self, subject.lp, of_segments=True)
@@ -283,6 +283,21 @@ class Ter(_SacreBleu):
 def _scorer(metric: _SacreBleu, lp: str, *, of_segments: bool) -> Scorer:
     """One object for all segments of an lp, since a tokenizer may take a second to load."""
     return metric.make_for_segments(lp) if of_segments else metric.make(lp)
+
+
+def _score_corpus(scorer: Scorer, translations: Sequence[str], references: Iterable[str]) -> float:
+    """Return sacrebleu's `corpus_score` without keeping the n-grams of all references at once (60 kB each).
+
+    sacrebleu computes what it needs of a reference before the first translation, and keeps it. Here it reads
+    that from an iterator, one reference at a time; everything else is its own code.
+    """
+    prepare, extract = scorer._preprocess_segment, scorer._extract_reference_info  # noqa: SLF001 (no public way)
+    scorer.num_refs = 1  # sacrebleu sets it where it reads references itself
+    scorer._ref_cache = (extract([prepare(reference)]) for reference in references)  # noqa: SLF001
+    try:
+        return float(scorer.corpus_score(translations, None).score)
+    finally:
+        scorer._ref_cache = None  # noqa: SLF001
 
 
 def _read_signature(scorer: Any) -> dict[str, str]:  # noqa: ANN401 (`num_refs` is declared nowhere)
