@@ -22,8 +22,8 @@ AMOUNTS = (20_000, 200_000)
 METRICS = ("chrf", "bleu")
 TEXT = """`.venv/bin/python benchmarks/metrics.py --write`
 
-`adjudge run METRIC` on one system and one reference, 20 words a segment. The most memory is that of the process,
-with the test set and the records. Wanted: under 1 GB for 200,000 segments.
+`adjudge run METRIC` on one system and one reference, 20 words a segment. The most memory is that of the
+process, with the test set and the records. Wanted: under 1 GB for 200,000 segments.
 
 | metric | segments | s | most memory, MB |
 | --- | ---: | ---: | ---: |

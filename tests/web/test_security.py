@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from typing import Any
 
 import pytest
 from starlette.datastructures import Headers
@@ -11,8 +12,10 @@ from starlette.types import Message, Receive, Scope, Send
 
 from adjudge.errors import UsageError
 from adjudge.web import security
+from adjudge.web.app import create_app
 from adjudge.web.security import Guard, Site, read_site, refusal_of
 from tests.web.client import Client
+from tests.web.conftest import House
 
 HTTPS = Site(origin="https://judge.example.org")
 PORTED = Site(origin="https://judge.example.org:8443")
@@ -292,3 +295,11 @@ def test_an_error_of_ours_is_logged_and_shown_without_its_inside(caplog: pytest.
     assert "content-security-policy" in response.headers
     assert "canary" in caplog.text
     assert "secret" not in caplog.text
+
+
+def test_no_server_reports_to_telemetry_whatever_the_environment_says(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FASTAPI_OTEL_AUTO_CONFIGURE", "true")
+    app: Any = create_app(house.campaign)
+    assert {name: value for name, value in app._telemetry.items() if value} == {}

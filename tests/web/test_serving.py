@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,7 @@ def test_a_server_says_where_it_is_answers_and_ends_quietly(house: House, number
         where = process.stderr.readline()
         assert where.startswith("Campaign campaign-0 is at http://127.0.0.1:")
         secret = house.links["organiser"].secret
-        assert secret in process.stderr.readline()
+        assert "printed on a terminal only" in process.stderr.readline()
         connection = http.client.HTTPConnection("127.0.0.1", int(where.rpartition(":")[2]), timeout=60)
         connection.request("GET", "/health?secret=canary")
         response = connection.getresponse()
@@ -138,9 +139,9 @@ def test_links_that_are_gone_are_no_reason_not_to_serve(house: House, content: b
 @pytest.mark.parametrize(
     ("renewed", "said", "unsaid"),
     [
-        ([], ["Everyone's links are in ", "own way in: http://x/#"], ["None there"]),
+        ([], ["Everyone's links are in ", "The organiser's link: http://x/#"], ["None there"]),
         (["annotator-1"], ["\nLinks are in ", "None there lets in annotator-1: "], ["Everyone"]),
-        (["organiser"], ["None there lets in organiser: "], ["own way in"]),
+        (["organiser"], ["None there lets in organiser: "], ["The organiser's link"]),
         (
             ["annotator-1", "annotator-2", "annotator-3", "organiser"],
             ["There are no links here any more"],
@@ -157,12 +158,23 @@ def test_links_that_let_nobody_in_are_not_called_everyones(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(serving, "serve", lambda *_, **__: None)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     for person in people(house.campaign):
         if person.name in renewed:
             new_link(house.campaign, person.id, 0.0, actor="command")
     assert call("serve", str(house.campaign.folder), "--port", "0", "--public-url", "http://x") == 0
     err = capsys.readouterr().err
     assert [text for text in said if text not in err] == [text for text in unsaid if text in err] == []
+
+
+def test_the_organisers_link_is_in_no_log(house: House, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setattr(serving, "serve", lambda *_, **__: None)
+    for is_terminal in (False, True):
+        monkeypatch.setattr("sys.stderr.isatty", lambda is_terminal=is_terminal: is_terminal)
+        assert call("serve", str(house.campaign.folder), "--port", "0") == 0
+        err = capsys.readouterr().err
+        assert (house.links["organiser"].secret in err) == is_terminal
+        assert ("printed on a terminal only" in err) != is_terminal
 
 
 def test_a_store_of_another_program_is_left_as_it_is(

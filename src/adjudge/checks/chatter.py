@@ -33,7 +33,7 @@ _PREAMBLE: Final = re.compile(
     re.IGNORECASE,
 )
 _NOTE: Final = re.compile(
-    r"\n\s*[(\[*]*(?:translator's note|note|anmerkung|hinweis|remarque|nota|注|примечание)\b"
+    r"\n[^\S\n]*[(\[*]*(?:translator's note|note|anmerkung|hinweis|remarque|nota|注|примечание)\b"
     r"[^\n:：]{0,40}[:：][^\n]*",
     re.IGNORECASE,
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import product
 from typing import Final, NamedTuple
 
 from adjudge.checks.languages import Language
-from adjudge.checks.matched import Matched, mark_changed, match
+from adjudge.checks.matched import Keys, Matched, mark_changed, match
 from adjudge.checks.numerals import ascii_digits
 from adjudge.checks.texts import Mark, Texts, Word
 
@@ -86,14 +87,48 @@ def _numeric_days(m: re.Match[str]) -> tuple[Day, ...]:
     return tuple((y, month, day) for y, month, day in orders if 1 <= month <= 12 and 1 <= day <= 31)
 
 
-def _agree(one: _Date, other: _Date) -> bool:
-    return any(_is_same_day(a, b) for a in one.days for b in other.days)
+_SAYS: Final = tuple(product((True, False), repeat=3))[:-1]
+"""Which of year, month and day a date may say."""
 
 
-def _is_same_day(a: Day, b: Day) -> bool:
-    """Whether two dates agree in all that both of them say, and say something in common."""
-    said = [(x, y) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
-    return bool(said) and all(x == y or (min(x, y) < 100 < max(x, y) and x % 100 == y % 100) for x, y in said)
+def _keys(date: _Date) -> Keys:
+    """Return the keys of a date. Dates agree if they say something in common, and the same in all of that.
+
+    A key is which parts one date says, and the parts that both say.
+    """
+    asked = {
+        (says, parts)
+        for day in date.days
+        for says in _SAYS
+        for parts in _parts(day, says, _asked_years(day[0]))
+    }
+    given = {
+        (tuple(part is not None for part in day), parts)
+        for day in date.days
+        for other in _SAYS
+        for parts in _parts(day, other, _given_years(day[0]))
+    }
+    return asked, given
+
+
+def _parts(day: Day, says: tuple[bool, ...], years: tuple[object, ...]) -> Iterator[tuple[object, ...]]:
+    """Year, month and day where another date says them too; one for each form of the year."""
+    month, of_month = (part if said else None for part, said in zip(day[1:], says[1:], strict=True))
+    for year in years if says[0] else (None,):
+        if (year, month, of_month) != (None, None, None):
+            yield year, month, of_month
+
+
+def _given_years(year: int | None) -> tuple[object, ...]:
+    """Forms of a year that another one may be equal to; 2026 has one for 26."""
+    return (year,) if year is None or year <= 100 else (year, ("in full", year % 100))
+
+
+def _asked_years(year: int | None) -> tuple[object, ...]:
+    """Forms of a year of which one must be a form of the other."""
+    if year is None or year == 100:
+        return (year,)
+    return (year, year % 100) if year > 100 else (year, ("in full", year))
 
 
 def match_dates(texts: Texts) -> Matched[_Date]:
@@ -101,29 +136,44 @@ def match_dates(texts: Texts) -> Matched[_Date]:
     return match(
         _read_dates(texts.source, texts.source_language),
         _read_dates(texts.translation, texts.target_language),
-        _agree,
+        _keys,
     )
 
 
 def check_dates(texts: Texts) -> Iterator[Mark]:
     """Find dates that do not agree, and dates in a foreign form."""
-    changed = (pair for pair in match_dates(texts).changed if not _is_range(*pair, texts))
-    yield from mark_changed("date-changed", changed, texts)
+    if changed := match_dates(texts).changed:
+        runs = _runs(texts.source), _runs(texts.translation)
+        yield from mark_changed(
+            "date-changed", (pair for pair in changed if not _is_range(*pair, *runs)), texts
+        )
     yield from _check_weekdays(texts)
     yield from _check_form(texts)
 
 
-def _is_range(lost: _Date, added: _Date, texts: Texts) -> bool:
-    """Whether two days of a month stand in both texts, as in `May 10 to 26` and `10. bis 26. Mai`."""
+def _is_range(lost: _Date, added: _Date, source: frozenset[str], translation: frozenset[str]) -> bool:
+    """Whether two days of a month stand in both texts, as in `May 10 to 26` and `10. bis 26. Mai`.
+
+    Args:
+        lost: date of the source.
+        added: date of the translation.
+        source: runs of digits of the source.
+        translation: of the translation.
+    """
     return any(
-        a[1] == b[1] and a[2] != b[2] and _has(a[2], texts.translation) and _has(b[2], texts.source)
+        a[1] == b[1] and a[2] != b[2] and _has(a[2], translation) and _has(b[2], source)
         for a in lost.days
         for b in added.days
     )
 
 
-def _has(day: int | None, text: str) -> bool:
-    return day is not None and bool(re.search(rf"(?<!\d)0?{day}(?!\d)", ascii_digits(text)))
+def _runs(text: str) -> frozenset[str]:
+    """Every run of digits in a text."""
+    return frozenset(re.findall(r"\d+", ascii_digits(text)))
+
+
+def _has(day: int | None, runs: frozenset[str]) -> bool:
+    return day is not None and (str(day) in runs or f"0{day}" in runs)
 
 
 def _weekdays(words: tuple[Word, ...], text: str, language: Language) -> list[tuple[int, int, int]]:

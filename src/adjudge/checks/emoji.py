@@ -20,6 +20,7 @@ def check_emoji(texts: Texts) -> Iterator[Mark]:
     """Find emoji of the source that stand nowhere in the translation; how often one stands is left open."""
     if texts.source.isascii():
         return
+    shown = set(texts.translation)
     for found in _EMOJI.finditer(texts.source):
-        if found[0][0] not in texts.translation:
+        if found[0][0] not in shown:
             yield Mark("emoji-lost", *found.span(), "source", "missing in the translation")

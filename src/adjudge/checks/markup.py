@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from adjudge.checks.texts import Mark, Texts
+from adjudge.checks.texts import MOST_LOOKED, Mark, Texts
 
 __all__ = ["LINK", "check_markup"]
 
@@ -24,8 +24,8 @@ _KINDS: Final = (
     (
         "placeholder",
         re.compile(
-            r"\{\{[^{}\n]{1,40}\}\}|\$?\{[\w.:-]{1,40}\}|%\([A-Za-z0-9_]+\)[#0 +-]*\d*[a-zA-Z]"
-            r"|(?<![\d%])%(?:\d+\$)?[#0+-]*\d*(?:\.\d+)?(?:ld|lu|[sdifxXeEgGcu@])(?![A-Za-z])"
+            r"\{\{[^{}\n]{1,40}\}\}|\$?\{[\w.:-]{1,40}\}|%\([A-Za-z0-9_]+\)[#0 +-]{0,5}\d{0,9}[a-zA-Z]"
+            r"|(?<![\d%])%(?:\d{1,3}\$)?[#0+-]{0,5}\d{0,9}(?:\.\d{1,9})?(?:ld|lu|[sdifxXeEgGcu@])(?![A-Za-z])"
             r"|\[[A-Z]{3,}_?\d+\]|\[%[^%\n]{1,40}%\]|<%[^%\n]{1,40}%>"
         ),
     ),
@@ -50,10 +50,10 @@ def check_markup(texts: Texts) -> Iterator[Mark]:
         paired = min(len(missing), len(extra))
         for lost, found in zip(missing, extra, strict=False):
             yield Mark(f"{kind}-changed", *found.span(), note=f"the source has {lost[0]}")
-        for lost in missing[paired:]:
+        for lost in missing[paired : paired + MOST_LOOKED]:
             if lost[0] not in texts.translation:
                 yield Mark(f"{kind}-lost", *lost.span(), "source", "missing in the translation")
-        for found in extra[paired:]:
+        for found in extra[paired : paired + MOST_LOOKED]:
             if found[0] not in texts.source:
                 yield Mark(f"{kind}-added", *found.span(), note="the source has none")
 

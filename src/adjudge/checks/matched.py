@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from adjudge.checks.texts import Mark, Texts
 
-__all__ = ["Matched", "mark_changed", "match"]
+__all__ = ["Keys", "Matched", "mark_changed", "match"]
 
 
 class _Placed(Protocol):
@@ -39,10 +40,21 @@ class Matched(NamedTuple, Generic[T]):
     added: list[T]
 
 
-def match(source: Sequence[T], translation: Sequence[T], agree: Callable[[T, T], bool]) -> Matched[T]:
-    """Compare mentions; one mention may answer for several that mean the same."""
-    found = [any(agree(s, t) for t in translation) for s in source]
-    wanted = [any(agree(s, t) for s in source) for t in translation]
+Keys = tuple[AbstractSet[Hashable], AbstractSet[Hashable]]
+"""Two sets of keys of a mention, asked and given. Mentions agree if the asked keys of one and the given keys
+of the other have one in common."""
+
+
+def match(source: Sequence[T], translation: Sequence[T], keys: Callable[[T], Keys]) -> Matched[T]:
+    """Compare mentions; one mention may answer for several that mean the same.
+
+    Args:
+        source: mentions in the source.
+        translation: mentions in the translation.
+        keys: keys of a mention. Two mentions must agree whichever of them is asked.
+    """
+    found = _are_matched(source, translation, keys)
+    wanted = _are_matched(translation, source, keys)
     lost = [s for s, is_found in zip(source, found, strict=True) if not is_found]
     added = [t for t, is_wanted in zip(translation, wanted, strict=True) if not is_wanted]
     changed = list(zip(lost, added, strict=False))
@@ -56,6 +68,12 @@ def match(source: Sequence[T], translation: Sequence[T], agree: Callable[[T, T],
         lost[len(changed) :],
         added[len(changed) :],
     )
+
+
+def _are_matched(these: Sequence[T], those: Sequence[T], keys: Callable[[T], Keys]) -> list[bool]:
+    """Whether each mention agrees with one of the others, in time linear in both."""
+    given = {key for mention in those for key in keys(mention)[1]}
+    return [not given.isdisjoint(keys(mention)[0]) for mention in these]
 
 
 def mark_changed(rule: str, changed: Iterable[tuple[T, T]], texts: Texts) -> Iterator[Mark]:

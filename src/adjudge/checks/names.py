@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict, deque
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from adjudge.checks.scripts import uses_latin
-from adjudge.checks.texts import Mark, Texts
+from adjudge.checks.texts import MOST_LOOKED, Mark, Texts
 
 __all__ = ["check_names"]
 
@@ -23,21 +25,25 @@ def check_names(texts: Texts) -> Iterator[Mark]:
     if not any(map(str.isupper, texts.source)):
         return
     shown, seen = _squeeze(texts.translation), _squeeze(texts.source)
-    strange = [m for m in _CODE.finditer(texts.translation) if _squeeze(m[0]) not in seen]
+    strange: dict[str, deque[re.Match[str]]] = defaultdict(deque)
+    for m in islice(_CODE.finditer(texts.translation), MOST_LOOKED):
+        if _squeeze(m[0]) not in seen:
+            strange[_letters(m[0])].append(m)
     for rule, pattern in _patterns(texts):
-        lost = {_squeeze(m[0]): m for m in pattern.finditer(texts.source) if _squeeze(m[0]) not in shown}
+        there = islice(pattern.finditer(texts.source), MOST_LOOKED)
+        lost = {_squeeze(m[0]): m for m in there if _squeeze(m[0]) not in shown}
         for wanted in lost.values():
-            found = next((m for m in strange if rule == "code-lost" and _are_alike(m[0], wanted[0])), None)
-            if found:
-                strange.remove(found)
-                yield Mark("code-changed", *found.span(), note=f"the source has {wanted[0]}")
+            alike = strange[_letters(wanted[0])] if rule == "code-lost" else None
+            if alike:
+                yield Mark("code-changed", *alike.popleft().span(), note=f"the source has {wanted[0]}")
             else:
                 yield Mark(rule, *wanted.span(), "source", "missing in the translation")
 
 
-def _are_alike(code: str, other: str) -> bool:
-    """Whether two codes start with the same letters."""
-    return _LETTERS.findall(code)[:1] == _LETTERS.findall(other)[:1]
+def _letters(code: str) -> str:
+    """The letters that a code starts with."""
+    found = _LETTERS.match(code)
+    return found[0] if found else ""
 
 
 def _patterns(texts: Texts) -> list[tuple[str, re.Pattern[str]]]:

@@ -11,7 +11,7 @@ from adjudge.checks.dates import match_dates
 from adjudge.checks.markup import LINK
 from adjudge.checks.numerals import Numeral, ascii_digits, read_numerals, spelled_values
 from adjudge.checks.telephone import match_telephones
-from adjudge.checks.texts import Mark, Texts, inside
+from adjudge.checks.texts import Mark, Ranges, Texts
 from adjudge.checks.times import match_times
 
 __all__ = ["check_numbers"]
@@ -31,7 +31,7 @@ def check_numbers(texts: Texts) -> Iterator[Mark]:
     if lost or added:
         lost = _not_spelled(lost, texts, "translation", translation)
         added = _not_spelled(added, texts, "source", source)
-        yield from _report(*_unconverted(lost, added, texts), texts)
+        yield from _report(*_unconverted(lost[:_MOST], added[:_MOST], texts), texts)
     yield from _check_form(texts, source, translation)
 
 
@@ -42,8 +42,8 @@ def _loose(texts: Texts, side: str, taken: list[tuple[int, int]]) -> list[Numera
     language = texts.source_language if is_source else texts.target_language
     if not any(map(str.isdecimal, text)):
         return []
-    taken = [*taken, *(m.span() for m in LINK.finditer(text))]
-    return [n for n in read_numerals(text, language) if not inside(n.start, n.end, taken)]
+    set_aside = Ranges([*taken, *(m.span() for m in LINK.finditer(text))])
+    return [n for n in read_numerals(text, language) if not set_aside.touch(n.start, n.end)]
 
 
 def _unmatched(these: list[Numeral], those: list[Numeral]) -> list[Numeral]:
@@ -68,9 +68,12 @@ def _not_spelled(numerals: list[Numeral], texts: Texts, other: str, those: list[
     text = texts.source if is_source else texts.translation
     words = texts.source_words if is_source else texts.translation_words
     spelled = spelled_values(text, words, texts.source_language if is_source else texts.target_language)
-    for numeral in reversed(those):
+    kept, end = [], 0
+    for numeral in those:
         if _is_scaled(numeral):  # its digits mean something else
-            text = text[: numeral.start] + " " + text[numeral.end :]
+            kept.append(text[end : numeral.start])
+            end = numeral.end
+    text = " ".join([*kept, text[end:]])
     joined = _joined(re.findall(r"[0-9]{1,24}", ascii_digits(text)))
     return [n for n in numerals if not (n.values & spelled) and not _is_regrouped(n, joined)]
 
@@ -113,10 +116,8 @@ def _unconverted(
     if not (lost and added and (_OTHER_UNITS.search(texts.source) or _OTHER_UNITS.search(texts.translation))):
         return lost, added
     converted = [(s, t) for s in lost for t in added if _is_converted(s, t)]
-    return (
-        [n for n in lost if n not in {s for s, _ in converted}],
-        [n for n in added if n not in {t for _, t in converted}],
-    )
+    given, taken = {s for s, _ in converted}, {t for _, t in converted}
+    return [n for n in lost if n not in given], [n for n in added if n not in taken]
 
 
 def _is_converted(wanted: Numeral, found: Numeral) -> bool:
@@ -138,8 +139,8 @@ def _is_multiple(a: float, b: float) -> bool:
 
 def _report(lost: Sequence[Numeral], added: Sequence[Numeral], texts: Texts) -> Iterator[Mark]:
     """Pair what is missing with what is new, the most alike first; tell of the rest what is lost or added."""
-    lost, alone = list(lost[:_MOST]), []
-    for found in added[:_MOST]:
+    lost, alone = list(lost), []
+    for found in added:
         if lost:
             wanted = lost.pop(_most_alike(found, lost))
             yield Mark("number-changed", found.start, found.end, note=f"the source has {wanted.text}")

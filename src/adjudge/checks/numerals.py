@@ -134,7 +134,9 @@ def _power(scale: str, language: Language) -> int:
     """Power of ten of the scale words in a row, which multiply each other."""
     power = 0
     rest = scale.casefold().strip().lstrip("余餘多几数 ")
-    while word := max((w for w in language.scales if rest.startswith(w)), key=len, default=""):
+    while power < _MOST_POWER and (
+        word := max((w for w in language.scales if rest.startswith(w)), key=len, default="")
+    ):
         power += language.scales[word]
         rest = rest[len(word) :].lstrip(" \u00a0-")
     return min(power, _MOST_POWER)
@@ -187,7 +189,7 @@ def _in_words(words: tuple[Word, ...], language: Language) -> set[int]:
         if number is not None:
             current += number
         elif power is not None and power >= 2:
-            current = max(current, 1) * 10**power
+            current = max(current, 1) * 10**power if current < 10**_MOST_POWER else 0
             if power >= 3:
                 total, current = total + current, 0
         elif word.folded not in language.joints:

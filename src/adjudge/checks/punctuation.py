@@ -10,7 +10,7 @@ from typing import Final
 
 from adjudge.checks.languages import Language
 from adjudge.checks.markup import LINK
-from adjudge.checks.texts import Mark, Texts, inside
+from adjudge.checks.texts import Mark, Ranges, Texts
 
 __all__ = ["check_punctuation"]
 
@@ -33,7 +33,7 @@ _GLUED: Final = re.compile(
 
 def check_punctuation(texts: Texts) -> Iterator[Mark]:
     """Find marks of the wrong kind, in the wrong place, or missing at the end."""
-    links = [m.span() for m in LINK.finditer(texts.translation)]
+    links = Ranges(m.span() for m in LINK.finditer(texts.translation))
     for rule, pattern, note in _patterns(texts.target_language):
         if rule in {
             "space-before-mark",
@@ -43,7 +43,7 @@ def check_punctuation(texts: Texts) -> Iterator[Mark]:
         } and pattern.search(texts.source):
             continue
         for found in pattern.finditer(texts.translation):
-            if not inside(*found.span(), links):
+            if not links.touch(*found.span()):
                 yield Mark(rule, *found.span(), note=note)
     yield from _check_end(texts)
     yield from _check_inverted(texts)

@@ -14,7 +14,7 @@ __all__ = ["check_quotes"]
 
 _DOUBLE: Final = '"“”„‟«»「」『』'
 _MARK: Final = re.compile(rf"[{_DOUBLE}]")
-_INCHES: Final = re.compile(r"\d[\d'’./½]*\s?\"")
+_INCHES: Final = re.compile(r"\d['’./½]*\s?\"")
 _BEFORE_OPENING: Final = frozenset("([{（【—–-/")
 _FOREIGN: Final = "“„«»"
 

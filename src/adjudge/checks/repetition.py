@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
@@ -48,14 +49,15 @@ def check_repetition(texts: Texts) -> Iterator[Mark]:
 def _doubled(texts: Texts, words: tuple[Word, ...]) -> Iterator[Mark]:
     """Words that stand twice, where the language has no reason to and the source does nothing of the kind."""
     target = texts.target_language
+    if any(a.folded == b.folded for a, b in pairwise(texts.source_words)):
+        return
     for a, b in pairwise(words):
         if a.folded != b.folded or len(a.text) < 2 or not b.text.islower() or a.folded in target.doubled:
             continue
         is_noun_and_verb = target.code == "de" and a.start > 0 and a.text[0].isupper()  # Spiele spiele
         if texts.translation[a.end : b.start].strip(" \u00a0") or is_noun_and_verb:
             continue
-        if not any(c.folded == d.folded for c, d in pairwise(texts.source_words)):
-            yield Mark("doubled-word", a.start, b.end, note="the word stands twice")
+        yield Mark("doubled-word", a.start, b.end, note="the word stands twice")
 
 
 def _has_repeated_pair(words: tuple[Word, ...]) -> bool:
@@ -97,10 +99,8 @@ def _loop_at(folded: list[str], first: int, places: list[int]) -> _Loop | None:
     """
     if len(places) == 1:
         return None
-    for second in places:
+    for second in places[bisect_right(places, first) : bisect_right(places, first + _LONGEST)]:
         period = second - first
-        if not 0 < period <= _LONGEST:
-            continue
         last = second
         while last < len(folded) and folded[last] == folded[last - period]:
             last += 1

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from adjudge.checks.languages import Language
-from adjudge.checks.texts import MARKS, Mark, Texts, letters_of
+from adjudge.checks.texts import MARKS, MOST_LOOKED, Mark, Texts, letters_of
 from adjudge.core.language import script_of
 
 __all__ = ["check_scripts", "uses_latin"]
@@ -93,10 +94,10 @@ def check_scripts(texts: Texts) -> Iterator[Mark]:
     if not own:
         return
     if not texts.translation.isascii():
-        for found in _foreign(own).finditer(texts.translation):
+        for found in islice(_foreign(own).finditer(texts.translation), MOST_LOOKED):
             if mark := _foreign_run(texts, found):
                 yield mark
-        for found in _MIXED.finditer(texts.translation):
+        for found in islice(_MIXED.finditer(texts.translation), MOST_LOOKED):
             if found[0] not in texts.source:
                 yield Mark("mixed-script-word", *found.span(), note="letters of two scripts in one word")
     if "Latn" not in own:
@@ -125,7 +126,7 @@ def _is_gloss(text: str, found: re.Match[str]) -> bool:
 def _latin_runs(texts: Texts) -> Iterator[Mark]:
     """Several plain Latin words in a row, in a language that does not use Latin letters."""
     source = texts.source.casefold()
-    for found in _LATIN_WORDS.finditer(texts.translation):
+    for found in islice(_LATIN_WORDS.finditer(texts.translation), MOST_LOOKED):
         before = texts.translation[max(0, found.start() - 1) : found.start()]
         if before.isalnum() and before.isascii():
             continue  # the end of a name such as iPhone

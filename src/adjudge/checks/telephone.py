@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from adjudge.checks.matched import Matched, mark_changed, match
+from adjudge.checks.matched import Keys, Matched, mark_changed, match
 from adjudge.checks.numerals import ascii_digits
 from adjudge.checks.texts import Mark, Texts
 
 __all__ = ["check_telephone", "match_telephones"]
+
+
+_MOST: Final = 100  # numbers without a counterpart that are looked for without their form
 
 
 class _Telephone(NamedTuple):
@@ -34,20 +37,24 @@ def _digits(text: str) -> str:
     return re.sub(r"[^0-9]", "", ascii_digits(text))
 
 
-def _agree(one: _Telephone, other: _Telephone) -> bool:
-    return one.digits.endswith(other.digits.lstrip("0")) or other.digits.endswith(one.digits.lstrip("0"))
+def _keys(telephone: _Telephone) -> Keys:
+    """Return the keys of a number. Numbers agree if one, without leading zeros, is the end of the other."""
+    whole = telephone.digits.lstrip("0")
+    ends = {telephone.digits[start:] for start in range(len(telephone.digits) + 1)}
+    asked = {("whole", whole), *(("end", end) for end in ends)}
+    return asked, {("end", whole), *(("whole", end) for end in ends)}
 
 
 def match_telephones(texts: Texts) -> Matched[_Telephone]:
     """Compare the telephone numbers of both texts; a country code may stand on one side only."""
-    return match(_read_telephones(texts.source), _read_telephones(texts.translation), _agree)
+    return match(_read_telephones(texts.source), _read_telephones(texts.translation), _keys)
 
 
 def check_telephone(texts: Texts) -> Iterator[Mark]:
     """Find telephone numbers that do not agree, and those that lost their plus or their groups."""
     matched = match_telephones(texts)
     yield from mark_changed("telephone-changed", matched.changed, texts)
-    for lost in matched.lost:
+    for lost in matched.lost[:_MOST]:
         wanted = texts.source[lost.start : lost.end]
         place = _same_digits(lost.digits, texts.translation)
         if place:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
@@ -12,7 +14,10 @@ from adjudge.checks.languages import Language, find_language
 from adjudge.core.annotation import Side
 from adjudge.core.language import source_language, target_language
 
-__all__ = ["MARKS", "Mark", "Texts", "Word", "inside", "letters_of", "whole"]
+__all__ = ["MARKS", "MOST_LOOKED", "Mark", "Ranges", "Texts", "Word", "letters_of", "whole"]
+
+MOST_LOOKED: Final = 1_000
+"""Candidates of one rule in one text that are looked for in the other text; each takes a search."""
 
 
 class Mark(NamedTuple):
@@ -123,9 +128,24 @@ def _languages(lp: str) -> tuple[Language, Language]:
     return find_language(source.split("_")[0]), find_language(target.split("_")[0])
 
 
-def inside(start: int, end: int, spans: list[tuple[int, int]]) -> bool:
-    """Whether a range touches one of the spans."""
-    return any(start < high and low < end for low, high in spans)
+class Ranges:
+    """Ranges of a text, of which any number may be asked about."""
+
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        """Take ranges in any order; each is its first code point and one past its last."""
+        self._lows: list[int] = []
+        self._highs: list[int] = []
+        for low, high in sorted(spans):
+            if self._highs and low <= self._highs[-1]:
+                self._highs[-1] = max(high, self._highs[-1])
+            else:
+                self._lows.append(low)
+                self._highs.append(high)
+
+    def touch(self, start: int, end: int) -> bool:
+        """Whether a range, which is not empty, shares a code point with one of these."""
+        place = bisect_right(self._highs, start)
+        return place < len(self._lows) and self._lows[place] < end
 
 
 def letters_of(text: str) -> int:

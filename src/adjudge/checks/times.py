@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from adjudge.checks.matched import Matched, mark_changed, match
+from adjudge.checks.matched import Keys, Matched, mark_changed, match
 from adjudge.checks.numerals import ascii_digits
 from adjudge.checks.scripts import uses_latin
 from adjudge.checks.texts import Mark, Texts
@@ -55,13 +55,13 @@ def _minutes(m: re.Match[str], text: str) -> frozenset[int]:
     return frozenset({total, total + _NOON} if hour <= 12 else {total, total - _NOON})
 
 
-def _agree(one: _Time, other: _Time) -> bool:
-    return bool(one.minutes & other.minutes)
+def _keys(time: _Time) -> Keys:
+    return time.minutes, time.minutes
 
 
 def match_times(texts: Texts) -> Matched[_Time]:
     """Compare the times of day of both texts."""
-    return match(_read_times(texts.source), _read_times(texts.translation), _agree)
+    return match(_read_times(texts.source), _read_times(texts.translation), _keys)
 
 
 def check_times(texts: Texts) -> Iterator[Mark]:

@@ -8,7 +8,7 @@ from typing import Final
 from adjudge.checks.languages import find_language, known_languages
 from adjudge.checks.markup import LINK
 from adjudge.checks.scripts import uses_latin
-from adjudge.checks.texts import Mark, Texts, inside, letters_of, whole
+from adjudge.checks.texts import Mark, Ranges, Texts, letters_of, whole
 
 __all__ = ["check_whole"]
 
@@ -42,8 +42,8 @@ def check_whole(texts: Texts) -> Iterator[Mark]:
 def _is_copied(texts: Texts) -> bool:
     if texts.is_within_one_language or len(texts.translation_words) < _COPIED_WORDS:
         return False
-    links = [m.span() for m in LINK.finditer(texts.translation)]
-    words = [w for w in texts.translation_words if not inside(w.start, w.end, links)]
+    links = Ranges(m.span() for m in LINK.finditer(texts.translation))
+    words = [w for w in texts.translation_words if not links.touch(w.start, w.end)]
     plain = [w for w in words if w.text.islower() and len(w.text) > 1]
     copied = sum(w.folded in texts.source_vocabulary for w in plain)
     if len(plain) >= _COPIED_WORDS and copied >= _COPIED_SHARE * len(plain):

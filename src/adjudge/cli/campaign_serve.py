@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -35,6 +36,7 @@ def command(
     """Serve a campaign to its annotators and its organiser; Ctrl-C ends it.
 
     What annotators did is stored the moment their page says so: the server may be stopped at any time.
+    The organiser's link is printed on a terminal only, so that no log keeps it.
     """
     from adjudge.campaigns.campaign import open_campaign
     from adjudge.campaigns.folder import alone, read_links
@@ -69,9 +71,11 @@ def _say_links(links: Sequence[Link], without: Sequence[str], folder: Path, addr
     """Where the links are that let somebody in, and of whom there is none."""
     from adjudge.report.findings import in_words
 
-    for link in links:
-        if link.role == "organiser":
-            print_note(f"The organiser's own way in: {address}{link.path}")
+    organisers = [link for link in links if link.role == "organiser"]
+    for link in organisers if sys.stderr.isatty() else ():
+        print_note(f"The organiser's link: {address}{link.path}")
+    if organisers and not sys.stderr.isatty():  # a log is read by others, and kept
+        print_note("The organiser's link is printed on a terminal only; links.csv has it too.")
     another = f"`adjudge campaign people {folder} --new-link NAME`"
     if not links:
         print_note(f"There are no links here any more: {another}.")

@@ -21,7 +21,7 @@ from adjudge.core.segment import TestSet
 from adjudge.data.files import write_text
 from adjudge.data.submissions import CampaignFile, Submission
 
-__all__ = ["render_cell", "write_judgements", "write_spreadsheet"]
+__all__ = ["disarm", "render_cell", "write_judgements", "write_spreadsheet"]
 
 _SAID: Final = (
     *("system", "other system", "criterion", "verdict", "rating", "errors", "minor", "major", "critical"),
@@ -36,6 +36,9 @@ _ALONE: Final = (
     *("source", "translation", "other translation"),
 )
 _FORMULA: Final = re.compile(r"[\s\u200b\ufeff]*[=+\-@|%\uff1d\uff0b\uff0d\uff20\t\r\n\0]")
+_NUMBER: Final = re.compile(
+    r"[+-]?(?:[0-9][0-9,]*(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?%?|[-+–—−]|[+-]?(?:inf|nan)"
+)
 _MARK: Final = "\ufffd"
 _LONGEST: Final = 32_000  # characters of a cell; spreadsheets hold 32,767
 
@@ -77,6 +80,17 @@ def _write(path: Path, heading: Sequence[str], rows: Iterable[Sequence[object]])
         table.writerow([cell[:_LONGEST] for cell in cells])
     write_text(path, ["\ufeff", text.getvalue()])
     return +left_out
+
+
+def disarm(cell: str) -> str:
+    """Return a cell that no spreadsheet runs as a formula. Removing one leading apostrophe gives it back.
+
+    A number, or a dash alone, stays as it is. Text that would start a formula, or that starts with an
+    apostrophe, gets an apostrophe before it.
+    """
+    if _NUMBER.fullmatch(cell) or not (cell.startswith("'") or _FORMULA.match(cell)):
+        return cell
+    return f"'{cell}"
 
 
 def render_cell(value: object) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from adjudge.data.spreadsheet import disarm
 from adjudge.errors import UsageError
 from adjudge.report.invisible import name_invisible
 
@@ -109,10 +110,11 @@ def _starred(table: Table) -> Iterator[list[str]]:
 
 
 def _separated(table: Table, delimiter: str) -> str:
+    """Separated values. Systems are named by others, so no cell may be a formula to a spreadsheet."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(table.headings)
-    writer.writerows(table.rows)
+    writer.writerow(map(disarm, table.headings))
+    writer.writerows(map(disarm, row) for row in table.rows)
     return buffer.getvalue()
 
 

@@ -13,7 +13,7 @@ from adjudge.web import annotating, entering, files, organising, pages
 from adjudge.web.access import Served
 from adjudge.web.access_log import AccessLog
 from adjudge.web.messages import add_messages
-from adjudge.web.security import Guard, read_site
+from adjudge.web.security import NO_TELEMETRY, Guard, read_site
 
 __all__ = ["create_app"]
 
@@ -39,6 +39,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        telemetry=NO_TELEMETRY,
     )
     app.state.served = Served(campaign=campaign, site=site, clock=clock)
     for room in (annotating, pages, files, entering, organising):  # who asks most is found first

@@ -11,7 +11,7 @@ import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -20,7 +20,20 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from adjudge.errors import UsageError
 
-__all__ = ["Guard", "Refusal", "Site", "read_site", "refusal_of", "security_headers"]
+if TYPE_CHECKING:
+    from fastapi.telemetry import TelemetryConfig
+
+__all__ = ["NO_TELEMETRY", "Guard", "Refusal", "Site", "read_site", "refusal_of", "security_headers"]
+
+NO_TELEMETRY: Final[TelemetryConfig] = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
+"""FastAPI reports to OpenTelemetry where that is installed; with FASTAPI_OTEL_AUTO_CONFIGURE=true in the
+environment it even sends to other machines. Our servers report nothing, whatever the environment says."""
 
 _LOG: Final = logging.getLogger("adjudge.web")
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})

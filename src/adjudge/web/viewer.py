@@ -26,7 +26,7 @@ from adjudge.report.html import render_page, served_policy
 from adjudge.report.page import Page
 from adjudge.report.segments import to_script_json
 from adjudge.web.connections import Connections, protocol_of
-from adjudge.web.security import Guard, Site
+from adjudge.web.security import NO_TELEMETRY, Guard, Site
 from adjudge.web.serving import ending_quietly
 from adjudge.web.viewer_figures import Figures
 from adjudge.web.viewer_rows import Rows, Wanted
@@ -72,7 +72,14 @@ def create_viewer(
     served = {**page.facts, "annotators": annotators, "total": rows.total}
     html = render_page(page, commands, served=served).encode()
     headers = {"Content-Security-Policy": _policy()}
-    app = FastAPI(version=VERSION, openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
+    app = FastAPI(
+        version=VERSION,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        telemetry=NO_TELEMETRY,
+    )
 
     @app.get("/")
     def whole_page() -> Response:
