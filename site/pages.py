@@ -114,12 +114,15 @@ def _relinked(text: str) -> str:
 
 
 def _colours(style: str) -> str:
-    """The house's accent for the theme, in both schemes."""
+    """The house's accent for the theme, in both schemes.
+
+    The header has white letters in both, so its ground is the darker accent in both.
+    """
     light, dark = (re.findall(r"--accent: (#[0-9a-f]{6})", style) + [""] * 2)[:2]
     schemes = {"default": light, "slate": dark}
     return "\n".join(
-        f'[data-md-color-scheme="{scheme}"] {{ '
-        + " ".join(f"--md-{name}-color: {colour};" for name in ("primary-fg", "accent-fg", "typeset-a"))
+        f'[data-md-color-scheme="{scheme}"] {{ --md-primary-fg-color: {light}; '
+        + " ".join(f"--md-{name}-color: {colour};" for name in ("accent-fg", "typeset-a"))
         + " }"
         for scheme, colour in schemes.items()
     )

@@ -120,3 +120,16 @@ def test_metrics_stand_in_the_order_of_the_table_also_where_less_is_better(tmp_p
         (table,) = meta_tables(found)
         names = [figure.name.rpartition(".")[2] for figure in meta_figures(found) if "scatter" in figure.name]
         assert names == [row[0] for row in table.rows], first
+
+
+@pytest.mark.parametrize("gold", ["mqm", "a-name-of-gold-that-is-rather-long-as-campaigns-have-them"])
+def test_every_caption_stands_within_its_figure(tmp_path: Path, gold: str) -> None:
+    folder = write_folder(tmp_path / "set")
+    (folder / "human-scores/en-de.mqm.seg.score").rename(folder / f"human-scores/en-de.{gold}.seg.score")
+    for figure in meta_figures(meta(folder, gold=gold)):
+        drawing = figure.drawing
+        drawing.draw_without_rendering()
+        texts = [*drawing.texts, *(axes.xaxis.label for axes in drawing.axes)]
+        for extent in (text.get_window_extent() for text in texts if text.get_text()):
+            assert extent.x0 >= 0, figure.name
+            assert extent.x1 <= drawing.bbox.x1, figure.name

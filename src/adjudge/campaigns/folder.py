@@ -32,7 +32,7 @@ from sqlalchemy.exc import ArgumentError
 
 from adjudge.campaigns.people import ROLES, Link
 from adjudge.data.files import write_text
-from adjudge.data.spreadsheet import disarm
+from adjudge.data.spreadsheet import render_cell
 from adjudge.errors import DataError, StoreError, UsageError
 
 __all__ = [
@@ -164,7 +164,11 @@ def write_links(folder: Path, links: Iterable[Link]) -> None:
     table = io.StringIO()
     rows = csv.writer(table)
     rows.writerow(["name", "role", "link"])
-    rows.writerows([disarm(link.name), link.role, link.path] for link in links)
+    rows.writerows([_cell(link.name), link.role, link.path] for link in links)
     path = folder / _LINKS
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         file.write(table.getvalue())
+
+
+def _cell(name: str) -> str:
+    return f"'{name}" if render_cell(name).startswith("'") else name

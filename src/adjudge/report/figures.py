@@ -34,6 +34,7 @@ __all__ = [
     "figure_canvas",
     "figure_format",
     "figure_style",
+    "fitting_lines",
     "ranking_figure",
     "short_name",
     "titled_drawing",
@@ -155,16 +156,31 @@ def titled_drawing(title: str, height: float) -> Drawing:
 
 def _title_lines(title: str) -> list[str]:
     """Break a title into lines that the drawing is wide enough for, however wide its letters are."""
+    return fitting_lines(title, _TITLE_ROOM * _WIDTH, size=_TITLE_SIZE, weight="bold", most=_TITLE_WIDTH)
+
+
+def fitting_lines(
+    text: str, inches: float, *, size: float, weight: str = "normal", most: int = 120
+) -> list[str]:
+    """Break text into lines that fit into a width, measured and not estimated by the number of letters.
+
+    Args:
+        text: one paragraph.
+        inches: the width.
+        size: of the letters, in points.
+        weight: `normal` or `bold`.
+        most: letters in a line, however narrow they are.
+    """
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextToPath
 
-    font, measure = FontProperties(size=_TITLE_SIZE, weight="bold"), TextToPath()
-    for letters in range(_TITLE_WIDTH, _FEWEST_LETTERS, -1):
-        lines = textwrap.wrap(title, letters)
+    font, measure = FontProperties(size=size, weight=weight), TextToPath()
+    for letters in range(most, _FEWEST_LETTERS, -1):
+        lines = textwrap.wrap(text, letters)
         widths = [measure.get_text_width_height_descent(line, font, ismath=False)[0] for line in lines]
-        if max(widths, default=0.0) <= _TITLE_ROOM * _WIDTH * 72:  # points of an inch
+        if max(widths, default=0.0) <= inches * 72:
             return lines
-    return textwrap.wrap(title, _FEWEST_LETTERS)
+    return textwrap.wrap(text, _FEWEST_LETTERS)
 
 
 def ranking_figure(name: str, title: str, rows: Sequence[RankedSystem], what: str) -> Figure:

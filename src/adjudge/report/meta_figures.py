@@ -14,7 +14,8 @@ from adjudge.meta.evaluation.results import MetaEvaluation
 from adjudge.meta.measures.correlation import pearson
 from adjudge.meta.measures.result import Floats
 from adjudge.meta.measures.system import pairwise_accuracy
-from adjudge.report.figures import COLOURS, Figure, figure_canvas, short_name
+from adjudge.report.figures import COLOURS, Figure, figure_canvas, fitting_lines, short_name
+from adjudge.report.invisible import name_invisible
 from adjudge.report.labels import Box, place_labels, spread_heights
 from adjudge.report.meta_tables import best_first
 from adjudge.report.numbers import number
@@ -29,6 +30,7 @@ __all__ = ["calibration_figure", "label_points", "matrix_figure", "meta_figures"
 _INK, _SOFT, _ACCENT, _LINE, _PAPER = COLOURS
 _LONGEST: Final = 22
 _GAP: Final = 0.075  # of two labels, as a part of the height of the axes
+_AXES_WIDTH: Final = 2.6  # inches that a label below the axes may take
 _MOST_NUMBERS: Final = 14  # metrics in whose matrix there is room for numbers
 
 
@@ -85,7 +87,8 @@ def scatter_figure(name: str, scores: EvalSet, gold: str, metric: str) -> Figure
         axes.plot(x, y, "o", color=_ACCENT, markersize=3.6, markeredgewidth=0)
         axes.margins(0.16)
         _show_constant(axes, x, y)
-        axes.set_xlabel(f"score by {gold}, higher is better; n = {count(len(systems), 'system')}")
+        caption = f"score by {_short(gold)}, higher is better; n = {count(len(systems), 'system')}"
+        axes.set_xlabel("\n".join(fitting_lines(name_invisible(caption), _AXES_WIDTH, size=7.5)))
         axes.set_ylabel(f"score by {_short(metric)}")
         axes.grid(color=_LINE, linewidth=0.5)
         drawing.draw_without_rendering()  # so that sizes are known
@@ -160,11 +163,9 @@ def matrix_figure(name: str, scores: EvalSet, gold: str, metrics: Sequence[str])
         if with_numbers:
             _write_numbers(axes, table)
         n = int((~np.isnan(arrays[0])).sum())
-        drawing.supxlabel(
-            f"Pearson's r, white is 0 or less, darkest is 1; {gold} judged {n:,} translations",
-            fontsize=7.5,
-            color=_SOFT,
-        )
+        caption = f"Pearson's r, white is 0 or less, darkest is 1; {gold} judged {n:,} translations"
+        lines = fitting_lines(name_invisible(caption), 0.97 * drawing.get_figwidth(), size=7.5)
+        drawing.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color=_SOFT)
         return drawing
 
     return Figure(name=name, title=title, draw=draw)
@@ -228,9 +229,9 @@ def calibration_figure(name: str, scores: EvalSet, gold: str, metric: str) -> Fi
         axes.set_xlim(0, 100)
         axes.grid(axis="y", color=_LINE, linewidth=0.5)
         n = int((~np.isnan(truth) & ~np.isnan(scores.metrics[metric].segments)).sum())
-        axes.set_xlabel(
-            f"percentile of {_short(metric)}, worst first; dotted: {gold} itself\nn = {n:,} translations"
-        )
+        caption = f"percentile of {_short(metric)}, worst first; dotted: {gold} itself"
+        lines = fitting_lines(name_invisible(caption), _AXES_WIDTH, size=7.5)
+        axes.set_xlabel("\n".join([*lines, f"n = {n:,} translations"]))
         axes.set_ylabel(f"mean score by {gold}")
         return drawing
 
