@@ -24,6 +24,7 @@ from adjudge.errors import DataError, UsageError
 from adjudge.meta.evaluation.eval_set import CLEAN, UNSEEN, ScoreSet
 from adjudge.meta.evaluation.frame import Frame, row_means
 from adjudge.meta.measures.result import Floats
+from adjudge.scoring.mqm import unknown_categories_note
 from adjudge.scoring.repeats import repeats_note, without_repeats
 from adjudge.scoring.score import score
 
@@ -200,6 +201,10 @@ def records_as_scores(
     weights = weights if has_marks else None
     scores = score(judged if isinstance(judged, Run) else records, weights=weights, lp=frame.lp)
     values, notes, foreign = _segment_values(name, scores, frame)
+    if "weights" in scores.signature.fields:
+        notes += [
+            f"{name}: {note}" for note in unknown_categories_note(r for r in records if r.lp == frame.lp)
+        ]
     systems = np.full(len(frame.systems), np.nan)
     for system in scores.systems:
         if system.system in frame.rows and system.score is not None:
