@@ -513,7 +513,10 @@ def test_texts_are_refused_where_nothing_needs_them(
 ) -> None:
     asked = Asked(capsys, "score", records, "--test-set", records)
     assert asked.code == 2
-    assert "--test-set is for appraise, mqm-tsv, mtme-ratings, mtme-scores, and" in asked.err
+    assert (
+        "--test-set is for appraise, comet, mqm-tsv, mtme-ratings, mtme-scores, score-lines, score-table, and"
+        in asked.err
+    )
 
 
 @pytest.mark.realdata
