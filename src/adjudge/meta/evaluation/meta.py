@@ -26,6 +26,7 @@ from adjudge.meta.evaluation.sureness import Compared, with_clusters, with_inter
 from adjudge.meta.evaluation.tasks import Task, task_of
 from adjudge.meta.evaluation.together import put_together
 from adjudge.meta.measures.result import Floats
+from adjudge.meta.measures.sharing import sharing
 
 __all__ = ["evaluate", "meta"]
 
@@ -175,8 +176,9 @@ def _sides(gold: ScoreSet, metric: ScoreSet, settings: Settings) -> tuple[ScoreS
 
 
 def _metric(gold: ScoreSet, metric: ScoreSet, settings: Settings, task: Task | None) -> MetricResults:
-    results = {name: measure(name, gold, metric, settings) for name in settings.measures}
-    statistics = () if task is None else task_statistics(task, gold, metric, settings, results)
+    with sharing():
+        results = {name: measure(name, gold, metric, settings) for name in settings.measures}
+        statistics = () if task is None else task_statistics(task, gold, metric, settings, results)
     return MetricResults(
         name=metric.name,
         results=results,
