@@ -99,6 +99,13 @@ def test_what_is_odd_in_a_file_is_a_warning_in_python(tmp_path: Path) -> None:
         adjudge.score(path)
 
 
+def test_counts_of_thousands_are_written_as_in_tables(tmp_path: Path) -> None:
+    rows = [{"mt": "x", "COMET": 1, "errors": [{}] * 1200}]
+    (path := tmp_path / "en-de.c.json").write_text(json.dumps({"A": rows}))
+    with pytest.warns(DataWarning, match="1,200 errors that COMET marked"):
+        adjudge.score(path)
+
+
 # Gold of a test set...
 
 

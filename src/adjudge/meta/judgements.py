@@ -100,7 +100,7 @@ def read_judgements(
     if content.records is None:
         raise DataError("this file holds texts and no judgements; give a run or records", path=path)
     records, repeated = without_repeats(content.records)
-    for what in (*(f"{count} {what}" for what, count in content.met.items()), *repeats_note(repeated)):
+    for what in (*(f"{count:,} {what}" for what, count in content.met.items()), *repeats_note(repeated)):
         warnings.warn(f"{path}: {what}", DataWarning, stacklevel=3)
     return records
 

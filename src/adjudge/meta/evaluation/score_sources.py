@@ -264,7 +264,7 @@ def read_score_source(
         raise DataError("this file holds texts and no judgements; scores were wanted", path=path)
     records, repeated = without_repeats(content.records)
     found = records_as_scores(name, records, frame, weights)
-    odd = [f"{count} {what}." for what, count in content.met.items()]
+    odd = [f"{count:,} {what}." for what, count in content.met.items()]
     notes = tuple(f"{name}: {what}" for what in (*odd, *repeats_note(repeated)))
     return replace(found, notes=(*notes, *found.notes))
 
