@@ -4,6 +4,7 @@ AdjudgeError              what a user may see: one line on the command line, `--
 ├── UsageError            the call itself is wrong: an unknown name, two options that contradict
 │   └── SettingError      a judge or a metric has no such setting
 ├── DataError             a file or a record is not what it should be; says where
+│   └── LanguagePairError a file judges other language pairs than the one that was wanted
 ├── ModelError            the model cannot be asked at all: no key, a host that refuses, a wrong setting
 │   └── ServerStopError   the server stopped us (quota, key); the run can be resumed
 │       └── ServerAwayError   it cannot be reached, or asks for a longer pause than a run should make
@@ -31,6 +32,7 @@ __all__ = [
     "DataError",
     "DataWarning",
     "FailureReason",
+    "LanguagePairError",
     "ModelError",
     "NotYoursError",
     "ServerAwayError",
@@ -108,6 +110,10 @@ class DataError(AdjudgeError):
         super().__init__(message + place)
         self.path = path
         self.line = line
+
+
+class LanguagePairError(DataError):
+    """A run or a file judges other language pairs than the one that was wanted."""
 
 
 class DataWarning(UserWarning):

@@ -137,6 +137,9 @@ def test_a_measure_without_value_is_null_and_says_why(
         (["--lp", "en-fr"], "no language pair 'en-fr'"),
         (["--scores", "nothing.seg.score"], "nothing.seg.score"),
         (["--task", "wmt20"], "no task 'wmt20'"),
+        (["--metrics", ""], "--metrics names nothing: leave the option out, or name at least one"),
+        (["--measures", " , "], "--measures names nothing"),
+        (["--strata", ""], "--strata names nothing"),
         (
             ["--threshold", "2"],
             "no measure here takes a threshold; one that does: --measures seg_kendall",
@@ -225,8 +228,8 @@ def test_figures_are_written_to_a_folder(
         for kind in ("scatter", "calibration")
         for form in ("pdf", "svg", "png")
     }
-    wrong = Asked(capsys, "meta", folder, "--metrics", "COMET")
-    assert "no metric 'COMET'; there are COMET-refA, QE-src" in wrong.err
+    wrong = Asked(capsys, "meta", folder, "--metrics", "BLEU")
+    assert "no metric 'BLEU'; there are COMET-refA, QE-src" in wrong.err
 
 
 def test_strata_stand_in_one_table_with_lines_between_them(

@@ -282,6 +282,22 @@ def test_an_mqm_file_is_scored_and_what_is_odd_in_it_is_said(
 # rank...
 
 
+@pytest.mark.parametrize("weights", ["mqm-google", "gemba", "himate", "m-mad", "esa-spans"])
+@pytest.mark.parametrize("category", ["Fluency/Display", "Style/Archaic or obscure word choice"])
+def test_a_category_that_no_year_had_is_weighted_by_its_severity_and_counted(
+    category: str, weights: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    heading = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
+    rows = [("A", category, "Major"), ("A", "Accuracy/Omission", "Minor"), ("B", "No-error", "No-error")]
+    lines = [f"{system}\td\t1\t1\tr1\tHi\tHallo\t{kind}\t{how}\n" for system, kind, how in rows]
+    (path := tmp_path / "mqm.tsv").write_text(heading + "".join(lines))
+    asked = Asked(capsys, "score", path, "--lp", "en-de", "--weights", weights, "--format", "json")
+    assert asked.code == 0
+    assert {name: s["score"] for name, s in asked.json["systems"].items()} == {"A": -6, "B": 0}
+    assert f"1 error has a category that adjudge does not know ('{category}' 1)" in asked.err
+    assert f"'{category}' 1): each costs" in Asked(capsys, "rank", path, "--lp", "en-de").out
+
+
 def test_rank_prints_clusters_intervals_and_the_method(
     records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -497,7 +513,10 @@ def test_texts_are_refused_where_nothing_needs_them(
 ) -> None:
     asked = Asked(capsys, "score", records, "--test-set", records)
     assert asked.code == 2
-    assert "--test-set is for appraise, mqm-tsv, mtme-ratings, mtme-scores, and" in asked.err
+    assert (
+        "--test-set is for appraise, comet, mqm-tsv, mtme-ratings, mtme-scores, score-lines, score-table, and"
+        in asked.err
+    )
 
 
 @pytest.mark.realdata

@@ -9,7 +9,7 @@ from adjudge.core.annotation import ErrorSpan
 from adjudge.core.typology import CATEGORIES, Severity, Weights, find_weights
 from adjudge.errors import DataError, UsageError
 from adjudge.scoring.esa import esa_score
-from adjudge.scoring.mqm import mqm_range, mqm_score
+from adjudge.scoring.mqm import mqm_range, mqm_score, unknown_categories_note
 from tests.scoring.records import error, mqm, rated
 
 MINOR, MAJOR, CRITICAL, NEUTRAL = (error(s) for s in ("minor", "major", "critical", "neutral"))
@@ -83,9 +83,42 @@ def test_an_error_without_a_rule_is_refused() -> None:
         mqm_score(mqm("a", "1", CRITICAL), find_weights("himate"))
 
 
-def test_an_error_whose_category_nobody_knows_is_refused() -> None:
-    with pytest.raises(DataError, match=r"category 'Accuracy/Weird' .* a segment 7 of en-de, by ann"):
-        mqm_score(mqm("a", "7", error("minor", label="Accuracy/Weird")), find_weights("mqm-google"))
+@pytest.mark.parametrize(
+    ("weights", "severity", "score"),
+    [
+        ("mqm-google", "critical", -25.0),
+        ("mqm-google", "major", -5.0),
+        ("mqm-google", "minor", -1.0),
+        ("mqm-google", "neutral", 0.0),
+        ("gemba", "major", -5.0),
+        ("himate", "minor", -1.0),
+        ("m-mad", "major", -5.0),
+        ("ea-prompt-published", "major", -6.0),
+        ("esa-spans", "critical", -5.0),
+    ],
+)
+@pytest.mark.parametrize("label", ["Fluency/Display", "Style/Archaic or obscure word choice", "Nonsense"])
+def test_an_error_of_an_unknown_category_costs_what_its_severity_costs(
+    label: str, weights: str, severity: Severity, score: float
+) -> None:
+    assert mqm_score(mqm("a", "1", error(severity, label=label)), find_weights(weights)) == score
+
+
+def test_errors_of_unknown_categories_are_counted_and_named() -> None:
+    display, nonsense = error("minor", label="Fluency/Display"), error("major", label="Nonsense")
+    known = error("minor", "source error", label="Source issue")
+    records = [mqm("a", "1", display, known, MINOR), mqm("b", "1", display, nonsense)]
+    (note,) = unknown_categories_note(records)
+    assert note.startswith(
+        "3 errors have categories that adjudge does not know ('Fluency/Display' 2, 'Nonsense' 1)"
+    )
+    assert note.endswith(": each costs what its severity costs.")
+    (note,) = unknown_categories_note([mqm("a", "1", nonsense)])
+    assert note.startswith("1 error has a category that adjudge does not know ('Nonsense' 1)")
+    many = [mqm("a", str(n), error("minor", label=f"Odd {n}")) for n in range(7)]
+    assert "'Odd 4' 1 and 2 other categories)" in unknown_categories_note(many)[0]
+    assert unknown_categories_note([mqm("a", "1", known, MINOR)]) == []
+    assert unknown_categories_note([replace(mqm("a", "1", nonsense), counts={"major": 1})]) == []
 
 
 def test_a_raw_label_beside_a_known_category_is_only_kept() -> None:

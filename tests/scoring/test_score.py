@@ -68,6 +68,13 @@ def test_errors_are_scored_by_weights() -> None:
     assert scores.notes == ()
 
 
+def test_the_count_of_unknown_categories_stands_beside_the_score() -> None:
+    records = [mqm("a", "1", error("major", label="Fluency/Display")), mqm("b", "1")]
+    scores = score(records)
+    assert {s.system: s.score for s in scores.systems} == {"a": -5.0, "b": 0.0}
+    assert any("('Fluency/Display' 1): each costs what its severity costs" in note for note in scores.notes)
+
+
 @pytest.mark.parametrize(
     ("protocol", "rating", "span"),
     [

@@ -121,7 +121,7 @@ def _read_appraise(path: Path, batches: Path | None) -> CampaignFile:
         )
     file, met = read_appraise_submissions(path, read_batches(beside[0]))
     for what, count in met.items():
-        print_note(f"adjudge: {path}: {count} {what}")
+        print_note(f"adjudge: {path}: {count:,} {what}")
     return file
 
 

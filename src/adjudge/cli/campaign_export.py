@@ -52,7 +52,7 @@ def command(
         check_form(campaign.protocol, to)
         left_out = _write(campaign, out, to, (lp, annotator), force=force)
     for what, count in left_out.items():
-        print_note(f"adjudge: not in {out}: {count} {what}")
+        print_note(f"adjudge: not in {out}: {count:,} {what}")
 
 
 def _write(

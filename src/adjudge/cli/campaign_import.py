@@ -90,7 +90,7 @@ def command(
         shutil.rmtree(name, ignore_errors=True)  # made a moment ago, by us
         raise
     for what, amount in left_out.items():
-        print_note(f"adjudge: not in {name}, and in {file.name} still: {amount} {what}")
+        print_note(f"adjudge: not in {name}, and in {file.name} still: {amount:,} {what}")
     print_note(f"adjudge: everybody has a new link, in {name / 'links.csv'}: whoever has one is that person")
 
 

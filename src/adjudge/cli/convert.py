@@ -73,4 +73,4 @@ def _split(paths: list[Path], *, with_lines: bool) -> tuple[Path, Path]:
 
 def _say(counts: Counter[str], where: str) -> None:
     for what, count in counts.items():
-        print_note(f"adjudge: {where}: {count} {what}")
+        print_note(f"adjudge: {where}: {count:,} {what}")

@@ -64,7 +64,7 @@ def command(
     """
     from adjudge.data.load import load
     from adjudge.meta.evaluation.eval_sets import read_eval_set
-    from adjudge.meta.evaluation.score_sources import split_scores
+    from adjudge.meta.evaluation.score_sources import find_own_scores
 
     if (gold is None) == (out is None):
         raise UsageError(
@@ -76,7 +76,7 @@ def command(
         test_set,
         lp,
         gold=None if gold is None else [gold],
-        scores=split_scores(scores or []),
+        scores=find_own_scores(scores or [], [lp]),
         metrics=[name for name in (metrics or "").split(",") if name],
     )
     for note in found.notes:

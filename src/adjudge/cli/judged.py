@@ -118,7 +118,7 @@ def _campaign(path: Path) -> Given:
     finally:
         campaign.database.close()
     for what, amount in content.met.items():
-        print_note(f"adjudge: {path}: left out {amount} {what}")
+        print_note(f"adjudge: {path}: left out {amount:,} {what}")
     records = tuple(content.records or ())
     return Given(name=path.resolve().name, records=records, test_set=content.test_set, by_people=True)
 

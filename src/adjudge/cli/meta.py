@@ -11,6 +11,7 @@ from adjudge.cli.options import DrawDocumentsOption, LpOption
 from adjudge.cli.output import FormatOption, is_for_people, print_note, print_result
 from adjudge.cli.scorable import WeightsOption
 from adjudge.core.score import listed
+from adjudge.errors import UsageError
 
 if TYPE_CHECKING:
     from adjudge.meta.evaluation.options import Options
@@ -34,7 +35,10 @@ def command(
     ] = None,
     scores: Annotated[
         _Many,
-        typer.Option(metavar="[NAME=]RUN|FILE", help="A run, records or scores to judge; repeat for more."),
+        typer.Option(
+            metavar="[NAME=]RUN|FILE|DIR",
+            help="A run, records, scores or a folder of score files to judge; repeat for more.",
+        ),
     ] = None,
     metrics: Annotated[
         str | None, typer.Option(help="Of the test set's own only these, separated by commas.")
@@ -95,18 +99,17 @@ def command(
     of the reference, and of scores that look wrong.
     """
     from adjudge.meta.evaluation.meta import meta
-    from adjudge.meta.evaluation.score_sources import split_scores
 
     options: Options = {
         "gold": gold or (),
-        "scores": split_scores(scores or []),
-        "metrics": _split(metrics),
-        "measures": _split(measures),
+        "scores": scores or (),
+        "metrics": _split(metrics, "metrics"),
+        "measures": _split(measures, "measures"),
         "exclude": exclude or (),
         "include_human": include_human,
         "include_outliers": include_outliers,
         "segments": segments,
-        "strata": _split(strata),  # type: ignore[typeddict-item]  # checked where it is read
+        "strata": _split(strata, "strata"),  # type: ignore[typeddict-item]  # checked where it is read
         "length_bins": _numbers(length_bins),
         "smallest": smallest,
         "scale": scale,
@@ -142,13 +145,17 @@ def _draw(found: MetaEvaluation, folder: Path) -> None:
     print_note(f"adjudge: {len(drawn)} figures in {folder}, each as PDF, SVG and PNG")
 
 
-def _split(text: str | None) -> tuple[str, ...]:
-    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+def _split(text: str | None, option: str) -> tuple[str, ...]:
+    """Read names that are separated by commas; none where the option is left out."""
+    found = tuple(part.strip() for part in (text or "").split(",") if part.strip())
+    if text is not None and not found:
+        raise UsageError(f"--{option} names nothing: leave the option out, or name at least one")
+    return found
 
 
 def _numbers(text: str) -> tuple[int, ...]:
     try:
-        return tuple(int(part) for part in _split(text))
+        return tuple(int(part) for part in _split(text, "length-bins"))
     except ValueError as error:
         raise typer.BadParameter(f"--length-bins are whole numbers, got {text!r}") from error
 

@@ -13,9 +13,12 @@ from adjudge.cli.options import DrawDocumentsOption, LpOption, SeedOption, TestD
 from adjudge.cli.output import FormatOption, is_for_people, print_note, print_result
 from adjudge.cli.scorable import (
     CriterionOption,
+    GoldOfSetOption,
+    MetricOfSetOption,
     TextsOption,
     WeightsOption,
     read_judgements,
+    refuse_of_judgements,
 )
 from adjudge.core.score import listed
 from adjudge.errors import UsageError
@@ -34,7 +37,7 @@ def command(
         typer.Argument(
             metavar="RUN|FILE...",
             callback=existing,
-            help="Runs, records, MQM TSV, .seg.rating or .seg.score.",
+            help="Runs, records, MQM TSV or scores; a test set with --gold or --metric.",
         ),
     ],
     *,
@@ -42,6 +45,8 @@ def command(
     lp: LpOption = None,
     criterion: CriterionOption = None,
     test_set: TextsOption = None,
+    gold: GoldOfSetOption = None,
+    metric: MetricOfSetOption = None,
     method: Annotated[
         Literal["mean", "copeland", "bradley-terry", "davidson"],
         typer.Option(help="A mean over segments, or points of comparisons: preferences, or pairs of scores."),
@@ -86,6 +91,13 @@ def command(
         by_document=by_document,
     )
     lp = None if lp is None else canonical_lp(lp)
+    if gold is not None or metric is not None:
+        refuse_of_judgements("--gold or --metric", criterion=criterion, test_set=test_set, radar=radar)
+        of_set = partial(
+            ask, gold=gold, metric=metric, weights=weights, lp=lp, method=method, epsilon=epsilon
+        )
+        _print({str(path): of_set(path) for path in dict.fromkeys(paths)}, form)
+        return
     judged = {str(path): read_judgements(path, lp, test_set) for path in dict.fromkeys(paths)}
     rankings = {}
     for name, each in judged.items():

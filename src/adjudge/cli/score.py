@@ -12,9 +12,12 @@ from adjudge.cli.options import LpOption, existing
 from adjudge.cli.output import FormatOption, is_for_people, print_note, print_result
 from adjudge.cli.scorable import (
     CriterionOption,
+    GoldOfSetOption,
+    MetricOfSetOption,
     TextsOption,
     WeightsOption,
     read_scores,
+    refuse_of_judgements,
     takes_texts,
     texts_of,
 )
@@ -35,7 +38,7 @@ def command(
         typer.Argument(
             metavar="RUN|FILE",
             callback=existing,
-            help="A run, records, MQM TSV, .seg.rating or .seg.score.",
+            help="A run, records, MQM TSV or scores; a test set with --gold or --metric.",
         ),
     ],
     *,
@@ -44,6 +47,8 @@ def command(
     lp: LpOption = None,
     criterion: CriterionOption = None,
     test_set: TextsOption = None,
+    gold: GoldOfSetOption = None,
+    metric: MetricOfSetOption = None,
     score_files: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Also write files of mt-metrics-eval: LP/NAME-REF.seg.score..."),
@@ -58,8 +63,15 @@ def command(
     from adjudge.meta.intervals import with_intervals
     from adjudge.report.score_tables import document_table, segment_table, system_table
 
-    taken = test_set if score_files is None or takes_texts(path) else None
-    read = read_scores(path, weights=weights, lp=lp, criterion=criterion, texts=taken)
+    if gold is not None or metric is not None:
+        from adjudge.meta.scoring import score
+
+        beside = {"criterion": criterion, "test_set": test_set, "score_files": score_files}
+        refuse_of_judgements("--gold or --metric", **beside)
+        read = score(path, weights=weights, lp=lp, gold=gold, metric=metric)
+    else:
+        taken = test_set if score_files is None or takes_texts(path) else None
+        read = read_scores(path, weights=weights, lp=lp, criterion=criterion, texts=taken)
     if score_files is not None:
         _write(score_files, read, path, lp, test_set)
     scores = with_intervals(read)

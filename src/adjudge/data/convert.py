@@ -34,6 +34,7 @@ from adjudge.data.mtme_ratings import find_test_set, read_ratings, write_ratings
 from adjudge.data.mtme_scores import read_score_records, write_score_records
 from adjudge.data.pearmut_export import write_pearmut_submissions
 from adjudge.data.pearmut_submissions import read_pearmut_submissions
+from adjudge.data.plain_scores import FORMS, read_plain_scores
 from adjudge.data.records import read_records, write_records
 from adjudge.data.spreadsheet import write_judgements, write_spreadsheet
 from adjudge.data.submission_lines import read_campaign_file, write_campaign_file
@@ -104,8 +105,10 @@ def read_content(
         return _read_appraise(path, texts)
     if name in {"mtme-ratings", "mtme-scores"}:
         return _read_mtme(path, name, texts or find_test_set(path), protocol)
-    if name == "records":
-        return Content(test_set=texts, records=_of_lp(read_records(path), lp))
+    if name in FORMS or name == "records":
+        plain = read_plain_scores(path, name, lp, texts) if name in FORMS else None
+        records = _of_lp(read_records(path), lp) if plain is None else plain.records
+        return Content(test_set=texts, records=records, met=Counter() if plain is None else plain.met)
     return _read_with_texts(path, name, lp)
 
 

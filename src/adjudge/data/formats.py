@@ -146,6 +146,30 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="segment ratings of mt-metrics-eval (.seg.score)",
         takes_texts=True,
     ),
+    Format(
+        name="comet",
+        holds="records",
+        title="scores that COMET writes with --to_json",
+        writes=False,
+        takes_texts=True,
+        needs_lp=True,
+    ),
+    Format(
+        name="score-table",
+        holds="records",
+        title="table of scores with columns system and score (CSV, TSV)",
+        writes=False,
+        takes_texts=True,
+        needs_lp=True,
+    ),
+    Format(
+        name="score-lines",
+        holds="records",
+        title="scores of one system, one number a line",
+        writes=False,
+        takes_texts=True,
+        needs_lp=True,
+    ),
 )
 
 

@@ -20,6 +20,7 @@ from adjudge.data.mqm_tsv import read_mqm_tsv
 from adjudge.data.mtme import is_mtme_folder, read_mtme
 from adjudge.data.pearmut import pearmut_test_set, read_pearmut
 from adjudge.data.pearmut_submissions import read_pearmut_submissions
+from adjudge.data.plain_scores import is_number, is_score_table
 from adjudge.data.po import read_po
 from adjudge.data.run_dir import INFO, TEST_SET, is_split, read_run
 from adjudge.data.score_files import AVERAGES
@@ -63,6 +64,7 @@ _KEYS: Final = {
     "ment-jsonl": (b'"src_lang"', b'"trans_lang"'),
     "wmt25-jsonl": (b'"doc_id"', b'"src_text"', b'"tgt_text"'),
     "records": (b'"kind"', b'"annotator"'),
+    "comet": (b'"mt"', b'"COMET"'),
     "jsonl": (b'"segment"', b'"source"'),
     "pearmut-campaign": (b'"campaign_id"', b'"data"', b'"info"'),
     "pearmut": (b'"annotation"', b'"item"'),
@@ -168,22 +170,29 @@ def detect(path: Path) -> str:
 
 def _detect_file(path: Path) -> str:
     """Tell a file by its name, else by its first line."""
-    for ending, form in _ENDINGS.items():
-        if path.name.removesuffix(".gz").endswith(ending):
-            return form
-    _refuse(path)
-    if str(path) == "-":
-        return "jsonl"
+    if (form := _told_by_name(path)) is not None:
+        return form
     content = read_head(path, _HEAD).lstrip(b"\xef\xbb\xbf\r\n ")
     first = content.partition(b"\n")[0]
     for start, form in _FIRST_LINES.items():
         if re.match(start, first):
             return form
+    if is_number(text := first.decode(errors="replace")) or is_score_table(text):
+        return "score-lines" if is_number(text) else "score-table"
     is_lines = path.name.removesuffix(".gz").endswith(".jsonl")
     if first.startswith(b"{"):
         keys = first if is_lines else content
         return next((form for form, words in _KEYS.items() if all(word in keys for word in words)), "jsonl")
     return "jsonl" if is_lines else _detect_localisation(path, content, first)
+
+
+def _told_by_name(path: Path) -> str | None:
+    """Format that a name alone tells; None where the file must be looked into."""
+    for ending, form in _ENDINGS.items():
+        if path.name.removesuffix(".gz").endswith(ending):
+            return form
+    _refuse(path)
+    return "jsonl" if str(path) == "-" else None
 
 
 def _detect_localisation(path: Path, content: bytes, first: bytes) -> str:
@@ -198,7 +207,8 @@ def _detect_localisation(path: Path, content: bytes, first: bytes) -> str:
         return "csv"
     hint = (
         "a file is JSONL, an MQM TSV, a TSV of WMT25, .seg.rating or .seg.score, XLIFF, TMX, PO, XLSX, a CSV "
-        "with a column 'source', or of Appraise or Pearmut; "
+        "with a column 'source' or with 'system' and 'score', COMET's --to_json, one number a line, or of "
+        "Appraise or Pearmut; "
         "line-aligned files are given with -s and -t"
     )
     raise DataError(f"no known format: {hint}", path=path)

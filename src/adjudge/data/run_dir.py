@@ -27,7 +27,6 @@ __all__ = [
     "TEST_SET",
     "is_finished",
     "is_split",
-    "read_judged",
     "read_run",
     "read_run_info",
     "write_run_info",
@@ -62,15 +61,6 @@ def read_run(path: Path | str, like: TestSet | None = None) -> Run:
     records = tuple(read_records(folder / RECORDS))
     _check_counts(info, records, folder / RECORDS)
     return Run(info=info, test_set=TestSet(name=str(name), segments=test_set.segments), records=records)
-
-
-def read_judged(path: Path | str) -> Run | list[Record]:
-    """Read a run directory, or a file of records.
-
-    Raises:
-        DataError: it is neither, or damaged.
-    """
-    return read_run(path) if Path(path).is_dir() else read_records(path)
 
 
 def _check_counts(info: RunInfo, records: Sequence[Record], path: Path) -> None:

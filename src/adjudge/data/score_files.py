@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["AVERAGES", "Level", "ScoreTable", "read_score_file", "write_score_file"]
+__all__ = ["AVERAGES", "Level", "ScoreTable", "read_score", "read_score_file", "write_score_file"]
 
 Level = Literal["seg", "doc", "domain", "sys"]
 
@@ -154,11 +154,15 @@ def _read_rows(raw: bytes, path: Path, columns: tuple[str, ...]) -> Iterator[tup
             wanted = "<TAB>".join(columns).upper()
             message = f"wanted {wanted}, with a tab between, got {line[:_SHOWN]!r}"
             raise DataError(message, path=path, line=number)
-        yield fields[:-1], _read_score(fields[-1].strip(" "), path, number)
+        yield fields[:-1], read_score(fields[-1].strip(" "), path, number)
 
 
-def _read_score(text: str, path: Path, line: int) -> float:
-    """Number of a strict decimal spelling; NaN for `None`."""
+def read_score(text: str, path: Path, line: int) -> float:
+    """Read a number of a strict decimal spelling; NaN for `None`.
+
+    Raises:
+        DataError: it is none, or not finite; says where.
+    """
     if text == "None":
         return float("nan")
     if not _NUMBER.fullmatch(text) or abs(value := float(text)) == float("inf"):
@@ -227,7 +231,7 @@ def _read_average_rows(lines: Sequence[str], path: Path) -> Iterator[tuple[list[
         if len(fields) != 3:
             what = f"wanted system, score and segment, got {line[:_SHOWN]!r}"
             raise DataError(what, path=path, line=number)
-        yield [fields[2], fields[0]], _read_score(fields[1], path, number)
+        yield [fields[2], fields[0]], read_score(fields[1], path, number)
 
 
 def write_score_file(path: Path | str, table: ScoreTable) -> None:

@@ -9,7 +9,9 @@ from adjudge.core.annotation import Record
 from adjudge.core.run import Run
 from adjudge.core.score import Scores
 from adjudge.core.typology import Weights
-from adjudge.data.run_dir import read_judged
+from adjudge.errors import UsageError
+from adjudge.meta.comparing.compare import chosen_annotator, read_one_annotator
+from adjudge.meta.judgements import read_scores
 from adjudge.scoring.score import score as score_judged
 
 __all__ = ["score"]
@@ -21,7 +23,29 @@ def score(
     weights: str | Weights | None = None,
     lp: str | None = None,
     criterion: str | None = None,
+    gold: str | None = None,
+    metric: str | None = None,
 ) -> Scores:
-    """Score a run, records, or the path of either; see `scoring.score.score`."""
-    judged = read_judged(run_or_records) if isinstance(run_or_records, str | Path) else run_or_records
-    return score_judged(judged, weights=weights, lp=lp, criterion=criterion)
+    """Score a run, records, or the path of whatever holds judgements; see `scoring.score.score`.
+
+    Args:
+        run_or_records: what was judged; the path of a test set with gold or metric.
+        weights: of marked errors, or their name; None for those of the run, else `mqm-google`.
+        lp: language pair to keep.
+        criterion: of preferences.
+        gold: of a test set: the gold, its own or a file, whose scores are wanted.
+        metric: the same of a metric.
+    """
+    if gold is not None or metric is not None:
+        if (
+            not isinstance(run_or_records, str | Path)
+            or criterion is not None
+            or isinstance(weights, Weights)
+        ):
+            raise UsageError(
+                "gold or metric is of a test set: give its path, weights by name, and no criterion"
+            )
+        return read_one_annotator(Path(str(run_or_records)), lp, *chosen_annotator(gold, metric), weights)[0]
+    if isinstance(run_or_records, str | Path):
+        return read_scores(run_or_records, weights=weights, lp=lp, criterion=criterion)
+    return score_judged(run_or_records, weights=weights, lp=lp, criterion=criterion)

@@ -128,7 +128,7 @@ def _read(path: Path, form: str, lp: str | None, texts: TestSet | None) -> Given
     if content.records is None:
         raise _unjudged(path, "the file holds texts and no judgements")
     records, repeated = without_repeats(content.records)
-    odd = [f"{amount} {what}" for what, amount in content.met.items()]
+    odd = [f"{amount:,} {what}" for what, amount in content.met.items()]
     for what in (*odd, *repeats_note(repeated)):
         warnings.warn(f"{path}: {what}", DataWarning, stacklevel=4)
     return Given(

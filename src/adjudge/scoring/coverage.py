@@ -42,7 +42,7 @@ def coverage_note(segments: Iterable[SegmentScore]) -> list[str]:
         return []
     common = len(set.intersection(*sets))
     sizes = {system: len(found) for system, found in judged.items()}
-    which = f"The systems are not judged on the same segments ({_spread(sizes)}; {common} in common)"
+    which = f"The systems are not judged on the same segments ({_spread(sizes)}; {common:,} in common)"
     return [f"{which}: compare them with `adjudge rank`, which takes the common segments only."]
 
 
@@ -57,9 +57,9 @@ def comparisons_note(systems: Iterable[SystemScore]) -> list[str]:
 def _spread(sizes: Mapping[str, int]) -> str:
     """List a few counts, or the lowest and the highest of many."""
     if len(sizes) <= _MOST_NAMES:
-        return ", ".join(f"{system} {n}" for system, n in sizes.items())
+        return ", ".join(f"{system} {n:,}" for system, n in sizes.items())
     low, high = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
-    return f"from {sizes[low]} for {low} to {sizes[high]} for {high}"
+    return f"from {sizes[low]:,} for {low} to {sizes[high]:,} for {high}"
 
 
 def annotators_note(judgements: Sequence[Judgement]) -> list[str]:

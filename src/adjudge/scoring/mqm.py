@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
 
-from adjudge.core.annotation import Annotation
+from adjudge.core.annotation import Annotation, Record
 from adjudge.core.typology import SEVERITIES, Severity, Weights
-from adjudge.errors import DataError
+from adjudge.core.wording import count, form
 from adjudge.scoring.means import total
 
-__all__ = ["mqm_range", "mqm_score"]
+__all__ = ["mqm_range", "mqm_score", "unknown_categories_note"]
 
 _Error = tuple[Severity, str | None]
+
+_MOST_NAMES: Final = 5
 
 
 def mqm_score(annotation: Annotation, weights: Weights) -> float:
@@ -23,10 +28,10 @@ def mqm_score(annotation: Annotation, weights: Weights) -> float:
     the published segment scores of WMT23 en-de bit for bit. Errors on the source and errors without a
     place count like all others. With `weights.first`, only so many count: critical ones first, then major,
     minor, neutral, and within a severity in the order given. Where the annotator counted the errors
-    (`annotation.counts`), the count is scored and the spans are not, as in EAPrompt's paper.
+    (`annotation.counts`), the count is scored and the spans are not, as in EAPrompt's paper. An error whose
+    category adjudge does not know costs what its severity costs; `unknown_categories_note` counts these.
 
     Raises:
-        DataError: a category that could not be read when the record was made.
         UsageError: an error that these weights have no rule for; it is never free.
     """
     errors = _counted(annotation) if annotation.counts else _marked(annotation)
@@ -48,10 +53,27 @@ def _counted(annotation: Annotation) -> list[_Error]:
 
 
 def _marked(annotation: Annotation) -> list[_Error]:
-    for span in annotation.spans:
-        if span.category is None and span.label:
-            raise DataError(
-                f"category {span.label!r} is none that adjudge knows and has no weight: {annotation.system} "
-                f"segment {annotation.segment} of {annotation.lp}, by {annotation.annotator}"
-            )
     return [(span.severity, span.category) for span in annotation.spans]
+
+
+def unknown_categories_note(records: Iterable[Record]) -> list[str]:
+    """Count the errors whose category adjudge does not know, and name their categories, most frequent first.
+
+    Args:
+        records: that were scored by weights.
+    """
+    found = Counter(
+        span.label
+        for record in records
+        if isinstance(record, Annotation) and not record.counts
+        for span in record.spans
+        if span.category is None and span.label
+    )
+    if not found:
+        return []
+    named = ", ".join(f"{label!r} {times:,}" for label, times in found.most_common(_MOST_NAMES))
+    rest = len(found) - _MOST_NAMES
+    more = f" and {count(rest, 'other category', 'other categories')}" if rest > 0 else ""
+    n = found.total()
+    subject = f"{count(n, 'error')} {form(n, 'has a category', 'have categories')} that adjudge does not know"
+    return [f"{subject} ({named}{more}): each costs what its severity costs."]

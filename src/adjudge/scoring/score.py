@@ -25,7 +25,7 @@ from adjudge.scoring.coverage import (
 )
 from adjudge.scoring.esa import esa_score
 from adjudge.scoring.judgements import Judgement, judgements
-from adjudge.scoring.mqm import mqm_range, mqm_score
+from adjudge.scoring.mqm import mqm_range, mqm_score, unknown_categories_note
 from adjudge.scoring.pairwise import choose_criterion, undecided_note
 from adjudge.scoring.repeats import repeats_note, without_repeats
 from adjudge.scoring.suspects import find_suspects, suspects_note
@@ -94,6 +94,7 @@ def score(
 
     - A failed judgement has no score and is in no mean; every system says how many there were.
     - Several annotators of one translation: the mean over each one's score, as WMT does.
+    - A marked error whose category adjudge does not know costs what its severity costs; the notes count them.
     - A filler of a batch that its annotator had judged before is left out, and the notes count them.
     - A system's score is the mean over its judged segments; over its comparisons for preferences; for a
       metric with a corpus score (BLEU) that one, `level:corpus` in the signature.
@@ -107,8 +108,8 @@ def score(
         criterion: of preferences; None for the only one, else `overall`.
 
     Raises:
-        DataError: nothing to score, records of several protocols, one annotator judging a translation
-            twice, or an error of unknown category.
+        DataError: nothing to score, records of several protocols, or one annotator judging a translation
+            twice.
         UsageError: unknown weights, lp or criterion, or one that these records have no use for.
     """
     info = run_or_records.info if isinstance(run_or_records, Run) else None
@@ -123,7 +124,8 @@ def score(
         parts.setdefault(judgement.lp, []).append(judgement)
     each = {name: _scores(part, method, method.corpus_scores(name)) for name, part in parts.items()}
     scores = next(iter(each.values())) if len(each) == 1 else _over_all(judged, each, method)
-    scores = replace(scores, notes=(*scores.notes, *repeats_note(repeated)))
+    unknown = [] if method.weights is None else unknown_categories_note(chosen)
+    scores = replace(scores, notes=(*scores.notes, *unknown, *repeats_note(repeated)))
     return scores if method.criterion is None else _with_preferences(scores, chosen, method.criterion)
 
 

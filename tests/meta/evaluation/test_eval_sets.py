@@ -7,7 +7,12 @@ import pytest
 
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.evaluation.eval_sets import find_set_lps, read_eval_set
+from adjudge.meta.evaluation.score_sources import OwnScores, find_own_scores
 from tests.meta.folders import GOLD, METRIC, write_folder, write_own, write_ratings, write_scores
+
+
+def own(name: str, path: Path) -> dict[str, OwnScores]:
+    return find_own_scores({name: path}, [None])
 
 
 def test_a_folder_has_systems_in_order_of_their_names_and_metrics_by_their_stems(tmp_path: Path) -> None:
@@ -61,7 +66,7 @@ def test_a_test_set_of_ones_own_works_like_a_folder(tmp_path: Path) -> None:
     path = write_own(tmp_path / "own.jsonl")
     gold = write_ratings(tmp_path / "people.jsonl", {"A": [90, 80, None, 70], "B": [60, 50, 40, 30]})
     scores = write_scores(tmp_path / "COMET.seg.score", METRIC)
-    found = read_eval_set(path, gold=[str(gold)], scores={"mine": scores})
+    found = read_eval_set(path, gold=[str(gold)], scores=own("mine", scores))
     np.testing.assert_array_equal(found.golds["people"].segments[0], [90, 80, np.nan, 70])
     assert np.isnan(found.golds["people"].segments[2]).all()
     np.testing.assert_array_equal(found.golds["people"].systems, [80, 45, np.nan])
@@ -84,11 +89,11 @@ def test_a_test_set_of_ones_own_needs_a_gold(tmp_path: Path) -> None:
 def test_scores_of_other_systems_are_left_out_with_a_word(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "set")
     more = write_scores(tmp_path / "X.seg.score", {**METRIC, "D": [1, 2, 3, 4]})
-    found = read_eval_set(folder, scores={"X": more})
+    found = read_eval_set(folder, scores=own("X", more))
     assert found.notes == ("Systems that set does not have, scored by X, are left out: D.",)
     none = write_scores(tmp_path / "Y.seg.score", {"D": [1, 2, 3, 4]})
     with pytest.raises(DataError, match=r"left out: D\. It has A, B, C, refA"):
-        read_eval_set(folder, scores={"Y": none})
+        read_eval_set(folder, scores=own("Y", none))
 
 
 def test_records_of_no_known_segment_are_an_error_and_some_are_a_note(tmp_path: Path) -> None:
@@ -107,20 +112,20 @@ def test_uneven_files_and_nan_in_files_are_errors(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "set")
     uneven = write_scores(tmp_path / "U.seg.score", {"A": [1, 2, 3]})
     with pytest.raises(DataError, match="3 seg scores a system, where set has 4"):
-        read_eval_set(folder, scores={"U": uneven})
+        read_eval_set(folder, scores=own("U", uneven))
     flat = write_scores(tmp_path / "F.seg.score", {"all": [1, 2, 3, 4] * 3})
     with pytest.raises(DataError, match=r"12 seg scores .* 4: are those of several systems under one name\?"):
-        read_eval_set(folder, scores={"F": flat})
+        read_eval_set(folder, scores=own("F", flat))
     nan = write_scores(tmp_path / "N.seg.score", {"A": [1, 2, float("nan"), 3]})
     with pytest.raises(DataError, match="plain finite number or None, got 'nan'"):
-        read_eval_set(folder, scores={"N": nan})
+        read_eval_set(folder, scores=own("N", nan))
 
 
 def test_two_metrics_of_one_name_are_refused(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "set")
     more = write_scores(tmp_path / "QE-src.seg.score", METRIC)
     with pytest.raises(UsageError, match="two metrics 'QE-src'"):
-        read_eval_set(folder, scores={"QE-src": more})
+        read_eval_set(folder, scores=own("QE-src", more))
 
 
 @pytest.mark.realdata
@@ -141,18 +146,18 @@ def test_a_gold_that_is_called_by_its_protocol_has_its_range(tmp_path: Path) -> 
 def test_a_file_without_any_score_is_an_error(tmp_path: Path) -> None:
     nothing = write_scores(tmp_path / "X.seg.score", {"A": [None] * 4})
     with pytest.raises(DataError, match="no score in this file: every line says None"):
-        read_eval_set(write_folder(tmp_path / "set"), scores={"X": nothing})
+        read_eval_set(write_folder(tmp_path / "set"), scores=own("X", nothing))
 
 
 def test_only_metrics_that_are_wanted_are_read_and_scores_of_ones_own_always(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "set")
     (folder / "metric-scores/en-de/QE-src.seg.score").write_text("damaged")
     mine = write_scores(tmp_path / "mine.seg.score", METRIC)
-    found = read_eval_set(folder, metrics=["COMET-refA"], scores={"mine": mine})
+    found = read_eval_set(folder, metrics=["COMET-refA"], scores=own("mine", mine))
     assert list(found.metrics) == ["COMET-refA", "mine"]
-    assert list(read_eval_set(folder, metrics=["mine"], scores={"mine": mine}).metrics) == ["mine"]
+    assert list(read_eval_set(folder, metrics=["mine"], scores=own("mine", mine)).metrics) == ["mine"]
     with pytest.raises(UsageError, match="no metric 'BLEU'; there are COMET-refA, QE-src, mine"):
-        read_eval_set(folder, metrics=["BLEU"], scores={"mine": mine})
+        read_eval_set(folder, metrics=["BLEU"], scores=own("mine", mine))
 
 
 def test_a_system_that_is_not_there_is_said_once_for_all_who_scored_it(tmp_path: Path) -> None:

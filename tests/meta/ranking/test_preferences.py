@@ -92,10 +92,21 @@ def test_what_gives_no_preferences_is_an_error(
         preferences_from_annotations(records, **options)  # type: ignore[arg-type]
 
 
-def test_an_error_of_unknown_category_is_refused_and_not_left_out() -> None:
+def test_an_error_of_an_unknown_core_type_is_refused_and_not_left_out() -> None:
     records = [mqm("a", "1", error("major", label="Weird")), mqm("b", "1")]
-    with pytest.raises(DataError, match="Weird"):
+    with pytest.raises(DataError, match=r"'Weird' belongs to no criterion .* a segment 1 of en-de, by ann"):
         preferences_from_annotations(records, by_criterion=True)
+
+
+def test_an_error_of_an_unknown_subtype_counts_on_the_criterion_of_its_core_type() -> None:
+    records = [mqm("a", "1", error("major", label="Fluency/Display")), mqm("b", "1")]
+    found = preferences_from_annotations(records, by_criterion=True)
+    assert {p.criterion: p.verdict for p in found if isinstance(p, Preference)} == {
+        "faithfulness": "E",
+        "fluency": "B",
+        "style": "E",
+        "overall": "B",
+    }
 
 
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=5), st.sampled_from([0.0, 1.0]))

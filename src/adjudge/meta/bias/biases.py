@@ -14,7 +14,6 @@ from adjudge.core.score import Signature
 from adjudge.core.version import VERSION
 from adjudge.core.wording import count, form, of_all
 from adjudge.data.families import read_families
-from adjudge.data.run_dir import read_judged
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.agreement.estimate import Draws
 from adjudge.meta.agreement.sources import Source, criteria_of, named_apart, preferences_of, source_of
@@ -22,6 +21,7 @@ from adjudge.meta.bias.family import Families, FamilyBias, family_bias
 from adjudge.meta.bias.length import LengthBias, length_bias, lengths_of_pairs
 from adjudge.meta.bias.position import PositionBias, position_bias
 from adjudge.meta.bias.repeat import self_agreement
+from adjudge.meta.judgements import read_judgements
 from adjudge.meta.measures.result import Result
 from adjudge.meta.ranking.comparisons import tabulate
 
@@ -105,7 +105,7 @@ def bias(
 
 def _read(name: str, judged: Run | Sequence[Record] | Path | str, lp: str | None) -> Source:
     if isinstance(judged, str | Path):
-        name, judged = str(judged), read_judged(judged)
+        name, judged = str(judged), read_judgements(judged, lp)
     return source_of(name, judged, lp)
 
 

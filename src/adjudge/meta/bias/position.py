@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -60,13 +61,14 @@ def position_bias(preferences: Iterable[Preference], draws: Draws) -> PositionBi
     both = places.sum(axis=1) / 2
     wins = np.where(np.abs(both) == 1, both, 0.0)
     lean = mean_of(wins, draws, _NOTHING)
+    won = int((wins > 0).sum()), int((wins < 0).sum())
     return PositionBias(
         n=len(asked),
         consistency=mean_of((verdicts[:, 0] == verdicts[:, 1]).astype(np.float64), draws, _NOTHING),
         first=mean_of((places == 1).mean(axis=1), draws, _NOTHING),
         second=mean_of((places == -1).mean(axis=1), draws, _NOTHING),
         tie=mean_of((places == 0).mean(axis=1), draws, _NOTHING),
-        lean=replace(lean, p=_sign_test(int((wins > 0).sum()), int((wins < 0).sum())) if asked else None),
+        lean=replace(lean, test=partial(_sign_test, *won) if asked else None),
     )
 
 

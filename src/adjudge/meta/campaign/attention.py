@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -98,7 +99,7 @@ def attention(checks: Sequence[Check], draws: Draws = NO_INTERVAL) -> dict[str, 
     found = {name: _share(hits.astype(np.float64), draws) for name, hits in shares.items()}
     found |= {name: mean_of(values, draws, "") for name, values in means.items()}
     flips = sign_flip_p_values(means["drop of the score"][:, None])
-    return found | {"drop of the score": replace(found["drop of the score"], p=float(flips[0]))}
+    return found | {"drop of the score": replace(found["drop of the score"], test=partial(float, flips[0]))}
 
 
 def _share(hits: Floats, draws: Draws) -> Result:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -13,16 +13,16 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.run import Run
 from adjudge.core.score import Scores, SegmentScore, Signature, SystemScore
 from adjudge.core.version import VERSION
-from adjudge.data.run_dir import read_judged
 from adjudge.errors import UsageError
 from adjudge.meta.comparing.difference import PairedTest
 from adjudge.meta.comparing.two_systems import Comparison, ComparisonSettings, Place, compare_scores
 from adjudge.meta.evaluation.eval_set import EvalSet, ScoreSet
 from adjudge.meta.evaluation.eval_sets import read_one
 from adjudge.meta.evaluation.frame import row_means
+from adjudge.meta.judgements import domains_of, read_judgements
 from adjudge.scoring.score import score
 
-__all__ = ["chosen_annotator", "compare", "domains_of", "read_one_annotator"]
+__all__ = ["chosen_annotator", "compare", "read_one_annotator"]
 
 Source = Scores | Run | Path | str
 
@@ -84,14 +84,8 @@ def _read(source: Source, lp: str | None) -> Scores | Run:
         )
     if isinstance(source, Scores | Run):
         return source
-    judged = read_judged(source)
+    judged = read_judgements(source, lp)
     return judged if isinstance(judged, Run) else score(judged, lp=lp)
-
-
-def domains_of(source: object) -> Iterator[tuple[Place, str]]:
-    """Domain of each segment, where the source knows it: a run does."""
-    if isinstance(source, Run):
-        yield from (((s.lp, s.segment), s.domain) for s in source.test_set)
 
 
 def chosen_annotator(gold: str | None, metric: str | None) -> tuple[Literal["gold", "metric"], str]:

@@ -11,11 +11,11 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.run import Run
 from adjudge.core.segment import TestSet
 from adjudge.data.load import load
-from adjudge.data.run_dir import read_judged
 from adjudge.errors import UsageError
-from adjudge.meta.comparing.compare import chosen_annotator, domains_of, read_one_annotator
+from adjudge.meta.comparing.compare import chosen_annotator, read_one_annotator
 from adjudge.meta.comparing.gate import Gate, GateSettings, gate_scores
 from adjudge.meta.comparing.two_systems import Place
+from adjudge.meta.judgements import domains_of, read_judgements
 from adjudge.scoring.repeats import without_repeats
 from adjudge.scoring.score import score
 
@@ -94,9 +94,9 @@ def gate(  # noqa: PLR0913 (what can be asked for; every one but the margin has 
             )
         return gate_test_set(Path(baseline), lp, (gold, metric), chosen or (), settings, weights)
     lp = None if lp is None else canonical_lp(lp)
-    old = read_judged(baseline) if isinstance(baseline, Path | str) else baseline
+    old = read_judgements(baseline, lp) if isinstance(baseline, Path | str) else baseline
     new = old if candidate is None else candidate
-    new = read_judged(new) if isinstance(new, Path | str) else new
+    new = read_judgements(new, lp) if isinstance(new, Path | str) else new
     texts = load(test_set, lp) if isinstance(test_set, Path | str) else test_set
     domains = None if texts is None else {(s.lp, s.segment): s.domain for s in texts}
     scoring = {"weights": weights, "lp": lp, "criterion": criterion}

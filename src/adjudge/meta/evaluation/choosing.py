@@ -11,9 +11,9 @@ from adjudge.errors import DataError, UsageError
 from adjudge.meta.evaluation.eval_set import EvalSet, ScoreSet
 from adjudge.meta.evaluation.tasks import LpRule
 
-__all__ = ["Choice", "Wishes", "choose"]
+__all__ = ["Choice", "Wishes", "choose", "references_in"]
 
-_SOURCE = "src"
+_NO_REFERENCE = frozenset({"", "src"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,12 +63,13 @@ def choose(eval_set: EvalSet, gold: ScoreSet, rule: LpRule, wishes: Wishes) -> C
         DataError: nothing is left.
     """
     reference = wishes.reference or rule.reference
-    used = _references(eval_set)
-    if wishes.reference is not None and wishes.reference not in {*used, *eval_set.references}:
-        there = ", ".join(used) or "no reference"
-        raise UsageError(f"no metric was shown reference {wishes.reference!r}; they were shown {there}")
-    shown = {reference} if reference is not None and (reference in used or not used) else set(used)
-    metrics = tuple(n for n, m in eval_set.metrics.items() if _parts(m) <= shown)
+    used = {part for metric in eval_set.metrics.values() for part in references_in(metric.reference)}
+    there = used | {*eval_set.shown}
+    if wishes.reference is not None and wishes.reference not in {*there, *eval_set.references}:
+        known = ", ".join(sorted(there)) or "no reference"
+        raise UsageError(f"no metric was shown reference {wishes.reference!r}; they were shown {known}")
+    shown = {reference} if reference is not None and (reference in there or not there) else used
+    metrics = tuple(n for n, m in eval_set.metrics.items() if references_in(m.reference) <= shown)
     notes = list(_left_out(eval_set, metrics, shown))
     standing = shown if reference is None else shown | {reference}
     excluded = _excluded(eval_set, gold, rule, wishes, standing)
@@ -84,13 +85,9 @@ def choose(eval_set: EvalSet, gold: ScoreSet, rule: LpRule, wishes: Wishes) -> C
     )
 
 
-def _parts(metric: ScoreSet) -> set[str]:
-    """References that a metric was shown."""
-    return {part for part in metric.reference.split(".") if part and part != _SOURCE}
-
-
-def _references(eval_set: EvalSet) -> list[str]:
-    return sorted({part for metric in eval_set.metrics.values() for part in _parts(metric)})
+def references_in(shown: str) -> set[str]:
+    """References that a metric was shown: `refA.refB` are two, `src` is none."""
+    return {*shown.split(".")} - _NO_REFERENCE
 
 
 def _left_out(eval_set: EvalSet, kept: Sequence[str], shown: set[str]) -> list[str]:

@@ -79,6 +79,7 @@ class EvalSet:
         golds: by name.
         metrics: by name.
         references: systems that are references, such as `refA`.
+        shown: references that the test set's own metrics were shown, those that were not read included.
         known_as: name that task sets know it by.
         notes: what a reader of the numbers must know of the files.
     """
@@ -93,6 +94,7 @@ class EvalSet:
     golds: Mapping[str, ScoreSet]
     metrics: Mapping[str, ScoreSet]
     references: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
     known_as: str = ""
     notes: tuple[str, ...] = ()
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Final, Literal
 
@@ -15,11 +15,14 @@ from adjudge.data.load import detect, find_path, load
 from adjudge.data.ment import ANNOTATOR, read_ment_folder
 from adjudge.data.mtme import ScoreFile, choose_lp, find_lps, find_score_files, read_mtme
 from adjudge.data.score_files import read_score_file
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError, LanguagePairError, UsageError
+from adjudge.meta.evaluation.choosing import references_in
 from adjudge.meta.evaluation.eval_set import EvalSet
 from adjudge.meta.evaluation.frame import Frame, source_lengths
+from adjudge.meta.evaluation.results import base_name
 from adjudge.meta.evaluation.score_sources import (
     Found,
+    OwnScores,
     foreign_note,
     read_score_source,
     split_scores,
@@ -32,6 +35,7 @@ _FOLDERS: Final = frozenset({"mtme", "ment"})
 _JUDGED_TEXTS: Final = frozenset({"mqm-tsv", "ment-jsonl", "wmt25", "wmt25-jsonl"})
 """Formats that hold texts and the gold of these texts in one file."""
 
+_SOURCE: Final = "src"
 _LEVELS: Final = frozenset({"seg", "sys"})
 _UNNAMED: Final = "gold"
 _MENT_PROTOCOL: Final = "sqm"
@@ -56,10 +60,11 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
     lp: str | None = None,
     *,
     gold: Sequence[str] | None = (),
-    scores: Mapping[str, Path] | None = None,
+    scores: Mapping[str, OwnScores] | None = None,
     metrics: Sequence[str] = (),
     preferred: str | None = None,
     weights: str | None = None,
+    reference: str | None = None,
 ) -> EvalSet:
     """Read one language pair with its gold and its metrics.
 
@@ -67,10 +72,12 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
         path: an MTME or MENT folder, whose metrics are read too, or any test set.
         lp: may be left out where there is one.
         gold: names of the folder's own, or files, also as `NAME=FILE`; empty for the only one, None for none.
-        scores: further metrics, name to run or file.
-        metrics: of the folder's own only these, by name, and no file of another; empty for all.
+        scores: further metrics, name to runs and files; one without this language pair is left out.
+        metrics: of the folder's own only these, and no file of another; empty for all. A name without a
+            reference is that of the metric with `reference`.
         preferred: gold to take where none is named and there are several.
         weights: of marked errors, wherever there are any.
+        reference: that the metrics compared were shown; None for any.
 
     Raises:
         DataError: a file is not what it should be.
@@ -85,19 +92,31 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
     for each in names:
         name, found = source.read_gold(each) or _read_file(each, source, read)
         golds[name] = replace(found, scores=replace(found.scores, name=name))
-    scores = scores or {}
-    for name, file in scores.items():
-        if name in source.metrics:
-            raise UsageError(
-                f"there are two metrics {name!r}: call that of {file} by another name, NAME={file}"
-            )
-    there = {**source.metrics, **scores}
-    for name in metrics:
-        if name not in there:
-            raise UsageError(f"no metric {name!r}; there are {', '.join(there) or 'none'}")
-    judged = source.read_metrics(metrics) | {name: read(file, name) for name, file in scores.items()}
+    wanted = source.choose_metrics(metrics, scores or {}, reference)
+    judged = source.read_metrics(wanted)
+    own = {name: _read_own(name, each, source, read) for name, each in (scores or {}).items()}
+    judged |= {name: found for name, found in own.items() if found is not None}
     _check_weights(weights, [*golds.values(), *judged.values()])
     return source.eval_set(golds, judged)
+
+
+def _read_own(name: str, own: OwnScores, source: _Source, read: partial[Found]) -> Found | None:
+    """Read a metric of the user's own; None where it has nothing of the language pair."""
+    file = own.file_of(source.frame.lp)
+    if file is None:
+        return None
+    if name in source.metrics:
+        raise UsageError(f"there are two metrics {name!r}: call that of {file} by another name, NAME={file}")
+    try:
+        found = read(file, name)
+    except LanguagePairError:
+        if own.is_shared:
+            return None
+        raise
+    shown = name.rpartition("-")[2]
+    if not own.in_folder or (shown != _SOURCE and not references_in(shown) <= source.known_references):
+        return found
+    return replace(found, scores=replace(found.scores, reference=shown))
 
 
 def read_one(
@@ -150,6 +169,7 @@ class _Source:
         golds: name to the files of a gold.
         metrics: name to the files of a metric.
         with_gold: whether the file of the texts holds the gold too.
+        known_references: of the test set.
         torn: which files of translations do not fit the segments.
     """
 
@@ -158,6 +178,7 @@ class _Source:
     golds: Mapping[str, list[ScoreFile]]
     metrics: Mapping[str, list[ScoreFile]]
     with_gold: bool = False
+    known_references: frozenset[str] = frozenset()
     torn: tuple[str, ...] = ()
 
     def texts(self) -> TestSet:
@@ -192,10 +213,56 @@ class _Source:
         """Read a metric of the folder; None if it has no such one."""
         return None if name not in self.metrics else (name, self._read(name, self.metrics[name]))
 
-    def read_metrics(self, only: Sequence[str] = ()) -> dict[str, Found]:
-        """Read all metrics of the folder, or only some."""
-        wanted = {name: files for name, files in self.metrics.items() if not only or name in only}
-        return {name: self._read(name, files) for name, files in wanted.items()}
+    def choose_metrics(
+        self, wanted: Sequence[str], own: Collection[str], reference: str | None
+    ) -> frozenset[str]:
+        """Choose among the folder's metrics by name, or by name without the reference that they were shown.
+
+        Args:
+            wanted: names; empty for all.
+            own: names of the user's own metrics.
+            reference: that the metrics compared were shown; None for any.
+
+        Raises:
+            UsageError: no such metric, or one that was shown another reference.
+        """
+        if not wanted:
+            return frozenset(self.metrics)
+        chosen: set[str] = set()
+        for name in wanted:
+            same = [each for each in self.metrics if name in {each, self._base(each)}]
+            if not same and name not in own:
+                there = ", ".join((*self.metrics, *own)) or "none"
+                raise UsageError(
+                    f"{self.frame.name} {self.frame.lp} has no metric {name!r}; there are {there}"
+                )
+            chosen |= {each for each in same if self._is_shown(each, reference)}
+            if same and not chosen & {*same}:
+                alone = self._base(same[0])
+                raise UsageError(
+                    f"{self.frame.name} {self.frame.lp} compares metrics that were shown {reference}, and "
+                    f"{', '.join(same)} was not: name {alone} for the one that was, or add --reference"
+                )
+        return frozenset(chosen)
+
+    def _base(self, name: str) -> str:
+        return base_name(name, self.metrics[name][0].reference)
+
+    def _is_shown(self, name: str, reference: str | None) -> bool:
+        """Whether a metric was shown no other reference than one that is not shown to any metric, or none."""
+        shown = references_in(self.metrics[name][0].reference)
+        return reference is None or reference not in self.shown or shown <= {reference}
+
+    @cached_property
+    def shown(self) -> frozenset[str]:
+        """References that the folder's metrics were shown."""
+        return frozenset(
+            each for files in self.metrics.values() for each in references_in(files[0].reference)
+        )
+
+    def read_metrics(self, only: Collection[str]) -> dict[str, Found]:
+        """Read some metrics of the folder."""
+        return {name: self._read(name, files) for name, files in self.metrics.items() if name in only}
 
     def _read(self, name: str, files: Sequence[ScoreFile]) -> Found:
         sizes = {"seg": len(self.frame.segments), "sys": 1}
@@ -218,6 +285,7 @@ class _Source:
             golds={name: found.scores for name, found in golds.items()},
             metrics={name: found.scores for name, found in metrics.items()},
             references=frame.references,
+            shown=tuple(sorted(self.shown)),
             known_as=known_name(self.path),
             notes=tuple(dict.fromkeys(notes)),
         )
@@ -270,10 +338,10 @@ def _folder(path: Path, form: str, lp: str | None) -> _Source:
             (golds if file.kind == "gold" else metrics).setdefault(name or unnamed, []).append(file)
     if not systems:
         raise DataError(f"no system: there is nothing in system-outputs/{stem}", path=path)
-    references = (
+    references = {
         f.name.removeprefix(f"{stem}.").removesuffix(".txt")
         for f in (path / "references").glob(f"{stem}.*.txt")
-    )
+    }
     frame = Frame(
         name=texts.name,
         lp=lp,
@@ -282,7 +350,14 @@ def _folder(path: Path, form: str, lp: str | None) -> _Source:
         references=tuple(sorted(name for name in references if name in systems)),
     )
     torn = tuple(_torn(outputs, len(texts)))
-    return _Source(path=path, frame=frame, golds=golds, metrics=metrics, torn=torn)
+    return _Source(
+        path=path,
+        frame=frame,
+        golds=golds,
+        metrics=metrics,
+        known_references=frozenset(references),
+        torn=torn,
+    )
 
 
 def _own(path: Path, form: str, lp: str | None) -> _Source:
@@ -299,4 +374,11 @@ def _own(path: Path, form: str, lp: str | None) -> _Source:
         systems=tuple(sorted(test_set.systems)),
         references=tuple(sorted(set(test_set.references) & set(test_set.systems))),
     )
-    return _Source(path=path, frame=frame, golds={}, metrics={}, with_gold=form in _JUDGED_TEXTS)
+    return _Source(
+        path=path,
+        frame=frame,
+        golds={},
+        metrics={},
+        known_references=frozenset(test_set.references),
+        with_gold=form in _JUDGED_TEXTS,
+    )

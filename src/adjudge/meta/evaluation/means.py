@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from adjudge.meta.evaluation.eval_set import ScoreSet
 from adjudge.meta.evaluation.measuring import measure
 from adjudge.meta.evaluation.options import Settings
-from adjudge.meta.evaluation.results import MetaEvaluation
 from adjudge.meta.evaluation.tasks import Task
 from adjudge.meta.measures import MEASURES
 from adjudge.meta.measures.result import Result
 
-__all__ = ["mean_of_part", "mean_of_statistics", "means_of_parts", "pooled_accuracy", "task_statistics"]
+__all__ = ["mean_of_part", "mean_of_statistics", "pooled_accuracy", "task_statistics"]
 
 
 def task_statistics(
@@ -41,17 +40,6 @@ def task_statistics(
 def mean_of_part(task: Task, statistics: Sequence[Result]) -> float | None:
     """Weighted mean of the statistics of one language pair; None where one of them has no value."""
     return mean_of_statistics(task, [statistics])
-
-
-def means_of_parts(task: Task, parts: Sequence[MetaEvaluation], name: str) -> float | None:
-    """Weighted mean over several language pairs, as `mean_of_statistics`.
-
-    Args:
-        task: that of every part.
-        parts: one a language pair.
-        name: of a metric that all of them have.
-    """
-    return mean_of_statistics(task, [m.statistics for part in parts for m in part.metrics if m.name == name])
 
 
 def mean_of_statistics(task: Task, parts: Sequence[Sequence[Result]]) -> float | None:

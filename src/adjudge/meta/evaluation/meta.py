@@ -20,11 +20,13 @@ from adjudge.meta.evaluation.notes import averages_notes, metric_notes, notes_of
 from adjudge.meta.evaluation.options import Options, Settings, names
 from adjudge.meta.evaluation.reach import out_of_reach
 from adjudge.meta.evaluation.results import MetaEvaluation, MetricResults, Stratum, named_gold
+from adjudge.meta.evaluation.score_sources import OwnScores, find_own_scores
 from adjudge.meta.evaluation.strata import strata
 from adjudge.meta.evaluation.sureness import Compared, with_clusters, with_intervals
 from adjudge.meta.evaluation.tasks import Task, task_of
 from adjudge.meta.evaluation.together import put_together
 from adjudge.meta.measures.result import Floats
+from adjudge.meta.measures.sharing import sharing
 
 __all__ = ["evaluate", "meta"]
 
@@ -46,9 +48,15 @@ def meta(
     """
     settings = Settings.of(options)
     golds = names(options.get("gold", ()))
+    lps = _lps(test_set, lp, settings.task)
+    own = find_own_scores(options.get("scores", {}), lps)
     parts: list[MetaEvaluation] = []
-    for each in _lps(test_set, lp, settings.task):
-        parts += _each_gold(test_set, each, golds, options, settings)
+    for each in lps:
+        parts += _each_gold(test_set, each, golds, own, options, settings)
+    judged = {metric.name for part in parts for metric in part.metrics}
+    if nowhere := [name for name in own if name not in judged]:
+        there = ", ".join(part.lp for part in parts)
+        raise DataError(f"{', '.join(nowhere)} has no score of {there}")
     return parts[0] if len(parts) == 1 else put_together(parts, settings)
 
 
@@ -66,26 +74,27 @@ def _lps(test_set: Path | str, lp: str | Sequence[str] | None, task: Task | None
 
 
 def _each_gold(
-    test_set: Path | str, lp: str | None, golds: Sequence[str], options: Options, settings: Settings
+    test_set: Path | str,
+    lp: str | None,
+    golds: Sequence[str],
+    own: Mapping[str, OwnScores],
+    options: Options,
+    settings: Settings,
 ) -> Iterator[MetaEvaluation]:
     task = settings.task or (None if lp is None else task_of(known_name(test_set), lp))
+    rule = None if task is None or lp is None else task.rule(lp)
     eval_set = read_eval_set(
         test_set,
         lp,
         gold=golds,
-        scores={name: _path(name, file) for name, file in options.get("scores", {}).items()},
+        scores=own,
         metrics=names(options.get("metrics", ())),
         preferred=None if task is None or lp is None else task.gold_of(lp),
         weights=settings.weights,
+        reference=settings.wishes.reference or (None if rule is None else rule.reference),
     )
     for gold in eval_set.golds:
         yield evaluate(eval_set, gold, settings)
-
-
-def _path(name: str, file: object) -> Path:
-    if not isinstance(file, str | Path):
-        raise UsageError(f"scores of {name!r} are the path of a run or a file, got {type(file).__name__}")
-    return Path(file)
 
 
 def evaluate(eval_set: EvalSet, gold: str, settings: Settings) -> MetaEvaluation:
@@ -167,8 +176,9 @@ def _sides(gold: ScoreSet, metric: ScoreSet, settings: Settings) -> tuple[ScoreS
 
 
 def _metric(gold: ScoreSet, metric: ScoreSet, settings: Settings, task: Task | None) -> MetricResults:
-    results = {name: measure(name, gold, metric, settings) for name in settings.measures}
-    statistics = () if task is None else task_statistics(task, gold, metric, settings, results)
+    with sharing():
+        results = {name: measure(name, gold, metric, settings) for name in settings.measures}
+        statistics = () if task is None else task_statistics(task, gold, metric, settings, results)
     return MetricResults(
         name=metric.name,
         results=results,
@@ -176,6 +186,7 @@ def _metric(gold: ScoreSet, metric: ScoreSet, settings: Settings, task: Task | N
         meta=None if task is None else mean_of_part(task, statistics),
         statistics=statistics,
         failed=sum(metric.failed.values()),
+        reference=metric.reference,
     )
 
 

@@ -44,12 +44,14 @@ class Options(TypedDict, total=False):
 
     Args:
         gold: name of a gold of the folder, or a file (`NAME=FILE`); several for several.
-        scores: further metrics, name to run or file.
+        scores: further metrics: name to run or file, or to language pair to run or file; or `[NAME=]PATH`, as
+            on the command line, where a path may be a folder of score files.
         task: name of a task, or a TOML file; else the one that the test set was made for.
         measures: names of `adjudge list measures`.
         average: of all segment measures; else each one's own.
         compat: `mtme` for the rounding of mt-metrics-eval, where it differs.
-        metrics: of the test set's own only these, by name, whose files alone are read; else all.
+        metrics: of the test set's own only these, whose files alone are read; else all. `COMET` is the metric
+            with the reference that the task compares: `COMET-refA` or `COMET-refB`.
         exclude: systems to leave out.
         include_human: compare references that were scored as systems; None as the task says.
         include_outliers: compare the task's outliers.
@@ -73,7 +75,7 @@ class Options(TypedDict, total=False):
     """
 
     gold: str | Sequence[str]
-    scores: Mapping[str, Path | str]
+    scores: Mapping[str, Path | str | Mapping[str, Path | str]] | Sequence[str]
     task: str
     measures: str | Sequence[str]
     average: Average

@@ -10,7 +10,7 @@ from adjudge.core.version import VERSION
 from adjudge.meta.evaluation.eval_set import EvalSet
 from adjudge.meta.measures.result import Floats, Result
 
-__all__ = ["MetaEvaluation", "MetricResults", "Stratum", "named_gold"]
+__all__ = ["MetaEvaluation", "MetricResults", "Stratum", "base_name", "named_gold"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +28,7 @@ class MetricResults:
         clusters: measure, and `meta`, to significance cluster, 1 is best; where asked for.
         partial: it lacks a system that gold judged and another metric scored, so that its numbers are over
             fewer than those of that one: it has no cluster and is never the best.
+        reference: that the metric was shown, `src` for none; empty where that is not known.
     """
 
     name: str
@@ -39,6 +40,22 @@ class MetricResults:
     failed: int = 0
     clusters: Mapping[str, int] = field(default_factory=dict)
     partial: bool = False
+    reference: str = ""
+
+    @property
+    def base(self) -> str:
+        """Name without the reference that the metric was shown: `COMET` of `COMET-refA`."""
+        return base_name(self.name, self.reference)
+
+
+def base_name(name: str, reference: str) -> str:
+    """Name of a metric without its reference; one that was shown none keeps its whole name.
+
+    Args:
+        name: such as `COMET-refA`.
+        reference: such as `refA`; `src` or empty for none.
+    """
+    return name if reference in {"", "src"} else name.removesuffix(f"-{reference}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.core.annotation import Annotation, Record
+from adjudge.core.language import canonical_lp
 from adjudge.core.protocol import find_protocol
 from adjudge.core.run import Run
 from adjudge.core.score import Scores
@@ -20,15 +22,18 @@ from adjudge.data.convert import read_content
 from adjudge.data.load import detect
 from adjudge.data.run_dir import read_run
 from adjudge.data.score_files import ScoreTable, read_score_file
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError, LanguagePairError, UsageError
 from adjudge.meta.evaluation.eval_set import CLEAN, UNSEEN, ScoreSet
 from adjudge.meta.evaluation.frame import Frame, row_means
 from adjudge.meta.measures.result import Floats
+from adjudge.scoring.mqm import unknown_categories_note
 from adjudge.scoring.repeats import repeats_note, without_repeats
 from adjudge.scoring.score import score
 
 __all__ = [
     "Found",
+    "OwnScores",
+    "find_own_scores",
     "foreign_note",
     "read_score_source",
     "records_as_scores",
@@ -37,6 +42,9 @@ __all__ = [
 ]
 
 _SEG, _SYS = ".seg.score", ".sys.score"
+
+_OF_FOLDER: Final = "metric-scores"
+"""Where a folder of mt-metrics-eval has its metrics."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,18 +83,160 @@ def split_scores(texts: Iterable[str]) -> dict[str, Path]:
     """
     found: dict[str, Path] = {}
     for text in texts:
-        name, equals, file = text.partition("=")
-        path = Path(text)
-        if equals and not path.exists():
-            path = Path(file)
-        else:
-            name = _stem(path)
-        if not path.exists():
-            raise UsageError(f"no run and no file at {str(path)!r}")
+        name, path = _split(text)
+        name = name or _stem(path)
         if name in found:
-            raise UsageError(f"two scores {name!r}: {found[name]} and {path}; name them, NAME={path}")
+            raise UsageError(_two_scores(name, found[name], path))
         found[name] = path
     return found
+
+
+def _split(text: str) -> tuple[str, Path]:
+    """Name, empty where none is given, and path."""
+    name, equals, file = text.partition("=")
+    path = Path(text)
+    if equals and not path.exists():
+        path = Path(file)
+    else:
+        name = ""
+    if not path.exists():
+        raise UsageError(f"no run and no file at {str(path)!r}")
+    return name, path
+
+
+def _two_scores(name: str, first: Path, second: Path) -> str:
+    return f"two scores {name!r}: {first} and {second}; give each a name of its own, NAME=FILE"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnScores:
+    """Where the scores of a metric of a user's own are.
+
+    Args:
+        files: language pair to run or file; None for one that may hold any number of language pairs.
+        in_folder: whether its name is that of a file in a folder, which ends in the reference it was shown.
+        is_shared: whether several language pairs are evaluated, of which a file need not hold all.
+    """
+
+    files: dict[str | None, Path] = field(default_factory=dict)
+    in_folder: bool = False
+    is_shared: bool = False
+
+    def file_of(self, lp: str | None) -> Path | None:
+        """The run or file that holds a language pair; None where there is none."""
+        return self.files.get(lp, self.files.get(None))
+
+
+def find_own_scores(
+    given: Iterable[str] | Mapping[str, object], lps: Sequence[str | None]
+) -> dict[str, OwnScores]:
+    """Find the runs and files that `--scores` names, for each language pair.
+
+    A run and a file of records say their language pairs. Of a score file the folder says it (`en-de/`) or the
+    beginning of its name (`en-de.`); a folder of score files holds a metric or several.
+
+    Args:
+        given: `[NAME=]PATH`, a name again for another language pair; or name to path, or to language pair to
+            path.
+        lps: that are evaluated; None for the only one of the test set.
+
+    Raises:
+        UsageError: no such path, two files for one language pair, or a file whose language pair is not known.
+    """
+    found: dict[str, OwnScores] = {}
+    for name, path, lp in _given(given):
+        if path.is_dir() and not _is_known(path):
+            for file, stem, told in _in_folder(path, lp, lps):
+                own = found.setdefault(name or stem, OwnScores(in_folder=not name, is_shared=len(lps) > 1))
+                _add(own, name or stem, told, file)
+        else:
+            own = found.setdefault(name or _stem(path), OwnScores(is_shared=len(lps) > 1))
+            _add(own, name or _stem(path), lp or _lp_of(path, lps), path)
+    return found
+
+
+def _given(given: Iterable[str] | Mapping[str, object]) -> Iterator[tuple[str, Path, str | None]]:
+    """Name, path and language pair of each, as far as they are given."""
+    if not isinstance(given, Mapping):
+        for text in given:
+            yield *_split(text), None
+        return
+    for name, files in given.items():
+        for lp, file in files.items() if isinstance(files, Mapping) else [(None, files)]:
+            if not isinstance(file, str | Path):
+                what = f"scores of {name!r} are the path of a run or a file"
+                raise UsageError(f"{what}, or one for each language pair; got {type(file).__name__}")
+            if not Path(file).exists():
+                raise UsageError(f"no run and no file at {str(file)!r}")
+            yield name, Path(file), None if lp is None else canonical_lp(lp)
+
+
+def _add(own: OwnScores, name: str, lp: str | None, path: Path) -> None:
+    if lp in own.files:
+        if lp is None:
+            raise UsageError(_two_scores(name, own.files[lp], path))
+        raise UsageError(f"two files hold the scores of {name!r} for {lp}: {own.files[lp]} and {path}")
+    own.files[lp] = path
+
+
+def _is_known(path: Path) -> bool:
+    """Whether a folder is a run."""
+    try:
+        return detect(path) == "run"
+    except DataError:
+        return False
+
+
+def _in_folder(
+    folder: Path, lp: str | None, lps: Sequence[str | None]
+) -> Iterator[tuple[Path, str, str | None]]:
+    """Score files of a folder, one a metric and language pair: file, name of the metric, language pair."""
+    root = folder / _OF_FOLDER if (folder / _OF_FOLDER).is_dir() else folder
+    seen: set[tuple[str | None, str]] = set()
+    files = [file for file in sorted((*root.glob("*.score*"), *root.glob("*/*.score*"))) if file.is_file()]
+    files = [file for file in files if file.name.removesuffix(".gz").endswith((_SEG, _SYS))]
+    if not files:
+        raise UsageError(f"{folder} is no run, and no {_SEG} or {_SYS} is in it or in its folders")
+    for file in files:
+        told = lp or _lp_of(file, lps)
+        stem = _stem(file).removeprefix(f"{file.name.partition('.')[0]}." if _lp_before(file) else "")
+        if told is None and file.parent != root:
+            continue  # of a language pair that is not evaluated
+        if (told, stem) not in seen:
+            seen.add((told, stem))
+            yield file, stem, told
+
+
+def _lp_of(path: Path, lps: Sequence[str | None]) -> str | None:
+    """Language pair of a score file, one of those that are evaluated; None for any other file.
+
+    Raises:
+        UsageError: there are several, and neither folder nor name tells.
+    """
+    if not path.name.removesuffix(".gz").endswith((_SEG, _SYS)):
+        return None
+    told = _lp_before(path) or _read_lp(path.resolve().parent.name)
+    if told in lps:
+        return told
+    if len(lps) > 1 and told is None:
+        raise UsageError(
+            f"{path} does not say its language pair: begin its name with one (en-de.{path.name}), or put it "
+            "into a folder that is called by it (en-de/)"
+        )
+    return told if len(lps) > 1 else None
+
+
+def _lp_before(path: Path) -> str | None:
+    """Language pair that a file's name begins with, as `en-de.`."""
+    before, _, rest = path.name.partition(".")
+    return _read_lp(before) if rest.removesuffix(".gz").count(".") > 1 else None
+
+
+def _read_lp(text: str) -> str | None:
+    try:
+        return canonical_lp(text)
+    except UsageError:
+        return None
 
 
 def read_score_source(
@@ -114,7 +264,7 @@ def read_score_source(
         raise DataError("this file holds texts and no judgements; scores were wanted", path=path)
     records, repeated = without_repeats(content.records)
     found = records_as_scores(name, records, frame, weights)
-    odd = [f"{count} {what}." for what, count in content.met.items()]
+    odd = [f"{count:,} {what}." for what, count in content.met.items()]
     notes = tuple(f"{name}: {what}" for what in (*odd, *repeats_note(repeated)))
     return replace(found, notes=(*notes, *found.notes))
 
@@ -195,11 +345,15 @@ def records_as_scores(
     records = judged.records if isinstance(judged, Run) else tuple(judged)
     if not any(r.lp == frame.lp for r in records):
         lps = ", ".join(dict.fromkeys(r.lp for r in records)) or "no language pair"
-        raise DataError(f"{name} judges {lps}; {frame.lp} of {frame.name} was wanted")
+        raise LanguagePairError(f"{name} judges {lps}; {frame.lp} of {frame.name} was wanted")
     has_marks = any(find_protocol(r.protocol).has_spans for r in records)
     weights = weights if has_marks else None
     scores = score(judged if isinstance(judged, Run) else records, weights=weights, lp=frame.lp)
     values, notes, foreign = _segment_values(name, scores, frame)
+    if "weights" in scores.signature.fields:
+        notes += [
+            f"{name}: {note}" for note in unknown_categories_note(r for r in records if r.lp == frame.lp)
+        ]
     systems = np.full(len(frame.systems), np.nan)
     for system in scores.systems:
         if system.system in frame.rows and system.score is not None:

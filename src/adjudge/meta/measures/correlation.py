@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from itertools import accumulate
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.meta.measures.judged import Judged, judged, lone_group, nothing_compared
+from adjudge.meta.measures.pair_counts import pair_counts
 from adjudge.meta.measures.result import Average, Floats, Result
+from adjudge.meta.measures.sharing import shared
 from adjudge.meta.measures.tau import tau_b_values, tau_c_values
 
 __all__ = ["kendall_b", "kendall_c", "pearson", "pearson_values", "ranks", "spearman"]
+
+_EXACT: Final = 33
+"""Scores without ties, up to which the p-value of Kendall's tau is exact."""
 
 
 def pearson(gold: Floats, metric: Floats, average: Average = "none") -> Result:
@@ -30,7 +40,7 @@ def pearson(gold: Floats, metric: Floats, average: Average = "none") -> Result:
         average: what a group is.
     """
     scores = judged(gold, metric, average)
-    return _summary(scores, pearson_values(scores), average, _pearson_p)
+    return _summary(scores, pearson_values(scores), average, _pearson_test)
 
 
 def spearman(gold: Floats, metric: Floats, average: Average = "none") -> Result:
@@ -42,7 +52,7 @@ def spearman(gold: Floats, metric: Floats, average: Average = "none") -> Result:
     """
     scores = judged(gold, metric, average)
     values = pearson_values(Judged(ranks(scores.gold), ranks(scores.metric)))
-    return _summary(scores, values, average, _spearman_p)
+    return _summary(scores, values, average, _spearman_test)
 
 
 def kendall_b(gold: Floats, metric: Floats, average: Average = "none") -> Result:
@@ -55,7 +65,7 @@ def kendall_b(gold: Floats, metric: Floats, average: Average = "none") -> Result
     ties, else normal. Equal to mt-metrics-eval's and `scipy.stats.kendalltau` to 1e-12.
     """
     scores = judged(gold, metric, average)
-    return _summary(scores, tau_b_values(scores), average, _kendall_p)
+    return _summary(scores, tau_b_values(scores), average, _kendall_test)
 
 
 def kendall_c(gold: Floats, metric: Floats, average: Average = "none") -> Result:
@@ -67,7 +77,7 @@ def kendall_c(gold: Floats, metric: Floats, average: Average = "none") -> Result
     p-value included. Equal to mt-metrics-eval's and `scipy.stats.kendalltau(variant="c")` to 1e-12.
     """
     scores = judged(gold, metric, average)
-    return _summary(scores, tau_c_values(scores), average, _kendall_p)
+    return _summary(scores, tau_c_values(scores), average, _kendall_test)
 
 
 # Values of every group...
@@ -136,7 +146,10 @@ def ranks(scores: Floats) -> Floats:
 
 
 def _summary(
-    scores: Judged, values: Floats, average: Average, p_value: Callable[[Judged, float], float]
+    scores: Judged,
+    values: Floats,
+    average: Average,
+    test: Callable[[Judged, float], Callable[[], float]],
 ) -> Result:
     """Mean over the groups where there is a value, or why there is none."""
     defined = values[~np.isnan(values)]
@@ -147,7 +160,7 @@ def _summary(
         return Result(value=float(defined.mean()), n=scores.n, groups=len(defined), note=note)
     value = float(defined[0])
     note = "of two scores, which correlate fully whatever they are" if scores.n == 2 else ""
-    return Result(value=value, n=scores.n, p=p_value(scores, value), note=note)
+    return Result(value=value, n=scores.n, test=test(scores, value), note=note)
 
 
 def _reason(scores: Judged, average: Average) -> str:
@@ -161,33 +174,83 @@ def _reason(scores: Judged, average: Average) -> str:
     return f"all {' and all '.join(constant)} scores{group} are equal, and a correlation needs them to vary"
 
 
-def _pair(scores: Judged) -> tuple[Floats, Floats]:
-    present = ~np.isnan(scores.gold[:, 0])
-    return scores.gold[present, 0], scores.metric[present, 0]
+# p-values: a few numbers are kept of the scores, and scipy is imported when one is asked for...
 
 
-def _pearson_p(scores: Judged, r: float) -> float:
-    if scores.n == 2:
+def _pearson_test(scores: Judged, r: float) -> Callable[[], float]:
+    return partial(_pearson_p, scores.n, r)
+
+
+def _pearson_p(n: int, r: float) -> float:
+    if n == 2:
         return 1.0
     from scipy.special import betainc
 
-    half = scores.n / 2 - 1
+    half = n / 2 - 1
     return float(2 * betainc(half, half, (1 - abs(r)) / 2))
 
 
-def _spearman_p(scores: Judged, rho: float) -> float:
+def _spearman_test(scores: Judged, rho: float) -> Callable[[], float]:
+    return partial(_spearman_p, scores.n, rho)
+
+
+def _spearman_p(n: int, rho: float) -> float:
     from scipy.special import stdtr
 
-    if scores.n == 2:
+    if n == 2:
         return 1.0
     if abs(rho) == 1.0:
         return 0.0
-    freedom = scores.n - 2
+    freedom = n - 2
     t = rho * np.sqrt(freedom / ((rho + 1.0) * (1.0 - rho)))
     return float(2 * stdtr(freedom, -abs(t)))
 
 
-def _kendall_p(scores: Judged, _: float) -> float:
-    from scipy.stats import kendalltau
+class _Ties(NamedTuple):
+    """Sums over the t scores of each size of tie that the variance of Kendall's statistic needs."""
 
-    return float(kendalltau(*_pair(scores)).pvalue)
+    pairs: int
+    third: int
+    weighted: int
+
+
+def _kendall_test(scores: Judged, _: float) -> Callable[[], float]:
+    counts = pair_counts(scores)
+    ties = shared("ties", (scores.gold, scores.metric), None, lambda: [_ties(side[:, 0]) for side in scores])
+    return partial(_kendall_p, scores.n, int(counts.concordant[0] - counts.discordant[0]), *ties)
+
+
+def _ties(scores: Floats) -> _Ties:
+    ordered = np.sort(scores[~np.isnan(scores)])
+    bounds = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]]))
+    sizes, times = np.unique(np.diff(bounds), return_counts=True)
+    each = [*zip(sizes.tolist(), times.tolist(), strict=True)]
+    return _Ties(
+        pairs=sum(k * t * (t - 1) for t, k in each) // 2,
+        third=sum(k * t * (t - 1) * (t - 2) for t, k in each),
+        weighted=sum(k * t * (t - 1) * (2 * t + 5) for t, k in each),
+    )
+
+
+def _kendall_p(n: int, balance: int, gold: _Ties, metric: _Ties) -> float:
+    """Two-sided p-value of C - D; the exact one for few scores without ties, else the normal one.
+
+    Kendall 1970, Rank Correlation Methods, chapters 4 and 5. Equal to `scipy.stats.kendalltau`'s to 1e-12.
+    """
+    pairs = n * (n - 1) // 2
+    fewer = (pairs - abs(balance)) // 2  # discordant or concordant pairs, whichever are fewer
+    if not gold.pairs and not metric.pairs and (n <= _EXACT or fewer <= 1):
+        return _exact_kendall_p(n, fewer)
+    m = n * (n - 1.0)
+    variance = (m * (2 * n + 5) - gold.weighted - metric.weighted) / 18
+    variance += 2 * gold.pairs * metric.pairs / m + gold.third * metric.third / (9 * m * (n - 2))
+    return math.erfc(abs(balance) / math.sqrt(2 * variance))
+
+
+def _exact_kendall_p(n: int, fewer: int) -> float:
+    """Twice the share of orders of n scores with so many discordant pairs or less."""
+    orders = [1]
+    for size in range(2, n + 1):
+        sums = [*accumulate(orders + [0] * (size - 1))]
+        orders = [s - (sums[k - size] if k >= size else 0) for k, s in enumerate(sums)][: fewer + 1]
+    return min(1.0, float(Fraction(2 * sum(orders[: fewer + 1]), math.factorial(n))))

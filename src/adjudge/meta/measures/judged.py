@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from adjudge.errors import UsageError
 from adjudge.meta.measures.result import AVERAGES, Average, Floats
+from adjudge.meta.measures.sharing import shared
 
 __all__ = ["Judged", "judged", "lone_group", "nothing_compared"]
 
@@ -51,6 +52,10 @@ def judged(gold: Floats, metric: Floats, average: Average = "none") -> Judged:
     Raises:
         UsageError: the shapes differ or do not allow the average, or a score is no number or infinite.
     """
+    return shared("judged", (gold, metric), average, lambda: _judged(gold, metric, average))
+
+
+def _judged(gold: Floats, metric: Floats, average: Average) -> Judged:
     gold, metric = _numbers("gold", gold), _numbers("metric", metric)
     _check(gold, metric, average)
     missing = np.isnan(gold) | np.isnan(metric)

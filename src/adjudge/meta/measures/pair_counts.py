@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from adjudge.meta.measures.judged import Judged
 from adjudge.meta.measures.result import Floats
+from adjudge.meta.measures.sharing import shared
 
 __all__ = ["SHORT", "Counts", "PairCounts", "pair_counts"]
 
@@ -50,6 +51,10 @@ def pair_counts(scores: Judged, epsilon: float = 0.0) -> PairCounts:
         scores: members by groups.
         epsilon: largest difference of two metric scores that is a tie. In gold only equal scores are.
     """
+    return shared("pair_counts", (scores.gold, scores.metric), epsilon, lambda: _pair_counts(scores, epsilon))
+
+
+def _pair_counts(scores: Judged, epsilon: float) -> PairCounts:
     if len(scores.gold) <= SHORT or epsilon > 0:
         return _from_rows(_count(scores.gold, scores.metric, epsilon))
     columns = []
@@ -92,13 +97,16 @@ def _count_sorted(gold: Floats, metric: Floats) -> Counts:
 
     Sorted by gold, then metric, a pair is discordant where the metric falls: an inversion (Knight 1966).
     """
-    order = np.lexsort((metric, gold))
+    order = np.argsort(metric, kind="stable")
     gold, metric = gold[order], metric[order]
+    changes = metric[1:] != metric[:-1]
+    in_metric = _ties(changes)
+    codes = np.concatenate([[0], np.cumsum(changes)])[: len(metric)]
+    order = np.argsort(gold, kind="stable")
+    gold, codes = gold[order], codes[order]
     in_gold = _ties(gold[1:] != gold[:-1])
-    both = _ties((gold[1:] != gold[:-1]) | (metric[1:] != metric[:-1]))
-    values, codes = np.unique(metric, return_inverse=True)
-    in_metric = int(sum(c * (c - 1) // 2 for c in np.bincount(codes).tolist()))
-    discordant = _inversions(codes, len(values))
+    both = _ties((gold[1:] != gold[:-1]) | (codes[1:] != codes[:-1]))
+    discordant = _inversions(codes)
     pairs = len(gold) * (len(gold) - 1) // 2
     concordant = pairs - in_gold - in_metric + both - discordant
     return np.array([concordant, discordant, in_gold - both, in_metric - both, both], dtype=np.int64)
@@ -111,14 +119,24 @@ def _ties(changes: NDArray[np.bool_]) -> int:
     return int((sizes * (sizes - 1) // 2).sum())
 
 
-def _inversions(codes: NDArray[np.intp], values: int) -> int:
-    """Pairs i < j with codes[i] > codes[j], by the highest bit in which they differ."""
+def _inversions(codes: NDArray[np.int64]) -> int:
+    """Pairs i < j with codes[i] > codes[j], by the highest bit in which they differ.
+
+    Codes are kept sorted by their higher bits, in their first order within; each bit moves the ones of a
+    group behind its zeros, and every one that a zero passes is an inversion.
+    """
     found = 0
-    for bit in reversed(range(max(values - 1, 0).bit_length())):
+    places = np.arange(len(codes), dtype=np.int64)
+    for bit in reversed(range(int(codes.max(initial=0)).bit_length())):
         ones = (codes >> bit) & 1
-        group = codes >> (bit + 1)  # ascending: sorted by the higher bits, original order within
         before = np.cumsum(ones) - ones
-        starts = np.searchsorted(group, group)
-        found += int((before - before[starts])[ones == 0].sum())
-        codes = codes[np.argsort(codes >> bit, kind="stable")]
+        groups = codes >> (bit + 1)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(groups))])[groups]
+        before -= before[starts]  # ones of the same group
+        is_one = ones.astype(bool)
+        found += int(before[~is_one].sum())
+        ends = np.concatenate([[0], np.cumsum(np.bincount(codes >> bit))])[codes >> bit]
+        moved = np.empty_like(codes)
+        moved[np.where(is_one, ends + before, places - before)] = codes
+        codes = moved
     return found

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -31,7 +33,7 @@ class Result:
     Args:
         value: the number; None where it is not defined, and then `reason` says why.
         n: what it rests on: systems, pairs of systems, scores or segments, as the measure says.
-        p: p-value of the measure's own test, where it has one.
+        test: gives the p-value of the measure's own test, where it has one.
         groups: values that were averaged; None where nothing was.
         epsilon: largest difference of two scores that counts as a tie, where it was calibrated.
         chance: what a metric without knowledge reaches, where that is known.
@@ -42,10 +44,15 @@ class Result:
 
     value: float | None
     n: int
-    p: float | None = None
+    test: Callable[[], float] | None = field(default=None, repr=False, compare=False)
     groups: int | None = None
     epsilon: float | None = None
     chance: float | None = None
     interval: Interval | None = None
     reason: str = ""
     note: str = ""
+
+    @cached_property
+    def p(self) -> float | None:
+        """p-value of the measure's own test; None where it has none. Found when it is first asked for."""
+        return None if self.test is None else self.test()

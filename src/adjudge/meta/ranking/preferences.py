@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
-from adjudge.core.annotation import Annotation, Failure, Preference, Record, Verdict
+from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference, Record, Verdict
 from adjudge.core.score import SegmentScore
-from adjudge.core.typology import Weights
+from adjudge.core.typology import Weights, find_category
 from adjudge.errors import DataError, UsageError
 from adjudge.scoring.score import score
 
@@ -135,7 +135,8 @@ def criterion_annotations(records: Iterable[Record], criterion: str) -> list[Rec
     """Keep the errors of one criterion; `overall` keeps those of all three.
 
     Raises:
-        DataError: errors that were counted and not marked have no category.
+        DataError: errors that were counted and not marked, or a category of a core type that adjudge does not
+            know: it may belong to any criterion.
         UsageError: a protocol without categories, or no such criterion.
     """
     if criterion not in {*CRITERIA, OVERALL}:
@@ -150,9 +151,19 @@ def _kept(record: Annotation, core: frozenset[str]) -> Annotation:
     if record.counts:
         where = f"{record.system} segment {record.segment} of {record.lp}"
         raise DataError(f"errors of {where} are counted and not marked, so that none has a category")
-    # An error without a category stays, so that scoring refuses it: it may belong to any criterion.
-    spans = tuple(s for s in record.spans if s.category is None or s.category.split("/")[0] in core)
+    spans = tuple(s for s in record.spans if (own := _core_type(s, record)) is None or own in core)
     return replace(record, spans=spans)
+
+
+def _core_type(span: ErrorSpan, record: Annotation) -> str | None:
+    """Core type of an error, by its label where the subtype is unknown; None where it has no category."""
+    if span.category is None and span.label:
+        core = find_category(span.label.split("/")[0])
+        if core is None:
+            where = f"{record.system} segment {record.segment} of {record.lp}, by {record.annotator}"
+            raise DataError(f"category {span.label!r} belongs to no criterion that adjudge knows: {where}")
+        return core.split("/")[0]
+    return None if span.category is None else span.category.split("/")[0]
 
 
 def _pairs(segments: Iterable[SegmentScore]) -> Iterator[tuple[SegmentScore, SegmentScore]]:

@@ -14,9 +14,10 @@ from adjudge.core.annotation import Record
 from adjudge.core.run import Run
 from adjudge.core.score import Scores, Signature
 from adjudge.core.wording import count, form, of_all
-from adjudge.data.run_dir import read_judged
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals
+from adjudge.meta.comparing.compare import chosen_annotator, read_one_annotator
+from adjudge.meta.judgements import read_judgements
 from adjudge.meta.matrix import ScoreMatrix, Totals, score_matrix
 from adjudge.meta.paired import is_exact, smallest_p_value
 from adjudge.meta.ranking.clusters import significance_clusters
@@ -49,6 +50,8 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
     weights: str | None = None,
     lp: str | None = None,
     criterion: str | None = None,
+    gold: str | None = None,
+    metric: str | None = None,
     method: Method = "mean",
     seed: int = 0,
     resamples: int = 1000,
@@ -70,11 +73,14 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
     Several language pairs are ranked each on its own.
 
     Args:
-        scores: of one signature; a run, records, or the path of either, are scored first.
+        scores: of one signature; a run, records, or the path of whatever holds judgements, are scored first;
+            a test set with gold or metric.
         weights: name of the points of marked errors; None for those of the run, else `mqm-google`.
         lp: language pair to keep.
         criterion: of preferences, or those that marked MQM errors of one category make; None for the only one
             of preferences, else `overall`.
+        gold: of a test set, whose path is `scores`: the gold, its own or a file, that ranks its systems.
+        metric: the same of a metric.
         method: what a system's score is.
         seed: of bootstrap and permutation.
         resamples: draws of the bootstrap, and random sign flips of the permutation test.
@@ -99,7 +105,12 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
         by_document=by_document,
         epsilon=epsilon,
     )
-    scores = _scored(scores, {"weights": weights, "lp": lp, "criterion": criterion})
+    if gold is not None or metric is not None:
+        if criterion is not None or not isinstance(scores, Path | str):
+            raise UsageError("gold or metric is of a test set: give its path, and no criterion")
+        scores, _ = read_one_annotator(Path(scores), lp, *chosen_annotator(gold, metric), weights)
+    else:
+        scores = _scored(scores, {"weights": weights, "lp": lp, "criterion": criterion})
     if not scores.lps:
         return _noted(scores, _rank(scores, settings))
     parts = {lp: _rank(part, settings) for lp, part in scores.lps.items()}
@@ -138,7 +149,7 @@ def _scored(
     if isinstance(source, Run):
         return score_for_ranking(source.info.annotator, source, **choices)
     if isinstance(source, (Path, str)):
-        return score_for_ranking(str(source), read_judged(source), **choices)
+        return score_for_ranking(str(source), read_judgements(source, choices["lp"]), **choices)
     return score_for_ranking("records", source, **choices)
 
 
