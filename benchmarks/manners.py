@@ -66,9 +66,9 @@ _SEEDS: Final = 6
 _WHIMS: Final = (0.02, 0.06, 0.2)
 _OTHERS: Final = """
 
-A server with room for all that refuses single calls with `Retry-After: 1`, as a gateway does or a key that others use:
-how fast 1,000 calls are answered, beside a plain client whose workers each repeat a refused call after its Retry-After
-(mean of six runs, the slowest in brackets). To reach: 80 %.
+A server with room for all that refuses single calls with `Retry-After: 1`, as a gateway does or a key that
+others use: how fast 1,000 calls are answered, beside a plain client whose workers each repeat a refused call
+after its Retry-After (mean of six runs, the slowest in brackets). To reach: 80 %.
 
 | calls at a time | an answer takes | a refusal takes | 2 % refused | 6 % | 20 % |
 | ---: | ---: | --- | ---: | ---: | ---: |

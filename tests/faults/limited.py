@@ -215,7 +215,7 @@ async def ask(server: LimitedServer, share: Share, prompt: int, completion: int,
 
 
 async def ask_plainly(server: LimitedServer, share: Share, prompt: int, completion: int, end: float) -> None:
-    """One call as a plain client makes it: at once, and again when Retry-After is over; else after a second."""
+    """One call as a plain client makes it: at once, and again after its Retry-After, or after a second."""
     loop = asyncio.get_running_loop()
     turn = share.turn(share.place(size=3 * prompt, max_tokens=2048))
     turn.spent = {"requests": 0.0, "tokens": 0.0}

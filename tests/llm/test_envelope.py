@@ -57,10 +57,6 @@ def test_thinking_of_an_odd_shape_spoils_no_answer() -> None:
     assert read(envelope("answer", reasoning=[{"x": 1}])).reasoning == ""
 
 
-def test_tool_calls_are_ignored() -> None:
-    assert read(envelope("answer", tool_calls=[{"id": "1"}], finish="stop")).text == "answer"
-
-
 def test_a_refusal_field_is_a_refusal_whatever_the_rest_says() -> None:
     reply = read(envelope('{"errors": []}', refusal="No."))
     assert (reply.finish, reply.text) == ("refused", "No.")

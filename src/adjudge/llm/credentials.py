@@ -49,9 +49,9 @@ def _is_placeholder(key: str) -> bool:
 class Redactor:
     """Takes keys out of whatever a server says, before it can reach a store, a trace or a screen.
 
-    What a model wrote is data, so only what can be nothing but a key is taken out of it: 20 characters or more, 8 of
-    them different, and no known placeholder. Errors are for people to read: there a key of 8 characters is enough.
-    Placeholders such as `test`, `EMPTY` or `no-key-required` are words, and stay.
+    What a model wrote is data, so only what can be nothing but a key is taken out of it: 20 characters or
+    more, 8 of them different, and no known placeholder. Errors are for people to read: there a key of 8
+    characters is enough. Placeholders such as `test`, `EMPTY` or `no-key-required` are words, and stay.
     """
 
     def __init__(self, keys: Iterable[str] = ()) -> None:

@@ -172,7 +172,7 @@ def read_error(value: object) -> tuple[int, str] | None:
         error = value
     if error is None and "choices" not in value and "detail" in value:
         error = {"message": str(value["detail"])}
-    if error is None or error == {} or error is False:
+    if error is None or error in ({}, "", []) or error is False:
         return None
     if not isinstance(error, dict):
         return _status_of(str(error), None), str(error)

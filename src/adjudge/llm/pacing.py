@@ -1,8 +1,8 @@
 """How fast a server lets itself be asked: plain arithmetic, on a clock that is given.
 
 `Window` is how many calls are under way at a time, `Bucket` what the server's headers say is left, `Pace`
-what its refusals teach where headers say nothing, `Blame` whether they come of our speed at all, `Sizes` what a call
-is likely to count in tokens.
+what its refusals teach where headers say nothing, `Blame` whether they come of our speed at all, `Sizes` what
+a call is likely to count in tokens.
 Times are seconds on a monotonic clock.
 """
 
@@ -88,7 +88,7 @@ class Window:
             self._rests_until = now + _REST
 
     def reopen(self) -> None:
-        """After a pause that the server asked for, begin with four calls at a time, and double that each round."""
+        """After a pause that was asked for, begin with four calls at a time, and double that each round."""
         self._ramp = 4.0
 
     def excuse(self) -> None:
@@ -339,6 +339,7 @@ class Pace:
 
 _DOUBTS: Final = 2.0
 _MOST_DOUBTS: Final = 4.0
+_SLOW_DOUBT: Final = 0.67  # the least of them: calls differ in size
 _CLEAR: Final = (0.2, 10.0)  # seconds of a Retry-After that can be held against what came afterwards
 _NEAR_CALLS: Final = 60  # calls between two refusals of the moment at most; fewer refusals are a limit found
 _LAST: Final = 60  # outcomes, of which so many refused are no accident...
@@ -371,6 +372,7 @@ class Blame:
         self.trial: float | None = None
         """Calls a second at most, while that is tried."""
         self._doubts = 0.0
+        self._has_doubted = False
         self._enough = _DOUBTS
         self._open: tuple[float, int, float] | None = None  # sent, size and end of the last pause asked for
         self._wait = 0.0
@@ -398,7 +400,7 @@ class Blame:
         is_early = self._open is not None and self._open[0] < sent < self._open[2] and size >= self._open[1]
         if is_early or (is_in and self._paused is not None and self._took_too_many(self._paused)):
             self._open = self._resumed = self._paused = None
-            self._doubt(now)
+            self._doubt(now, 1.0)
             return True
         return False
 
@@ -428,10 +430,11 @@ class Blame:
             return False
         is_passing = self._took_too_many(now)
         if is_passing or (is_slow and wait is not None and self._row == 1):
-            self._doubt(now)
+            self._doubt(now, 1.0 if is_passing else _SLOW_DOUBT)
             is_passing = is_passing or not self.is_ours
-        else:
+        elif not self._has_doubted:
             self._doubts /= 2
+        self._has_doubted = is_passing
         if wait is None or not _CLEAR[0] <= wait <= _CLEAR[1]:
             self._open = self._resumed = self._paused = None
         elif self.is_ours:
@@ -456,8 +459,9 @@ class Blame:
         explained = 1.5 * (until - self._resumed) / self._wait
         return 3 + explained <= self._taken <= _NEAR_CALLS
 
-    def _doubt(self, now: float) -> None:
-        self._doubts += 1.0
+    def _doubt(self, now: float, weight: float) -> None:
+        self._doubts += weight
+        self._has_doubted = True
         self.is_ours = self._doubts < self._enough
         if not self.is_ours:
             self._row, self._wanted = 0, _TRIAL

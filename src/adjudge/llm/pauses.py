@@ -65,7 +65,7 @@ class Pauses:
         self.until = min(self.until, now)
 
     def is_news(self, sent: float) -> bool:
-        """Whether a call was sent after we last learnt of trouble; of calls that went out together, the first counts."""
+        """Whether a call was sent after we last learnt of trouble, and so teaches something new."""
         return sent >= self._reacted
 
     def lost(self, now: float) -> float:
