@@ -17,7 +17,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from adjudge.core.ask import Reply, Usage
+from adjudge.errors import AnswerError
 from adjudge.llm.faults import Fault, fault_of, read_retry_after
+from adjudge.llm.limits import join
+from adjudge.llm.retry import Patience, Tries
 from adjudge.llm.turns import Share, Turn
 
 T = TypeVar("T")
@@ -97,6 +100,10 @@ class LimitedServer:
     retry_after: RetryAfter = "none"
     latency: float = 2.0
     parallel: int = 10**9
+    whims: float = 0.0  # share of calls that it refuses whatever is left, for `whim` seconds
+    whim: float | None = 1.0
+    is_rounded: bool = False  # Retry-After in whole seconds
+    is_slow: bool = False  # a whim takes as long as an answer
     seed: int = 0
     accepted: int = 0
     refused: int = 0
@@ -114,6 +121,11 @@ class LimitedServer:
         loop = asyncio.get_running_loop()
         now = loop.time()
         self.too_early += now < self._closed_until - 1e-9
+        if self._chance.random() < self.whims:
+            self.refused += 1
+            await asyncio.sleep(self.latency * (1.0 if self.is_slow else 0.02))
+            turn.heard({})
+            return fault_of(429, "not now", self.whim)
         headers, is_taken, wait = self._admit(now, prompt + completion)
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
@@ -134,6 +146,7 @@ class LimitedServer:
         for meter, _ in meters:
             meter.refill(now)
         wait = max((m.wait(n) for m, n in meters if m.level < n), default=0.0)
+        wait = math.ceil(wait) if self.is_rounded else wait
         is_taken = all(m.level >= n for m, n in meters) and self.in_flight < self.parallel
         if is_taken:
             self.accepted += 1
@@ -181,7 +194,41 @@ class Figures:
     calls: int
 
 
-async def drive(server: LimitedServer, share: Share, seconds: float, workers: int, seed: int = 0) -> Figures:
+def sizes(chance: random.Random) -> tuple[int, int]:
+    """Tokens of a question and of its answer."""
+    return chance.randint(400, 1200), chance.randint(20, 300)
+
+
+async def ask(server: LimitedServer, share: Share, prompt: int, completion: int, end: float) -> None:
+    """One call as the engine makes it: through the limiter, and again after a refusal."""
+    loop = asyncio.get_running_loop()
+    place, tries = share.place(size=3 * prompt, max_tokens=2048), Tries(Patience(), 180.0)
+    while loop.time() < end:
+        async with share.turn(place) as turn:
+            outcome = turn.judged(await server.call(turn, prompt, completion))
+        if isinstance(outcome, Reply):
+            return
+        try:
+            await share.sleep(tries.next_pause(outcome))
+        except AnswerError:
+            tries = Tries(Patience(), 180.0)
+
+
+async def ask_plainly(server: LimitedServer, share: Share, prompt: int, completion: int, end: float) -> None:
+    """One call as a plain client makes it: at once, and again after its Retry-After, or after a second."""
+    loop = asyncio.get_running_loop()
+    turn = share.turn(share.place(size=3 * prompt, max_tokens=2048))
+    turn.spent = {"requests": 0.0, "tokens": 0.0}
+    while loop.time() < end:
+        outcome = await server.call(turn, prompt, completion)
+        if isinstance(outcome, Reply):
+            return
+        await asyncio.sleep(1.0 if outcome.wait is None else outcome.wait)
+
+
+async def drive(
+    server: LimitedServer, share: Share, seconds: float, workers: int, seed: int = 0, call: Any = ask
+) -> Figures:
     """Ask for so many seconds, as a run would: each worker one call after the other, refused ones again."""
     loop = asyncio.get_running_loop()
     chance = random.Random(seed)
@@ -189,15 +236,33 @@ async def drive(server: LimitedServer, share: Share, seconds: float, workers: in
 
     async def worker() -> None:
         while loop.time() < end:
-            prompt, completion = chance.randint(400, 1200), chance.randint(20, 300)
-            place = share.place(size=3 * prompt, max_tokens=2048)
-            outcome: Reply | Fault | None = None
-            while not isinstance(outcome, Reply) and loop.time() < end:
-                async with share.turn(place) as turn:
-                    outcome = turn.judged(await server.call(turn, prompt, completion))
+            await call(server, share, *sizes(chance), end)
 
     await asyncio.gather(*(worker() for _ in range(workers)))
     return figures(server, loop.time() - (end - seconds))
+
+
+async def finish(server: LimitedServer, share: Share, calls: int, workers: int, call: Any = ask) -> float:
+    """Seconds for so many calls, asked by so many workers."""
+    loop, chance = asyncio.get_running_loop(), random.Random(0)
+    began, left = loop.time(), iter(range(calls))
+
+    async def worker() -> None:
+        for _ in left:
+            await call(server, share, *sizes(chance), began + 1e6)
+
+    await asyncio.gather(*(worker() for _ in range(workers)))
+    return loop.time() - began
+
+
+def compare(calls: int, workers: int, seed: int = 0, **server: Any) -> float:
+    """How fast we are with such a server, as a share of how fast a plain client is."""
+
+    async def seconds(call: Any) -> float:
+        share = join("server", workers, Patience())
+        return await finish(LimitedServer(seed=seed, **server), share, calls, workers, call)
+
+    return run(seconds(ask_plainly)) / run(seconds(ask))
 
 
 def figures(server: LimitedServer, seconds: float) -> Figures:

@@ -1,9 +1,12 @@
 """A canary key goes to the server, and nowhere else: not to disk, not to the screen."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from adjudge.data.calls import CallReader
 from tests.faults.conftest import KEY, Command, call
 from tests.faults.server import FAULTS, Server
 
@@ -48,3 +51,45 @@ def test_a_server_elsewhere_gets_no_key_that_was_not_meant_for_it(
     wire = ("--base-url", server.url, "--model", "mock")
     assert call("run", "gemba-mqm", str(tmp_path / "set.jsonl"), "--out", str(tmp_path / "x"), *wire) == 0
     assert all("Authorization" not in headers for headers in server.headers)
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    lines = (folder / "records.jsonl").read_text(encoding="utf-8").splitlines()
+    return [{k: v for k, v in json.loads(line).items() if k != "id"} for line in lines]
+
+
+@pytest.mark.parametrize("key", ["test", "none", "EMPTY", "x", "ollama", "local", "dummy", "e", "k"])
+def test_a_dummy_key_changes_no_reply(
+    server: Server, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    said = {"span": "the", "category": "accuracy/mistranslation", "severity": "minor", "side": "source"}
+    more = {"span": "test none EMPTY x ollama local dummy e k", "side": "translation"}
+    server.answer = lambda payload: json.dumps({"errors": [said, said | more]})
+    command(out="expected")
+    monkeypatch.setenv("CANARY_KEY", key)
+    command(out="run")
+    assert server.headers[-1]["Authorization"] == f"Bearer {key}"
+    assert records(tmp_path / "run") == records(tmp_path / "expected")
+    assert "[key]" not in str(records(tmp_path / "run"))
+    reader = CallReader(tmp_path / "run" / "calls.sqlite")
+    replies = [reply for _, reply in reader.answered(100)]
+    reader.close()
+    assert {(reply.model, "[key]" in reply.text) for reply in replies} == {("mock", False)}
+
+
+def test_a_store_that_a_placeholder_spoiled_is_named_when_its_answers_are_used(
+    server: Server, command: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ("--store", str(tmp_path / "shared.sqlite"))
+    said = {
+        "span": "[key]",
+        "category": "accuracy/mistranslation",
+        "severity": "minor",
+        "side": "translation",
+    }
+    server.answer = lambda payload: json.dumps({"errors": [said]})
+    command(*store, out="spoiled")
+    assert "stored answers hold [key]" not in capsys.readouterr().err
+    for out in ("another", "spoiled"):  # with the stored answers, and with the records that were kept
+        command(*store, out=out)
+        assert "4 stored answers hold [key]" in capsys.readouterr().err

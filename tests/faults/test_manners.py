@@ -12,14 +12,26 @@ from aiohttp import web
 
 from adjudge.cli.exits import DONE
 from adjudge.data.run_dir import read_run_info
+from adjudge.errors import AnswerError
 from adjudge.llm.endpoint import Endpoint
+from adjudge.llm.faults import Fault, fault_of
 from adjudge.llm.limits import join
 from adjudge.llm.providers import COMPATIBLE
 from adjudge.llm.remote import RemoteModel
-from adjudge.llm.retry import Patience
+from adjudge.llm.retry import Patience, Tries
 from tests.faults import server as faults
 from tests.faults.conftest import Command, call, write_set
-from tests.faults.limited import Figures, Headers, LimitedServer, Meter, RetryAfter, drive, run
+from tests.faults.limited import (
+    Figures,
+    Headers,
+    LimitedServer,
+    Meter,
+    RetryAfter,
+    ask,
+    compare,
+    drive,
+    run,
+)
 from tests.faults.server import Server
 from tests.llm.conftest import make_request
 
@@ -95,6 +107,70 @@ def test_a_minute_that_begins_anew_is_used_whole_where_headers_tell() -> None:
     assert found.used >= 0.90
     assert found.refused <= 0.01
     assert found.too_early == 0
+
+
+@pytest.mark.parametrize("share", [0.02, 0.06, 0.2])
+@pytest.mark.parametrize("is_slow", [True, False])
+def test_refusals_of_single_calls_do_not_hold_up_the_others(share: float, is_slow: bool) -> None:
+    """A plain client repeats each refused call after its Retry-After and minds nothing else."""
+    ratios = [compare(1000, 8, seed, whims=share, latency=0.35, is_slow=is_slow) for seed in range(3)]
+    assert sum(ratios) / 3 >= 0.8
+
+
+def test_a_limit_with_times_in_whole_seconds_is_kept_too() -> None:
+    found = measure(20, cap=8, retry_after="seconds", is_rounded=True, requests=Meter(600, 600), latency=0.35)
+    assert found.used >= 0.90
+    assert found.refused <= 0.02, (
+        "a whole second is longer than it need be, so that little tells it from a whim"
+    )
+
+
+async def one_hopeless(calls: int, message: str, wait: float | None) -> tuple[float, list[str]]:
+    """Seconds for some calls of which one is always refused, and what became of that one."""
+    loop, share, server = asyncio.get_running_loop(), join("one", 8, Patience()), LimitedServer(latency=0.35)
+    began, left, failed = loop.time(), iter(range(calls)), []
+
+    async def ask_until_it_fails() -> None:
+        place, tries = share.place(900, 2048), Tries(Patience(), 180.0)
+        while True:
+            async with share.turn(place) as turn:
+                await asyncio.sleep(0.01)
+                turn.heard({})
+                fault = turn.judged(fault_of(429, message, wait))
+            assert isinstance(fault, Fault)
+            if fault.consequence == "fail":
+                failed.append(fault.reason)
+                return
+            try:
+                await share.sleep(tries.next_pause(fault))
+            except AnswerError as error:
+                failed.append(error.reason)
+                return
+
+    async def worker() -> None:
+        for number in left:
+            await (ask_until_it_fails() if number == 5 else ask(server, share, 400, 100, began + 1e6))
+
+    await asyncio.gather(*(worker() for _ in range(8)))
+    return loop.time() - began, failed
+
+
+TOO_LARGE = "Request too large for m on tokens per min (TPM): Limit 10000, Requested 12000."
+
+
+@pytest.mark.parametrize(
+    ("message", "wait", "reason"),
+    [
+        ("slow down", None, "server_error"),
+        ("slow down", 1.0, "server_error"),
+        (TOO_LARGE, None, "too_long"),
+        (TOO_LARGE, 1.0, "too_long"),
+    ],
+)
+def test_a_call_that_is_always_refused_fails_alone(message: str, wait: float | None, reason: str) -> None:
+    seconds, failed = run(one_hopeless(1000, message, wait))
+    assert failed == [reason]
+    assert seconds < 1.5 * 1000 / 8 * 0.35
 
 
 # The same over a real wire, where time is real...

@@ -84,6 +84,35 @@ def test_what_a_model_says_keeps_everything_but_the_key() -> None:
     assert Redactor([KEY]).text(said) == "bearer of bad news: api_key: value [key]."
 
 
+DUMMIES = (
+    *("test", "none", "x", "ollama", "dummy", "EMPTY", "e", "k", "local", "no-key-required", "not-needed"),
+    *("your-api-key-goes-here", "xxxxxxxxxxxxxxxxxxxxxxxxxxxx", "placeholder", "<your-openai-api-key>"),
+)
+
+
+@pytest.mark.parametrize("key", DUMMIES)
+def test_a_placeholder_is_a_word_and_stays_in_replies_and_in_errors(key: str) -> None:
+    said = f"extra {key} word: mock, the key {key!r} is empty"
+    redactor = Redactor([key])
+    assert redactor.text(said) == redactor.error(said) == said
+    assert redactor.raw(said.encode()) == said.encode()
+
+
+@pytest.mark.parametrize("key", ["a7Kq92Lm", "gateway-7291-team"])
+def test_a_short_key_is_taken_out_of_errors_and_left_in_what_a_model_wrote(key: str) -> None:
+    assert Redactor([key]).error(f"wrong key {key}") == "wrong key [key]"
+    assert Redactor([key]).text(f"wrong key {key}") == f"wrong key {key}"
+
+
+@pytest.mark.parametrize(
+    "key", [KEY, "canary-4f1d9b7c2e8a6053", "abcdefghijklmnopqrst", "sk-proj-canary0123456789"]
+)
+def test_a_key_of_twenty_characters_is_taken_out_of_everything(key: str) -> None:
+    redactor = Redactor([key])
+    assert redactor.text(f"it is {key}.") == redactor.error(f"it is {key}.") == "it is [key]."
+    assert redactor.raw(f"\xff {key}".encode()) == "\xff [key]".encode()
+
+
 def test_without_a_key_nothing_is_taken_out() -> None:
     assert Redactor([""]).text("as it is") == "as it is"
 

@@ -57,10 +57,6 @@ def test_thinking_of_an_odd_shape_spoils_no_answer() -> None:
     assert read(envelope("answer", reasoning=[{"x": 1}])).reasoning == ""
 
 
-def test_tool_calls_are_ignored() -> None:
-    assert read(envelope("answer", tool_calls=[{"id": "1"}], finish="stop")).text == "answer"
-
-
 def test_a_refusal_field_is_a_refusal_whatever_the_rest_says() -> None:
     reply = read(envelope('{"errors": []}', refusal="No."))
     assert (reply.finish, reply.text) == ("refused", "No.")
@@ -154,8 +150,10 @@ def test_some_special_tokens_may_follow_an_answer_and_not_without_end() -> None:
 
 
 def test_tokens_that_spell_the_key_are_dropped() -> None:
-    body = with_logprobs({"content": [{"token": "can", "logprob": -1}, {"token": "ary", "logprob": -1}]})
-    assert read_envelope(body, Redactor(["canary"])).logprobs == ()
+    body = with_logprobs(
+        {"content": [{"token": "canary-4f1d9b7c", "logprob": -1}, {"token": "2e8a6053", "logprob": -1}]}
+    )
+    assert read_envelope(body, Redactor(["canary-4f1d9b7c2e8a6053"])).logprobs == ()
 
 
 def test_numbers_that_json_does_not_have_are_refused() -> None:

@@ -704,3 +704,37 @@ def test_whatever_happens_nobody_is_forgotten_and_never_are_too_many_on_their_wa
         assert (limiter.load.in_flight, limiter._queue) == (0, [])
 
     run(main())
+
+
+@pytest.mark.parametrize(
+    ("message", "consequence"),
+    [
+        ("Request too large for gpt-x: Limit 30000, Requested 40000", "fail"),
+        ("tokens per min: Limit 10,000, Used 0, Requested 12,000", "fail"),
+        ("tokens per min: Limit 10000, Used 9000, Requested 2000", "retry"),
+        ("Rate limit reached: please try again in 2 s", "retry"),
+    ],
+)
+def test_a_call_that_wants_more_than_the_limit_is_too_long_and_no_other(
+    message: str, consequence: str
+) -> None:
+    fault = fault_of(429, message, 1.0)
+    assert (fault.consequence, fault.reason == "too_long") == (consequence, consequence == "fail")
+
+
+def test_a_call_that_is_taken_within_the_pause_shows_that_it_was_asked_of_one_call() -> None:
+    async def main() -> tuple[float, Load]:
+        share = open_share()
+        await call(share)
+        for _ in range(2):
+            slow = asyncio.create_task(call(share, 1.0, fault_of(429, "no", 5.0)))
+            await asyncio.sleep(0.5)
+            later = asyncio.create_task(call(share, 1.0))
+            await asyncio.gather(slow, later)
+            assert share.limiter.pause == 0
+        return share.limiter.pause, share.limiter.load
+
+    pause, load = run(main())
+    assert pause == 0
+    assert "single calls" in str(load)
+    assert load.concurrency == 20, "as wide as before"

@@ -22,7 +22,7 @@ def tokens(*pieces: str, logprob: float = -0.5, **more: Any) -> list[dict[str, A
 
 
 def read(value: object, text: str) -> tuple[TokenLogprob, ...]:
-    return read_logprobs(value, text, Redactor(["canary"]))
+    return read_logprobs(value, text, Redactor(["canary-4f1d9b7c2e8a6053"]))
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_what_is_no_log_probability_is_refused_and_nothing_is_made_of_the_rest(n
 
 
 def test_tokens_that_spell_the_key_are_dropped() -> None:
-    assert read(tokens("can", "ary"), "[key]") == ()
+    assert read(tokens("canary-4f1d9b7c", "2e8a6053"), "[key]") == ()
 
 
 def test_a_thinking_models_tokens_must_be_those_of_the_answer() -> None:

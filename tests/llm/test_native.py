@@ -20,6 +20,7 @@ from adjudge.llm.wire import Wire
 from tests.faults.dialects import anthropic, gemini
 from tests.llm.conftest import make_request
 
+CANARY = "canary-4f1d9b7c2e8a6053"
 SCHEMA = {
     "type": "object",
     "properties": {"rating": {"type": "integer", "minimum": 0}, "minimum": {"type": "string"}},
@@ -43,7 +44,7 @@ def payload(provider: str, model: str = "m", asked: Any = None, **changes: Any) 
 
 
 def read(provider: str, value: object, asked: Any = None, **changes: Any) -> Reply:
-    return dialect(provider, **changes).read(value, asked or make_request(), Redactor(["canary"]))
+    return dialect(provider, **changes).read(value, asked or make_request(), Redactor([CANARY]))
 
 
 # Requests...
@@ -275,12 +276,12 @@ def test_geminis_log_probabilities_are_read_and_checked() -> None:
 
 
 def test_a_key_is_taken_out_of_whatever_an_answer_says() -> None:
-    call = {"type": "tool_use", "id": "canary", "name": "search", "input": {"canary": ["canary"]}}
-    said = [{"type": "thinking", "thinking": "canary"}, {"type": "text", "text": "canary"}, call]
-    reply = read("anthropic", anthropic(said, model="canary"), make_request(tools=(SEARCH,)))
+    call = {"type": "tool_use", "id": CANARY, "name": "search", "input": {CANARY: [CANARY]}}
+    said = [{"type": "thinking", "thinking": CANARY}, {"type": "text", "text": CANARY}, call]
+    reply = read("anthropic", anthropic(said, model=CANARY), make_request(tools=(SEARCH,)))
     assert reply.calls[0].state
     assert "canary" not in repr(reply)
-    parts = [{"text": "canary"}, {"functionCall": {"name": "canary", "args": {"q": "canary"}}}]
+    parts = [{"text": CANARY}, {"functionCall": {"name": CANARY, "args": {"q": CANARY}}}]
     assert "canary" not in repr(read("gemini", gemini(parts), make_request(tools=(SEARCH,))))
 
 
@@ -487,7 +488,8 @@ def test_a_call_is_read_in_every_dialect_and_only_where_tools_were_offered(
     reply = read(provider, value, make_request(tools=(SEARCH,)))
     assert reply.calls == (ToolCall(id="a", name="search", arguments={"q": "Hafen"}, state=state),)
     assert reply.finish == "stop"
-    assert read(provider, value).calls == ()
+    with pytest.raises(AnswerError, match="none was offered"):
+        read(provider, value)
 
 
 def test_calls_without_ids_are_numbered_and_go_back_without_them() -> None:

@@ -10,7 +10,7 @@ import orjson
 
 from adjudge.core.ask import Message, Reply, ToolCall, Usage
 from adjudge.errors import AnswerError
-from adjudge.llm.body import fail_envelope, finish_of, read_calls, read_count, read_words
+from adjudge.llm.body import fail_envelope, finish_of, read_calls, read_count, read_words, refuse_calls
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.delimiters import render_message
 from adjudge.llm.dialect import render_turns
@@ -46,6 +46,9 @@ class AnthropicDialect:
     """One model of Anthropic; satisfies `llm.dialect.Dialect`."""
 
     method: ClassVar[Literal["POST"]] = "POST"
+    words: ClassVar[frozenset[str]] = frozenset(
+        {"content", "type", "text", "stop_reason", "stop_details", "error", "model"}
+    )
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
@@ -113,10 +116,15 @@ class AnthropicDialect:
             fail_envelope("a message", value.get("type"))
         blocks = _read_blocks(content)
         finish = finish_of(value.get("stop_reason"), _FINISHED, frozenset())
+        details = value.get("stop_details")
+        if finish == "stop" and isinstance(details, dict) and details.get("type") == "refusal":
+            finish = "refused"
         calls = read_calls(blocks.calls, redactor) if finish == "stop" else ()
         text = blocks.text
         if request.schema is not None and self._endpoint.constrained and self._is_forced:
             text, calls = _unwrap(text, calls)
+        if not request.tools:
+            refuse_calls(calls)
         name = value.get("model")
         return Reply(
             text=read_words(text, redactor),
@@ -124,7 +132,7 @@ class AnthropicDialect:
             finish=finish,
             usage=self.usage(value),
             reasoning=read_words(blocks.thought, redactor),
-            calls=calls if request.tools else (),
+            calls=calls,
         )
 
     def usage(self, value: object) -> Usage:

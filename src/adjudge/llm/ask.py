@@ -18,6 +18,7 @@ from adjudge.data.call_rows import Attempt, StoredRequest, Use, unit_name
 from adjudge.errors import AnswerError, ModelError, UsageError
 from adjudge.llm.answers import FINAL, check_calls, check_reply, cut_error
 from adjudge.llm.budget import NOTHING, unsure_of
+from adjudge.llm.credentials import KEY_MARK
 from adjudge.llm.delimiters import mark_of
 from adjudge.llm.identity import call_key, question_digest, stored_request
 from adjudge.llm.model import NotYetError, Request
@@ -350,6 +351,7 @@ class _Question:
         self._asked += 1
         if (stored := self._asker.find(key)) is not None:
             self._log.answered += not is_search(stored.model)
+            self._asker.tally.masked += _is_masked(stored, request)
             return stored, use
         try:
             reply = await self._asker.obtain(self._model, request.but(key=key, mark=self._log.mark()))
@@ -381,6 +383,13 @@ class _UnreadableError(Exception):
     def __init__(self, error: AnswerError) -> None:
         super().__init__(str(error))
         self.error = error
+
+
+def _is_masked(reply: Reply, request: Request) -> bool:
+    """Whether a mark stands in an answer where a key was taken out that the question does not have."""
+    if KEY_MARK not in reply.text and KEY_MARK not in reply.model:
+        return False
+    return not any(KEY_MARK in str(part) for message in request.messages for part in message.parts)
 
 
 def _now() -> str:

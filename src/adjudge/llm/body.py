@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, NoReturn
 
 import orjson
@@ -24,6 +24,7 @@ __all__ = [
     "read_json_body",
     "read_logprobs",
     "read_words",
+    "refuse_calls",
     "refuse_duplicate_keys",
 ]
 
@@ -46,6 +47,7 @@ def read_json_body(body: bytes) -> object:
     Raises:
         AnswerError: not_json; encoding for bytes or characters that are no text; bad_envelope for NaN.
     """
+    body = body.removeprefix(b"\xef\xbb\xbf")
     if not body.strip():
         raise AnswerError("not_json", "the body is empty")
     if body.strip() == b"null":
@@ -72,25 +74,32 @@ def _no_constant(name: str) -> NoReturn:
     raise AnswerError("bad_envelope", f"{name} is no number")
 
 
-def refuse_duplicate_keys(text: str | bytes) -> None:
+def refuse_duplicate_keys(text: str | bytes, keys: Collection[str] | None = None) -> None:
     """Refuse JSON in which one object gives a key two values; the last would silently win.
+
+    Args:
+        text: JSON.
+        keys: those that matter; None for all.
 
     Raises:
         AnswerError: ambiguous; parse for what no program should be asked to read.
     """
+    if isinstance(text, bytes):
+        text = text.removeprefix(b"\xef\xbb\xbf")
+
+    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found: dict[str, object] = {}
+        for key, value in pairs:
+            is_meant = keys is None or key in keys
+            if is_meant and key in found and not _is_same(found[key], value):
+                raise AnswerError("ambiguous", f"the key {key[:40]!r} stands twice, with two values")
+            found[key] = value
+        return found
+
     try:
-        json.loads(text, object_pairs_hook=_unique)
+        json.loads(text, object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:
         raise AnswerError("parse", f"JSON that cannot be read strictly: {error}") from error
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found: dict[str, object] = {}
-    for key, value in pairs:
-        if key in found and not _is_same(found[key], value):
-            raise AnswerError("ambiguous", f"the key {key[:40]!r} stands twice, with two values")
-        found[key] = value
-    return found
 
 
 def _is_same(one: object, other: object) -> bool:
@@ -177,9 +186,21 @@ def read_logprobs(
             break
         pieces.pop()
         spelled = _decode(pieces)
-    if spelled.strip() != text.strip() and "\ufffd" not in spelled:
+    if spelled.strip() != text.strip() and not _may_spell(spelled.strip(), text.strip()):
         raise AnswerError("logprob", f"{len(tokens)} tokens spell another text than the answer")
     return tuple(tokens[: len(pieces)])
+
+
+def _may_spell(spelled: str, text: str) -> bool:
+    """Whether the text differs only where tokens are parts of characters, which come without their bytes."""
+    pieces = re.split("\ufffd+", spelled)
+    if len(pieces) == 1:
+        return False
+    gaps = [len(gap) for gap in re.findall("\ufffd+", spelled)]
+    pattern = re.escape(pieces[0])
+    for gap, piece in zip(gaps, pieces[1:], strict=True):
+        pattern += rf"[^\x00-\x7f]{{1,{gap}}}" + re.escape(piece)
+    return re.fullmatch(pattern, text) is not None
 
 
 def _logprob(value: object, name: str) -> TokenLogprob:
@@ -254,6 +275,16 @@ def read_calls(calls: Iterable[tuple[Any, Any, object, str]], redactor: Redactor
             raise AnswerError("ambiguous", f"two tool calls have the id {call.id[:40]!r}")
         found.setdefault(call.id, call)
     return tuple(found.values())
+
+
+def refuse_calls(calls: object) -> None:
+    """Refuse a reply that calls a tool though none was offered.
+
+    Raises:
+        AnswerError: schema.
+    """
+    if calls:
+        raise AnswerError("schema", "the reply calls a tool, and none was offered")
 
 
 def _facts(call: ToolCall) -> list[object]:

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from adjudge.errors import ModelError, UsageError
 
-__all__ = ["Redactor", "check_address", "read_key"]
+__all__ = ["KEY_MARK", "Redactor", "check_address", "read_key"]
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _SECRET_PARAMETER: Final = re.compile(r"key|token|secret|sig|passw|auth", re.IGNORECASE)
@@ -25,32 +25,66 @@ _NET: Final = re.compile(
 )
 """What looks like a key of anybody's; a second net under the exact keys."""
 
-_MARK: Final = "[key]"
+KEY_MARK: Final = "[key]"
+"""Stands where a key was."""
+
+
+_PLACEHOLDER: Final = re.compile(
+    r"(?:(?:sk|no|not|none|null|nil|key|api|token|secret|required|needed|necessary|use|used|your|my|here|goes|the|a|an"
+    r"|is|test|testing|dummy|fake|mock|example|sample|empty|local|localhost|ollama|vllm|sglang|llama|cpp|lm|studio"
+    r"|lmstudio|litellm|openai|anything|something|whatever|placeholder|change|changeme|replace|insert|password|apikey"
+    r"|unused|ignored|undefined|default|x+|\*+|\d{1,8}|abc\d*)(?:[-_.<>]+|$))+",
+    re.IGNORECASE,
+)
+"""What people write where a server wants a key and reads none."""
+_KEY_LENGTH: Final = 20  # characters of the shortest key that a provider gives out
+_GUARDED_LENGTH: Final = 8  # of the shortest that is taken out of errors
+_VARIETY: Final = 8  # different characters of a key
+
+
+def _is_placeholder(key: str) -> bool:
+    return len(set(key)) < _VARIETY // 2 or bool(_PLACEHOLDER.fullmatch(key.strip("<>")))
 
 
 class Redactor:
-    """Takes keys out of whatever a server says, before it can reach a store, a trace or a screen."""
+    """Takes keys out of whatever a server says, before it can reach a store, a trace or a screen.
+
+    What a model wrote is data, so only what can be nothing but a key is taken out of it: 20 characters or
+    more, 8 of them different, and no known placeholder. Errors are for people to read: there a key of 8
+    characters is enough. Placeholders such as `test`, `EMPTY` or `no-key-required` are words, and stay.
+    """
 
     def __init__(self, keys: Iterable[str] = ()) -> None:
-        forms = {form for key in keys if key for form in (key, quote(key, safe=""), key.replace("/", r"\/"))}
-        self._forms = tuple(sorted(forms, key=len, reverse=True))
+        guarded = [key for key in keys if len(key) >= _GUARDED_LENGTH and not _is_placeholder(key)]
+        self._guarded = _forms(guarded)
+        self._secret = _forms(key for key in guarded if len(key) >= _KEY_LENGTH and len(set(key)) >= _VARIETY)
 
     def text(self, text: str) -> str:
         """Take the keys themselves out of what a model said."""
-        for form in self._forms:
-            if form in text:
-                text = text.replace(form, _MARK)
-        return text
+        return _without(text, self._secret)
 
     def error(self, text: str) -> str:
         """Take out the keys, and whatever looks like one, from an error message."""
-        return _NET.sub(_MARK, self.text(text))
+        return _NET.sub(KEY_MARK, _without(text, self._guarded))
 
     def raw(self, body: bytes) -> bytes:
         """Take the keys out of bytes that are no text."""
-        for form in self._forms:
-            body = body.replace(form.encode(), _MARK.encode())
+        for form in self._guarded:
+            body = body.replace(form.encode(), KEY_MARK.encode())
         return body
+
+
+def _forms(keys: Iterable[str]) -> tuple[str, ...]:
+    """The keys as they may be spelled in an address or in JSON, the longest first."""
+    forms = {form for key in keys for form in (key, quote(key, safe=""), key.replace("/", r"\/"))}
+    return tuple(sorted(forms, key=len, reverse=True))
+
+
+def _without(text: str, forms: Iterable[str]) -> str:
+    for form in forms:
+        if form in text:
+            text = text.replace(form, KEY_MARK)
+    return text
 
 
 def read_key(variable: str | None, file: Path | None, *, default: str = "", needed: bool = False) -> str:

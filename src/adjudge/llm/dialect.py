@@ -25,6 +25,11 @@ class Dialect(Protocol):
         ...
 
     @property
+    def words(self) -> frozenset[str]:
+        """Keys of a body that decide what it says; one of them twice, with two values, makes it ambiguous."""
+        ...
+
+    @property
     def address(self) -> str:
         """Where calls go."""
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from adjudge.llm.body import (
     read_count,
     read_logprobs,
     read_words,
+    refuse_calls,
 )
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.providers import COMPATIBLE, Provider
@@ -34,6 +36,16 @@ _FINISHED: Final = {
 """Words of servers for why they stopped, to ours. Any other word is none that we can trust."""
 
 _BROKEN_OFF: Final = frozenset({"error", "abort", "network_error", "insufficient_system_resource"})
+
+
+_UNFINISHED: Final = frozenset({"incomplete", "failed", "cancelled", "in_progress", "queued"})
+"""Words for the state of a reply that is not whole."""
+
+_NATIVE_BAD: Final = re.compile(
+    r"error|abort|safety|recitation|blocklist|prohibited|spii|refus|filter|sensitive|length|max_?tokens"
+    r"|malformed",
+    re.IGNORECASE,
+)
 
 
 def read_envelope(
@@ -63,11 +75,16 @@ def read_envelope(
     if not isinstance(message, dict):
         fail_envelope("a message", message)
     content, thought = _content(message.get("content"), text_parts=provider.text_parts)
+    _refuse_half(value, choice)
     refusal = message.get("refusal")
     if refusal is not None and not isinstance(refusal, str):
         fail_envelope("a refusal as text", refusal)
     text = read_words(refusal or content, redactor)
     finish = "refused" if refusal else _finish(choice.get("finish_reason"))
+    if finish == "stop" and _is_filtered(choice):
+        finish = "content_filter"
+    if finish == "stop" and not with_calls:
+        refuse_calls(message.get("tool_calls"))
     is_whole = finish == "stop"
     name = value.get("model")
     return Reply(
@@ -85,6 +102,34 @@ def _finish(value: object) -> str:
     """Our word for why the model stopped; Gemini's compatible endpoint adds which filter it was."""
     filtered = isinstance(value, str) and value.lower().startswith("content_filter:")
     return "content_filter" if filtered else finish_of(value, _FINISHED, _BROKEN_OFF)
+
+
+def _refuse_half(value: dict[str, Any], choice: dict[str, Any]) -> None:
+    """Refuse a reply that says beside its words that it is none, or not whole.
+
+    Raises:
+        AnswerError: server_error, or bad_envelope.
+    """
+    status = value.get("status")
+    if isinstance(status, str) and status.lower() in _UNFINISHED:
+        raise AnswerError("bad_envelope", f"the reply has the status {status.lower()}")
+    if choice.get("error"):
+        raise AnswerError("server_error", "the choice holds an error")
+
+
+def _is_filtered(choice: dict[str, Any]) -> bool:
+    """Whether a filter took something out: as Azure says it, or as the server behind a gateway said it.
+
+    Raises:
+        AnswerError: bad_envelope, where the server behind a gateway ended otherwise than the gateway says.
+    """
+    results = choice.get("content_filter_results")
+    if isinstance(results, dict):
+        return any(isinstance(found, dict) and found.get("filtered") is True for found in results.values())
+    native = choice.get("native_finish_reason")
+    if isinstance(native, str) and _NATIVE_BAD.search(native):
+        raise AnswerError("bad_envelope", f"it ended with stop, and behind the gateway with {native[:40]!r}")
+    return False
 
 
 def _content(value: object, *, text_parts: bool) -> tuple[str, str]:

@@ -23,9 +23,13 @@ _LONGEST_MESSAGE: Final = 300
 _TOO_LONG: Final = re.compile(
     r"context[_ ]length|maximum context|context window|too many (input )?tokens|prompt is too long"
     r"|input is too long|reduce the length|longer than the maximum|exceeds? the (available )?context"
-    r"|string_above_max_length|request_too_large",
+    r"|string_above_max_length|request_too_large|request (is )?too large",
     re.IGNORECASE,
 )
+_REQUESTED: Final = re.compile(
+    r"\blimit:? *(\d[\d,]{0,11})\b.{0,40}?\brequested:? *(\d[\d,]{0,11})\b", re.IGNORECASE | re.DOTALL
+)
+"""What a server allows in a minute, and what one call wants of it."""
 _REFUSED: Final = re.compile(
     r"content[_ ]filter|content management policy|content_policy|responsible ?ai|moderation|flagged"
     r"|data_inspection_failed|inappropriate content",
@@ -126,6 +130,8 @@ def fault_of(status: int, message: str, wait: float | None = None) -> Fault:
 def _class_of(status: int, message: str, *, asks_to_wait: bool) -> tuple[Consequence, FailureReason]:
     if status == 413 or (status in {400, 422} and _TOO_LONG.search(message)):
         return "fail", "too_long"
+    if status == 429 and _never_fits(message):
+        return "fail", "too_long"
     if status in {400, 403, 422, 451} and _REFUSED.search(message):
         return "fail", "refused"
     if _is_stop(status, message, asks_to_wait=asks_to_wait):
@@ -133,6 +139,14 @@ def _class_of(status: int, message: str, *, asks_to_wait: bool) -> tuple[Consequ
     if status in {408, 409, 425, 429} or status >= 500:
         return "retry", "server_error"
     return "setting", "server_error"
+
+
+def _never_fits(message: str) -> bool:
+    """Whether one call wants more than the server allows at once, so that waiting does not help."""
+    if re.search(r"request (is )?too large", message, re.IGNORECASE):
+        return True
+    found = _REQUESTED.search(message)
+    return found is not None and int(found[2].replace(",", "")) > int(found[1].replace(",", ""))
 
 
 def _is_stop(status: int, message: str, *, asks_to_wait: bool) -> bool:
@@ -158,7 +172,7 @@ def read_error(value: object) -> tuple[int, str] | None:
         error = value
     if error is None and "choices" not in value and "detail" in value:
         error = {"message": str(value["detail"])}
-    if error is None or error == {} or error is False:
+    if error is None or error in ({}, "", []) or error is False:
         return None
     if not isinstance(error, dict):
         return _status_of(str(error), None), str(error)

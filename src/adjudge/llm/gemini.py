@@ -16,6 +16,7 @@ from adjudge.llm.body import (
     read_count,
     read_logprobs,
     read_words,
+    refuse_calls,
 )
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.delimiters import render_message
@@ -43,6 +44,19 @@ class GeminiDialect:
     """One Gemini model; satisfies `llm.dialect.Dialect`."""
 
     method: ClassVar[Literal["POST"]] = "POST"
+    words: ClassVar[frozenset[str]] = frozenset(
+        {
+            "candidates",
+            "content",
+            "parts",
+            "text",
+            "thought",
+            "finishReason",
+            "promptFeedback",
+            "blockReason",
+            "error",
+        }
+    )
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
@@ -95,13 +109,15 @@ class GeminiDialect:
         name = value.get("modelVersion")
         model = read_words(name, redactor) if isinstance(name, str) else ""
         candidates = value.get("candidates")
-        if not candidates and (reason := _block_reason(value.get("promptFeedback"))):
+        if reason := _block_reason(value.get("promptFeedback")):
             text = read_words(reason, redactor)
             return Reply(text=text, model=model, finish="refused", usage=self.usage(value))
         candidate = _only(candidates)
         finish = finish_of(candidate.get("finishReason"), _FINISHED, _BROKEN_OFF)
         is_whole = finish == "stop"
         text, thought, calls = _read_parts(_parts(candidate.get("content"), finish))
+        if is_whole and not request.tools:
+            refuse_calls(calls)
         return Reply(
             text=read_words(text, redactor),
             model=model,
@@ -188,6 +204,8 @@ def _read_parts(
             fail_envelope("parts of text", part)
         elif part.get("thought") is True:
             thought += said
+        elif part.get("thought") not in (None, False):
+            raise AnswerError("bad_envelope", "a part does not say whether it is thinking")
         else:
             text += said
     return text, thought, calls

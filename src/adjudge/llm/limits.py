@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 from adjudge.core.ask import Reply
 from adjudge.errors import ServerAwayError
 from adjudge.llm.faults import Fault
-from adjudge.llm.pacing import Bucket, Pace, Sizes, Window
+from adjudge.llm.pacing import Blame, Bucket, Pace, Sizes, Window
 from adjudge.llm.pauses import Pauses
 from adjudge.llm.rate_headers import Kind, read_allowances
 from adjudge.llm.retry import Patience
@@ -30,6 +30,9 @@ __all__ = ["Limiter", "Load", "join", "load_of"]
 
 _MOST: Final = 2**20
 _TELLING: Final = 50  # answers after which a refusal of more calls at a time than ever tells a limit on these
+_ALONE: Final = 3  # refusals of one call while others are taken, after which it waits for itself alone,
+_OWN: Final = 0.4  # if so large a share of all refusals since its first were its own...
+_HOPELESS: Final = 20  # ... and after which it is given up
 _GREETING: Final = 2.0  # seconds for which the first call goes alone; its headers seed the buckets
 
 
@@ -84,6 +87,7 @@ class Limiter:
         self._shares: list[Share] = []
         self._window = Window(_MOST)
         self._pace = Pace()
+        self._blame = Blame()
         self._sizes = Sizes()
         self._buckets: dict[Kind, Bucket] = {"requests": Bucket(), "tokens": Bucket()}
         self._queue: list[_Waiter] = []
@@ -92,6 +96,7 @@ class Limiter:
         self._first: float | None = None
         self._met = False
         self._accepted = -1.0
+        self._taken = -1.0  # when the latest call was sent that was answered
         self._probing = False
         self._refused = 0
         self._answers = 0
@@ -104,8 +109,20 @@ class Limiter:
     def load(self) -> Load:
         """How it stands."""
         now, pauses = self._clock(), self._pauses
-        facts = (self._window.size, self._flying, self._refused)
-        return Load(*facts, waited=pauses.total(now), waits=pauses.describe(now))
+        facts = (self._window.width, self._flying, self._refused)
+        return Load(*facts, waited=pauses.total(now), waits=pauses.describe(now) or self._why_slow(now))
+
+    def _why_slow(self, now: float) -> str:
+        """What holds calls back beside a pause; empty where nothing does."""
+        if not self._blame.is_ours:
+            return "the server refuses single calls, which wait while the others go on"
+        if self._pace.governs:
+            return f"{self._pace.rate:.2g} calls/s, for it refuses more"
+        for kind, bucket in self._buckets.items():
+            wait = bucket.opens_at(now, 1.0) - now
+            if wait >= 1:
+                return f"its allowance of {kind} is used up, {wait:.0f} s left"
+        return ""
 
     @property
     def wanted(self) -> int:
@@ -238,6 +255,8 @@ class Limiter:
     def _let_go(self, now: float, turn: Turn) -> None:
         self._first = now if self._first is None else self._first
         self._flying += 1
+        self._blame.sending(now)
+        self._pace.limit(self._blame.trial)
         self._pace.spend(now)
         self._buckets["requests"].spend(now, 1.0)
         self._buckets["tokens"].spend(now, turn.tokens)
@@ -273,10 +292,13 @@ class Limiter:
         """Take a good answer."""
         now = self._clock()
         self._accepted = now
+        self._taken = max(self._taken, turn.sent)
         self._pauses.reached()
         self._pauses.answered()
         self._answers += 1
         self._borne = max(self._borne, turn.flying)
+        if self._blame.answered(now, turn.sent, turn.place.size):
+            self._excuse(now)
         self._window.answered(now, was_full=turn.was_full)
         self._pace.answered(now, turn.sent)
         self._sizes.learn(turn.place.size, reply.usage)
@@ -284,29 +306,68 @@ class Limiter:
     def failed(self, turn: Turn, fault: Fault) -> Fault:
         """Take a fault; see `Turn.judged`."""
         now = self._clock()
-        if fault.limited or fault.wait is not None:
-            self._pauses.trouble(now, turn.sent, fault.wait)
-            if self._pauses.is_too_long(self._pauses.left(now)):
-                self._send_all_away(self._too_long())
         if fault.status == 429:
             return self._refusal(turn, fault, now)
+        if fault.limited or fault.wait is not None:
+            self._pause(now, turn.sent, fault.wait)
         if fault.limited and fault.status is None:
             return self._lost(now, fault)
         if fault.limited or fault.reason == "timeout":
             self._window.troubled(now)
         return fault
 
+    def _pause(self, now: float, sent: float, wait: float | None) -> None:
+        self._pauses.trouble(now, sent, wait)
+        if self._pauses.is_too_long(self._pauses.left(now)):
+            self._send_all_away(self._too_long())
+
     def _refusal(self, turn: Turn, fault: Fault, now: float) -> Fault:
-        self._refused += 1
+        is_alone = self._is_alone(turn)
+        is_hopeless = turn.place.refused >= _HOPELESS and turn.place.alone >= _ALONE
+        if is_hopeless and (is_alone or not self._blame.is_ours):
+            detail = f"{fault.detail}; refused {turn.place.refused} times while other calls were taken"
+            return replace(fault, consequence="fail", wait=None, detail=detail)
+        if is_alone:
+            if turn.place.alone == _ALONE:
+                self._excuse(now, teaches=False)
+            return self._as_free(turn, fault)
         if self._answers >= _TELLING and turn.flying > self._borne:
+            self._pause(now, turn.sent, fault.wait)
             self._window.bounded(now, self._borne)
             return self._as_free(turn, fault)
+        was_ours, is_new = self._blame.is_ours, self._pauses.is_news(turn.sent)
+        is_slow = self._pace.is_below_what_was_taken
+        if self._blame.refused(now, turn.sent, turn.place.size, fault.wait, is_new=is_new, is_slow=is_slow):
+            if was_ours:
+                self._excuse(now)
+            return self._as_free(turn, fault)
+        self._pause(now, turn.sent, fault.wait)
         if not self._pace.governs:
             self._window.troubled(now)
+        if fault.wait is not None and is_new:
+            self._window.reopen()
         if self._buckets["tokens"].is_known and self._buckets["tokens"].level(now) > 0:
             self._sizes.counts_most = True
-        self._pace.refused(now, turn.sent, self._pauses.until)
+        self._pace.refused(now, turn.sent, self._pauses.until, is_told=fault.wait is not None)
         return self._as_free(turn, fault)
+
+    def _is_alone(self, turn: Turn) -> bool:
+        """Whether it is this call that the server refuses, again and again while it takes others."""
+        place = turn.place
+        place.before = place.before if place.refused else self._refused
+        self._refused += 1
+        place.refused += 1
+        place.alone += self._taken > place.last
+        place.last = turn.sent
+        return place.alone >= _ALONE and place.refused >= _OWN * (self._refused - place.before)
+
+    def _excuse(self, now: float, *, teaches: bool = True) -> None:
+        """What was refused is no measure of how fast we may ask: go on as before."""
+        self._pauses.lift(now)
+        self._window.excuse()
+        if not self._blame.is_ours or not teaches:
+            self._pace = Pace()
+            self._sizes.counts_most = False
 
     def _as_free(self, turn: Turn, fault: Fault) -> Fault:
         if fault.wait is None and fault.consequence == "retry" and self._accepted >= turn.sent:

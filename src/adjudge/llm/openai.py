@@ -20,6 +20,19 @@ class ChatDialect:
     """One model of an OpenAI-compatible server; satisfies `llm.dialect.Dialect`."""
 
     method: ClassVar[Literal["POST"]] = "POST"
+    words: ClassVar[frozenset[str]] = frozenset(
+        {
+            "choices",
+            "message",
+            "content",
+            "finish_reason",
+            "error",
+            "refusal",
+            "tool_calls",
+            "model",
+            "status",
+        }
+    )
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint

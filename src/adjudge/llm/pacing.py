@@ -1,18 +1,20 @@
 """How fast a server lets itself be asked: plain arithmetic, on a clock that is given.
 
 `Window` is how many calls are under way at a time, `Bucket` what the server's headers say is left, `Pace`
-what its refusals teach where headers say nothing, `Sizes` what a call is likely to count in tokens.
+what its refusals teach where headers say nothing, `Blame` whether they come of our speed at all, `Sizes` what
+a call is likely to count in tokens.
 Times are seconds on a monotonic clock.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Final
 
 from adjudge.core.ask import Usage
 from adjudge.llm.rate_headers import Allowance
 
-__all__ = ["Bucket", "Pace", "Sizes", "Window"]
+__all__ = ["Blame", "Bucket", "Pace", "Sizes", "Window"]
 
 _START: Final = 20
 _GROWTH: Final = 0.05  # a round
@@ -45,10 +47,17 @@ class Window:
         self._is_new = True
         self._most = cap
         self._most_until = -1.0
+        self._ramp: float | None = None
+        self._before = self._size
 
     @property
     def size(self) -> int:
         """Calls at a time; 1 or more."""
+        return self.width if self._ramp is None else min(self.width, int(self._ramp))
+
+    @property
+    def width(self) -> int:
+        """Calls at a time once it has opened again after a pause; 1 or more."""
         return int(self._size)
 
     def cap(self, cap: int) -> None:
@@ -58,6 +67,8 @@ class Window:
 
     def answered(self, now: float, *, was_full: bool) -> None:
         """One call came back well; only a window that was full has shown that it could be wider."""
+        if self._ramp is not None:
+            self._ramp = self._ramp + 1.0 if self._ramp + 1.0 < self._size else None
         if was_full and now >= self._rests_until:
             most = min(self._most, self._cap) if now < self._most_until else self._cap
             self._size = min(self._size + (1.0 if self._is_new else _GROWTH), float(most))
@@ -72,8 +83,18 @@ class Window:
         """One call was refused for the server's load, or never came back."""
         self._is_new = False
         if now >= self._rests_until:
+            self._before = self._size
             self._size = max(self._size * _SHRINK, 1.0)
             self._rests_until = now + _REST
+
+    def reopen(self) -> None:
+        """After a pause that was asked for, begin with four calls at a time, and double that each round."""
+        self._ramp = 4.0
+
+    def excuse(self) -> None:
+        """The last trouble was none of ours: be as wide as before."""
+        self._size = min(max(self._size, self._before), float(self._cap))
+        self._rests_until, self._ramp = -1.0, None
 
 
 class Bucket:
@@ -200,6 +221,8 @@ _STEADY: Final = 100  # answers a round, once it is well known
 _LONGEST: Final = 1000  # answers a round, with a server that goes on refusing
 _QUIET: Final = 4  # rounds without a refusal, after which the rate grows faster and faster
 _FASTEST: Final = 0.5
+_TOLD: Final = 3  # refusals with a time to come back at, after which we do no more than come back then
+_FLOOR: Final = 1 / 20  # calls a second: no server that answers at all allows less than three a minute
 
 
 class Pace:
@@ -223,11 +246,18 @@ class Pace:
         self._most = float(_STEADY)
         self._is_searching = False
         self._has_held = False
+        self._measured = 0.0
+        self._events = 0
 
     @property
     def governs(self) -> bool:
         """Whether it is this rate that our speed depends on at present."""
         return self.rate is not None and self._has_held and not self._is_searching
+
+    @property
+    def is_below_what_was_taken(self) -> bool:
+        """Whether we ask no faster than the server allowed when it was measured last."""
+        return self.governs and self.rate is not None and self.rate <= self._measured
 
     def opens_at(self, now: float) -> float:
         """When the next call may be sent: now, or later."""
@@ -235,6 +265,11 @@ class Pace:
             return now
         self._has_held = True
         return self._next
+
+    def limit(self, rate: float | None) -> None:
+        """While refusals teach nothing: so many calls a second at most, or as many as there are."""
+        if self._events == 0:
+            self.rate = rate
 
     def spend(self, now: float) -> None:
         """Count a call that is sent."""
@@ -259,30 +294,35 @@ class Pace:
         faster = min(_GROWTH * 2.0 ** max(self._rounds - _QUIET, 0), _FASTEST)
         self._change(now, self.rate * (2.0 if self._is_searching else 1.0 + faster))
 
-    def refused(self, now: float, sent: float, until: float) -> None:
+    def refused(self, now: float, sent: float, until: float, *, is_told: bool = False) -> None:
         """One call was refused.
 
         Args:
             now: when we learnt of it.
             sent: when it was sent; of calls that went out together, one teaches.
             until: when calls may be sent again.
+            is_told: whether the server said when; then there is no need to search for a rate from below.
         """
         if sent <= self._changed or self._mark is None:
             self._mark, self._taken = now, 0
         else:
-            self._learn(now, max(self._taken - 1, 0))
+            self._learn(now, max(self._taken - 1, 0), is_told=is_told)
         self._next = max(self._next, until)
 
-    def _learn(self, now: float, taken: int) -> None:
+    def _learn(self, now: float, taken: int, *, is_told: bool) -> None:
         elapsed = max(now - self._mark, 1e-3) if self._mark is not None else 1.0
         self._rounds = 0
-        if self._changed < 0:
+        self._events += 1
+        if is_told and self._events <= _TOLD:
+            self._changed = now
+        elif self._changed < 0:
             self._is_searching = True
             self._change(now, max(taken / elapsed / 8.0, _SLOWEST))
         elif taken:
             self._is_searching = False
             self._round = min(5.0 * taken, self._most)
-            self._change(now, _CAUTION * taken / elapsed)
+            self._measured = taken / elapsed
+            self._change(now, max(_CAUTION * self._measured, _FLOOR))
         else:  # still nothing left: the time goes on counting, and the next refusal will be as dear
             self._most = min(1.5 * self._most, _LONGEST)
             self._taken = 0
@@ -295,6 +335,163 @@ class Pace:
         self._changed = now
         self._answers = 0
         self._has_held = False
+
+
+_DOUBTS: Final = 2.0
+_MOST_DOUBTS: Final = 4.0
+_SLOW_DOUBT: Final = 0.67  # the least of them: calls differ in size
+_CLEAR: Final = (0.2, 10.0)  # seconds of a Retry-After that can be held against what came afterwards
+_NEAR_CALLS: Final = 60  # calls between two refusals of the moment at most; fewer refusals are a limit found
+_LAST: Final = 60  # outcomes, of which so many refused are no accident...
+_TOO_MANY: Final = 24
+_ROW: Final = 6  # ... and so many in a row
+_TRIAL: Final = 20  # refusals after which it is tried whether there are fewer when we ask more slowly,
+_SLOWER: Final = 0.85  # so much,
+_EXPECTED: Final = 5.0  # for as long as so many would be expected
+
+
+class Blame:
+    """Whether refusals come of how fast we ask, or hit single calls while others are taken.
+
+    A server whose capacity is used up refuses everybody until it has some again, and takes all calls while
+    we ask more slowly than that. A gateway, a key that others use too, or one machine of several refuses a
+    call and takes the next. At first a refusal is taken for the former. Each of these speaks against it:
+
+    - A call was taken that was sent after the refused one and before the time that the server had named, and
+      is no smaller.
+    - After a pause more calls were taken at once than the time named for one of them allows.
+    - Calls are refused, though we ask no faster than what the server took before.
+
+    Once they suffice, refused calls wait by themselves. Then we ask more slowly for a while, now and then: if
+    refusals end with that, they do come of our speed, and we believe that longer. So do many in a row.
+    """
+
+    def __init__(self) -> None:
+        self.is_ours = True
+        """Whether it is our speed."""
+        self.trial: float | None = None
+        """Calls a second at most, while that is tried."""
+        self._doubts = 0.0
+        self._has_doubted = False
+        self._enough = _DOUBTS
+        self._open: tuple[float, int, float] | None = None  # sent, size and end of the last pause asked for
+        self._wait = 0.0
+        self._resumed: float | None = None
+        self._paused: float | None = None
+        self._taken = 0
+        self._row = 0
+        self._last: deque[bool] = deque(maxlen=_LAST)
+        self._wanted = _TRIAL
+        self._began = 0.0
+        self._counts = [0, 0]  # taken and refused since then
+        self._ends = 0.0
+        self._next = 0.0
+
+    def answered(self, now: float, sent: float, size: int) -> bool:
+        """Take a good answer; whether it shows that the pause was asked of one call and not of all."""
+        self._row = 0
+        self._last.append(False)
+        if not self.is_ours:
+            self._counts[0] += 1
+            self._try(now)
+            return False
+        is_in = self._resumed is not None and self._resumed <= sent <= (self._paused or now)
+        self._taken += is_in
+        is_early = self._open is not None and self._open[0] < sent < self._open[2] and size >= self._open[1]
+        if is_early or (is_in and self._paused is not None and self._took_too_many(self._paused)):
+            self._open = self._resumed = self._paused = None
+            self._doubt(now, 1.0)
+            return True
+        return False
+
+    def refused(
+        self, now: float, sent: float, size: int, wait: float | None, *, is_new: bool, is_slow: bool
+    ) -> bool:
+        """Take a refusal; whether it is one of the moment, that the other calls need not mind.
+
+        Args:
+            now: time.
+            sent: when the call was sent.
+            size: bytes of its body.
+            wait: seconds that the server named, None for none.
+            is_new: whether it was sent after the last pause began.
+            is_slow: whether we asked no faster than the server took calls before.
+        """
+        self._row += 1
+        self._last.append(True)
+        if not self.is_ours:
+            self._counts[1] += 1
+            if self._row >= _ROW or sum(self._last) >= _TOO_MANY:
+                self._convict()
+                return False
+            self._try(now)
+            return not self.is_ours
+        if not is_new:
+            return False
+        is_passing = self._took_too_many(now)
+        if is_passing or (is_slow and wait is not None and self._row == 1):
+            self._doubt(now, 1.0 if is_passing else _SLOW_DOUBT)
+            is_passing = is_passing or not self.is_ours
+        elif not self._has_doubted:
+            self._doubts /= 2
+        self._has_doubted = is_passing
+        if wait is None or not _CLEAR[0] <= wait <= _CLEAR[1]:
+            self._open = self._resumed = self._paused = None
+        elif self.is_ours:
+            self._paused = now if self._resumed is not None and not is_passing else None
+            if self._paused is None:
+                self._resume(now if is_passing else now + wait, wait)
+            self._next = now + wait
+            self._open = None if is_passing else (sent, size, now + wait)
+        return is_passing
+
+    def _resume(self, when: float, wait: float) -> None:
+        self._resumed, self._paused, self._wait, self._taken = when, None, wait, 0
+
+    def sending(self, now: float) -> None:
+        """A call goes out: after a pause, those that are taken from now on count."""
+        if self._paused is not None and now >= self._next:
+            self._resume(now, max(self._next - self._paused, _CLEAR[0]))
+
+    def _took_too_many(self, until: float) -> bool:
+        if self._resumed is None or until < self._resumed:
+            return False
+        explained = 1.5 * (until - self._resumed) / self._wait
+        return 3 + explained <= self._taken <= _NEAR_CALLS
+
+    def _doubt(self, now: float, weight: float) -> None:
+        self._doubts += weight
+        self._has_doubted = True
+        self.is_ours = self._doubts < self._enough
+        if not self.is_ours:
+            self._row, self._wanted = 0, _TRIAL
+            self._last.clear()
+            self._start(now)
+
+    def _start(self, now: float) -> None:
+        self._began, self._counts = now, [0, 0]
+
+    def _try(self, now: float) -> None:
+        """Slow down for a while once enough was refused, and see whether that ends refusals."""
+        taken, refused = self._counts
+        if self.trial is not None:
+            if taken + refused < self._ends:
+                return
+            if not refused:
+                self._convict()
+            self.trial = None
+            self._wanted *= 4
+            self._start(now)
+        elif refused >= self._wanted and taken:
+            self.trial = _SLOWER * taken / max(now - self._began, 1e-3)
+            self._ends = _EXPECTED * (taken + refused) / refused
+            self._start(now)
+
+    def _convict(self) -> None:
+        """It is our speed after all; the next time it takes more to doubt that."""
+        enough = min(2 * self._enough, _MOST_DOUBTS)
+        self.__init__()  # type: ignore[misc]
+        self._enough = enough
 
 
 class Sizes:

@@ -48,7 +48,7 @@ class Pauses:
             sent: when it was sent.
             asked: seconds that the server asked for; None for as long as seems right.
         """
-        is_news = sent >= self._reacted
+        is_news = self.is_news(sent)
         if is_news:
             self._reacted = now
             self._troubles += 1
@@ -59,6 +59,14 @@ class Pauses:
             self._began = now
         pause = self._patience.pause(self._troubles) if asked is None else asked
         self.until = max(self.until, now + pause)
+
+    def lift(self, now: float) -> None:
+        """End the pause: what asked for it meant one call."""
+        self.until = min(self.until, now)
+
+    def is_news(self, sent: float) -> bool:
+        """Whether a call was sent after we last learnt of trouble, and so teaches something new."""
+        return sent >= self._reacted
 
     def lost(self, now: float) -> float:
         """The server cannot be reached; for how many seconds now."""

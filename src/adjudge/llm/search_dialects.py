@@ -9,7 +9,7 @@ wikipedia   GET the MediaWiki API: pages by full text, each with its introductio
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Literal, Protocol
+from typing import Any, ClassVar, Final, Literal, Protocol
 from urllib.parse import urlsplit
 
 from adjudge.core.ask import Reply, Usage
@@ -106,6 +106,8 @@ _ENGINES: Final[Mapping[str, _Engine]] = {"http": _Http(), "searxng": _Searxng()
 
 class SearchDialect:
     """One search engine; satisfies `llm.dialect.Dialect`."""
+
+    words: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint

@@ -43,6 +43,7 @@ class Tally:
         searched: queries that were put to a search engine.
         unfound: queries that a unit of work needed and has no results of, by the reason.
         first_unfound: the detail of the first of them.
+        masked: stored answers with a mark in place of a key that their question does not have.
     """
 
     asked: int = 0
@@ -53,6 +54,7 @@ class Tally:
     searched: int = 0
     unfound: Counter[str] = field(default_factory=Counter)
     first_unfound: str = ""
+    masked: int = 0
 
     def add(self, reply: Reply) -> None:
         """Count an answer that was paid."""

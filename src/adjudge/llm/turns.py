@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Place", "Share", "Turn"]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Place:
     """A call's place in the queue, kept from one try to the next.
 
@@ -25,11 +26,19 @@ class Place:
         number: lower goes first.
         size: bytes of the body.
         max_tokens: of the reply.
+        refused: how often it was refused because there were too many (429).
+        alone: how often of them a call was taken that was sent after the time before.
+        last: when it was sent when it was refused last.
+        before: refusals of all calls before its first.
     """
 
     number: int
     size: int
     max_tokens: int
+    refused: int = 0
+    alone: int = 0
+    last: float = math.inf
+    before: int = 0
 
 
 class Turn:

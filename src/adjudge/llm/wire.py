@@ -7,7 +7,7 @@ clock, a body is read up to a cap and no further, and no redirect is followed, s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, TypeVar
@@ -41,6 +41,9 @@ T = TypeVar("T")
 Heard = Callable[[Mapping[str, str]], None]
 _CONNECT_SECONDS: Final = 10.0
 _ERROR_BYTES: Final = 64 * 1024
+_BLANK: Final = b"\xef\xbb\xbf \t\r\n"
+_WHOLE: Final = frozenset({200, 201, 203})
+"""Statuses of an answer that is whole: 202 comes before it, 204 and 205 without it, 206 with a part."""
 JSON_BODY: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
@@ -108,6 +111,9 @@ class Wire:
                 heard(response.headers)
             if (refusal := await self.refusal(response)) is not None:
                 return refusal
+            if response.status not in _WHOLE:
+                detail = f"status {response.status} says that the answer is not there, or not whole"
+                return retried("bad_envelope", detail, response.status)
             raw = await read_body(response, self.endpoint.body_cap)
             if raw is None:
                 return retried("oversize", f"the body is longer than {self.endpoint.body_cap} bytes")
@@ -115,7 +121,8 @@ class Wire:
 
     def _read(self, raw: bytes, response: aiohttp.ClientResponse, request: Request) -> Reply | Fault:
         kind = response.headers.get("Content-Type", "application/json").lower()
-        if "json" not in kind or response.headers.get("Content-Encoding", "identity") != "identity":
+        is_json = "json" in kind or (kind.startswith("text/plain") and raw.lstrip(_BLANK)[:1] == b"{")
+        if not is_json or response.headers.get("Content-Encoding", "identity") != "identity":
             return retried(
                 "not_json", f"status {response.status} with content type {kind[:60]!r}", response.status
             )
@@ -144,6 +151,8 @@ class Wire:
 
     def _check(self, reply: Reply, raw: bytes, request: Request) -> None:
         """Refuse what a judge would have to take for something else."""
+        if _may_repeat(raw, self.dialect.words):
+            refuse_duplicate_keys(raw, self.dialect.words)
         if self.reads_objects(request):
             refuse_duplicate_keys(raw)
         endpoint = self.endpoint
@@ -215,6 +224,11 @@ async def read_body(response: aiohttp.ClientResponse, cap: int) -> bytes | None:
             return None
         parts.append(part)
     return b"".join(parts)
+
+
+def _may_repeat(raw: bytes, words: Iterable[str]) -> bool:
+    """Whether a key may stand in a body twice; to look for sure takes as long as to read it again."""
+    return b"\\u00" in raw or any(raw.count(b'"%s"' % word.encode()) > 1 for word in words)
 
 
 def _proxy_for(url: str) -> str | None:

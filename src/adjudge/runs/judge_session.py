@@ -20,6 +20,7 @@ from adjudge.errors import AnswerError, DataError
 from adjudge.llm.ask import Asker, UnitAsk
 from adjudge.llm.batch.ledger import refuse_open_batches
 from adjudge.llm.budget import Meter
+from adjudge.llm.credentials import KEY_MARK
 from adjudge.llm.limits import Load
 from adjudge.llm.models import Models
 from adjudge.llm.tally import Tally
@@ -85,7 +86,7 @@ class JudgeSession(Session):
             with suppress(Exception):
                 self.directory.write(self._info(store.totals()))
             raise
-        notes = (*self._notes(asker), *_unfound(asker.tally), *_torn(store.torn))
+        notes = (*self._notes(asker), *_unfound(asker.tally), *_masked(asker.tally), *_torn(store.torn))
         return Outcome(
             info=info,
             tally=asker.tally,
@@ -150,6 +151,8 @@ class JudgeSession(Session):
                     entry = self._kept.find(unit.index, unit.name)
                     if entry is not None and store.answered(unit.name) == entry.trail.calls:
                         self._settled[unit.index] = entry
+                        is_masked = KEY_MARK.encode() in entry.lines and KEY_MARK not in str(unit.subject)
+                        self.tally.masked += is_masked
             yield from block
 
     @property
@@ -250,6 +253,16 @@ def _unfound(tally: Tally) -> Iterator[str]:
         yield (
             f"look-ups that failed: {reasons}; the judge went on without, the same command tries again; "
             f"first: {tally.first_unfound}"
+        )
+
+
+def _masked(tally: Tally) -> Iterator[str]:
+    """Answers that an earlier version spoiled: it took every `test` for a key where the key was `test`."""
+    if tally.masked:
+        yield (
+            f"{tally.masked} stored answers hold [key] where their question does not: a placeholder such as "
+            "'test' was taken for a key when they were stored, and parts of words with it; do not trust these "
+            "judgements, run again with another --out and without this --store"
         )
 
 

@@ -214,6 +214,7 @@ def _outcome(info: RunInfo, parts: Sequence[Outcome], seconds: float) -> Outcome
         tally.from_store += other.from_store
         tally.usage += other.usage
         tally.served |= other.served
+        tally.masked += other.masked
         tally.roles |= other.roles
     everywhere = set(parts[0].notes).intersection(*(part.notes for part in parts))
     notes = dict.fromkeys(note for part in parts for note in part.notes)
