@@ -54,6 +54,7 @@ class Save:
     request: StoredRequest
     reply: Reply
     future: asyncio.Future[Reply]
+    replaces: bool = False
     stored: Reply | None = None
 
 
@@ -238,8 +239,10 @@ class CallWriter:
         for item, row in zip(saves, rows, strict=True):
             if all_new:
                 item.stored = item.reply
+            elif item.replaces:
+                item.stored = self._replace(row, item.reply)
             else:
-                item.stored = self._stored_reply(item.key) or self._replace_torn(row, item.reply)
+                item.stored = self._stored_reply(item.key) or self._replace(row, item.reply)
 
     def _row(self, item: Save) -> _Row:
         self._insert_model(orjson.dumps(item.request.model, option=orjson.OPT_SORT_KEYS).decode())
@@ -256,7 +259,7 @@ class CallWriter:
         except TornRowError:
             return None
 
-    def _replace_torn(self, values: _Row, reply: Reply) -> Reply:
+    def _replace(self, values: _Row, reply: Reply) -> Reply:
         self._connection.execute(
             "INSERT OR REPLACE INTO calls (key, codec, request, reply, checksum) VALUES (?, ?, ?, ?, ?)",
             values,

@@ -140,8 +140,16 @@ class CallStore:
         except sqlite3.Error as error:
             raise store_error(self.path, error) from error
 
-    async def save(self, key: bytes, request: StoredRequest, reply: Reply) -> Reply:
+    async def save(
+        self, key: bytes, request: StoredRequest, reply: Reply, *, replaces: bool = False
+    ) -> Reply:
         """Commit an answered call.
+
+        Args:
+            key: of the request.
+            request: without what only the server sees.
+            reply: of the model.
+            replaces: whether it takes the place of a stored reply that could not be read.
 
         Returns:
             What stands in the store from now on: another process that shares it may have been first, and
@@ -151,8 +159,11 @@ class CallStore:
             StoreError: it could not be committed.
         """
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._writer.put(Save(key, request, reply, future))
-        return await future
+        self._writer.put(Save(key, request, reply, future, replaces))
+        saved = await future
+        if replaces:
+            self._ahead.forget(key)
+        return saved
 
     def note(self, attempt: Attempt) -> None:
         """Write down that a model was asked; committed with the next call."""

@@ -62,7 +62,14 @@ class _Ledger:
         self.stored += reply is not None and not is_search(reply.model)
         return reply
 
-    async def save(self, key: bytes, request: StoredRequest, reply: Reply) -> Reply:
+    async def save(
+        self,
+        key: bytes,
+        request: StoredRequest,
+        reply: Reply,
+        *,
+        replaces: bool = False,  # noqa: ARG002 (as in `Keeper`)
+    ) -> Reply:
         """Keep it for the next who asks the same."""
         del request
         self._new[key] = reply

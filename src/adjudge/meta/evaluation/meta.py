@@ -9,6 +9,7 @@ from typing import Unpack
 
 import numpy as np
 
+from adjudge.core.keywords import checks_keywords
 from adjudge.core.language import canonical_lp
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.evaluation.choosing import choose
@@ -29,6 +30,7 @@ from adjudge.meta.measures.result import Floats
 __all__ = ["evaluate", "meta"]
 
 
+@checks_keywords(Options)
 def meta(
     test_set: Path | str, lp: str | Sequence[str] | None = None, **options: Unpack[Options]
 ) -> MetaEvaluation:
