@@ -18,9 +18,18 @@ from typing import Final
 
 from adjudge.errors import StoreError
 
-__all__ = ["STORE", "closed_if_refused", "open_to_read", "open_to_write", "store_error", "store_errors"]
+__all__ = [
+    "BUSY_SECONDS",
+    "STORE",
+    "closed_if_refused",
+    "open_to_read",
+    "open_to_write",
+    "store_error",
+    "store_errors",
+]
 
 STORE: Final = "calls.sqlite"
+BUSY_SECONDS: Final = 60  # to wait for another process that writes
 SCHEMA_VERSION: Final = 2
 _APPLICATION: Final = 0x61646A75  # "adju": says whose file this is
 
@@ -81,7 +90,7 @@ def open_to_write(path: Path) -> sqlite3.Connection:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"call store {path}: cannot make the folder: {error.strerror}") from error
-    connect = partial(sqlite3.connect, timeout=60, isolation_level=None, check_same_thread=False)
+    connect = partial(sqlite3.connect, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     with store_errors(path), closed_if_refused(connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -135,7 +144,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
 def _connect_to_read(path: Path) -> sqlite3.Connection:
     """In a folder that cannot be written SQLite must be told that nobody writes; then it reads no log."""
     address = path.resolve().as_uri()
-    connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=60)
+    connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=BUSY_SECONDS)
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError:

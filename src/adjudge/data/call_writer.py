@@ -1,13 +1,18 @@
 """The thread that writes the call store, so that a slow disk never stops the calls in flight.
 
-A call is committed before its answer is used. What waits is committed together, at most 256 items or
+A call is committed before its answer is used. What waits is committed together, at most 200 items or
 50 ms at a time; under load the batches fill by themselves, since everything that comes during one commit
 goes into the next.
+
+A commit survives the end of this process. It survives a power cut once it is synchronised: one second after
+its commit at the latest, and before more than 100 answers are used. Synchronising moves the answers from the
+write-ahead log into the database and empties the log, so that damage to the log costs no more than that.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import sqlite3
 import threading
@@ -22,7 +27,7 @@ import orjson
 import zstandard
 
 from adjudge.core.ask import Reply
-from adjudge.data.call_file import closed_if_refused, open_to_write, store_error
+from adjudge.data.call_file import BUSY_SECONDS, closed_if_refused, open_to_write, store_error
 from adjudge.data.call_rows import (
     Attempt,
     Codec,
@@ -40,8 +45,11 @@ from adjudge.errors import StoreError
 __all__ = ["CallWriter", "Flush", "Save", "SaveUses"]
 
 _LEVEL: Final = 3
-_BATCH: Final = 256
+_BATCH: Final = 200  # a call is an attempt and an answer: no more than 100 answers
 _BATCH_SECONDS: Final = 0.05
+_SYNC_ANSWERS: Final = 100
+_SYNC_SECONDS: Final = 1.0
+_SYNC_WAIT: Final = 100  # milliseconds for readers to end before the log is emptied
 _SAMPLES: Final = 512  # requests and replies from which the dictionary is made
 _DICTIONARY_BYTES: Final = 64 * 1024
 
@@ -68,8 +76,14 @@ class SaveUses:
 
 @dataclass
 class Flush:
-    """Says when everything before it is written."""
+    """Says when everything before it is written.
 
+    Args:
+        sync: have it where no power cut can take it, too.
+        done: set then.
+    """
+
+    sync: bool = False
     done: threading.Event = field(default_factory=threading.Event)
 
 
@@ -103,6 +117,8 @@ class CallWriter:
         self._packing = 0
         with closed_if_refused(self._connection):
             self._load_dictionary()
+        self._unsynced = 0  # answers that are committed and not synchronised
+        self._sync_at: float | None = None  # when what is committed is to be synchronised; None if nothing is
         self._waiting: list[Item] = []
         self._turn: asyncio.AbstractEventLoop | None = None  # that hands them over when it is done
         self._taken: list[Item] = []
@@ -138,13 +154,16 @@ class CallWriter:
             items, self._waiting = self._waiting, []
             self._queue.put(items)
 
-    def flush(self) -> None:
+    def flush(self, *, sync: bool = False) -> None:
         """Wait until everything handed over so far is written.
+
+        Args:
+            sync: and is where no power cut can take it.
 
         Raises:
             StoreError: it could not be.
         """
-        flush = Flush()
+        flush = Flush(sync)
         self.put(flush)
         self._hand_over()
         flush.done.wait()
@@ -171,8 +190,11 @@ class CallWriter:
         while True:
             batch, last = self._next_batch()
             try:
-                if self.broken is None and batch:
-                    self._commit(batch)
+                if self.broken is None:
+                    if batch:
+                        self._commit(batch)
+                    if self._sync_at is not None and (last or self._is_due(batch)):
+                        self._sync()
             except sqlite3.Error as error:
                 self._break(store_error(self.path, error))
             except Exception as error:  # noqa: BLE001 (whatever it is, the calls in flight must hear of it)
@@ -188,9 +210,16 @@ class CallWriter:
         self.broken = error
 
     def _next_batch(self) -> tuple[list[Item], bool]:
-        """Wait for one item, then take what is there; whether it is the last batch."""
+        """Wait for one item, or until it is time to synchronise; then take what is there.
+
+        Returns:
+            What is to be committed, and whether it is the last batch.
+        """
         if not self._taken:
-            self._take(self._queue.get())
+            try:
+                self._take(self._queue.get(timeout=self._seconds_to_sync))
+            except queue.Empty:
+                return [], False
         until = time.monotonic() + _BATCH_SECONDS
         with suppress(queue.Empty):
             while not self._is_ending and len(self._taken) < _BATCH and time.monotonic() < until:
@@ -210,8 +239,37 @@ class CallWriter:
         self._insert_attempts([item for item in batch if isinstance(item, Attempt)])
         self._replace_uses({item.unit: item.uses for item in batch if isinstance(item, SaveUses)})
         self._connection.execute("COMMIT")
+        self._unsynced += sum(isinstance(item, Save) for item in batch)
+        if self._sync_at is None:
+            self._sync_at = time.monotonic() + _SYNC_SECONDS
         if len(self._samples) >= _SAMPLES:
             self._make_dictionary()
+
+    @property
+    def _seconds_to_sync(self) -> float | None:
+        if self._sync_at is None or self.broken is not None:
+            return None
+        return max(self._sync_at - time.monotonic(), 0.0)
+
+    def _is_due(self, batch: list[Item]) -> bool:
+        """Whether what is committed must be synchronised before anything else is."""
+        is_asked_for = any(isinstance(item, Flush) and item.sync for item in batch)
+        return is_asked_for or self._unsynced >= _SYNC_ANSWERS or self._seconds_to_sync == 0
+
+    def _sync(self) -> None:
+        """Have everything committed in the database file, on the disk, and the log empty.
+
+        SQLite synchronises the log, then the database, and cuts the log off. Where a reader of another
+        process holds the log, its content stays there until the next time and is synchronised as it is.
+        """
+        self._connection.execute(f"PRAGMA busy_timeout = {_SYNC_WAIT}")
+        (is_held, _, _) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self._connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
+        log = self.path.with_name(f"{self.path.name}-wal")
+        if is_held and log.is_file():
+            with log.open("r+b") as file:
+                os.fsync(file.fileno())
+        self._unsynced, self._sync_at = 0, None
 
     def _answer(self, batch: list[Item]) -> None:
         """Tell everybody who waits, once per event loop."""

@@ -218,9 +218,7 @@ class CallStore:
         Raises:
             StoreError: it could not be written.
         """
-        self._writer.flush()
-        with store_errors(self.path):
-            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        self._writer.flush(sync=True)
 
     def close(self) -> None:
         """Write what waits and close; may be called twice.
