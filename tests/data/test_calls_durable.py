@@ -70,7 +70,12 @@ async def test_one_second_after_an_answer_no_power_cut_takes_it(
 ) -> None:
     monkeypatch.setattr(call_writer, "_SYNC_SECONDS", 0.01)
     synced, sync = threading.Event(), CallWriter._sync
-    monkeypatch.setattr(CallWriter, "_sync", lambda self: (sync(self), synced.set()))
+
+    def told(self: CallWriter) -> None:
+        sync(self)
+        synced.set()
+
+    monkeypatch.setattr(CallWriter, "_sync", told)
     await save(store, range(3))
     assert await asyncio.to_thread(synced.wait, 30)
     cut = tmp_path / "cut.sqlite"

@@ -97,12 +97,16 @@ def open_to_write(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA wal_autocheckpoint = 20000")
         connection.execute("BEGIN IMMEDIATE")
         if not _has_tables(connection, path):
-            for statement in _TABLES.split(";"):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            _make_tables(connection)
         connection.execute("COMMIT")
     return connection
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    for statement in _TABLES.split(";"):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 @contextmanager
@@ -130,15 +134,20 @@ def _has_tables(connection: sqlite3.Connection, path: Path) -> bool:
 def open_to_read(path: Path) -> sqlite3.Connection:
     """Open a store that may be of a folder where nothing can be written, or just being written.
 
+    A file without tables is a new store: a run that was killed in its first moment leaves one.
+
     Raises:
         StoreError: there is none, it is none of ours, or a part of it cannot be read there.
     """
     if not path.is_file():
         raise StoreError(f"no call store at {path}")
     with store_errors(path), closed_if_refused(_connect_to_read(path)) as connection:
-        if not _has_tables(connection, path):
-            raise StoreError(f"{path} is empty, no call store")
-    return connection
+        if _has_tables(connection, path):
+            return connection
+    connection.close()
+    empty = sqlite3.connect(":memory:", isolation_level=None)
+    _make_tables(empty)
+    return empty
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:

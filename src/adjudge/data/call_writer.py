@@ -27,6 +27,7 @@ import orjson
 import zstandard
 
 from adjudge.core.ask import Reply
+from adjudge.data.call_claims import Claims, Standing
 from adjudge.data.call_file import BUSY_SECONDS, closed_if_refused, open_to_write, store_error
 from adjudge.data.call_rows import (
     Attempt,
@@ -42,7 +43,7 @@ from adjudge.data.call_rows import (
 )
 from adjudge.errors import StoreError
 
-__all__ = ["CallWriter", "Flush", "Save", "SaveUses"]
+__all__ = ["CallWriter", "Claim", "Flush", "Release", "Save", "SaveUses"]
 
 _LEVEL: Final = 3
 _BATCH: Final = 200  # a call is an attempt and an answer: no more than 100 answers
@@ -87,7 +88,24 @@ class Flush:
     done: threading.Event = field(default_factory=threading.Event)
 
 
-Item = Save | SaveUses | Attempt | Flush
+@dataclass
+class Claim:
+    """A question that is about to be asked; its future brings back who is to ask it."""
+
+    key: bytes
+    anew: bool
+    future: asyncio.Future[Standing]
+    standing: Standing = "ours"
+
+
+@dataclass
+class Release:
+    """A question that was claimed and brought no answer."""
+
+    key: bytes
+
+
+Item = Save | SaveUses | Attempt | Flush | Claim | Release
 
 _Row = tuple[bytes, int, bytes, bytes, int]
 """Key, codec, request, reply and checksum."""
@@ -99,14 +117,16 @@ class CallWriter:
     Args:
         path: of the SQLite file.
         run: row of the run in the table of runs.
+        is_shared: whether other processes may write the store.
 
     Raises:
         StoreError: it cannot be opened.
         sqlite3.Error: it cannot be read.
     """
 
-    def __init__(self, path: Path, run: int) -> None:
+    def __init__(self, path: Path, run: int, *, is_shared: bool = False) -> None:
         self.path = path
+        self.is_shared = is_shared
         self.broken: StoreError | None = None
         self._run = run
         self._connection = open_to_write(path)
@@ -117,6 +137,7 @@ class CallWriter:
         self._packing = 0
         with closed_if_refused(self._connection):
             self._load_dictionary()
+            self._claims = Claims(self._connection) if is_shared else None
         self._unsynced = 0  # answers that are committed and not synchronised
         self._sync_at: float | None = None  # when what is committed is to be synchronised; None if nothing is
         self._waiting: list[Item] = []
@@ -193,6 +214,8 @@ class CallWriter:
                 if self.broken is None:
                     if batch:
                         self._commit(batch)
+                    if self._claims is not None:
+                        self._claims.beat()
                     if self._sync_at is not None and (last or self._is_due(batch)):
                         self._sync()
             except sqlite3.Error as error:
@@ -201,6 +224,9 @@ class CallWriter:
                 self._break(StoreError(f"call store {self.path}: {error!r}"))
             self._answer(batch)
             if last:
+                if self._claims is not None:
+                    with suppress(sqlite3.Error):  # then they are taken over
+                        self._claims.close()
                 self._connection.close()
                 return
 
@@ -217,7 +243,7 @@ class CallWriter:
         """
         if not self._taken:
             try:
-                self._take(self._queue.get(timeout=self._seconds_to_sync))
+                self._take(self._queue.get(timeout=self._seconds_to_wait))
             except queue.Empty:
                 return [], False
         until = time.monotonic() + _BATCH_SECONDS
@@ -238,12 +264,22 @@ class CallWriter:
         self._insert_calls([item for item in batch if isinstance(item, Save)])
         self._insert_attempts([item for item in batch if isinstance(item, Attempt)])
         self._replace_uses({item.unit: item.uses for item in batch if isinstance(item, SaveUses)})
+        if self._claims is not None:
+            self._claims.release([item.key for item in batch if isinstance(item, Save | Release)])
+            for item in batch:
+                if isinstance(item, Claim):
+                    item.standing = self._claims.claim(item.key, anew=item.anew)
         self._connection.execute("COMMIT")
         self._unsynced += sum(isinstance(item, Save) for item in batch)
         if self._sync_at is None:
             self._sync_at = time.monotonic() + _SYNC_SECONDS
         if len(self._samples) >= _SAMPLES:
             self._make_dictionary()
+
+    @property
+    def _seconds_to_wait(self) -> float | None:
+        beat = None if self._claims is None or self.broken is not None else self._claims.seconds_to_beat
+        return min((each for each in (beat, self._seconds_to_sync) if each is not None), default=None)
 
     @property
     def _seconds_to_sync(self) -> float | None:
@@ -273,11 +309,11 @@ class CallWriter:
 
     def _answer(self, batch: list[Item]) -> None:
         """Tell everybody who waits, once per event loop."""
-        saves: dict[asyncio.AbstractEventLoop, list[Save]] = {}
+        saves: dict[asyncio.AbstractEventLoop, list[Save | Claim]] = {}
         for item in batch:
             if isinstance(item, Flush):
                 item.done.set()
-            elif isinstance(item, Save):
+            elif isinstance(item, Save | Claim):
                 saves.setdefault(item.future.get_loop(), []).append(item)
         for loop, group in saves.items():
             with suppress(RuntimeError):  # a loop that is closed waits for nothing
@@ -386,11 +422,16 @@ class CallWriter:
         self._packing = dictionary
 
 
-def _resolve(group: list[Save], broken: StoreError | None) -> None:
+def _resolve(group: list[Save | Claim], broken: StoreError | None) -> None:
     for item in group:
         if item.future.done():
             continue
-        if item.stored is not None and broken is None:
+        if isinstance(item, Claim):
+            if broken is None:
+                item.future.set_result(item.standing)
+            else:
+                item.future.set_exception(StoreError(str(broken)))
+        elif item.stored is not None and broken is None:
             item.future.set_result(item.stored)
         else:
             item.future.set_exception(StoreError(str(broken)))

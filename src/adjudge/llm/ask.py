@@ -45,6 +45,14 @@ class Keeper(Protocol):
         """Keep an answer, and return the one that counts."""
         ...
 
+    async def claim(self, key: bytes, *, anew: bool = False) -> Reply | None:
+        """Claim a question, or wait for the answer of the process that is asking it."""
+        ...
+
+    def release(self, key: bytes) -> None:
+        """End the claim of a question that brought no answer."""
+        ...
+
     def note(self, attempt: Attempt) -> None:
         """Write down that a model was asked."""
         ...
@@ -113,8 +121,16 @@ class Asker:
         return await asyncio.shield(task)
 
     async def _pay(self, model: OpenModel, request: Request) -> Reply:
+        replaces = request.key in self._forgotten
+        if (elsewhere := await self.store.claim(request.key, anew=replaces)) is not None:
+            self.tally.from_store += not is_search(elsewhere.model)
+            return elsewhere
         began, when = time.monotonic(), _now()
-        reply = await model.reply(request)
+        try:
+            reply = await model.reply(request)
+        except BaseException:
+            self.store.release(request.key)
+            raise
         seconds = round(time.monotonic() - began, 3)
         most = NOTHING if model.remote is None else unsure_of(request, reply)
         attempt = Attempt(request.key, when, seconds, usage=reply.usage, model=model.billed, most=most)
@@ -123,7 +139,6 @@ class Asker:
             self.tally.searched += 1
         else:
             self.tally.add(reply)
-        replaces = request.key in self._forgotten
         saved = await self.store.save(
             request.key, stored_request(model.identity, request), reply, replaces=replaces
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import warnings
 from collections import Counter
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, closing, suppress
@@ -14,10 +15,11 @@ from typing import Any, Final, cast
 from adjudge.core.annotation import Preference, Record
 from adjudge.core.judge import Judge
 from adjudge.core.run import RunInfo
+from adjudge.core.wording import count
 from adjudge.data.call_layers import open_store
 from adjudge.data.call_rows import run_name
 from adjudge.data.calls import CallStore, CallTotals
-from adjudge.errors import AnswerError, DataError, FailureReason, UniformFailureError
+from adjudge.errors import AnswerError, DataError, DataWarning, FailureReason, UniformFailureError
 from adjudge.llm.ask import Asker, UnitAsk
 from adjudge.llm.batch.ledger import refuse_open_batches
 from adjudge.llm.budget import Meter
@@ -68,7 +70,15 @@ class JudgeSession(Session):
         """Judge every unit."""
         async with AsyncExitStack() as opened:
             store = opened.enter_context(
-                closing(open_store(self.job.store, run_name(self.start.secret), self.job.base))
+                closing(
+                    open_store(
+                        self.job.store,
+                        run_name(self.start.secret),
+                        self.job.base,
+                        # its own folder is locked: nobody else writes a store in there
+                        is_shared=self.job.store.resolve().parent != self.job.out.resolve(),
+                    )
+                )
             )
             models = self.open(models)
             opened.push_async_callback(models.close)
@@ -83,7 +93,9 @@ class JudgeSession(Session):
             offline=self.job.offline,
         )
         self.tally = asker.tally
-        before = {name: spent for name, spent in store.totals().spent.items() if name in self.job.prices}
+        totals = store.totals()
+        self._warn_of_lost(totals)
+        before = {name: spent for name, spent in totals.spent.items() if name in self.job.prices}
         self.meter = self.job.open_meter(self.job.prices, self.job.budget, before)
         models.charge(self.meter)
         try:
@@ -104,6 +116,19 @@ class JudgeSession(Session):
             identical=self.sink.identical,
             inconsistent=self.sink.inconsistent,
         )
+
+    def _warn_of_lost(self, totals: CallTotals) -> None:
+        """Warn of a store that holds fewer calls than earlier sessions have paid for."""
+        before = self.directory.before
+        asked = 0 if before is None else before.calls.get("asked", 0)
+        if totals.asked < asked:
+            warnings.warn(
+                f"call store {self.job.store}: run.json counts {count(asked, 'answered call')} of this run, "
+                f"the store has {totals.asked:,}; the store or its -wal file was deleted, damaged or "
+                "left behind. What is missing is asked and paid again",
+                DataWarning,
+                stacklevel=2,
+            )
 
     def open(self, models: Models) -> Models:
         """The models, as they are asked.

@@ -56,6 +56,7 @@ class RunDirectory:
         except OSError as error:
             raise StoreError(f"cannot make the run directory {path}: {error.strerror}") from error
         self._lock = _lock(path)
+        self.before: RunInfo | None = None  # as the session before has left it
 
     def open(self, info: RunInfo, test_set: TestSet) -> RunInfo:
         """Start the run, or take it up again with the secret and the start time that it has.
@@ -68,7 +69,7 @@ class RunDirectory:
             write_test_set(self.path / TEST_SET, test_set)
             write_run_info(self.path, info)
             return info
-        before = read_run_info(self.path)
+        self.before = before = read_run_info(self.path)
         if found := differences(before, info):
             what = "; ".join(found)
             raise UsageError(

@@ -75,6 +75,12 @@ class _Ledger:
         self._new[key] = reply
         return reply
 
+    async def claim(self, key: bytes, *, anew: bool = False) -> None:
+        """Let every question be asked."""
+
+    def release(self, key: bytes) -> None:
+        """Nothing is claimed."""
+
     def note(self, attempt: Attempt) -> None:
         """Nothing was attempted."""
 
