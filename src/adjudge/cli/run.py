@@ -262,7 +262,8 @@ def print_summary(job: Job, outcome: Outcome) -> None:
             parts.append(count(tally.from_store, "answer") + " taken from the store")
         parts.append(f"{tokens} tokens")
     if job.prices:
-        parts.append(f"{render_price(info.price, info.currency)} paid in all")
+        price = render_price(info.price, info.currency)
+        parts.append(price if info.price is None else f"{price} paid in all")
     print_note(f"{', '.join(parts)}, {outcome.seconds:.1f} s -> {job.out}")
     for reason, detail in list(outcome.examples.items())[:_EXAMPLES]:
         print_note(f"first {reason}: {' '.join(detail.split())[:_EXAMPLE]}")

@@ -87,6 +87,12 @@ class Job:
     open_meter: Callable[[Mapping[str, Price | None], Budget, Mapping[str, Spent]], Meter] = Meter
     options: Options = field(default_factory=Options)
 
+    @property
+    def _origin(self) -> dict[str, object]:
+        """The file of the test set, seen from the run directory."""
+        origin = self.options.get("origin")
+        return {} if origin is None else {"origin": _seen_from(Path(origin), self.out)}
+
     def info(self) -> RunInfo:
         """What `run.json` says before the first unit is judged."""
         return RunInfo(
@@ -98,7 +104,7 @@ class Job:
             low=getattr(self.annotator, "low", None),
             high=getattr(self.annotator, "high", None),
             settings=self.settings,
-            test_set=describe_test_set(self.plan.whole, self.plan.systems),
+            test_set=describe_test_set(self.plan.whole, self.plan.systems) | self._origin,
             counts={"judged": 0, "failed": 0, "pending": len(self.plan)},
         )
 
@@ -356,11 +362,16 @@ def _settings(annotator: Annotator, models: Models | None, plan: Plan, options: 
 
 
 def _places(store: Path, out: Path) -> dict[str, object]:
-    """Where the store is, seen from the run directory, so that both may move together."""
+    """Where the store is."""
+    return {"store": _seen_from(store, out)}
+
+
+def _seen_from(path: Path, out: Path) -> str:
+    """A path as seen from the run directory, so that both may move together."""
     try:
-        return {"store": os.path.relpath(store, out)}
+        return os.path.relpath(path, out)
     except ValueError:  # another drive
-        return {"store": str(store)}
+        return str(path)
 
 
 def _digest(plan: Plan) -> str:

@@ -42,6 +42,7 @@ class Options(TypedDict, total=False):
     terms: glossary, a file of `source<TAB>translation`.
     store: call store that several runs share; its place is the run directory otherwise.
     concurrency: calls at a time.
+    origin: file that the test set was read from; judgements can be written back into some formats.
     seed: of sampling, where the temperature is not 0.
     reparse: read the stored answers again and ask nothing.
     retry_failed: ask again the questions of failed judgements whose stored replies could not be read.
@@ -79,6 +80,7 @@ class Options(TypedDict, total=False):
     terms: Path | str | None
     store: Path | str | None
     concurrency: Annotated[int, Field(ge=1)]
+    origin: Path | str | None
     seed: int
     reparse: bool
     retry_failed: bool
@@ -145,6 +147,8 @@ def choose(
     else:
         files = (None if source is None else Path(source), translations, references)
         chosen = load_chosen(test_set, lp, files, names, limit)
+        if test_set is not None and Path(test_set).is_file():
+            options.setdefault("origin", test_set)
     return chosen, cast("Options", _with_settings(judge, options))
 
 

@@ -18,6 +18,7 @@ from adjudge.core.keywords import checks_keywords
 from adjudge.core.run import Run
 from adjudge.core.segment import TestSet
 from adjudge.data.run_dir import read_run
+from adjudge.errors import UsageError
 from adjudge.runs.annotators import Annotator
 from adjudge.runs.engines import carry_out
 from adjudge.runs.job import prepare
@@ -65,6 +66,8 @@ async def arun(
     **options: Unpack[RunOptions],
 ) -> Run:
     """Judge a test set, in an event loop of yours; see `run`."""
+    if options.get("dry"):
+        raise UsageError("a run asks its model: call adjudge.forecast for what it would ask")
     chosen, rest = choose(judge, test_set, options)
     job = prepare(judge, chosen, out, **rest)
     await carry_out(job)
