@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-import socket
+import platform
 import sqlite3
 import sys
 from collections import Counter
@@ -84,7 +84,7 @@ async def test_the_claim_of_a_process_that_died_is_taken_over_at_once(tmp_path: 
     await ended.wait()
     with closing(CallStore(path, "one", is_shared=True)) as store:
         with closing(sqlite3.connect(path)) as connection, connection:
-            host = socket.gethostname()
+            host = platform.node()
             connection.execute("INSERT INTO askers VALUES ('gone', ?, ?, 0)", (host, ended.pid))
             connection.execute("INSERT INTO claims VALUES (?, 'gone')", (KEY,))
         assert await store.claim(KEY) is None

@@ -8,8 +8,8 @@ process ran on this machine, else once it has given no sign of life for 15 secon
 from __future__ import annotations
 
 import os
+import platform
 import secrets
-import socket
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ class Claims:
             connection.execute(statement)
         connection.execute(
             "INSERT INTO askers (name, host, process, beat) VALUES (?, ?, ?, 0)",
-            (self._name, socket.gethostname(), os.getpid()),
+            (self._name, platform.node(), os.getpid()),
         )
 
     @property
@@ -102,7 +102,7 @@ class Claims:
         if row is None:
             return True
         host, process, beat = row
-        if host == socket.gethostname() and not _runs(process):
+        if host == platform.node() and not _runs(process):
             return True
         now = time.monotonic()
         before, since = self._seen.setdefault(asker, (beat, now))
