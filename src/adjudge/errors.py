@@ -7,6 +7,7 @@ AdjudgeError              what a user may see: one line on the command line, `--
 │   └── LanguagePairError a file judges other language pairs than the one that was wanted
 ├── ModelError            the model cannot be asked at all: no key, a host that refuses, a wrong setting
 │   └── ServerStopError   the server stopped us (quota, key); the run can be resumed
+│       ├── UniformFailureError   the first units all failed for one reason; the run can be resumed
 │       └── ServerAwayError   it cannot be reached, or asks for a longer pause than a run should make
 ├── BudgetError           the next call would cross the budget; the run can be resumed
 ├── StoreError            a store cannot be read or written (full disk, another process, a newer version)
@@ -40,6 +41,7 @@ __all__ = [
     "SettingError",
     "StoreError",
     "UnfinishedError",
+    "UniformFailureError",
     "UsageError",
 ]
 
@@ -130,6 +132,10 @@ class ServerStopError(ModelError):
 
 class ServerAwayError(ServerStopError):
     """The server cannot be reached, or asks for a longer pause than a run should make."""
+
+
+class UniformFailureError(ServerStopError):
+    """The first units of a run all failed for one reason. The run can be resumed."""
 
 
 class BudgetError(AdjudgeError):

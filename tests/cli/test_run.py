@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.cli.failures import read_share
 from adjudge.cli.settings import read_settings, split_settings
+from adjudge.core.wording import read_share
 from adjudge.data.records import read_records
 from adjudge.data.run_dir import read_run_info
 from adjudge.errors import UsageError

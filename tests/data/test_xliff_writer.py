@@ -289,9 +289,9 @@ def test_what_is_no_judgement_of_the_target_is_counted(tmp_path: Path) -> None:
 def test_xliff_is_written_into_the_file_that_was_judged_and_nothing_else(tmp_path: Path) -> None:
     origin = write(tmp_path, file_of("1"))
     content = read_content(origin)
-    with pytest.raises(UsageError, match="records are wanted, and the file with --test-set"):
+    with pytest.raises(UsageError, match="give a run or records, and that file with --test-set FILE"):
         write_content(tmp_path / "out.xlf", "xliff", content)
-    with pytest.raises(UsageError, match="records are wanted, and the file with --test-set"):
+    with pytest.raises(UsageError, match="give a run or records, and that file with --test-set FILE"):
         write_content(tmp_path / "out.xlf", "xliff", Content(test_set=content.test_set, records=[judged()]))
     assert content.origin == origin
     with_records = Content(test_set=content.test_set, records=[judged()], origin=origin)

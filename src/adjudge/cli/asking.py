@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
 
-from adjudge.cli.failures import check_failures, read_share
+from adjudge.cli.failures import check_failures
 from adjudge.cli.run import load_named, make_job, print_summary
 from adjudge.cli.run_options import RUN_DEFAULTS, with_run_options
 from adjudge.cli.stops import RESUMABLE, parting
+from adjudge.core.wording import read_share
 
 if TYPE_CHECKING:
     from adjudge.core.segment import TestSet

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from adjudge.cli.calibrate_ties import calibrate_run
-from adjudge.cli.failures import check_failures, read_share
+from adjudge.cli.failures import check_failures
 from adjudge.cli.options import existing, naming_the_nearest
 from adjudge.cli.output import print_note, print_result
 from adjudge.cli.run import make_job
 from adjudge.cli.run_options import with_run_options
 from adjudge.cli.settings import WithSettings, read_settings
 from adjudge.cli.stops import RESUMABLE, parting
+from adjudge.core.wording import read_share
 from adjudge.errors import UsageError
 from adjudge.report.tables import Table, TableFormat
 

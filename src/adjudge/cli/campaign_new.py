@@ -19,7 +19,6 @@ from adjudge.cli.options import (
     TestSetArgument,
     TranslationsOption,
     existing,
-    load_chosen,
 )
 from adjudge.cli.output import print_note, print_text
 from adjudge.core.wording import count
@@ -162,6 +161,8 @@ def command(
         time_idle_after=idle_after,
         seed=seed,
     )
+    from adjudge.data.load import load_chosen
+
     chosen = load_chosen(test_set, lp, (source, translations, references), systems, limit)
     _refuse_idle(
         {

@@ -16,7 +16,6 @@ from adjudge.cli.options import (
     SystemsOption,
     TestSetArgument,
     TranslationsOption,
-    load_chosen,
 )
 from adjudge.cli.output import FormatOption, print_note, print_result
 from adjudge.errors import UsageError
@@ -55,6 +54,7 @@ def command(
     The pairs go to `adjudge run JUDGE --pairs-file FILE`, or to people: `adjudge campaign new --pairs-file`.
     """
     from adjudge.curation.pairs import draw_pairs
+    from adjudge.data.load import load_chosen
     from adjudge.data.pair_files import write_pairs
 
     chosen = load_chosen(test_set, lp, (source, translation, reference_file), systems, limit)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adjudge.cli.asking import OutOption, ask, end, load_sources, run_folder, with_options
-from adjudge.cli.failures import read_share
 from adjudge.cli.output import print_note, print_result
 from adjudge.cli.stops import parting
+from adjudge.core.wording import read_share
 from adjudge.errors import UsageError
 from adjudge.report.tables import Table
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from adjudge.cli.failures import MaxFailedOption, check_failures, read_share
+from adjudge.cli.failures import MaxFailedOption, check_failures
 from adjudge.cli.options import LpOption
 from adjudge.cli.output import print_note
 from adjudge.cli.scorable import read_judgements, takes_texts
+from adjudge.core.wording import read_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -36,24 +36,38 @@ _UNITS: Final = {"translation": "translation", "pair": "pair", "source": "transl
 
 def _judges() -> Rows:
     from adjudge.judges import JUDGES, load_judge
+    from adjudge.runs.annotators import names_in
     from adjudge.runs.judging import kind_of
 
     rows = []
-    for name in JUDGES:
-        judge = load_judge(name)
+    for name in names_in("adjudge.judges", JUDGES):
+        try:
+            judge = load_judge(name)
+            title, kind = _title(judge), kind_of(judge)
+        except Exception as error:
+            if name in JUDGES:
+                raise
+            rows.append([name, "", "", "", f"cannot be loaded: {error}"])
+            continue
         calls = judge.calls
         spread = str(calls.min) if calls.min == calls.max else f"{calls.min} to {calls.max}"
-        unit = _UNITS[kind_of(judge)]
-        rows.append([name, judge.protocol, judge.weights or "", f"{spread} a {unit}", _title(judge)])
+        rows.append([name, judge.protocol, judge.weights or "", f"{spread} a {_UNITS[kind]}", title])
     return ["judge", "protocol", "weights", ">calls", "what it does"], rows
 
 
 def _metrics() -> Rows:
     from adjudge.metrics import METRICS, load_metric
+    from adjudge.runs.annotators import names_in
 
     rows = []
-    for name in METRICS:
-        metric = load_metric(name)
+    for name in names_in("adjudge.metrics", METRICS):
+        try:
+            metric = load_metric(name)
+        except Exception as error:
+            if name in METRICS:
+                raise
+            rows.append([name, "", "", f"cannot be loaded: {error}"])
+            continue
         needs = "reference" if metric.with_reference else "source"
         rows.append([name, needs, metric.protocol, _title(metric)])
     return ["metric", "needs", "protocol", "what it does"], rows
@@ -88,8 +102,8 @@ def _tasks() -> Rows:
 
 
 def _title(thing: object) -> str:
-    """First line of a class's docstring."""
-    return (type(thing).__doc__ or "").strip().splitlines()[0]
+    """First line of a class's docstring; empty without one."""
+    return next(iter((type(thing).__doc__ or "").strip().splitlines()), "")
 
 
 def _models() -> Rows:

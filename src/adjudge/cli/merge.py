@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from adjudge.cli.failures import MaxFailedOption, check_failures, read_share
+from adjudge.cli.failures import MaxFailedOption, check_failures
 from adjudge.cli.options import existing
 from adjudge.cli.output import print_note
+from adjudge.core.wording import read_share
 
 __all__ = ["command"]
 

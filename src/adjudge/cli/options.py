@@ -6,14 +6,11 @@ import difflib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from adjudge.errors import SettingError, UsageError
-
-if TYPE_CHECKING:
-    from adjudge.core.segment import TestSet
 
 __all__ = [
     "DrawDocumentsOption",
@@ -29,7 +26,6 @@ __all__ = [
     "TranslationsOption",
     "VaryDocumentsOption",
     "existing",
-    "load_chosen",
     "naming_the_nearest",
 ]
 
@@ -91,47 +87,3 @@ def naming_the_nearest(context: typer.Context) -> Iterator[None]:
         if not near or near[0] == f"--{error.name}":  # the command has it, and the judge no use for it
             raise
         raise UsageError(f"{error}; did you mean {near[0]}?") from error
-
-
-def load_chosen(
-    test_set: Path | None,
-    lp: str | None,
-    files: tuple[Path | None, list[str] | None, list[str] | None],
-    systems: str | None,
-    limit: int | None,
-) -> TestSet:
-    """Load a test set from a path or from line-aligned files, and keep what was chosen.
-
-    Args:
-        test_set: folder, file or name.
-        lp: language pair.
-        files: source, translations and references as line-aligned files.
-        systems: names separated by commas.
-        limit: first segments to keep.
-
-    Raises:
-        UsageError: both a test set and files, or files that lack their source.
-    """
-    from adjudge.data.load import load, load_lines
-
-    source, translations, references = files
-    _refuse_mixtures(test_set, source, [*(translations or []), *(references or [])])
-    if source is None:
-        chosen = load(_required(test_set), lp=lp)
-    else:
-        chosen = load_lines(source, translations or [], references or [], lp=lp)
-    names = None if systems is None else [name for name in systems.split(",") if name]
-    return chosen.select(systems=names, limit=limit)
-
-
-def _refuse_mixtures(test_set: Path | None, source: Path | None, others: list[str]) -> None:
-    if test_set is not None and (source is not None or others):
-        raise UsageError(f"give either the test set {str(test_set)!r} or files with -s, -t and -r; not both")
-    if source is None and others:
-        raise UsageError(f"-t and -r need the source that {others[0]!r} belongs to: add -s FILE")
-
-
-def _required(test_set: Path | None) -> Path:
-    if test_set is None:
-        raise typer.BadParameter("give a TEST_SET, or line-aligned files with -s and -t")
-    return test_set

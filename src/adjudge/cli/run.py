@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
 import typer
 
-from adjudge.cli.failures import MaxFailedOption, check_failures, read_share
+from adjudge.cli.failures import MaxFailedOption, check_failures
 from adjudge.cli.options import (
     LimitOption,
     LpOption,
@@ -19,33 +19,27 @@ from adjudge.cli.options import (
     TestSetArgument,
     TranslationsOption,
     existing,
-    load_chosen,
     naming_the_nearest,
 )
 from adjudge.cli.output import print_note
 from adjudge.cli.settings import WithSettings, read_settings
 from adjudge.cli.stops import RESUMABLE, parting
 from adjudge.core.judge import Profile
+from adjudge.core.wording import read_share
 
 if TYPE_CHECKING:
     from adjudge.core.segment import TestSet
     from adjudge.runs.job import Job
-    from adjudge.runs.options import Options
     from adjudge.runs.session import Outcome
 
 __all__ = ["WithSettings", "command", "load_named", "make_job", "print_summary"]
 
-_PASSED: Final = (
-    *("base_url", "key_env", "key_file", "served_as", "json_schema", "effort", "concurrency", "timeout"),
-    *("profile", "prompts", "terms", "reference", "store", "seed", "reparse"),
-    *("prices", "budget", "budget_tokens", "search_key_env"),
-    *("pairs", "pairs_per_segment", "pairs_in_all", "pairs_file", "engine", "shard", "workers"),
-)
-"""Parameters of the command that `runs.job.Options` has by the same name."""
+_OWN: Final = frozenset({"judge", "test_set", "out", "context", "context_size", "dry_run", "form"})
+"""Parameters of the command that are no options of `adjudge.run`, or have another name there."""
 
+_OF_TEXTS: Final = frozenset({"lp", "systems", "limit", "source", "translation", "reference_file"})
 _EXAMPLES: Final = 3
 _EXAMPLE: Final = 200  # characters
-_COMMON: Final = ("samples", "temperature", "explain_in", "search")
 
 
 def command(
@@ -133,6 +127,9 @@ def command(
     reparse: Annotated[
         bool, typer.Option("--reparse", help="Read stored answers again, ask nothing.")
     ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask again what failed; keep what was answered.")
+    ] = False,
     prices: Annotated[
         Path | None,
         typer.Option(callback=existing, help="Your own prices, a TOML file; docs/forecast.md."),
@@ -211,22 +208,21 @@ def make_job(values: Mapping[str, Any], out: Path, *, dry: bool, given: TestSet 
     Raises:
         UsageError: something is unknown, unclear or contradicts.
     """
-    from adjudge.judges import has_setting
     from adjudge.runs.job import prepare
+    from adjudge.runs.options import OF_NAMED, RunOptions, choose, keywords
 
-    # anchors are systems where pairs are chosen, and a setting of a judge that keeps anchors of its own
-    is_own = values["anchors"] is not None and has_setting(values["judge"], "anchors")
-    options = {name: values[name] for name in _PASSED} | {
-        "model": values["model"] or [],
-        "settings": _settings(values) | ({"anchors": values["anchors"]} if is_own else {}),
-        "context": values["context_size"],
-        "anchors": [name for name in (values["anchors"] or "").split(",") if name and not is_own],
-        "dry": dry,
-        "progress": True,
-    }
-    chosen = load_named(values) if given is None else given
+    judge = values["judge"]
+    options = {name: values[name] for name in keywords() - _OWN if values.get(name) is not None}
+    options |= {"settings": read_settings(values["context"].args), "context": values["context_size"]}
+    if not isinstance(judge, str):  # made of these options already
+        options = {name: value for name, value in options.items() if name not in OF_NAMED}
+    if given is not None:
+        options = {name: value for name, value in options.items() if name not in _OF_TEXTS}
+    test_set = values["test_set"] if given is None else given
     with naming_the_nearest(values["context"]):
-        job = prepare(values["judge"], chosen, out, **cast("Options", options))
+        chosen, rest = choose(judge, test_set, cast("RunOptions", options))
+        rest["dry"], rest["progress"] = dry, True
+        job = prepare(judge, chosen, out, **rest)
     for note in job.notes:
         print_note(note)
     return job
@@ -238,14 +234,10 @@ def load_named(values: Mapping[str, Any]) -> TestSet:
     Raises:
         UsageError: it is not clear which.
     """
+    from adjudge.data.load import load_chosen
+
     files = (values["source"], values["translation"], values["reference_file"])
     return load_chosen(values["test_set"], values["lp"], files, values["systems"], values["limit"])
-
-
-def _settings(values: Mapping[str, Any]) -> dict[str, str]:
-    """Settings of the judge: those that many judges have are options of the command, the others are not."""
-    common = {n.replace("_", "-"): str(values[n]) for n in _COMMON if values[n] is not None}
-    return common | read_settings(values["context"].args)
 
 
 def print_summary(job: Job, outcome: Outcome) -> None:
@@ -270,7 +262,8 @@ def print_summary(job: Job, outcome: Outcome) -> None:
             parts.append(count(tally.from_store, "answer") + " taken from the store")
         parts.append(f"{tokens} tokens")
     if job.prices:
-        parts.append(f"{render_price(info.price, info.currency)} paid in all")
+        price = render_price(info.price, info.currency)
+        parts.append(price if info.price is None else f"{price} paid in all")
     print_note(f"{', '.join(parts)}, {outcome.seconds:.1f} s -> {job.out}")
     for reason, detail in list(outcome.examples.items())[:_EXAMPLES]:
         print_note(f"first {reason}: {' '.join(detail.split())[:_EXAMPLE]}")

@@ -1,8 +1,10 @@
-"""Amounts in sentences for people: with their noun, and with the words that go with one or with several."""
+"""Amounts in sentences for people, with their noun, and shares that people write."""
 
 from __future__ import annotations
 
-__all__ = ["count", "form", "of_all"]
+from adjudge.errors import UsageError
+
+__all__ = ["count", "form", "of_all", "read_share"]
 
 
 def form(amount: int, one: str, many: str) -> str:
@@ -18,3 +20,19 @@ def count(amount: int, one: str, many: str | None = None) -> str:
 def of_all(amount: int, every: int, one: str, many: str | None = None) -> str:
     """Write an amount out of several: 1 of 2,000 segments, to go with a verb in the form of `amount`."""
     return f"{amount:,} of {count(every, one, many)}"
+
+
+def read_share(value: float | str) -> float:
+    """Read `1%`, `0.01` or a number as a share.
+
+    Raises:
+        UsageError: it is none, or not between 0 and 1.
+    """
+    text = str(value)
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise UsageError(f"--max-failed must be a share such as 1% or 0.01, got {value!r}")
+    return share

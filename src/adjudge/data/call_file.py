@@ -18,9 +18,18 @@ from typing import Final
 
 from adjudge.errors import StoreError
 
-__all__ = ["STORE", "closed_if_refused", "open_to_read", "open_to_write", "store_error", "store_errors"]
+__all__ = [
+    "BUSY_SECONDS",
+    "STORE",
+    "closed_if_refused",
+    "open_to_read",
+    "open_to_write",
+    "store_error",
+    "store_errors",
+]
 
 STORE: Final = "calls.sqlite"
+BUSY_SECONDS: Final = 60  # to wait for another process that writes
 SCHEMA_VERSION: Final = 2
 _APPLICATION: Final = 0x61646A75  # "adju": says whose file this is
 
@@ -81,19 +90,23 @@ def open_to_write(path: Path) -> sqlite3.Connection:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"call store {path}: cannot make the folder: {error.strerror}") from error
-    connect = partial(sqlite3.connect, timeout=60, isolation_level=None, check_same_thread=False)
+    connect = partial(sqlite3.connect, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     with store_errors(path), closed_if_refused(connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA wal_autocheckpoint = 20000")
         connection.execute("BEGIN IMMEDIATE")
         if not _has_tables(connection, path):
-            for statement in _TABLES.split(";"):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            _make_tables(connection)
         connection.execute("COMMIT")
     return connection
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    for statement in _TABLES.split(";"):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 @contextmanager
@@ -121,21 +134,26 @@ def _has_tables(connection: sqlite3.Connection, path: Path) -> bool:
 def open_to_read(path: Path) -> sqlite3.Connection:
     """Open a store that may be of a folder where nothing can be written, or just being written.
 
+    A file without tables is a new store: a run that was killed in its first moment leaves one.
+
     Raises:
         StoreError: there is none, it is none of ours, or a part of it cannot be read there.
     """
     if not path.is_file():
         raise StoreError(f"no call store at {path}")
     with store_errors(path), closed_if_refused(_connect_to_read(path)) as connection:
-        if not _has_tables(connection, path):
-            raise StoreError(f"{path} is empty, no call store")
-    return connection
+        if _has_tables(connection, path):
+            return connection
+    connection.close()
+    empty = sqlite3.connect(":memory:", isolation_level=None)
+    _make_tables(empty)
+    return empty
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:
     """In a folder that cannot be written SQLite must be told that nobody writes; then it reads no log."""
     address = path.resolve().as_uri()
-    connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=60)
+    connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=BUSY_SECONDS)
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError:

@@ -42,12 +42,18 @@ class LayeredStore(CallStore):
         super().close()
 
 
-def open_store(path: Path, run: str, base: Path | None) -> CallStore:
+def open_store(path: Path, run: str, base: Path | None, *, is_shared: bool = False) -> CallStore:
     """Open a store, on top of another one where that is there.
+
+    Args:
+        path: of the SQLite file that is written.
+        run: name of the run.
+        base: store whose answers count too.
+        is_shared: whether other processes may write it at the same time; a store on top of another is not.
 
     Raises:
         StoreError: one of them cannot be opened.
     """
     if base is None or not base.is_file() or not base.stat().st_size:
-        return CallStore(path, run)
+        return CallStore(path, run, is_shared=is_shared)
     return LayeredStore(path, run, base)

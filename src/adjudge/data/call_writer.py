@@ -1,13 +1,18 @@
 """The thread that writes the call store, so that a slow disk never stops the calls in flight.
 
-A call is committed before its answer is used. What waits is committed together, at most 256 items or
+A call is committed before its answer is used. What waits is committed together, at most 200 items or
 50 ms at a time; under load the batches fill by themselves, since everything that comes during one commit
 goes into the next.
+
+A commit survives the end of this process. It survives a power cut once it is synchronised: one second after
+its commit at the latest, and before more than 100 answers are used. Synchronising moves the answers from the
+write-ahead log into the database and empties the log, so that damage to the log costs no more than that.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import sqlite3
 import threading
@@ -22,7 +27,8 @@ import orjson
 import zstandard
 
 from adjudge.core.ask import Reply
-from adjudge.data.call_file import closed_if_refused, open_to_write, store_error
+from adjudge.data.call_claims import Claims, Standing
+from adjudge.data.call_file import BUSY_SECONDS, closed_if_refused, open_to_write, store_error
 from adjudge.data.call_rows import (
     Attempt,
     Codec,
@@ -37,11 +43,14 @@ from adjudge.data.call_rows import (
 )
 from adjudge.errors import StoreError
 
-__all__ = ["CallWriter", "Flush", "Save", "SaveUses"]
+__all__ = ["CallWriter", "Claim", "Flush", "Release", "Save", "SaveUses"]
 
 _LEVEL: Final = 3
-_BATCH: Final = 256
+_BATCH: Final = 200  # a call is an attempt and an answer: no more than 100 answers
 _BATCH_SECONDS: Final = 0.05
+_SYNC_ANSWERS: Final = 100
+_SYNC_SECONDS: Final = 1.0
+_SYNC_WAIT: Final = 100  # milliseconds for readers to end before the log is emptied
 _SAMPLES: Final = 512  # requests and replies from which the dictionary is made
 _DICTIONARY_BYTES: Final = 64 * 1024
 
@@ -54,6 +63,7 @@ class Save:
     request: StoredRequest
     reply: Reply
     future: asyncio.Future[Reply]
+    replaces: bool = False
     stored: Reply | None = None
 
 
@@ -67,12 +77,35 @@ class SaveUses:
 
 @dataclass
 class Flush:
-    """Says when everything before it is written."""
+    """Says when everything before it is written.
 
+    Args:
+        sync: have it where no power cut can take it, too.
+        done: set then.
+    """
+
+    sync: bool = False
     done: threading.Event = field(default_factory=threading.Event)
 
 
-Item = Save | SaveUses | Attempt | Flush
+@dataclass
+class Claim:
+    """A question that is about to be asked; its future brings back who is to ask it."""
+
+    key: bytes
+    anew: bool
+    future: asyncio.Future[Standing]
+    standing: Standing = "ours"
+
+
+@dataclass
+class Release:
+    """A question that was claimed and brought no answer."""
+
+    key: bytes
+
+
+Item = Save | SaveUses | Attempt | Flush | Claim | Release
 
 _Row = tuple[bytes, int, bytes, bytes, int]
 """Key, codec, request, reply and checksum."""
@@ -84,14 +117,16 @@ class CallWriter:
     Args:
         path: of the SQLite file.
         run: row of the run in the table of runs.
+        is_shared: whether other processes may write the store.
 
     Raises:
         StoreError: it cannot be opened.
         sqlite3.Error: it cannot be read.
     """
 
-    def __init__(self, path: Path, run: int) -> None:
+    def __init__(self, path: Path, run: int, *, is_shared: bool = False) -> None:
         self.path = path
+        self.is_shared = is_shared
         self.broken: StoreError | None = None
         self._run = run
         self._connection = open_to_write(path)
@@ -102,6 +137,9 @@ class CallWriter:
         self._packing = 0
         with closed_if_refused(self._connection):
             self._load_dictionary()
+            self._claims = Claims(self._connection) if is_shared else None
+        self._unsynced = 0  # answers that are committed and not synchronised
+        self._sync_at: float | None = None  # when what is committed is to be synchronised; None if nothing is
         self._waiting: list[Item] = []
         self._turn: asyncio.AbstractEventLoop | None = None  # that hands them over when it is done
         self._taken: list[Item] = []
@@ -137,13 +175,16 @@ class CallWriter:
             items, self._waiting = self._waiting, []
             self._queue.put(items)
 
-    def flush(self) -> None:
+    def flush(self, *, sync: bool = False) -> None:
         """Wait until everything handed over so far is written.
+
+        Args:
+            sync: and is where no power cut can take it.
 
         Raises:
             StoreError: it could not be.
         """
-        flush = Flush()
+        flush = Flush(sync)
         self.put(flush)
         self._hand_over()
         flush.done.wait()
@@ -170,14 +211,22 @@ class CallWriter:
         while True:
             batch, last = self._next_batch()
             try:
-                if self.broken is None and batch:
-                    self._commit(batch)
+                if self.broken is None:
+                    if batch:
+                        self._commit(batch)
+                    if self._claims is not None:
+                        self._claims.beat()
+                    if self._sync_at is not None and (last or self._is_due(batch)):
+                        self._sync()
             except sqlite3.Error as error:
                 self._break(store_error(self.path, error))
             except Exception as error:  # noqa: BLE001 (whatever it is, the calls in flight must hear of it)
                 self._break(StoreError(f"call store {self.path}: {error!r}"))
             self._answer(batch)
             if last:
+                if self._claims is not None:
+                    with suppress(sqlite3.Error):  # then they are taken over
+                        self._claims.close()
                 self._connection.close()
                 return
 
@@ -187,9 +236,16 @@ class CallWriter:
         self.broken = error
 
     def _next_batch(self) -> tuple[list[Item], bool]:
-        """Wait for one item, then take what is there; whether it is the last batch."""
+        """Wait for one item, or until it is time to synchronise; then take what is there.
+
+        Returns:
+            What is to be committed, and whether it is the last batch.
+        """
         if not self._taken:
-            self._take(self._queue.get())
+            try:
+                self._take(self._queue.get(timeout=self._seconds_to_wait))
+            except queue.Empty:
+                return [], False
         until = time.monotonic() + _BATCH_SECONDS
         with suppress(queue.Empty):
             while not self._is_ending and len(self._taken) < _BATCH and time.monotonic() < until:
@@ -208,17 +264,56 @@ class CallWriter:
         self._insert_calls([item for item in batch if isinstance(item, Save)])
         self._insert_attempts([item for item in batch if isinstance(item, Attempt)])
         self._replace_uses({item.unit: item.uses for item in batch if isinstance(item, SaveUses)})
+        if self._claims is not None:
+            self._claims.release([item.key for item in batch if isinstance(item, Save | Release)])
+            for item in batch:
+                if isinstance(item, Claim):
+                    item.standing = self._claims.claim(item.key, anew=item.anew)
         self._connection.execute("COMMIT")
+        self._unsynced += sum(isinstance(item, Save) for item in batch)
+        if self._sync_at is None:
+            self._sync_at = time.monotonic() + _SYNC_SECONDS
         if len(self._samples) >= _SAMPLES:
             self._make_dictionary()
 
+    @property
+    def _seconds_to_wait(self) -> float | None:
+        beat = None if self._claims is None or self.broken is not None else self._claims.seconds_to_beat
+        return min((each for each in (beat, self._seconds_to_sync) if each is not None), default=None)
+
+    @property
+    def _seconds_to_sync(self) -> float | None:
+        if self._sync_at is None or self.broken is not None:
+            return None
+        return max(self._sync_at - time.monotonic(), 0.0)
+
+    def _is_due(self, batch: list[Item]) -> bool:
+        """Whether what is committed must be synchronised before anything else is."""
+        is_asked_for = any(isinstance(item, Flush) and item.sync for item in batch)
+        return is_asked_for or self._unsynced >= _SYNC_ANSWERS or self._seconds_to_sync == 0
+
+    def _sync(self) -> None:
+        """Have everything committed in the database file, on the disk, and the log empty.
+
+        SQLite synchronises the log, then the database, and cuts the log off. Where a reader of another
+        process holds the log, its content stays there until the next time and is synchronised as it is.
+        """
+        self._connection.execute(f"PRAGMA busy_timeout = {_SYNC_WAIT}")
+        (is_held, _, _) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self._connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
+        log = self.path.with_name(f"{self.path.name}-wal")
+        if is_held and log.is_file():
+            with log.open("r+b") as file:
+                os.fsync(file.fileno())
+        self._unsynced, self._sync_at = 0, None
+
     def _answer(self, batch: list[Item]) -> None:
         """Tell everybody who waits, once per event loop."""
-        saves: dict[asyncio.AbstractEventLoop, list[Save]] = {}
+        saves: dict[asyncio.AbstractEventLoop, list[Save | Claim]] = {}
         for item in batch:
             if isinstance(item, Flush):
                 item.done.set()
-            elif isinstance(item, Save):
+            elif isinstance(item, Save | Claim):
                 saves.setdefault(item.future.get_loop(), []).append(item)
         for loop, group in saves.items():
             with suppress(RuntimeError):  # a loop that is closed waits for nothing
@@ -238,8 +333,10 @@ class CallWriter:
         for item, row in zip(saves, rows, strict=True):
             if all_new:
                 item.stored = item.reply
+            elif item.replaces:
+                item.stored = self._replace(row, item.reply)
             else:
-                item.stored = self._stored_reply(item.key) or self._replace_torn(row, item.reply)
+                item.stored = self._stored_reply(item.key) or self._replace(row, item.reply)
 
     def _row(self, item: Save) -> _Row:
         self._insert_model(orjson.dumps(item.request.model, option=orjson.OPT_SORT_KEYS).decode())
@@ -256,7 +353,7 @@ class CallWriter:
         except TornRowError:
             return None
 
-    def _replace_torn(self, values: _Row, reply: Reply) -> Reply:
+    def _replace(self, values: _Row, reply: Reply) -> Reply:
         self._connection.execute(
             "INSERT OR REPLACE INTO calls (key, codec, request, reply, checksum) VALUES (?, ?, ?, ?, ?)",
             values,
@@ -325,11 +422,16 @@ class CallWriter:
         self._packing = dictionary
 
 
-def _resolve(group: list[Save], broken: StoreError | None) -> None:
+def _resolve(group: list[Save | Claim], broken: StoreError | None) -> None:
     for item in group:
         if item.future.done():
             continue
-        if item.stored is not None and broken is None:
+        if isinstance(item, Claim):
+            if broken is None:
+                item.future.set_result(item.standing)
+            else:
+                item.future.set_exception(StoreError(str(broken)))
+        elif item.stored is not None and broken is None:
             item.future.set_result(item.stored)
         else:
             item.future.set_exception(StoreError(str(broken)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import orjson
 
 from adjudge.core.ask import Reply, Usage
 from adjudge.data.call_ahead import Ahead, StoredUse
+from adjudge.data.call_claims import Standing
 from adjudge.data.call_file import (
     STORE,
     closed_if_refused,
@@ -35,12 +37,14 @@ from adjudge.data.call_rows import (
     reply_from_json,
     request_from_json,
 )
-from adjudge.data.call_writer import CallWriter, Save, SaveUses
+from adjudge.data.call_writer import CallWriter, Claim, Release, Save, SaveUses
 from adjudge.data.run_dir import read_run_info
+from adjudge.errors import StoreError
 
 __all__ = ["STORE", "CallReader", "CallStore", "CallTotals", "Spent", "find_store"]
 
 _CACHE_KB = 65_536
+_LOOK_SECONDS = 0.2  # between two looks whether another process has its answer
 SEARCH_PREFIX = "search/"  # of the name of a search engine, where a model has its provider
 
 
@@ -93,12 +97,13 @@ class CallTotals:
 class CallStore:
     """The store as one run writes it. Lookups come from the calling thread, writes go to a thread."""
 
-    def __init__(self, path: Path, run: str) -> None:
+    def __init__(self, path: Path, run: str, *, is_shared: bool = False) -> None:
         """Open or make it.
 
         Args:
             path: of the SQLite file.
             run: name of the run, as `run_name` makes it.
+            is_shared: whether other processes may write it at the same time.
 
         Raises:
             StoreError: it cannot be written, or it is none of ours.
@@ -112,7 +117,7 @@ class CallStore:
             self._codec = Codec(self._connection)
             self._run = self._find_run(run)
             self._ahead = Ahead(self._connection, self._run)
-            self._writer = CallWriter(path, self._run)
+            self._writer = CallWriter(path, self._run, is_shared=is_shared)
 
     def _find_run(self, name: str) -> int:
         self._connection.execute("INSERT OR IGNORE INTO runs (name) VALUES (?)", (name,))
@@ -140,8 +145,16 @@ class CallStore:
         except sqlite3.Error as error:
             raise store_error(self.path, error) from error
 
-    async def save(self, key: bytes, request: StoredRequest, reply: Reply) -> Reply:
+    async def save(
+        self, key: bytes, request: StoredRequest, reply: Reply, *, replaces: bool = False
+    ) -> Reply:
         """Commit an answered call.
+
+        Args:
+            key: of the request.
+            request: without what only the server sees.
+            reply: of the model.
+            replaces: whether it takes the place of a stored reply that could not be read.
 
         Returns:
             What stands in the store from now on: another process that shares it may have been first, and
@@ -151,8 +164,41 @@ class CallStore:
             StoreError: it could not be committed.
         """
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._writer.put(Save(key, request, reply, future))
-        return await future
+        self._writer.put(Save(key, request, reply, future, replaces))
+        saved = await future
+        if replaces:
+            self._ahead.forget(key)
+        return saved
+
+    async def claim(self, key: bytes, *, anew: bool = False) -> Reply | None:
+        """Claim a question that is about to be asked, in a store that other processes write.
+
+        Args:
+            key: of the request.
+            anew: ask it although it is answered.
+
+        Returns:
+            None where this process is to ask it; else the answer of the process that did, once it is there.
+
+        Raises:
+            StoreError: the claim could not be written.
+        """
+        while self._writer.is_shared:
+            future: asyncio.Future[Standing] = asyncio.get_running_loop().create_future()
+            self._writer.put(Claim(key, anew, future))
+            standing = await future
+            if standing == "stored" and (reply := self.find(key)) is not None:
+                return reply
+            if standing != "held":
+                break
+            await asyncio.sleep(_LOOK_SECONDS)
+        return None
+
+    def release(self, key: bytes) -> None:
+        """End the claim of a question that brought no answer."""
+        if self._writer.is_shared:
+            with suppress(StoreError):  # a store that is broken says so to who saves
+                self._writer.put(Release(key))
 
     def note(self, attempt: Attempt) -> None:
         """Write down that a model was asked; committed with the next call."""
@@ -207,9 +253,7 @@ class CallStore:
         Raises:
             StoreError: it could not be written.
         """
-        self._writer.flush()
-        with store_errors(self.path):
-            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        self._writer.flush(sync=True)
 
     def close(self) -> None:
         """Write what waits and close; may be called twice.

@@ -36,6 +36,7 @@ from adjudge.data.pearmut_export import write_pearmut_submissions
 from adjudge.data.pearmut_submissions import read_pearmut_submissions
 from adjudge.data.plain_scores import FORMS, read_plain_scores
 from adjudge.data.records import read_records, write_records
+from adjudge.data.run_dir import read_run_info
 from adjudge.data.spreadsheet import write_judgements, write_spreadsheet
 from adjudge.data.submission_lines import read_campaign_file, write_campaign_file
 from adjudge.data.submission_records import campaign_test_set, final_records, select_lp
@@ -122,10 +123,18 @@ def _read_with_texts(path: Path, name: str, lp: str | None) -> Content:
         return Content(test_set=said.test_set, records=said.records, met=said.met)
     loaded, records = load(path, lp, form=name), None
     if name == "run":
-        records = _of_lp(read_records(path), lp)
-    elif name == "ment-jsonl":
+        return Content(test_set=loaded, records=_of_lp(read_records(path), lp), origin=_origin_of(path))
+    if name == "ment-jsonl":
         records = read_ment_ratings(path, lp)
     return Content(test_set=loaded, records=records)
+
+
+def _origin_of(run: Path) -> Path | None:
+    """The file that a run has judged, where it is still there and judgements can be written into it."""
+    origin = read_run_info(run).test_set.get("origin")
+    if not isinstance(origin, str) or not (path := run / origin).is_file():
+        return None
+    return path if find_format(detect(path)).is_marked_up else None
 
 
 def _readable(form: str) -> str:
@@ -236,9 +245,10 @@ def _check(content: Content, target: Format) -> None:
         why = "and the input has judgements alone" if content.records else "and the input has no judgements"
         raise UsageError(f"{target.name} says who judged what when, {why}")
     if target.is_marked_up and (content.origin is None or not content.records):
+        what = "the file that was judged is not known" if content.records else "there are no records to write"
         raise UsageError(
-            f"{target.name} is written into the file that was judged: records are wanted, and the file "
-            "with --test-set"
+            f"{target.name} is written into the file that was judged, and {what}: give a run or records, "
+            "and that file with --test-set FILE"
         )
     if target.has_records and content.records is None:
         raise UsageError(f"{target.name} holds records, and the input is a test set without any")

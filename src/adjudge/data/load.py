@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from adjudge.core.keywords import checks_keywords
 from adjudge.core.language import canonical_lp
 from adjudge.core.segment import TestSet
 from adjudge.data.appraise_batches import batches_test_set, read_batches
@@ -35,7 +36,7 @@ from adjudge.data.xlsx import read_xlsx
 from adjudge.data.xml_files import check_type, root_name
 from adjudge.errors import DataError, UsageError
 
-__all__ = ["detect", "find_path", "load", "load_lines"]
+__all__ = ["detect", "find_path", "load", "load_chosen", "load_lines"]
 
 _FIRST_LINES: Final = {
     rb"system\tdoc": "mqm-tsv",
@@ -82,6 +83,7 @@ _FOLDERS: Final = (
 )
 
 
+@checks_keywords()
 def load(path: Path | str, lp: str | None = None, *, form: str | None = None) -> TestSet:
     """Load a test set.
 
@@ -275,3 +277,46 @@ def load_lines(
         raise UsageError(f"no file {str(missing[0])!r}")
     (name,) = split_names([str(source)], "source")
     return read_files(Path(source), systems, refs, lp, name)
+
+
+def load_chosen(
+    test_set: Path | str | None,
+    lp: str | None,
+    files: tuple[Path | None, Sequence[str] | None, Sequence[str] | None],
+    systems: str | Sequence[str] | None,
+    limit: int | None,
+) -> TestSet:
+    """Load a test set from a path or from line-aligned files, and keep what was chosen.
+
+    Args:
+        test_set: folder, file or name.
+        lp: language pair.
+        files: source, translations and references as line-aligned files.
+        systems: names to keep, a list or one text with commas; None for all.
+        limit: first segments to keep.
+
+    Raises:
+        UsageError: both a test set and files, neither, or files that lack their source.
+    """
+    source, translations, references = files
+    _refuse_mixtures(test_set, source, [*(translations or []), *(references or [])])
+    if source is None:
+        chosen = load(_required(test_set), lp=lp)
+    else:
+        chosen = load_lines(source, translations or [], references or [], lp=lp)
+    if isinstance(systems, str):
+        systems = [name.strip() for name in systems.split(",") if name.strip()]
+    return chosen.select(systems=systems, limit=limit)
+
+
+def _refuse_mixtures(test_set: Path | str | None, source: Path | None, others: Sequence[str]) -> None:
+    if test_set is not None and (source is not None or others):
+        raise UsageError(f"give either the test set {str(test_set)!r} or files with -s, -t and -r; not both")
+    if source is None and others:
+        raise UsageError(f"-t and -r need the source that {others[0]!r} belongs to: add -s FILE")
+
+
+def _required(test_set: Path | str | None) -> Path | str:
+    if test_set is None:
+        raise UsageError("give a TEST_SET, or line-aligned files with -s and -t")
+    return test_set

@@ -9,6 +9,7 @@ from sys import intern
 from typing import Any, Final, Literal, cast
 
 from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Match, Preference, Record, Side, Verdict
+from adjudge.core.keywords import checks_keywords
 from adjudge.core.protocol import is_number
 from adjudge.core.typology import SEVERITIES, Severity
 from adjudge.data.files import read_json_lines, render_json_line, write_bytes
@@ -43,6 +44,7 @@ _SPAN_KEYS: Final = frozenset(
 _NO_COUNTS: Final[Mapping[Severity, int]] = {}
 
 
+@checks_keywords()
 def read_records(path: Path | str) -> list[Record]:
     """Read the records of a JSONL file or a run directory, in file order.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -40,8 +40,18 @@ class Keeper(Protocol):
         """The reply to a request, if it is known."""
         ...
 
-    async def save(self, key: bytes, request: StoredRequest, reply: Reply) -> Reply:
+    async def save(
+        self, key: bytes, request: StoredRequest, reply: Reply, *, replaces: bool = False
+    ) -> Reply:
         """Keep an answer, and return the one that counts."""
+        ...
+
+    async def claim(self, key: bytes, *, anew: bool = False) -> Reply | None:
+        """Claim a question, or wait for the answer of the process that is asking it."""
+        ...
+
+    def release(self, key: bytes) -> None:
+        """End the claim of a question that brought no answer."""
         ...
 
     def note(self, attempt: Attempt) -> None:
@@ -75,6 +85,8 @@ class Asker:
         self.seed = seed
         self._offline = offline
         self._in_flight: dict[bytes, asyncio.Task[Reply]] = {}
+        self._forgotten: set[bytes] = set()
+        self._renewed: set[bytes] = set()
         self._matches = 0
         self._mismatches = 0
 
@@ -83,10 +95,14 @@ class Asker:
         return UnitAsk(self, subject)
 
     def find(self, key: bytes) -> Reply | None:
-        """The stored reply to a request; None where it is missing."""
-        stored = self.store.find(key)
+        """The stored reply to a request; None where it is missing or forgotten."""
+        stored = None if key in self._forgotten else self.store.find(key)
         self.tally.from_store += stored is not None and not is_search(stored.model)
         return stored
+
+    def forget(self, keys: Iterable[bytes]) -> None:
+        """Ask these questions anew although they are stored; each of them once in a session."""
+        self._forgotten |= {*keys} - self._renewed
 
     async def obtain(self, model: OpenModel, request: Request) -> Reply:
         """Put a request that is not stored to the model, once for everybody who asks it now.
@@ -106,8 +122,16 @@ class Asker:
         return await asyncio.shield(task)
 
     async def _pay(self, model: OpenModel, request: Request) -> Reply:
+        replaces = request.key in self._forgotten
+        if (elsewhere := await self.store.claim(request.key, anew=replaces)) is not None:
+            self.tally.from_store += not is_search(elsewhere.model)
+            return elsewhere
         began, when = time.monotonic(), _now()
-        reply = await model.reply(request)
+        try:
+            reply = await model.reply(request)
+        except BaseException:
+            self.store.release(request.key)
+            raise
         seconds = round(time.monotonic() - began, 3)
         most = NOTHING if model.remote is None else unsure_of(request, reply)
         attempt = Attempt(request.key, when, seconds, usage=reply.usage, model=model.billed, most=most)
@@ -116,7 +140,13 @@ class Asker:
             self.tally.searched += 1
         else:
             self.tally.add(reply)
-        return await self.store.save(request.key, stored_request(model.identity, request), reply)
+        saved = await self.store.save(
+            request.key, stored_request(model.identity, request), reply, replaces=replaces
+        )
+        if replaces:
+            self._renewed.add(request.key)
+            self._forgotten.discard(request.key)
+        return saved
 
     def _landed(self, key: bytes, task: asyncio.Task[Reply]) -> None:
         del self._in_flight[key]
@@ -250,6 +280,20 @@ class UnitAsk:
             unfound=log.unfound,
         )
 
+    @property
+    def refused(self) -> set[bytes]:
+        """Keys of the calls whose stored replies could not be used."""
+        return {
+            use.key
+            for use, known in zip(self._log.uses, self._log.stored, strict=True)
+            if known and use.reason
+        }
+
+    @property
+    def from_store(self) -> int:
+        """How many of its answers were stored before."""
+        return sum(self._log.stored)
+
     def _next_sample(self, digest: bytes, about: About) -> int:
         """How often this unit asked just this before; ten samples are ten calls, two agents share one."""
         same = (digest, about.stage, about.role)
@@ -285,12 +329,14 @@ class _Log:
     Args:
         mark: makes the delimiters of its texts; what is stored needs none.
         uses: in the order asked.
+        stored: of each use, whether its answer was stored before.
         all_stored: whether every answer was stored before: then most likely its uses are too.
         answered, roles, served, unfound: as in `Trail`.
     """
 
     mark: Callable[[], str]
     uses: list[Use] = field(default_factory=list)
+    stored: list[bool] = field(default_factory=list)
     all_stored: bool = True
     answered: int = 0
     roles: set[str] = field(default_factory=set)
@@ -348,8 +394,10 @@ class _Question:
         key = call_key(self._model.identity, request, self._digest)
         use = len(self._log.uses)
         self._log.uses.append(Use(key, request.about.stage, request.about.role))
+        self._log.stored.append(False)
         self._asked += 1
         if (stored := self._asker.find(key)) is not None:
+            self._log.stored[use] = True
             self._log.answered += not is_search(stored.model)
             self._asker.tally.masked += _is_masked(stored, request)
             return stored, use

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from adjudge.core.annotation import Record
+from adjudge.core.keywords import checks_keywords
 from adjudge.core.run import Run
 from adjudge.core.score import Scores
 from adjudge.core.typology import Weights
@@ -17,6 +18,7 @@ from adjudge.scoring.score import score as score_judged
 __all__ = ["score"]
 
 
+@checks_keywords()
 def score(
     run_or_records: Run | Iterable[Record] | Path | str,
     *,

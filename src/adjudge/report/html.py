@@ -21,6 +21,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from adjudge.core.annotation import Record
+from adjudge.core.keywords import checks_keywords
 from adjudge.core.language import canonical_lp
 from adjudge.core.run import Run
 from adjudge.core.segment import TestSet
@@ -51,6 +52,7 @@ _SERVED: Final = ("text.js", "said.js", "served.js", "report.js")
 _LONGEST: Final = 16
 
 
+@checks_keywords()
 def report(  # noqa: PLR0913 (what a report can be asked for; every one has its default)
     judged: Judged | Path | str | Sequence[Judged | Path | str],
     out: Path | str,

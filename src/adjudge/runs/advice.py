@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final, Protocol, runtime_checkable
 
 from adjudge.core.segment import Subject
-from adjudge.errors import UsageError
+from adjudge.errors import FailureReason, UsageError
 from adjudge.judges import Repeated, Sampled
 from adjudge.llm.models import Models
 from adjudge.llm.providers import COMPATIBLE, PROVIDERS
-from adjudge.runs.annotators import Annotator
+from adjudge.runs.annotators import Annotator, settings_of
 from adjudge.runs.units import Plan
 
-__all__ = ["Advising", "advise", "check_logprobs", "check_roles", "roles_of", "serves"]
+__all__ = ["Advising", "advise", "check_logprobs", "check_roles", "remedy_for", "roles_of", "serves"]
+
+_FORM: Final = "try --json-schema off (or on), or another --model; `adjudge trace OUT` shows the replies"
+_BODY: Final = "check that --base-url leads to an OpenAI-compatible server, and try another --model"
+_LATER: Final = "check the server, or lower --concurrency or raise --timeout"
+_REMEDIES: Final[Mapping[FailureReason, str]] = {
+    **dict.fromkeys(("ambiguous", "count", "label", "parse", "range", "schema"), _FORM),
+    **dict.fromkeys(("bad_envelope", "encoding", "not_json", "oversize"), _BODY),
+    **dict.fromkeys(("connection", "server_error", "timeout"), _LATER),
+    "empty": "try --json-schema off, or another --model",
+    "logprob": "choose a --model that gives log-probabilities, or draw samples with --samples",
+    "model_mismatch": "if this is the same model, add --served-as NAME; else correct --model",
+    "no_answer": "the model spends its tokens on thinking: try --effort low, or another --model",
+    "refused": "the model or a content filter refuses these texts: try another --model or filter",
+    "too_long": "lower --context, shorten --terms, or choose a --model with a longer context",
+    "truncated": "answers are longer than their token limit: try --effort low, or another --model",
+}
+_WITHOUT_TOOLS: Final = frozenset({"bad_envelope", "count", "empty", "no_answer", "parse", "schema"})
 
 _LOOK: Final = 20  # translations that a judge may look at
 
@@ -55,6 +72,13 @@ def advise(annotator: Annotator, models: Models | None, plan: Plan) -> tuple[str
     check_logprobs(models, judge.needs_logprobs)
     subjects = list(islice((unit.subject for unit in plan if unit.is_there), _LOOK))
     return judge.advise(models.name, plan.test_set.lps, subjects)
+
+
+def remedy_for(annotator: Annotator, reason: FailureReason) -> str:
+    """Say which options to change where every judgement fails for one reason."""
+    if settings_of(annotator).get("tools") == "native" and reason in _WITHOUT_TOOLS:
+        return "the model may not call tools: try --tools xml, or another --model"
+    return _REMEDIES.get(reason, _FORM)
 
 
 def check_logprobs(models: Models, roles: Iterable[str]) -> None:

@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, Final, TypeGuard
 
 from adjudge.core.judge import Judge, Metric, Profile
 from adjudge.core.loading import choices_of
@@ -31,6 +31,10 @@ _IDENTITY = frozenset({"name", "profile", "prompts"})  # said elsewhere in the s
 _SAID = frozenset({"samples", "temperature"})
 
 
+_NEURAL: Final = ("comet", "metricx", "bleurt", "bertscore", "unite", "kiwi")
+"""Words in names of metrics that a bridge starts."""
+
+
 def load_annotator(
     name: str,
     *,
@@ -46,8 +50,14 @@ def load_annotator(
     from adjudge.judges import JUDGES, load_judge
     from adjudge.metrics import METRICS, load_metric
 
-    judges, metrics = _names("adjudge.judges", JUDGES), _names("adjudge.metrics", METRICS)
+    judges, metrics = names_in("adjudge.judges", JUDGES), names_in("adjudge.metrics", METRICS)
     if name not in {*judges, *metrics}:
+        if any(word in name.casefold() for word in _NEURAL):
+            raise UsageError(
+                f'{name} runs in an environment of its own: adjudge run bridge --command "PROGRAM" '
+                f"--name {name}; docs/bridge.md has the programs of COMET and MetricX. Scores that are there "
+                "already are read by score, rank and meta as they are"
+            )
         near = difflib.get_close_matches(name, [*judges, *metrics], n=1)
         raise UsageError(
             f"no judge and no metric {name!r}; there are the judges {', '.join(judges)}, and the metrics "
@@ -60,8 +70,8 @@ def load_annotator(
     return load_metric(name, settings or {})
 
 
-def _names(group: str, ours: Mapping[str, str]) -> list[str]:
-    """Of ours, then of those that other packages bring."""
+def names_in(group: str, ours: Mapping[str, str]) -> list[str]:
+    """Return the names of ours, then of those that other packages bring in an entry point group."""
     return [*dict.fromkeys((*ours, *(entry.name for entry in entry_points(group=group))))]
 
 

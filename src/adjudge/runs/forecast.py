@@ -17,6 +17,7 @@ from typing import Final, Unpack
 
 from adjudge.core.ask import Usage
 from adjudge.core.judge import Calls
+from adjudge.core.keywords import checks_keywords
 from adjudge.core.segment import TestSet
 from adjudge.data.calls import CallReader
 from adjudge.llm.prices import Price, batch_name
@@ -24,7 +25,7 @@ from adjudge.llm.tokens import Tokens
 from adjudge.runs.annotators import Annotator, is_judge
 from adjudge.runs.experience import Experience, learn
 from adjudge.runs.job import Job, prepare
-from adjudge.runs.options import Options
+from adjudge.runs.options import RunOptions, choose
 from adjudge.runs.rehearsal import Rehearsal, Sums
 from adjudge.runs.run import run_to_end
 
@@ -78,12 +79,13 @@ class Forecast:
         }
 
 
+@checks_keywords(RunOptions)
 def forecast(
     judge: Annotator | str,
-    test_set: TestSet | Path | str,
+    test_set: TestSet | Path | str | None = None,
     *,
     out: Path | str | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[RunOptions],
 ) -> Forecast:
     """What a run will ask and cost; nothing is sent, and no key is needed.
 
@@ -99,16 +101,18 @@ def forecast(
     return run_to_end(aforecast(judge, test_set, out=out, **options))
 
 
+@checks_keywords(RunOptions)
 async def aforecast(
     judge: Annotator | str,
-    test_set: TestSet | Path | str,
+    test_set: TestSet | Path | str | None = None,
     *,
     out: Path | str | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[RunOptions],
 ) -> Forecast:
     """What a run will ask and cost, in an event loop of yours; see `forecast`."""
-    options["dry"] = True
-    return await forecast_job(prepare(judge, test_set, NOWHERE if out is None else out, **options))
+    chosen, rest = choose(judge, test_set, options)
+    rest["dry"] = True
+    return await forecast_job(prepare(judge, chosen, NOWHERE if out is None else out, **rest))
 
 
 async def forecast_job(job: Job, look: int = _LOOK) -> Forecast:

@@ -15,6 +15,7 @@ from adjudge.core.run import RunInfo
 from adjudge.core.score import Signature
 from adjudge.core.search import NO_ENGINE
 from adjudge.core.segment import TestSet
+from adjudge.core.wording import read_share
 from adjudge.data.calls import STORE, Spent
 from adjudge.data.load import load
 from adjudge.data.pair_files import read_pairs
@@ -53,6 +54,8 @@ class Job:
         width: units of work at a time.
         seed: of sampling.
         offline: ask nobody.
+        retry_failed: ask again what failed because its stored replies could not be read.
+        may_all_fail: go on although the first units all fail for one reason.
         prices: of every model that may be paid, None where unknown.
         budget: limits of what may be paid.
         progress: show it.
@@ -73,6 +76,8 @@ class Job:
     width: int = _CONCURRENCY
     seed: int = 0
     offline: bool = False
+    retry_failed: bool = False
+    may_all_fail: bool = False
     prices: Mapping[str, Price | None] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
     progress: bool = False
@@ -81,6 +86,12 @@ class Job:
     base: Path | None = None
     open_meter: Callable[[Mapping[str, Price | None], Budget, Mapping[str, Spent]], Meter] = Meter
     options: Options = field(default_factory=Options)
+
+    @property
+    def _origin(self) -> dict[str, object]:
+        """The file of the test set, seen from the run directory."""
+        origin = self.options.get("origin")
+        return {} if origin is None else {"origin": _seen_from(Path(origin), self.out)}
 
     def info(self) -> RunInfo:
         """What `run.json` says before the first unit is judged."""
@@ -93,7 +104,7 @@ class Job:
             low=getattr(self.annotator, "low", None),
             high=getattr(self.annotator, "high", None),
             settings=self.settings,
-            test_set=describe_test_set(self.plan.whole, self.plan.systems),
+            test_set=describe_test_set(self.plan.whole, self.plan.systems) | self._origin,
             counts={"judged": 0, "failed": 0, "pending": len(self.plan)},
         )
 
@@ -140,6 +151,8 @@ def prepare(
         width=options.get("concurrency", _CONCURRENCY),
         seed=options.get("seed", 0),
         offline=options.get("reparse", False),
+        retry_failed=options.get("retry_failed", False),
+        may_all_fail=read_share(options.get("max_failed", 0.0)) == 1,
         prices=prices,
         budget=budget,
         progress=options.get("progress", False),
@@ -228,8 +241,27 @@ def _refuse_unused(annotator: Annotator, options: Options) -> None:
     is_ours = is_metric(annotator) and type(annotator).__module__.startswith(_METRICS)
     if given := [name for name in ("context", "terms") if is_ours and options.get(name)]:
         raise UsageError(f"--{given[0]}: {annotator.name} is a metric and reads one translation at a time")
+    if options.get("retry_failed", False):
+        _refuse_retry(annotator, options)
     if options.get("workers") is not None and options.get("engine", "local") != "ray":
         raise UsageError("--workers is for --engine ray; leave it out, or choose that engine")
+
+
+def _refuse_retry(annotator: Annotator, options: Options) -> None:
+    """Refuse to ask failed units again where that cannot be done.
+
+    Raises:
+        UsageError: nobody is asked, or the answers are in stores of several parts.
+    """
+    why = {
+        f"{annotator.name} is a metric and asks no model": is_metric(annotator),
+        "--reparse asks nothing": options.get("reparse", False),
+        "merge the shards first, then retry in the whole run": options.get("shard") is not None,
+        "leave --engine out: the same command finishes on this machine": options.get("engine", "local")
+        != "local",
+    }
+    if found := [words for words, holds in why.items() if holds]:
+        raise UsageError(f"--retry-failed: {found[0]}")
 
 
 def _fitted(annotator: Annotator, models: Models | None, options: Options) -> tuple[Annotator, Models | None]:
@@ -330,11 +362,16 @@ def _settings(annotator: Annotator, models: Models | None, plan: Plan, options: 
 
 
 def _places(store: Path, out: Path) -> dict[str, object]:
-    """Where the store is, seen from the run directory, so that both may move together."""
+    """Where the store is."""
+    return {"store": _seen_from(store, out)}
+
+
+def _seen_from(path: Path, out: Path) -> str:
+    """A path as seen from the run directory, so that both may move together."""
     try:
-        return {"store": os.path.relpath(store, out)}
+        return os.path.relpath(path, out)
     except ValueError:  # another drive
-        return {"store": str(store)}
+        return str(path)
 
 
 def _digest(plan: Plan) -> str:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import time
+import warnings
+from collections import Counter
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, closing, suppress
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from adjudge.core.annotation import Preference, Record
 from adjudge.core.judge import Judge
 from adjudge.core.run import RunInfo
+from adjudge.core.wording import count
 from adjudge.data.call_layers import open_store
 from adjudge.data.call_rows import run_name
 from adjudge.data.calls import CallStore, CallTotals
-from adjudge.errors import AnswerError, DataError
+from adjudge.errors import AnswerError, DataError, DataWarning, FailureReason, UniformFailureError
 from adjudge.llm.ask import Asker, UnitAsk
 from adjudge.llm.batch.ledger import refuse_open_batches
 from adjudge.llm.budget import Meter
@@ -25,7 +28,7 @@ from adjudge.llm.limits import Load
 from adjudge.llm.models import Models
 from adjudge.llm.tally import Tally
 from adjudge.meta.ranking.schedules import Standings
-from adjudge.runs.advice import roles_of, serves
+from adjudge.runs.advice import remedy_for, roles_of, serves
 from adjudge.runs.job import Job
 from adjudge.runs.journal import Entry, Journal, Kept
 from adjudge.runs.judging import Outcome as Judged
@@ -36,7 +39,11 @@ from adjudge.runs.suspicion import with_suspicion
 from adjudge.runs.units import Slot, Unit
 from adjudge.runs.work import Judging, work
 
-__all__ = ["JudgeSession"]
+__all__ = ["UNIFORM", "JudgeSession"]
+
+UNIFORM: Final = 20
+"""Units that must fail for one reason, and none be judged before, until a run stops by itself."""
+_EXAMPLE: Final = 200  # characters of the first failure
 
 _GRACE: Final = 5.0  # seconds for calls in flight when a run is stopped: they are paid
 _INFO_SECONDS: Final = 10.0
@@ -55,12 +62,24 @@ class JudgeSession(Session):
         self.standings = Standings()
         self._kept = kept
         self._settled: dict[int, Entry] = {}
+        # of the first units, while all of them failed; None as soon as one was judged
+        self._reasons: Counter[FailureReason] | None = (
+            None if job.may_all_fail or job.offline or job.engine == "batch" else Counter()
+        )
 
     async def run(self, judge: Judge, models: Models) -> Outcome:
         """Judge every unit."""
         async with AsyncExitStack() as opened:
             store = opened.enter_context(
-                closing(open_store(self.job.store, run_name(self.start.secret), self.job.base))
+                closing(
+                    open_store(
+                        self.job.store,
+                        run_name(self.start.secret),
+                        self.job.base,
+                        # its own folder is locked: nobody else writes a store in there
+                        is_shared=self.job.store.resolve().parent != self.job.out.resolve(),
+                    )
+                )
             )
             models = self.open(models)
             opened.push_async_callback(models.close)
@@ -75,7 +94,9 @@ class JudgeSession(Session):
             offline=self.job.offline,
         )
         self.tally = asker.tally
-        before = {name: spent for name, spent in store.totals().spent.items() if name in self.job.prices}
+        totals = store.totals()
+        self._warn_of_lost(totals)
+        before = {name: spent for name, spent in totals.spent.items() if name in self.job.prices}
         self.meter = self.job.open_meter(self.job.prices, self.job.budget, before)
         models.charge(self.meter)
         try:
@@ -96,6 +117,19 @@ class JudgeSession(Session):
             identical=self.sink.identical,
             inconsistent=self.sink.inconsistent,
         )
+
+    def _warn_of_lost(self, totals: CallTotals) -> None:
+        """Warn of a store that holds fewer calls than earlier sessions have paid for."""
+        before = self.directory.before
+        asked = 0 if before is None else before.calls.get("asked", 0)
+        if totals.asked < asked:
+            warnings.warn(
+                f"call store {self.job.store}: run.json counts {count(asked, 'answered call')} of this run, "
+                f"the store has {totals.asked:,}; the store or its -wal file was deleted, damaged or "
+                "left behind. What is missing is asked and paid again",
+                DataWarning,
+                stacklevel=2,
+            )
 
     def open(self, models: Models) -> Models:
         """The models, as they are asked.
@@ -126,7 +160,10 @@ class JudgeSession(Session):
     async def _work(self, judge: Judge, asker: Asker, store: CallStore) -> None:
         async def judged(unit: Unit) -> Entry:
             if (entry := self._settled.pop(unit.index, None)) is None:
-                return await self._judge(judge, asker, unit)
+                entry = await self._judge(judge, asker, unit)
+                self._watch(unit, entry)
+                return entry
+            self._reasons = None
             asker.tally.from_store += entry.trail.answered
             asker.tally.add_trail(entry.trail)
             return entry
@@ -164,6 +201,12 @@ class JudgeSession(Session):
         """One record for every slot: a judgement, or the failure that stands in its place."""
         ask = asker.for_unit(unit.subject)
         found = await self._outcomes(judge, ask, unit) if unit.is_there else ()
+        has_failed = any(isinstance(each, AnswerError) for each in found)
+        if self.job.retry_failed and has_failed and (refused := ask.refused):
+            asker.tally.from_store -= ask.from_store
+            asker.forget(refused)
+            ask = asker.for_unit(unit.subject)
+            found = await self._outcomes(judge, ask, unit)
         wanted = sum(not slot.missing for slot in unit.slots)
         if len(found) != wanted:
             raise DataError(f"{judge.name} owes {wanted} judgements of {unit.subject.key}, gave {len(found)}")
@@ -177,6 +220,31 @@ class JudgeSession(Session):
         if isinstance(last := records[-1], Preference):  # the overall verdict is the last, where there is one
             self.standings.add(last)
         return Entry.of(records, ask.trail)
+
+    def _watch(self, unit: Unit, entry: Entry) -> None:
+        """Stop a run whose first units all fail for one and the same reason.
+
+        Raises:
+            UniformFailureError: they do; says what to change.
+        """
+        if self._reasons is None or not unit.is_there:
+            return
+        found = {reason for reason in entry.failures if reason != "missing"}
+        if entry.judged or len(found) != 1 or not found >= {*self._reasons}:
+            self._reasons = None
+            return
+        reason = cast("FailureReason", found.pop())
+        self._reasons[reason] += 1
+        done = self.sink.judged + self.sink.failed + len(entry.failures)
+        if self._reasons[reason] < UNIFORM or done >= len(self.job.plan):
+            return
+        example = " ".join(self.examples[reason].split())[:_EXAMPLE]
+        remedy = remedy_for(self.job.annotator, reason)
+        raise UniformFailureError(
+            f"the first {UNIFORM} units all failed for one reason, {reason}: {example}. "
+            f"This may help: {remedy}. Other settings need another --out; "
+            "with --max-failed 1 the same command goes on although everything fails"
+        )
 
     async def _outcomes(self, judge: Judge, ask: UnitAsk, unit: Unit) -> Sequence[Judged]:
         try:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import datetime as dt
 import secrets
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import Final
 
 from adjudge.core.run import RunInfo
-from adjudge.core.segment import TestSet
-from adjudge.data.jsonl import write_test_set
+from adjudge.core.segment import Segment, TestSet
+from adjudge.core.wording import count
+from adjudge.data.jsonl import read_test_set, write_test_set
 from adjudge.data.run_dir import INFO, SHARDS, TEST_SET, read_run_info, write_run_info
-from adjudge.errors import StoreError, UsageError
+from adjudge.errors import DataError, StoreError, UsageError
 
 __all__ = ["RunDirectory", "describe_test_set", "differences", "now", "refuse_foreign"]
 
@@ -56,6 +57,7 @@ class RunDirectory:
         except OSError as error:
             raise StoreError(f"cannot make the run directory {path}: {error.strerror}") from error
         self._lock = _lock(path)
+        self.before: RunInfo | None = None  # as the session before has left it
 
     def open(self, info: RunInfo, test_set: TestSet) -> RunInfo:
         """Start the run, or take it up again with the secret and the start time that it has.
@@ -68,9 +70,9 @@ class RunDirectory:
             write_test_set(self.path / TEST_SET, test_set)
             write_run_info(self.path, info)
             return info
-        before = read_run_info(self.path)
+        self.before = before = read_run_info(self.path)
         if found := differences(before, info):
-            what = "; ".join(found)
+            what = "; ".join([*found, *_changed_texts(self.path / TEST_SET, info, before, test_set)])
             raise UsageError(
                 f"{self.path} holds another run: {what}. Choose another --out, or the same settings"
             )
@@ -138,6 +140,40 @@ def _said(info: RunInfo) -> dict[str, object]:
         inner = value if isinstance(value, Mapping) else None
         found |= {key: value} if inner is None else {f"{key} {name}": v for name, v in inner.items()}
     return {name: _plain(value) for name, value in found.items()}
+
+
+def _changed_texts(path: Path, after: RunInfo, before: RunInfo, now: TestSet) -> Iterator[str]:
+    """Name the first segment in which the texts of a run and those of a test set differ."""
+    if _digest(after) == _digest(before):
+        return
+    try:
+        judged = read_test_set(path)
+    except DataError:
+        return
+    for line, (old, new) in enumerate(zip_longest(judged, now), start=1):
+        if old == new:
+            continue
+        if old is None or new is None:
+            yield f"the run has {count(len(judged), 'segment')}, the test set {count(len(now), 'segment')}"
+        elif (old.lp, old.segment) != (new.lp, new.segment):
+            yield f"segment {line} was {old.lp} {old.segment!r}, now {new.lp} {new.segment!r}"
+        else:
+            yield f"segment {line} ({old.lp} {old.segment!r}) differs in {_changed_part(old, new)}"
+        return
+
+
+def _changed_part(old: Segment, new: Segment) -> str:
+    """The first text of a segment that was changed, added or removed."""
+    if old.source != new.source:
+        return "its source"
+    for what, was, now in (
+        ("translation", old.translations, new.translations),
+        ("reference", old.references, new.references),
+    ):
+        for name in dict.fromkeys((*was, *now)):
+            if was.get(name) != now.get(name):
+                return f"its {what} by {name}"
+    return "its document, domain or notes"
 
 
 def _digest(info: RunInfo) -> str:

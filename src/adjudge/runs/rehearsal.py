@@ -62,11 +62,24 @@ class _Ledger:
         self.stored += reply is not None and not is_search(reply.model)
         return reply
 
-    async def save(self, key: bytes, request: StoredRequest, reply: Reply) -> Reply:
+    async def save(
+        self,
+        key: bytes,
+        request: StoredRequest,
+        reply: Reply,
+        *,
+        replaces: bool = False,  # noqa: ARG002 (as in `Keeper`)
+    ) -> Reply:
         """Keep it for the next who asks the same."""
         del request
         self._new[key] = reply
         return reply
+
+    async def claim(self, key: bytes, *, anew: bool = False) -> None:
+        """Let every question be asked."""
+
+    def release(self, key: bytes) -> None:
+        """Nothing is claimed."""
 
     def note(self, attempt: Attempt) -> None:
         """Nothing was attempted."""

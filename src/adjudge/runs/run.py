@@ -14,34 +14,42 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
+from adjudge.core.keywords import checks_keywords
 from adjudge.core.run import Run
 from adjudge.core.segment import TestSet
 from adjudge.data.run_dir import read_run
+from adjudge.errors import UsageError
 from adjudge.runs.annotators import Annotator
 from adjudge.runs.engines import carry_out
 from adjudge.runs.job import prepare
-from adjudge.runs.options import Options
+from adjudge.runs.options import RunOptions, choose
 
 __all__ = ["arun", "run", "run_to_end"]
 
 T = TypeVar("T")
 
 
+@checks_keywords(RunOptions)
 def run(
-    judge: Annotator | str, test_set: TestSet | Path | str, *, out: Path | str, **options: Unpack[Options]
+    judge: Annotator | str,
+    test_set: TestSet | Path | str | None = None,
+    *,
+    out: Path | str,
+    **options: Unpack[RunOptions],
 ) -> Run:
     """Judge a test set; where it was stopped, it goes on.
 
     Args:
         judge: judge or metric, or the name of one.
-        test_set: as `adjudge.load` reads it, or what it reads it from.
+        test_set: as `adjudge.load` reads it, or what it reads it from; None with `source` and `translation`.
         out: run directory.
-        options: as `Options` describes them.
+        options: as `RunOptions` describes them; the command line has the same by the same names.
 
     Returns:
         The finished run. Its records hold a `Failure` for each judgement that was not obtained.
 
     Raises:
+        TypeError: a keyword that there is not; names the nearest.
         UsageError: the call itself is wrong, or `out` holds a run with other settings.
         ServerStopError: quota or key; the same call goes on later.
         AdjudgeError: anything else that stops it.
@@ -49,11 +57,19 @@ def run(
     return run_to_end(arun(judge, test_set, out=out, **options))
 
 
+@checks_keywords(RunOptions)
 async def arun(
-    judge: Annotator | str, test_set: TestSet | Path | str, *, out: Path | str, **options: Unpack[Options]
+    judge: Annotator | str,
+    test_set: TestSet | Path | str | None = None,
+    *,
+    out: Path | str,
+    **options: Unpack[RunOptions],
 ) -> Run:
     """Judge a test set, in an event loop of yours; see `run`."""
-    job = prepare(judge, test_set, out, **options)
+    if options.get("dry"):
+        raise UsageError("a run asks its model: call adjudge.forecast for what it would ask")
+    chosen, rest = choose(judge, test_set, options)
+    job = prepare(judge, chosen, out, **rest)
     await carry_out(job)
     return read_run(job.out, like=job.plan.test_set)
 

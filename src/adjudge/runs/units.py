@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, count
+from itertools import chain
+from itertools import count as numbers
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from adjudge.core.segment import Segment, Subject, Term, TestSet
+from adjudge.core.wording import count, form, of_all
 from adjudge.data.call_rows import unit_name
 from adjudge.data.files import read_lines
 from adjudge.errors import DataError, UsageError
@@ -111,7 +113,7 @@ class Plan:
     def rounds(self, standings: Standings) -> Iterator[Iterator[Unit]]:
         """Make the units in rounds, mostly one; each is chosen by what is known when it is asked for."""
         segments = self.segments()
-        index = count()
+        index = numbers()
         if self.kind != "pair":
             yield (
                 self._unit(next(index), self._subject(segment, systems, before))
@@ -220,7 +222,7 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
         (name,) = dict.fromkeys(name for names in systems.values() for name in names)
         raise UsageError(f"a comparison needs two systems, and {test_set.name!r} has {name!r} alone")
     _check_anchors(schedule, systems)
-    notes += _absent_pairs(schedule, test_set, systems)
+    notes += [*_absent_pairs(schedule, test_set, systems), *_blank(test_set, systems)]
     return Plan(
         test_set=test_set,
         systems=systems,
@@ -259,7 +261,21 @@ def _absent_pairs(
     if listed and absent == len(listed):
         raise UsageError(f"--pairs-file: {test_set.name!r} has none of its pairs")
     if absent:
-        yield f"--pairs-file: {absent} of {len(listed)} pairs are of segments or systems that are not judged"
+        pairs = of_all(absent, len(listed), "pair")
+        yield f"--pairs-file: {pairs} {form(absent, 'is', 'are')} of segments or systems that are not judged"
+
+
+def _blank(test_set: TestSet, systems: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """Say how many translations have no visible text; they are judged like any other."""
+    blank = Counter(
+        name
+        for segment in test_set
+        for name in systems[segment.lp]
+        if name in segment.translations and not segment.translations[name].strip()
+    )
+    if total := blank.total():
+        which = ", ".join(f"{name} {number}" for name, number in blank.items())
+        yield f"{count(total, 'translation')} {form(total, 'is', 'are')} blank ({which}) and judged as such"
 
 
 def _choose(test_set: TestSet, lp: str, wanted: str | None) -> str:
@@ -271,7 +287,7 @@ def _choose(test_set: TestSet, lp: str, wanted: str | None) -> str:
             raise UsageError(f"{lp} of {test_set.name!r} has no reference {wanted!r}; it has {known}")
         return wanted
     if len(names) != 1:
-        need = "choose one with --reference" if names else "this method needs one"
+        need = "choose one with --reference" if names else "this method needs one: add it with -r FILE"
         raise UsageError(f"{lp} of {test_set.name!r} has {len(names) or 'no'} references ({known}); {need}")
     return names[0]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from adjudge.core.annotation import Failure, Preference, Record
+from adjudge.core.keywords import checks_keywords
 from adjudge.core.run import Run
 from adjudge.core.score import Signature
 from adjudge.core.version import VERSION
@@ -71,6 +72,7 @@ class Biases:
     notes: tuple[str, ...] = ()
 
 
+@checks_keywords()
 def bias(
     *judged: Run | Sequence[Record] | Path | str,
     gold: Run | Sequence[Record] | Path | str | None = None,

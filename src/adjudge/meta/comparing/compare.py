@@ -9,6 +9,8 @@ from typing import Literal
 
 import numpy as np
 
+from adjudge.core.annotation import Record
+from adjudge.core.keywords import checks_keywords
 from adjudge.core.language import canonical_lp
 from adjudge.core.run import Run
 from adjudge.core.score import Scores, SegmentScore, Signature, SystemScore
@@ -27,6 +29,7 @@ __all__ = ["chosen_annotator", "compare", "read_one_annotator"]
 Source = Scores | Run | Path | str
 
 
+@checks_keywords()
 def compare(  # noqa: PLR0913 (what can be asked for; every one has its default)
     first: Source,
     second: Source | None = None,
@@ -35,6 +38,8 @@ def compare(  # noqa: PLR0913 (what can be asked for; every one has its default)
     lp: str | None = None,
     gold: str | None = None,
     metric: str | None = None,
+    weights: str | None = None,
+    criterion: str | None = None,
     test: PairedTest = "permutation",
     by_document: bool = False,
     holm: bool = False,
@@ -50,6 +55,8 @@ def compare(  # noqa: PLR0913 (what can be asked for; every one has its default)
         lp: language pair to keep; of a test set with several it must be named.
         gold: of a test set, whose path is `first`: the gold, its own or a file, whose scores count.
         metric: of a test set: the metric, its own or a file, whose scores count.
+        weights: of marked errors; None for those of the run, else `mqm-google`.
+        criterion: of preferences; None for the only one, else `overall`.
         test: that the p-values are of: `permutation`, `bootstrap` or `wilcoxon`.
         by_document: draw and flip whole documents, whose segments are not independent.
         holm: also give corrected p-values of language pairs and domains.
@@ -68,24 +75,35 @@ def compare(  # noqa: PLR0913 (what can be asked for; every one has its default)
     if gold is not None or metric is not None:
         if second is not None or (gold and metric) or not isinstance(first, Path | str):
             raise UsageError("gold or metric, one of them, is of a test set: give its path and two systems")
-        of_set, places = read_one_annotator(Path(first), lp, *chosen_annotator(gold, metric))
+        if criterion is not None:
+            raise UsageError("criterion is for judgements: leave it out with gold or metric")
+        of_set, places = read_one_annotator(Path(first), lp, *chosen_annotator(gold, metric), weights)
         return compare_scores(of_set, of_set, systems, settings=settings, domains=places)
     lp = None if lp is None else canonical_lp(lp)
     sources = [_read(source, lp) for source in ([first] if second is None else [first, second])]
     domains = dict(place for source in sources for place in domains_of(source))
-    scores = [source if isinstance(source, Scores) else score(source, lp=lp) for source in sources]
+    scoring = {"weights": weights, "lp": lp, "criterion": criterion}
+    scores = [_scored(source, scoring) for source in sources]
     return compare_scores(scores[0], scores[-1], systems, settings=settings, domains=domains)
 
 
-def _read(source: Source, lp: str | None) -> Scores | Run:
-    if isinstance(source, Scores) and lp is not None:
+def _read(source: Source, lp: str | None) -> Scores | Run | Sequence[Record]:
+    return source if isinstance(source, Scores | Run) else read_judgements(source, lp)
+
+
+def _scored(source: Scores | Run | Sequence[Record], scoring: Mapping[str, str | None]) -> Scores:
+    """Score what is no scores yet.
+
+    Raises:
+        UsageError: scores, of which nothing can be chosen any more.
+    """
+    if not isinstance(source, Scores):
+        return score(source, **scoring)
+    if given := [name for name, value in scoring.items() if value is not None]:
         raise UsageError(
-            "these are scores already: keep one language pair where they are made, score(lp=...)"
+            f"these are scores already: give {given[0]} where they are made, score({given[0]}=...)"
         )
-    if isinstance(source, Scores | Run):
-        return source
-    judged = read_judgements(source, lp)
-    return judged if isinstance(judged, Run) else score(judged, lp=lp)
+    return source
 
 
 def chosen_annotator(gold: str | None, metric: str | None) -> tuple[Literal["gold", "metric"], str]:

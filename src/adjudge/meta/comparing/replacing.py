@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from adjudge.core.annotation import Record
+from adjudge.core.keywords import checks_keywords
 from adjudge.core.language import canonical_lp
 from adjudge.core.run import Run
 from adjudge.core.segment import TestSet
@@ -26,6 +27,7 @@ Scoring = Mapping[str, str | None]
 """Weights, lp and criterion, as `scoring.score` takes them."""
 
 
+@checks_keywords()
 def gate(  # noqa: PLR0913 (what can be asked for; every one but the margin has its default)
     baseline: Judged | Path | str,
     candidate: Judged | Path | str | None = None,

@@ -9,6 +9,7 @@ from typing import Unpack
 
 import numpy as np
 
+from adjudge.core.keywords import checks_keywords
 from adjudge.core.language import canonical_lp
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.evaluation.choosing import choose
@@ -31,6 +32,7 @@ from adjudge.meta.measures.sharing import sharing
 __all__ = ["evaluate", "meta"]
 
 
+@checks_keywords(Options)
 def meta(
     test_set: Path | str, lp: str | Sequence[str] | None = None, **options: Unpack[Options]
 ) -> MetaEvaluation:

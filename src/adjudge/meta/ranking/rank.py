@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.core.annotation import Record
+from adjudge.core.keywords import checks_keywords
 from adjudge.core.run import Run
 from adjudge.core.score import Scores, Signature
 from adjudge.core.wording import count, form, of_all
@@ -44,6 +45,7 @@ _EACH: Final = "each language pair on its own"
 _NOTHING: Final = "nothing was judged"
 
 
+@checks_keywords()
 def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its default)
     scores: Scores | Run | Iterable[Record] | Path | str,
     *,

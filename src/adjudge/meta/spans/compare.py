@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from adjudge.core.annotation import ErrorSpan, Failure, Record
+from adjudge.core.keywords import checks_keywords
 from adjudge.core.protocol import find_protocol
 from adjudge.core.run import Run
 from adjudge.core.score import Interval, Signature
@@ -78,6 +79,7 @@ class SpanComparison:
     notes: tuple[str, ...] = ()
 
 
+@checks_keywords(SpanOptions)
 def spans(
     run: Run | Iterable[Record] | Path | str,
     gold: Run | Iterable[Record] | Path | str,

@@ -22,6 +22,7 @@ from adjudge.errors import (
     ServerAwayError,
     ServerStopError,
     StoreError,
+    UniformFailureError,
     UsageError,
 )
 from adjudge.llm.models import EMBEDDED, chosen_outside
@@ -37,7 +38,10 @@ __all__ = ["RAISED", "Recipe", "Stopped", "Worker", "recipe_of"]
 
 _PATIENCE: Final = 30.0  # seconds in which whoever held a shard before lets it go
 _LOOK: Final = 0.2
-RAISED: Final = (UsageError, DataError, ModelError, ServerStopError, ServerAwayError, BudgetError, StoreError)
+RAISED: Final = (
+    *(UsageError, DataError, ModelError, BudgetError, StoreError),
+    *(ServerStopError, ServerAwayError, UniformFailureError),
+)
 """What stops a run, and is told apart by who started it."""
 
 

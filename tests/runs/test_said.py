@@ -1,0 +1,125 @@
+"""What a run says before it begins: what is odd, what is missing, and what changed since."""
+
+from dataclasses import replace
+from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
+
+import pytest
+
+from adjudge.core.segment import Segment, TestSet
+from adjudge.errors import UsageError
+from adjudge.runs import annotators
+from adjudge.runs.annotators import load_annotator
+from adjudge.runs.run import run
+from adjudge.runs.units import plan_units
+from tests.cli.calling import Asked
+from tests.runs.conftest import Lengths, Rater, Scripted, small_set
+
+XLIFF = """<?xml version="1.0"?>
+<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
+<file original="a" source-language="en" target-language="de" datatype="plaintext"><body>
+<trans-unit id="u1"><source>Hello</source><target>Hallo</target></trans-unit>
+</body></file></xliff>
+"""
+
+
+@pytest.mark.parametrize("name", ["comet", "COMET-22", "cometkiwi", "metricx-24", "bleurt"])
+def test_a_neural_metric_leads_to_the_bridge(name: str) -> None:
+    with pytest.raises(UsageError, match="adjudge run bridge --command"):
+        load_annotator(name)
+
+
+def test_a_metric_without_references_says_how_they_are_given() -> None:
+    segments = tuple(replace(s, references={}) for s in small_set(2).segments)
+    with pytest.raises(UsageError, match="needs one: add it with -r FILE"):
+        plan_units(TestSet(name="t", segments=segments), with_reference=True)
+
+
+@pytest.mark.parametrize(
+    ("texts", "note"),
+    [
+        (("", "a"), "1 translation is blank (A 1) and judged as such"),
+        ((" \n", "\u3000"), "2 translations are blank (A 1, B 1) and judged as such"),
+        (("a", "b"), None),
+    ],
+)
+def test_blank_translations_are_counted(texts: tuple[str, str], note: str | None) -> None:
+    segment = Segment(segment="1", lp="en-de", source="s", translations=dict(zip("AB", texts, strict=True)))
+    plan = plan_units(TestSet(name="t", segments=(segment,)), with_reference=False)
+    assert plan.notes == (() if note is None else (note,))
+
+
+def test_a_test_set_that_changed_is_named_by_segment_and_text(tmp_path: Path, model: Scripted) -> None:
+    old = small_set()
+    run(Rater(), old, out=tmp_path / "run")
+    first, second, *rest = old.segments
+    cases = {
+        "segment 2 (en-de '1') differs in its source": replace(second, source="other"),
+        "segment 2 (en-de '1') differs in its translation by B": replace(
+            second, translations={**second.translations, "B": "anders"}
+        ),
+        "segment 2 was en-de '1', now en-de 'x'": replace(second, segment="x"),
+        "segment 2 (en-de '1') differs in its document, domain or notes": replace(second, domain="other"),
+    }
+    for said, changed in cases.items():
+        with pytest.raises(UsageError) as refused:
+            run(Rater(), TestSet(name=old.name, segments=(first, changed, *rest)), out=tmp_path / "run")
+        assert said in str(refused.value)
+    with pytest.raises(UsageError, match="the run has 6 segments, the test set 5 segments"):
+        run(Rater(), small_set(5), out=tmp_path / "run")
+
+
+def test_judges_of_other_packages_are_listed_even_if_they_are_broken(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import adjudge.judges
+
+    entries = EntryPoints(
+        [
+            EntryPoint("theirs", "tests.runs.conftest:Rater", "adjudge.judges"),
+            EntryPoint("broken", "no_such_package:Judge", "adjudge.judges"),
+        ]
+    )
+    for module in (adjudge.judges, annotators):
+        monkeypatch.setattr(module, "entry_points", lambda group: entries.select(group=group))
+    asked = Asked(capsys, "list", "judges", "--format", "json")
+    rows = {row["judge"]: row for row in asked.json["judges"]}
+    assert rows["theirs"]["protocol"] == "da-sqm"
+    assert "cannot be loaded" in rows["broken"]["what_it_does"]
+    assert "gemba-mqm" in rows
+
+
+def test_a_run_of_xliff_is_written_back_into_its_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    origin, out = tmp_path / "a.xlf", tmp_path / "run"
+    origin.write_text(XLIFF)
+    assert Asked(capsys, "run", "gemba-mqm", origin, "--out", out, "--model", "builtin/rules").code == 0
+    done = Asked(capsys, "convert", out, tmp_path / "judged.xlf", "--to", "xliff")
+    assert done.code == 0, done.err
+    assert "Hallo" in (tmp_path / "judged.xlf").read_text()
+    origin.unlink()
+    lost = Asked(capsys, "convert", out, tmp_path / "again.xlf", "--to", "xliff")
+    assert lost.code == 2
+    assert "the file that was judged is not known" in lost.err
+
+
+def test_a_price_that_is_not_known_is_not_paid_in_all(
+    tmp_path: Path, model: Scripted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from types import SimpleNamespace
+
+    from adjudge.cli.run import print_summary
+    from adjudge.runs.session import Outcome
+
+    info = run(Rater(), small_set(1), out=tmp_path / "run").info
+    job = SimpleNamespace(models=None, prices={"m": None}, out=tmp_path)
+    print_summary(job, Outcome(info=replace(info, price=None)))  # type: ignore[arg-type]
+    said = capsys.readouterr().err
+    assert "price unknown" in said
+    assert "paid in all" not in said
+
+
+def test_nothing_is_sent_by_a_run_that_is_to_send_nothing(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"adjudge\.forecast"):
+        run(Lengths(), small_set(1), out=tmp_path / "run", dry=True)

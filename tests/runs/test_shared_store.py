@@ -1,0 +1,168 @@
+"""Several runs on one store: each question is paid once, whoever asks it and whenever."""
+
+import asyncio
+import os
+import platform
+import sqlite3
+import sys
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from adjudge.core.ask import Message, Quoted, Reply, Sampling
+from adjudge.data import call_claims, calls
+from adjudge.data.call_rows import StoredRequest
+from adjudge.data.calls import CallStore
+from adjudge.errors import AnswerError, DataWarning
+from adjudge.llm.model import Request
+from adjudge.runs.run import arun, run
+from tests.runs.conftest import Rater, Scripted, small_set
+
+KEY = bytes(32)
+ASKED = StoredRequest(
+    model={"model": "m"},
+    messages=(Message("user", ("Judge ", Quoted("translation", "a"))),),
+    sampling=Sampling(),
+)
+
+
+class Slow(Scripted):
+    """A model that lets other runs have their turn before it answers."""
+
+    async def reply(self, request: Request) -> Reply:
+        found = await super().reply(request)
+        await asyncio.sleep(0.01)
+        return found
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
+    model = Slow()
+    monkeypatch.setattr("adjudge.llm.rules.RulesModel", lambda: model)
+    monkeypatch.setattr(calls, "_LOOK_SECONDS", 0.01)
+    return model
+
+
+async def test_two_runs_at_once_on_one_store_pay_each_question_once(tmp_path: Path, slow: Slow) -> None:
+    store = tmp_path / "shared.sqlite"
+    outs = (tmp_path / "a", tmp_path / "b", tmp_path / "c")
+    done = await asyncio.gather(*(arun(Rater(), small_set(20), out=out, store=store) for out in outs))
+    asked = Counter(request.about.subject.translation for request in slow.requests)
+    assert set(asked.values()) == {1}
+    assert len(asked) == 40
+    assert done[0].records == done[1].records == done[2].records
+    assert sum(each.info.calls["asked"] for each in done) == 40
+    with closing(sqlite3.connect(store)) as connection:
+        assert connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM askers").fetchone() == (0,)
+
+
+async def test_a_question_that_failed_elsewhere_is_asked_here(tmp_path: Path, slow: Slow) -> None:
+    path = tmp_path / "shared.sqlite"
+    with (
+        closing(CallStore(path, "one", is_shared=True)) as one,
+        closing(CallStore(path, "two", is_shared=True)) as two,
+    ):
+        assert await one.claim(KEY) is None
+        waiting = asyncio.create_task(two.claim(KEY))
+        await asyncio.sleep(0.05)
+        assert not waiting.done()
+        one.release(KEY)
+        assert await waiting is None, "now the other one is to ask"
+        again = asyncio.create_task(one.claim(KEY))
+        await two.save(KEY, ASKED, Reply(text="yes"))
+        assert await again == Reply(text="yes")
+        assert await one.claim(KEY) == Reply(text="yes")
+        assert await one.claim(KEY, anew=True) is None
+
+
+async def test_the_claim_of_a_process_that_died_is_taken_over_at_once(tmp_path: Path, slow: Slow) -> None:
+    path = tmp_path / "shared.sqlite"
+    ended = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+    await ended.wait()
+    with closing(CallStore(path, "one", is_shared=True)) as store:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            host = platform.node()
+            connection.execute("INSERT INTO askers VALUES ('gone', ?, ?, 0)", (host, ended.pid))
+            connection.execute("INSERT INTO claims VALUES (?, 'gone')", (KEY,))
+        assert await store.claim(KEY) is None
+
+
+async def test_the_claim_of_a_machine_that_is_silent_is_taken_over_later(
+    tmp_path: Path, slow: Slow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "shared.sqlite"
+    with closing(CallStore(path, "one", is_shared=True)) as store:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("INSERT INTO askers VALUES ('far', 'elsewhere', ?, 0)", (os.getpid(),))
+            connection.execute("INSERT INTO claims VALUES (?, 'far')", (KEY,))
+        waiting = asyncio.create_task(store.claim(KEY))
+        await asyncio.sleep(0.05)
+        assert not waiting.done(), "it may be asking"
+        monkeypatch.setattr(call_claims, "_DEAD_SECONDS", 0.0)
+        assert await waiting is None
+
+
+async def test_an_answer_error_ends_the_claim(
+    tmp_path: Path, slow: Slow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(request: Request) -> Reply:
+        raise AnswerError("timeout", "too late")
+
+    monkeypatch.setattr(slow, "reply", fail)
+    store = tmp_path / "shared.sqlite"
+    await arun(Rater(), small_set(2), out=tmp_path / "a", store=store)
+    with closing(sqlite3.connect(store)) as connection:
+        assert connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+
+
+def test_the_store_of_a_run_directory_needs_no_claims(tmp_path: Path, model: Scripted) -> None:
+    run(Rater(), small_set(2), out=tmp_path / "run")
+    with closing(sqlite3.connect(tmp_path / "run" / "calls.sqlite")) as connection:
+        tables = {
+            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        }
+    assert not tables & {"claims", "askers"}
+
+
+# A store that is empty, or has lost what it had...
+
+
+@pytest.mark.parametrize("content", ["nothing", "a header"])
+def test_an_empty_store_is_a_new_store(content: str, tmp_path: Path, model: Scripted) -> None:
+    import adjudge
+    from adjudge.data.calls import CallReader
+
+    out = tmp_path / "run"
+    run(Rater(), small_set(3), out=out)
+    store = out / "calls.sqlite"
+    store.unlink()
+    store.touch()
+    if content == "a header":
+        with closing(sqlite3.connect(store)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+        assert store.stat().st_size
+    with closing(CallReader(store)) as reader:
+        assert reader.models() == []
+        assert reader.conversation("x", "y") == []
+        assert reader.seconds() is None
+    assert adjudge.forecast(Rater(), small_set(3), out=out).calls.typical == 6
+    with pytest.warns(DataWarning, match=r"run.json counts 6 answered calls of this run, the store has 0"):
+        again = run(Rater(), small_set(3), out=out)
+    assert again.info.counts["judged"] == 6
+
+
+def test_a_store_that_lost_a_part_is_said_and_a_whole_one_is_not(
+    tmp_path: Path, model: Scripted, recwarn: pytest.WarningsRecorder
+) -> None:
+    out = tmp_path / "run"
+    run(Rater(), small_set(3), out=out)
+    run(Rater(), small_set(3), out=out)
+    assert not [w for w in recwarn if issubclass(w.category, DataWarning)]
+    with closing(sqlite3.connect(out / "calls.sqlite")) as connection, connection:
+        connection.execute("DELETE FROM attempts WHERE id > 4")
+        connection.execute("DELETE FROM calls WHERE id > 4")
+    with pytest.warns(DataWarning, match="run.json counts 6 answered calls of this run, the store has 4"):
+        run(Rater(), small_set(3), out=out)
