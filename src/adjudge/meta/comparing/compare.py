@@ -36,7 +36,7 @@ def compare(  # noqa: PLR0913 (what can be asked for; every one has its default)
     gold: str | None = None,
     metric: str | None = None,
     test: PairedTest = "permutation",
-    by_document: bool = False,
+    by_document: bool | None = None,
     holm: bool = False,
     resamples: int = 1000,
     seed: int = 0,
@@ -51,7 +51,8 @@ def compare(  # noqa: PLR0913 (what can be asked for; every one has its default)
         gold: of a test set, whose path is `first`: the gold, its own or a file, whose scores count.
         metric: of a test set: the metric, its own or a file, whose scores count.
         test: that the p-values are of: `permutation`, `bootstrap` or `wilcoxon`.
-        by_document: draw and flip whole documents, whose segments are not independent.
+        by_document: draw and flip whole documents, whose segments are not independent; None for documents
+            where they are known.
         holm: also give corrected p-values of language pairs and domains.
         resamples: draws of the bootstrap, and random sign flips of the permutation test.
         seed: of both.
