@@ -49,6 +49,14 @@ def test_fewer_than_six_units_never_reach_alpha_by_sign_flips() -> None:
     assert units_needed(np.ones(5), resamples=200) == 6
 
 
+@pytest.mark.parametrize("pilot", [None, 4])
+@pytest.mark.parametrize("difference", [1.0, 30.0, 100.0, 1e6])
+def test_a_difference_far_above_the_spread_is_surely_found(difference: float, pilot: int | None) -> None:
+    plan = Plan(sd=1, segments=16, per_unit=4, pilot=pilot)
+    assert plan.power_for(1.0) <= plan.power_for(difference) <= 1
+    assert difference < 100 or plan.power_for(difference) > 0.99
+
+
 def test_annotators_lower_their_own_part_only() -> None:
     one, four, many = (Plan(sd=3, annotator_sd=4, segments=100, annotators=m) for m in (1, 4, 10**9))
     assert one.spread == pytest.approx(5)
