@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -205,13 +205,9 @@ def _compare(population: Population, units: int, draws: int, *, by_document: boo
         found = difference(sample.totals, resamples=999, seed=1)
         held += found.interval is not None and found.interval.low <= 0 <= found.interval.high
         rejected += found.p <= 0.05
-    at = {"draws": draws, "units": units, "of": of}
-    yield Measured(
-        what="compare: 95 % interval holds the difference", promised=0.95, found=held / draws, **at
-    )
-    yield Measured(
-        what="compare: p of equal systems at most 0.05", promised=0.05, found=rejected / draws, **at
-    )
+    measured_as = partial(Measured, draws=draws, units=units, of=of)
+    yield measured_as(what="compare: 95 % interval holds the difference", promised=0.95, found=held / draws)
+    yield measured_as(what="compare: p of equal systems at most 0.05", promised=0.05, found=rejected / draws)
 
 
 def gate_at_the_margin(population: Population, units: int, draws: int) -> Iterator[Measured]:
@@ -222,9 +218,9 @@ def gate_at_the_margin(population: Population, units: int, draws: int) -> Iterat
         found = non_inferiority(sample.totals, 0.5, segments=sample.segments, scale=population.scale)
         shipped += found.p_as_good <= 0.05
         refused += found.p_worse <= 0.05
-    at = {"draws": draws, "units": units}
-    yield Measured(what="gate: ships at the margin", promised=0.05, found=shipped / draws, **at)
-    yield Measured(what="gate: refuses at the margin", promised=0.05, found=refused / draws, **at)
+    measured_as = partial(Measured, draws=draws, units=units)
+    yield measured_as(what="gate: ships at the margin", promised=0.05, found=shipped / draws)
+    yield measured_as(what="gate: refuses at the margin", promised=0.05, found=refused / draws)
 
 
 def gate_of_the_most_skewed(population: Population, units: int, draws: int) -> Iterator[Measured]:
