@@ -12,7 +12,7 @@ unexport VIRTUAL_ENV
 unexport PYTHONDONTWRITEBYTECODE # each of the many programs that tests start would compile all it imports
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test ray with-ray site check lint fix bench docs serve chaos browser release
+.PHONY: help install demo test ray with-ray site check lint fix bench coverage docs serve chaos browser release
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -47,10 +47,13 @@ fix: .venv/.dev ## format, and the fixes that are safe
 
 bench: .venv/.dev ## speed and scale
 	@$(SYNC) --inexact --group bench
-	@for file in benchmarks/*.py; do \
+	@for file in $$(ls benchmarks/*.py | grep -v coverage); do \
 	  test -e "$$file" || { echo "No benchmarks yet."; break; }; \
 	  echo "== $$file" && $(BIN)/python "$$file" || exit 1; \
 	done
+
+coverage: .venv/.dev ## simulate what intervals, tests and verdicts promise, into docs/coverage.md
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/coverage.py --write
 
 docs: .venv/.dev ## run every example and follow every link of README.md and docs/
 	@$(BIN)/pytest --quiet tests/test_docs.py

@@ -32,7 +32,19 @@ def records(tmp_path: Path) -> Path:
 
 def asked_gate(capsys: pytest.CaptureFixture[str], path: Path, systems: str, *more: object) -> Asked:
     return Asked(
-        capsys, "gate", "--baseline", path, "--candidate", path, "--systems", systems, "--margin", 1, *more
+        capsys,
+        "gate",
+        "--baseline",
+        path,
+        "--candidate",
+        path,
+        "--systems",
+        systems,
+        "--margin",
+        1,
+        "--unseen",
+        "seen",
+        *more,
     )
 
 
@@ -91,7 +103,9 @@ def test_a_gold_of_a_test_set_decides_between_two_of_its_systems(
     folder, count = write_folder(tmp_path / "set"), 20
     for file in (*folder.glob("*/en-de*.txt"), *folder.glob("system-outputs/en-de/*.txt")):
         file.write_text("x\n" * count)
-    (folder / "documents" / "en-de.docs").write_text("news\td1\n" * 10 + "chat\td2\n" * 10)
+    (folder / "documents" / "en-de.docs").write_text(
+        "".join(f"{d}\td{n}{d}\n" for d in ("news", "chat") for n in range(10))
+    )
     gold = {"A": [-1 - n % 3 for n in range(count)], "B": [-1 - n % 2 for n in range(count)]}
     write_scores(folder / "human-scores/en-de.mqm.seg.score", gold)
     options = ("gate", "--baseline", folder, "--systems", "A,B", "--lp", "en-de", "--margin", 1)
@@ -145,8 +159,8 @@ def test_what_was_judged_by_different_judges_is_not_compared(
     records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = tmp_path / "other.jsonl"
-    write_records(other, [rated("same", str(n), 50 + n % 7, annotator="another") for n in range(60)])
-    options = ("gate", "--baseline", records, "--candidate", other, "--systems", "old,same", "--margin", 1)
+    write_records(other, [rated("same", str(n), 50 + n % 5, annotator="another") for n in range(60)])
+    options = ("gate", "--baseline", records, "--candidate", other, "--systems", "old,same", "--margin", 10)
     asked = Asked(capsys, *options)
     assert asked.code == USAGE
     assert "were not judged alike" in asked.err
@@ -196,7 +210,11 @@ def test_a_pull_request_gets_markdown_that_is_appended(
 
 def test_notes_tell_of_no_system_but_the_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, flags = tmp_path / "gold.jsonl", ("injection_suspect",)
-    judged = [rated(system, str(n), 50 + n % 7) for system in ("old", "same", "third") for n in range(60)]
+    judged = [
+        rated(system, str(n), 50 + n % (8 - len(system) % 2))
+        for system in ("old", "same", "third")
+        for n in range(60)
+    ]
     write_records(path, [replace(r, flags=flags) if r.system == "third" else r for r in judged])
     asked = asked_gate(capsys, path, "old,same", "--format", "json")
     assert (asked.code, asked.json["verdict"]) == (DONE, "ship")

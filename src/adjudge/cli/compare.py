@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from adjudge.cli.options import DrawDocumentsOption, LpOption, SeedOption, TestDrawsOption
+from adjudge.cli.options import LpOption, SeedOption, TestDrawsOption, UnitOption
 from adjudge.cli.output import FormatOption, is_for_people, print_result
 from adjudge.cli.scorable import (
     CriterionOption,
@@ -53,7 +53,7 @@ def command(
         Literal["permutation", "bootstrap", "wilcoxon"],
         typer.Option(help="Of the p-values: of means (permutation, bootstrap) or of ranks."),
     ] = "permutation",
-    by_document: DrawDocumentsOption = False,
+    by_document: UnitOption = None,
     holm: Annotated[bool, typer.Option("--holm", help="Correct the p-values of domains as well.")] = False,
     resamples: TestDrawsOption = 1000,
     seed: SeedOption = 0,
@@ -157,6 +157,7 @@ def _stratum(stratum: Stratum) -> dict[str, Any]:
         "p": found.p,
         "n": stratum.n,
         "units": found.units,
+        "effective": found.effective,
         "effect": {
             "d_z": effect.d_z,
             "superiority": effect.superiority,

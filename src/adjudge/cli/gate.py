@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
 from adjudge.cli.exits import DONE, GATE_NO, GATE_UNSURE
-from adjudge.cli.options import LpOption, VaryDocumentsOption, existing
+from adjudge.cli.options import LpOption, UnitOption, existing
 from adjudge.cli.output import FormatOption, is_for_people, print_note, print_result
 from adjudge.cli.scorable import (
     CriterionOption,
@@ -64,6 +64,9 @@ def command(
     more_critical: Annotated[
         int, typer.Option(min=0, metavar="N", help="Segments more with critical errors that are allowed.")
     ] = 0,
+    critical_alpha: Annotated[
+        float | None, typer.Option(help="Alpha of the test of critical errors; else --alpha.")
+    ] = None,
     max_failed: Annotated[
         float, typer.Option(min=0, max=1, help="Share of segments that may lack a score on one side.")
     ] = 0.01,
@@ -71,7 +74,15 @@ def command(
     any_signature: Annotated[
         bool, typer.Option("--any-signature", help="Compare scores of different judges or settings.")
     ] = False,
-    by_document: VaryDocumentsOption = False,
+    by_document: UnitOption = None,
+    unseen: Annotated[
+        Literal["scale", "seen"],
+        typer.Option(help="How bad a segment nobody saw may be: as the scale allows, or as seen."),
+    ] = "scale",
+    scale: Annotated[
+        str | None,
+        typer.Option("--range", metavar="LOW,HIGH", help="Lowest and highest score, if none is stated."),
+    ] = None,
     weights: WeightsOption = None,
     lp: LpOption = None,
     criterion: CriterionOption = None,
@@ -90,7 +101,7 @@ def command(
     """Say whether a candidate may replace the baseline: ship, do not ship, or not enough data.
 
     It may, if it is shown not to be worse by the margin, on all segments and in every language pair and
-    domain, without new critical errors. Exit code 0: ship; 5: do not ship; 6: not enough data.
+    domain, and not to have more critical errors. Exit code 0: ship; 5: do not ship; 6: not enough data.
     """
     from adjudge.meta.comparing.gate import GateSettings, verdict_words
     from adjudge.report.gate_tables import gate_table, render_junit, render_summary
@@ -101,7 +112,10 @@ def command(
         alpha=alpha,
         power=power,
         by_document=by_document,
+        unseen=unseen,
+        scale=_read_range(scale),
         more_critical=more_critical,
+        critical_alpha=critical_alpha,
         max_failed=max_failed,
         any_signature=any_signature,
     )
@@ -123,6 +137,18 @@ def command(
     if not is_for_people(form):
         print_note(f"{verdict_words(found.verdict).capitalize()}: {' '.join(found.reasons)}")
     raise typer.Exit(_CODES[found.verdict])
+
+
+def _read_range(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        low, high = map(float, text.split(","))
+    except ValueError:
+        raise UsageError(
+            f"--range takes the lowest and the highest score, as LOW,HIGH; got {text!r}"
+        ) from None
+    return low, high
 
 
 def _of_test_set(
@@ -195,6 +221,7 @@ def _data(found: Gate) -> dict[str, Any]:
         "missing": found.missing,
         "asked": found.asked,
         "alpha": found.settings.alpha,
+        "method": found.method,
         "rows": [_row(row) for row in found.rows],
         "critical": None
         if critical is None
@@ -203,6 +230,9 @@ def _data(found: Gate) -> dict[str, Any]:
             "baseline": critical.baseline,
             "allowed": critical.allowed,
             "new": list(critical.new),
+            "gone": critical.gone,
+            "p": critical.p,
+            "alpha": critical.alpha,
         },
         "notes": list(found.notes),
     }
@@ -221,6 +251,7 @@ def _row(row: GateRow) -> dict[str, Any]:
         "p_as_good": found.p_as_good,
         "p_worse": found.p_worse,
         "units": found.units,
+        "effective": found.effective,
         "verdict": row.verdict,
         "more": row.more,
     }

@@ -24,7 +24,7 @@ __all__ = [
     "TestDrawsOption",
     "TestSetArgument",
     "TranslationsOption",
-    "VaryDocumentsOption",
+    "UnitOption",
     "existing",
     "naming_the_nearest",
 ]
@@ -63,7 +63,14 @@ ReferencesOption = Annotated[
     typer.Option("--reference-file", "-r", metavar="[NAME=]FILE", help="A reference; repeat for more."),
 ]
 DrawDocumentsOption = Annotated[bool, typer.Option("--by-document", help="Draw whole documents.")]
-VaryDocumentsOption = Annotated[bool, typer.Option("--by-document", help="Documents vary as wholes.")]
+UnitOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--by-document/--by-segment",
+        help="What varies independently; documents where they are known.",
+        show_default=False,
+    ),
+]
 IntervalDrawsOption = Annotated[int, typer.Option(min=0, help="Draws of the intervals; 0 for none.")]
 TestDrawsOption = Annotated[int, typer.Option(help="Draws of the bootstrap and of the permutation.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Of those draws.")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adjudge.cli.options import LpOption, SeedOption, VaryDocumentsOption
+from adjudge.cli.options import LpOption, SeedOption, UnitOption
 from adjudge.cli.output import FormatOption, is_for_people, print_result
 from adjudge.cli.scorable import (
     CriterionOption,
@@ -59,7 +59,7 @@ def command(
     ] = None,
     alpha: Annotated[float, typer.Option(help="Of the two-sided test.")] = 0.05,
     power: Annotated[float, typer.Option(help="Chance to find the difference.")] = 0.8,
-    by_document: VaryDocumentsOption = False,
+    by_document: UnitOption = None,
     weights: WeightsOption = None,
     lp: LpOption = None,
     criterion: CriterionOption = None,
@@ -81,7 +81,7 @@ def command(
                 "give judgements (a run or a file), or --sd with --segments, --difference or both"
             )
         reading = {"weights": weights, "lp": lp, "criterion": criterion, "test_set": test_set}
-        refuse_of_judgements("--sd", **reading, by_document=by_document or None)
+        refuse_of_judgements("--sd", **reading, by_document=by_document)
         if segments is None and not difference:
             raise UsageError("no number of segments shows a difference of 0: give --segments")
         plan = Plan(
@@ -172,6 +172,7 @@ def _data(row: Separation) -> dict[str, Any]:
     return {
         "systems": [row.first, row.second],
         "n": row.n,
+        "units": row.units,
         "difference": row.difference,
         "p": row.p,
         "sd": row.plan.sd,

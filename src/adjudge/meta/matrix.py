@@ -80,15 +80,24 @@ class ScoreMatrix:
         sums = np.nan_to_num(self.scores, nan=0.0) * self.weights
         if not by_document:
             return Totals(sums=sums, sizes=self.weights)
+        index = self.document_numbers()
+        rows = int(index.max()) + 1
+        totals = Totals(sums=np.zeros((rows, sums.shape[1])), sizes=np.zeros((rows, sums.shape[1])))
+        np.add.at(totals.sums, index, sums)
+        np.add.at(totals.sizes, index, self.weights)
+        return totals
+
+    def document_numbers(self) -> NDArray[np.int64]:
+        """Number of each row's document, from 0. A segment without a document is one of its own.
+
+        Raises:
+            UsageError: no segment names a document.
+        """
         if not any(document for _, document in self.documents):
             raise UsageError("--by-document needs documents, and these records name none")
         keys = [key if key[1] else (key[0], row) for row, key in enumerate(self.documents)]
         rows = {key: position for position, key in enumerate(dict.fromkeys(keys))}
-        index = [rows[key] for key in keys]
-        totals = Totals(sums=np.zeros((len(rows), sums.shape[1])), sizes=np.zeros((len(rows), sums.shape[1])))
-        np.add.at(totals.sums, index, sums)
-        np.add.at(totals.sizes, index, self.weights)
-        return totals
+        return np.array([rows[key] for key in keys])
 
 
 def score_matrix(segments: Iterable[SegmentScore]) -> ScoreMatrix:

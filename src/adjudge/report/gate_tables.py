@@ -86,11 +86,11 @@ def _notes(gate: Gate) -> Iterator[str]:
         found = gate.critical
         yield (
             f"Critical errors: in {count(found.candidate, 'segment')} of the candidate, {found.baseline} of "
-            f"the baseline, {found.allowed} allowed."
+            f"the baseline, {found.allowed} allowed; {len(found.new)} new, {found.gone} gone; p "
+            f"{p_value(found.p)} by McNemar's exact test, a veto from {found.alpha:g} on."
         )
     yield (
-        f"Paired t-tests, one to each side, alpha {gate.settings.alpha:g}; by "
-        f"{'document' if gate.settings.by_document else 'segment'}. "
+        f"Two one-sided tests: {gate.method}. "
         "As good: lower by less than the margin, if at all; worse: lower by more. "
         f"More: further segments that would tell, with the chance {gate.settings.power:g}."
     )
@@ -118,7 +118,10 @@ def render_junit(gate: Gate) -> str:
         _case(suite, f"{row.kind} {row.name}" if row.kind != "all" else "all segments", problem)
     if gate.critical is not None:
         found = gate.critical
-        told = f"{count(found.candidate, 'segment')}, {found.allowed} allowed; new: {', '.join(found.new)}"
+        told = (
+            f"{count(found.candidate, 'segment')}, {found.allowed} allowed, p {found.p:.2g}; "
+            f"new: {', '.join(found.new)}"
+        )
         _case(suite, "critical errors", ("do-not-ship", told) if found.is_vetoed else None)
     too_many = gate.missing > gate.settings.max_failed * gate.asked
     missing = of_all(gate.missing, gate.asked, "segment")

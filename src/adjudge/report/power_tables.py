@@ -16,7 +16,7 @@ _CAUTION = (
     "largest of many differences is too large on average."
 )
 _FEW = 30
-_ROUGH = f"With fewer than {_FEW} segments these numbers are rough: they rest on the normal law."
+_ROUGH = f"With fewer than {_FEW} units these numbers are rough: few units say little of the spread."
 _FULL = ("n", "difference", "p", "sd", "detectable", "power", "needed", "more")
 
 
@@ -82,7 +82,14 @@ def separation_table(found: Sequence[Separation], signature: str, *, exact: bool
 
 def separation_cautions(found: Sequence[Separation]) -> list[str]:
     """What must be known of such numbers, whoever reads them."""
-    return [_CAUTION, *([_ROUGH] if min(row.n for row in found) < _FEW else [])]
+    least = min(found, key=lambda row: row.units)
+    documents = [
+        f"Documents are the unit: {row.n:,} segments of {row.units:,} documents; new segments are taken to "
+        "come in documents of that length. --by-segment takes segments as independent."
+        for row in [least]
+        if row.units < row.n
+    ]
+    return [_CAUTION, *documents, *([_ROUGH] if least.units < _FEW else [])]
 
 
 def _explained(plan: Plan, segments: str) -> str:

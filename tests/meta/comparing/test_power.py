@@ -9,12 +9,52 @@ from adjudge.meta.comparing.power import Plan, simulated_power, units_needed, va
 from adjudge.meta.paired import sign_flip_p_values
 
 
-def test_the_smallest_difference_is_the_textbook_s() -> None:
+def test_the_smallest_difference_is_that_of_a_paired_t_test() -> None:
     plan = Plan(sd=10, segments=400)
-    assert plan.detectable == pytest.approx((1.959964 + 0.841621) * 10 / 20, abs=1e-5)
+    assert plan.detectable == pytest.approx(1.40417, abs=1e-4)  # statsmodels: TTestPower().solve_power
+    assert plan.detectable == pytest.approx((1.959964 + 0.841621) * 10 / 20, rel=0.005)
     assert plan.power_for(plan.detectable) == pytest.approx(0.8, abs=1e-6)
     assert plan.needed_for(plan.detectable) == 400
     assert plan.power_for(0) == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("units", [6, 15, 40])
+def test_a_plan_keeps_its_power_with_few_units(units: int) -> None:
+    plan = Plan(sd=1, segments=units)
+    drawn = np.random.default_rng(units).normal(plan.detectable, 1, (20_000, units))
+    found = np.abs(stats.ttest_1samp(drawn, 0, axis=1).pvalue) < 0.05
+    assert found.mean() == pytest.approx(0.8, abs=0.01)
+
+
+def test_a_small_pilot_asks_for_more_and_then_keeps_its_power_on_average() -> None:
+    rng = np.random.default_rng(3)
+    powers = []
+    for _ in range(300):
+        sd = float(rng.normal(0, 1, 10).std(ddof=1))
+        needed = Plan(sd=sd, segments=1, pilot=10).needed_for(0.5)
+        assert needed is not None
+        powers.append(Plan(sd=1, segments=needed).power_for(0.5))
+    assert np.mean(powers) == pytest.approx(0.8, abs=0.03)
+    assert Plan(sd=1, segments=1, pilot=10).needed_for(0.5) > Plan(sd=1, segments=1).needed_for(0.5)  # type: ignore[operator]
+
+
+def test_documents_are_the_units_of_a_plan_by_document() -> None:
+    few, many = (Plan(sd=1, segments=30, per_unit=per) for per in (5, 1))
+    assert few.detectable > many.detectable
+    assert Plan(sd=1, segments=6, per_unit=5).detectable == math.inf
+
+
+def test_fewer_than_six_units_never_reach_alpha_by_sign_flips() -> None:
+    assert simulated_power(np.ones(5), 5) == 0
+    assert units_needed(np.ones(5), resamples=200) == 6
+
+
+@pytest.mark.parametrize("pilot", [None, 4])
+@pytest.mark.parametrize("difference", [1.0, 30.0, 100.0, 1e6])
+def test_a_difference_far_above_the_spread_is_surely_found(difference: float, pilot: int | None) -> None:
+    plan = Plan(sd=1, segments=16, per_unit=4, pilot=pilot)
+    assert plan.power_for(1.0) <= plan.power_for(difference) <= 1
+    assert difference < 100 or plan.power_for(difference) > 0.99
 
 
 def test_annotators_lower_their_own_part_only() -> None:
@@ -74,7 +114,7 @@ def test_the_units_needed_reach_the_power_and_one_per_cent_fewer_hardly_do() -> 
     assert needed is not None
     assert simulated_power(gaps, needed, resamples=2000) >= 0.8
     assert simulated_power(gaps, needed * 9 // 10, resamples=2000) < 0.8
-    plan = Plan(sd=float(gaps.std()), segments=1)
+    plan = Plan(sd=float(gaps.std()), segments=1, pilot=80)
     assert needed == pytest.approx(plan.needed_for(float(gaps.mean())), rel=0.15)
 
 

@@ -54,7 +54,7 @@ def test_a_filler_brings_no_critical_error() -> None:
         return [mqm(system, str(n), *([error("minor")] if n % 2 else [])) for n in range(AMOUNT)]
 
     filler = replace(mqm("new", "0", error("critical")), flags=("duplicate",))
-    found = adjudge.gate(judged("old"), [filler, *judged("new")], margin=1)
+    found = adjudge.gate(judged("old"), [filler, *judged("new")], margin=20, scale=(-25, 0))
     assert found.critical is not None
     assert (found.verdict, found.critical.candidate) == ("ship", 0)
 

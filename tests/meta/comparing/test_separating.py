@@ -32,12 +32,12 @@ def records(annotator: str = "ann", noise: float = 0.0) -> list[Record]:
 
 
 def test_each_system_is_told_from_the_next_best() -> None:
-    found = separations(score(records()))
+    found = separations(score(records()), settings=SeparationSettings(by_document=False))
     assert [(row.first, row.second) for row in found] == [("a", "b"), ("b", "c")]
     close, far = found
     assert close.difference == pytest.approx(GAPS.mean())
     assert close.plan.sd == pytest.approx(GAPS.std(ddof=1))
-    assert close.detectable == pytest.approx(2.8016 * GAPS.std(ddof=1) / np.sqrt(60), rel=1e-3)
+    assert close.detectable == pytest.approx(2.8016 * GAPS.std(ddof=1) / np.sqrt(60), rel=0.05)
     assert close.needed is not None
     assert close.needed == pytest.approx(close.plan.needed_for(close.difference), rel=0.2)
     assert close.more == 2 * max(0, close.needed - 60)
@@ -46,9 +46,14 @@ def test_each_system_is_told_from_the_next_best() -> None:
 
 
 def test_a_plan_may_have_other_segments() -> None:
-    (few,) = separations(score(records()), ("a", "b"), settings=SeparationSettings(segments=15))
-    (many,) = separations(score(records()), ("a", "b"), settings=SeparationSettings(segments=60))
-    assert few.detectable == pytest.approx(2 * many.detectable)
+    (few,) = separations(
+        score(records()), ("a", "b"), settings=SeparationSettings(segments=15, by_document=False)
+    )
+    (many,) = separations(
+        score(records()), ("a", "b"), settings=SeparationSettings(segments=60, by_document=False)
+    )
+    assert few.detectable == pytest.approx(2 * many.detectable, rel=0.1)
+    assert few.detectable > 2 * many.detectable
     assert few.needed == many.needed
 
 
@@ -67,8 +72,10 @@ def test_what_annotators_bring_is_told_where_there_are_several() -> None:
         separations(score(records()), ("a", "b"), settings=SeparationSettings(annotators=2))
 
 
-def test_documents_vary_as_wholes() -> None:
-    (row,) = separations(score(records()), ("a", "b"), settings=SeparationSettings(by_document=True))
+def test_documents_vary_as_wholes_where_they_are_known() -> None:
+    (row,) = separations(score(records()), ("a", "b"))
+    assert row == separations(score(records()), ("a", "b"), settings=SeparationSettings(by_document=True))[0]
+    assert (row.units, row.plan.per_unit, row.plan.pilot) == (12, 5, 12)
     means = GAPS.reshape(12, 5).mean(axis=1)
     assert row.plan.spread / np.sqrt(60) == pytest.approx(means.std(ddof=1) / np.sqrt(12))
     assert row.n == 60

@@ -100,15 +100,42 @@ def test_one_segment_has_a_difference_and_no_interval() -> None:
     assert any("no intervals: one of the segments alone" in note for note in found.notes)
 
 
-def test_documents_are_drawn_whole() -> None:
+@pytest.mark.parametrize("by_document", [None, True])
+def test_documents_are_drawn_whole_where_they_are_known(by_document: bool | None) -> None:
     both = scored(ratings("a", A), ratings("b", B))
-    found = compare_scores(both, both, ("a", "b"), settings=ComparisonSettings(by_document=True))
+    found = compare_scores(both, both, ("a", "b"), settings=ComparisonSettings(by_document=by_document))
     assert (found.whole.difference.units, found.whole.n) == (3, 12)
+    assert any(note.startswith("Documents are the unit: 12 segments of 3 documents") for note in found.notes)
     assert found.whole.difference.p == 0.25
     assert "Too few segments or documents, or resamples: p cannot be below 0.25." in found.notes
     bare = score([rated(s, str(n), n) for s in "ab" for n in range(5)])
     with pytest.raises(UsageError, match="needs documents"):
         compare_scores(bare, bare, ("a", "b"), settings=ComparisonSettings(by_document=True))
+
+
+def test_segments_are_drawn_where_asked_for_and_where_no_documents_are_known() -> None:
+    known, bare = scored(ratings("a", A), ratings("b", B)), scored(measured("a", A), measured("b", B))
+    asked = compare_scores(known, known, ("a", "b"), settings=ComparisonSettings(by_document=False))
+    unknown = compare_scores(bare, bare, ("a", "b"))
+    assert asked.whole.difference == unknown.whole.difference
+    assert (asked.whole.difference.units, asked.whole.difference.effective) == (12, 12)
+    assert not any("Documents" in note for note in (*asked.notes, *unknown.notes))
+
+
+@pytest.mark.realdata
+def test_documents_of_wmt23_widen_the_interval(adjudge_data: Path) -> None:
+    scores, _ = read_one_annotator(adjudge_data / "wmt23", "zh-en", "gold", "mqm")
+    documents, segments = (
+        compare_scores(scores, scores, ("HW-TSC", "ONLINE-B"), settings=ComparisonSettings(by_document=by))
+        for by in (None, False)
+    )
+    widths = [
+        found.whole.difference.interval.high - found.whole.difference.interval.low  # type: ignore[union-attr]
+        for found in (documents, segments)
+    ]
+    assert widths[0] > 1.15 * widths[1]
+    assert documents.whole.difference.units == 179
+    assert 400 < documents.whole.difference.effective < 900
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def compare(  # noqa: PLR0913 (what can be asked for; every one has its default)
     weights: str | None = None,
     criterion: str | None = None,
     test: PairedTest = "permutation",
-    by_document: bool = False,
+    by_document: bool | None = None,
     holm: bool = False,
     resamples: int = 1000,
     seed: int = 0,
@@ -58,7 +58,8 @@ def compare(  # noqa: PLR0913 (what can be asked for; every one has its default)
         weights: of marked errors; None for those of the run, else `mqm-google`.
         criterion: of preferences; None for the only one, else `overall`.
         test: that the p-values are of: `permutation`, `bootstrap` or `wilcoxon`.
-        by_document: draw and flip whole documents, whose segments are not independent.
+        by_document: draw and flip whole documents, whose segments are not independent; None for documents
+            where they are known.
         holm: also give corrected p-values of language pairs and domains.
         resamples: draws of the bootstrap, and random sign flips of the permutation test.
         seed: of both.

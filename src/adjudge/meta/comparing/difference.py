@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
@@ -10,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.core.score import Interval
-from adjudge.meta.bootstrap import bootstrap_means, percentile_intervals
+from adjudge.meta.bootstrap import LEVEL
+from adjudge.meta.comparing.bounds import (
+    ENOUGH_UNITS,
+    FEW_UNITS,
+    DifferenceBounds,
+    difference_bounds,
+    effective_size,
+)
 from adjudge.meta.matrix import Totals
 from adjudge.meta.paired import enlarged, is_exact, sign_flip_p_values, signed_rank_p_value
 
@@ -65,10 +73,11 @@ class Difference:
         first: mean of the first.
         second: mean of the second.
         value: first less second.
-        interval: 95 % paired bootstrap interval of that.
+        interval: 95 % interval of that, by `bounds.difference_bounds`; None for one unit.
         p: two-sided p-value.
         effect: how large it is.
         units: segments, or documents, that were drawn or flipped.
+        effective: independent segments that would be worth as much; `units` where those are segments.
     """
 
     first: float
@@ -78,51 +87,72 @@ class Difference:
     p: float
     effect: Effect
     units: int
+    effective: float
 
 
 def difference(
-    totals: Totals, *, test: PairedTest = "permutation", resamples: int = 1000, seed: int = 0
+    totals: Totals,
+    segments: Totals | None = None,
+    *,
+    test: PairedTest = "permutation",
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> Difference:
     """Compare the two systems of `totals`, units by two, both judged in every unit.
 
     permutation: `paired.sign_flip_p_values` of the unit's parts in the means; also known as approximate
-        randomisation (Riezler and Maxwell 2005). Exact up to 12 units.
-    bootstrap: p = 2 min(draws with difference <= 0, draws with difference >= 0), each and all draws one
-        more, at most 1; from the draws that the interval is made of (Koehn 2004).
+        randomisation (Riezler and Maxwell 2005). All flips up to 12 units. Flips take differences for
+        symmetric; below 100 units p is therefore at least that of the bootstrap, which follows the skew.
+    bootstrap: twice the smaller of the one-sided p-values that go with the interval, at most 1: the interval
+        leaves 0 out where p is at most 0.05. Koehn 2004 draws segments likewise and takes percentiles, which
+        hold 0.86 to 0.88 for 0.95 with 15 segments.
     wilcoxon: `paired.signed_rank_p_value` of the unit's means: whether differences lie around 0, which is
         not the same as whether the means differ.
 
     Args:
-        totals: of the two systems.
+        totals: of the two systems, by segment or by document.
+        segments: the same by segment, for the effective size; None where `totals` is that.
         test: that p is of.
         resamples: draws of bootstrap and permutation.
         seed: of both.
     """
-    drawn = bootstrap_means(totals.sums, totals.sizes, resamples=resamples, seed=seed)
-    drawn_gaps = drawn[:, 0] - drawn[:, 1]
+    bounds = difference_bounds(totals, resamples=resamples, seed=seed)
     first, second = (float(mean) for mean in totals.shares.mean(axis=0))
     return Difference(
         first=first,
         second=second,
         value=first - second,
-        interval=percentile_intervals(drawn_gaps[:, None])[0],
-        p=_p_value(totals, drawn_gaps, test, resamples, seed),
+        interval=_interval(bounds),
+        p=_p_value(totals, bounds, test, resamples, seed),
         effect=effect(totals.means),
         units=len(totals.sums),
+        effective=len(totals.sums) if segments is None else effective_size(segments, totals),
     )
 
 
-def _p_value(totals: Totals, drawn: Floats, test: PairedTest, resamples: int, seed: int) -> float:
+def _interval(bounds: DifferenceBounds) -> Interval | None:
+    if bounds.units < 2:
+        return None
+    if not bounds.error:  # the notes say that it has no width
+        return Interval(bounds.value, bounds.value)
+    return Interval(bounds.low((1 - LEVEL) / 2), bounds.high((1 - LEVEL) / 2))
+
+
+def _p_value(totals: Totals, bounds: DifferenceBounds, test: PairedTest, resamples: int, seed: int) -> float:
     if test == "permutation":
         shares = enlarged(totals.shares)
         gaps = shares[:, [0]] - shares[:, [1]]
-        return float(sign_flip_p_values(gaps, resamples=resamples, seed=seed)[0])
+        flipped = float(sign_flip_p_values(gaps, resamples=resamples, seed=seed)[0])
+        has_few = len(gaps) < ENOUGH_UNITS and 0 < bounds.error < math.inf
+        return max(flipped, _two_sided(bounds)) if has_few else flipped
     if test == "wilcoxon":
         means = enlarged(totals.means)
         return signed_rank_p_value(means[:, 0] - means[:, 1])
-    known = drawn[~np.isnan(drawn)]
-    below, above = np.count_nonzero(known <= 0), np.count_nonzero(known >= 0)
-    return float(min(1.0, 2 * (min(below, above) + 1) / (len(known) + 1)))
+    return _two_sided(bounds)
+
+
+def _two_sided(bounds: DifferenceBounds) -> float:
+    return min(1.0, 2 * min(bounds.p_above(0), bounds.p_below(0)))
 
 
 def effect(scores: Floats) -> Effect:
@@ -153,7 +183,14 @@ def effect(scores: Floats) -> Effect:
 def method_of(test: PairedTest, units: int, of: str, resamples: int, seed: int) -> str:
     """Say how p and interval came about."""
     flips = f", {'all' if is_exact(units) else f'{resamples:,}'} sign flips" if test == "permutation" else ""
+    parts = [f"Student's t over {of}"]
+    if units >= FEW_UNITS:
+        parts.append("studentised bootstrap")
+    if units < ENOUGH_UNITS:
+        parts.append(f"Bayesian bootstrap with one more of the {of} like the worst seen")
+    if test == "permutation" and units < ENOUGH_UNITS:
+        flips += ", at least the p of the interval"
     return (
-        f"95 % interval by paired bootstrap over {of}, {resamples:,} resamples; two-sided p by "
+        f"95 % interval: the widest of {', '.join(parts)} ({resamples:,} resamples); two-sided p by "
         f"{PAIRED_TITLES[test]}{flips}; seed {seed}"
     )

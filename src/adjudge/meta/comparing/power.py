@@ -12,20 +12,24 @@ from numpy.typing import NDArray
 
 from adjudge.errors import UsageError
 
-__all__ = ["MOST_UNITS", "Plan", "simulated_power", "units_needed", "variance_parts"]
+__all__ = ["MOST_UNITS", "Plan", "least_enough", "simulated_power", "units_needed", "variance_parts"]
 
 Floats = NDArray[np.float64]
 MOST_UNITS: Final = 1_000_000
 """Above that many segments nothing is simulated: such a difference is none for people."""
+_CHANCES: Final = 64  # at which the spread of a pilot is tried
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """A paired comparison of two systems: n segments, each translation judged by m annotators.
 
-    The mean difference varies as sd(n, m) = sqrt((sd^2 + annotator_sd^2 / m) / n), and a two-sided test at
-    alpha finds a true difference D with the chance Phi(D / sd(n, m) - z(1 - alpha / 2)) and, hardly ever, the
-    wrong way round. Normal law: good from some thirty segments on.
+    The mean difference varies as sd(n, m) = sqrt((sd^2 + annotator_sd^2 / m) / n), and a two-sided t-test at
+    alpha finds a true difference D, or hardly ever its opposite, with the chance that a noncentral t with
+    u - 1 degrees of freedom and the noncentrality D / sd(n, m) lies outside of the test's bounds; u are the
+    units, segments or documents. Where sd comes from a pilot, it is uncertain, and the chance is the mean
+    over sd^2 (pilot - 1) / chi^2(pilot - 1) (Julious and Owen 2006): half of all pilots show too small a
+    spread.
 
     Args:
         sd: standard deviation, over segments, of the difference of the two systems.
@@ -35,6 +39,8 @@ class Plan:
             `sd` already, as it is in data with one annotator a translation.
         alpha: of the two-sided test.
         power: chance to be reached.
+        per_unit: segments of one unit that varies independently: 1, or the mean length of a document.
+        pilot: units that sd was found on; None where it is known.
 
     Raises:
         UsageError: a value out of its range.
@@ -46,6 +52,8 @@ class Plan:
     annotator_sd: float = 0.0
     alpha: float = 0.05
     power: float = 0.8
+    per_unit: float = 1.0
+    pilot: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
@@ -65,30 +73,51 @@ class Plan:
 
     @property
     def detectable(self) -> float:
-        """Smallest true difference that is found with the wanted chance.
-
-        D = (z(1 - alpha / 2) + z(power)) sd(n, m)
-        """
-        from scipy.special import ndtri  # scipy.stats takes seconds to import
-
-        return float(ndtri(self.power) - ndtri(self.alpha / 2)) * self.spread / math.sqrt(self.segments)
+        """Smallest true difference that is found with the wanted chance; infinite for one unit."""
+        if self.spread == 0:
+            return 0.0
+        if self.segments < 2 * self.per_unit:
+            return math.inf
+        error = self.spread / math.sqrt(self.segments)
+        low, high = 0.0, error
+        while self.power_for(high) < self.power:
+            low, high = high, 2 * high
+        while high - low > 1e-6 * high:
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.power_for(middle) >= self.power else (middle, high)
+        return high
 
     def power_for(self, difference: float) -> float:
         """Chance to find a true difference, in whichever direction."""
-        from scipy.stats import norm
+        from scipy.special import chdtri, nctdtr, stdtrit  # scipy.stats takes seconds to import
 
         error = self.spread / math.sqrt(self.segments)
         if error == 0:
             return 1.0 if difference else self.alpha
-        bound = norm.isf(self.alpha / 2)
-        return float(norm.sf(bound - abs(difference) / error) + norm.cdf(-bound - abs(difference) / error))
+        free = self.segments / self.per_unit - 1
+        if free < 1:
+            return self.alpha
+        bound = -float(stdtrit(free, self.alpha / 2))
+        factors = np.ones(1)
+        if self.pilot is not None:
+            chances = (np.arange(_CHANCES) + 0.5) / _CHANCES
+            factors = np.sqrt(chdtri(self.pilot - 1, chances) / (self.pilot - 1))
+        steps = abs(difference) / error * factors
+        missed, wrong = nctdtr(free, steps, bound), nctdtr(free, steps, -bound)
+        # scipy has no number where so few are missed, or found the wrong way round, that it cannot sum them
+        return float((1 - np.nan_to_num(missed, nan=0.0) + np.nan_to_num(wrong, nan=0.0)).mean())
 
     def needed_for(self, difference: float) -> int | None:
-        """Segments needed to find a true difference with the wanted chance; None where it is 0."""
+        """Segments needed to find a true difference with the wanted chance; None where out of reach."""
         if difference == 0:
             return None
-        one = replace(self, segments=1).detectable
-        return max(1, math.ceil((one / difference) ** 2 * (1 - 1e-12)))
+        if self.spread == 0:
+            return 1
+
+        def is_enough(segments: int) -> bool:
+            return replace(self, segments=segments).power_for(difference) >= self.power
+
+        return least_enough(is_enough, exact=True)
 
 
 def variance_parts(differences: Floats) -> tuple[float, float] | None:
@@ -122,8 +151,11 @@ def simulated_power(
 ) -> float:
     """Chance that so many units like those at hand show a difference, whichever way it points.
 
-    Units are drawn with replacement, and the permutation test's normal law (p = 2 Phi(-|sum| / sqrt(sum of
-    squares))) is applied to each draw. It takes the difference at hand for the true one.
+    Each time the units at hand get weights by the Bayesian bootstrap, for their spread is uncertain, too;
+    with fewer than 100 at hand, which seldom show the tail, the most extreme counts once more with the weight
+    2 (1 - units / 100), as in the bounds of a difference. So many units are drawn by these weights and tested
+    by Student's t, which the permutation test follows closely. It takes the difference at hand for the
+    true one. There is no power where so few units cannot reach alpha by sign flips.
 
     Args:
         differences: of each unit, a segment or a document: its part in the difference of means.
@@ -132,15 +164,27 @@ def simulated_power(
         resamples: draws.
         seed: of numpy's default generator.
     """
-    from scipy.stats import norm
+    from scipy.special import stdtrit  # scipy.stats takes seconds to import
 
+    if 2.0 ** (1 - units) > alpha:
+        return 0.0
+    bound = -float(stdtrit(units - 1, alpha / 2))
     rng = np.random.default_rng(seed)
     values, times = np.unique(np.round(differences, 10), return_counts=True)
-    found = 0
+    mean, known = float(differences.mean()), int(times.sum())
+    wider = math.sqrt((known + 1) / (known - 1)) if known > 1 else 1.0  # the mean spread is that at hand
+    rest, found = wider * (values - mean), 0
+    shape = times.astype(np.float64)
+    shape[np.abs(rest).argmax()] += 2 * max(0.0, 1 - known / 100)
     for start in range(0, resamples, 100):
-        counts = rng.multinomial(units, times / times.sum(), size=min(100, resamples - start))
-        sums, squares = counts @ values, counts @ (values * values)
-        found += int(np.count_nonzero(np.abs(sums) > norm.isf(alpha / 2) * np.sqrt(squares)))
+        weights = rng.standard_gamma(shape, size=(min(100, resamples - start), len(values)))
+        weights /= weights.sum(axis=1, keepdims=True)
+        shifts = mean - weights @ rest
+        counts = rng.multinomial(units, weights)
+        sums, squares = counts @ rest, counts @ (rest * rest)
+        means = sums / units + shifts
+        errors = np.sqrt(np.maximum(squares - sums * sums / units, 0) / (units - 1) / units)
+        found += int(np.count_nonzero(np.abs(means) > bound * errors))
     return found / resamples
 
 
@@ -156,16 +200,22 @@ def units_needed(
         found = simulated_power(differences, units, alpha=alpha, resamples=resamples, seed=seed)
         return found >= power
 
-    return _least(is_enough)
+    return least_enough(is_enough)
 
 
-def _least(is_enough: Callable[[int], bool]) -> int | None:
+def least_enough(is_enough: Callable[[int], bool], *, exact: bool = False) -> int | None:
+    """The least number that is enough, by doubling and halving; None where more than `MOST_UNITS` would be.
+
+    Args:
+        is_enough: true of all numbers above one that it is true of.
+        exact: to the unit; else to within three digits.
+    """
     low, high = 0, 1
     while not is_enough(high):
         low, high = high, high * 2
         if low >= MOST_UNITS:
             return None
-    while high - low > max(1, high // 1000):
+    while high - low > (1 if exact else max(1, high // 1000)):
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high

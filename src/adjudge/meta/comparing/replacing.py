@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from adjudge.core.annotation import Record
 from adjudge.core.keywords import checks_keywords
@@ -43,8 +44,11 @@ def gate(  # noqa: PLR0913 (what can be asked for; every one but the margin has 
     domain_margin: float | None = None,
     alpha: float = 0.05,
     power: float = 0.8,
-    by_document: bool = False,
+    by_document: bool | None = None,
+    unseen: Literal["scale", "seen"] = "scale",
+    scale: tuple[float, float] | None = None,
     more_critical: int = 0,
+    critical_alpha: float | None = None,
     max_failed: float = 0.01,
     any_signature: bool = False,
 ) -> Gate:
@@ -64,8 +68,13 @@ def gate(  # noqa: PLR0913 (what can be asked for; every one but the margin has 
         domain_margin: margin of each language pair and domain; None for `margin`.
         alpha: chance, at most, of each wrong verdict.
         power: chance to decide that the number of further segments is for.
-        by_document: documents vary as wholes.
+        by_document: documents vary as wholes; None for documents where they are known.
+        unseen: how bad a segment may be that nobody saw: `scale`, as the scores' range allows, where it is
+            known; `seen`, as the worst seen.
+        scale: lowest and highest score; None for the range that the scores state.
         more_critical: in so many more segments than the baseline the candidate may have critical errors.
+        critical_alpha: chance, at most, that critical errors veto a candidate that has no more of them; None
+            for alpha.
         max_failed: share of segments that may lack a score on either side.
         any_signature: compare what different judges or settings judged.
 
@@ -80,7 +89,10 @@ def gate(  # noqa: PLR0913 (what can be asked for; every one but the margin has 
         alpha=alpha,
         power=power,
         by_document=by_document,
+        unseen=unseen,
+        scale=scale,
         more_critical=more_critical,
+        critical_alpha=critical_alpha,
         max_failed=max_failed,
         any_signature=any_signature,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from adjudge.core.score import Scores
 from adjudge.errors import UsageError
 from adjudge.meta.comparing.power import Plan, units_needed, variance_parts
-from adjudge.meta.comparing.two_systems import side_by_side
+from adjudge.meta.comparing.two_systems import are_documents_known, side_by_side
 from adjudge.meta.matrix import score_matrix
 from adjudge.meta.paired import enlarged, sign_flip_p_values
 
@@ -31,7 +31,8 @@ class SeparationSettings:
         annotators: of each translation in the plan; None for those there are.
         alpha: of the two-sided test.
         power: chance to be reached.
-        by_document: documents vary as wholes, since their segments are not independent.
+        by_document: documents vary as wholes, since their segments are not independent; None for documents
+            where they are known.
         resamples: draws of the simulation, and of the permutation test.
         seed: of both.
     """
@@ -40,7 +41,7 @@ class SeparationSettings:
     annotators: int | None = None
     alpha: float = 0.05
     power: float = 0.8
-    by_document: bool = False
+    by_document: bool | None = None
     resamples: int = 1000
     seed: int = 0
 
@@ -61,6 +62,7 @@ class Separation:
         needed: segments needed to find it with the wanted chance; None where that is out of reach.
         more: translations still to be judged, of both systems, by all annotators; None likewise.
         annotator_sd: spread over annotators; None where it cannot be told from that over segments.
+        units: segments, or documents, that vary independently.
     """
 
     first: str
@@ -74,6 +76,7 @@ class Separation:
     needed: int | None
     more: int | None
     annotator_sd: float | None
+    units: int
 
 
 def separations(
@@ -123,7 +126,10 @@ def _separation(
     by_annotator: Mapping[str, Scores],
 ) -> Separation:
     _, matrix, _ = side_by_side(scores, scores, [pair])
-    totals = matrix.totals(by_document=settings.by_document)
+    if settings.by_document is None:  # annotators are told apart by segment alone
+        known = settings.annotators is None and are_documents_known(matrix)
+        settings = replace(settings, by_document=known)
+    totals = matrix.totals(by_document=bool(settings.by_document))
     n, units = len(matrix.scores), len(totals.sums)
     gaps = _gaps(totals.shares)
     difference = float(gaps.mean())
@@ -154,6 +160,7 @@ def _separation(
         needed=needed,
         more=None if needed is None else 2 * plan.annotators * max(0, needed - n),
         annotator_sd=None if parts is None else parts[1],
+        units=units,
     )
 
 
@@ -163,7 +170,14 @@ def _plan(gaps: Floats, n: int, settings: SeparationSettings, parts: tuple[float
         raise UsageError("a spread needs two segments, or documents, that are judged for both systems")
     spread, segments = float(gaps.std(ddof=1)) * math.sqrt(n / len(gaps)), settings.segments or n
     if settings.annotators is None:
-        return Plan(sd=spread, segments=segments, alpha=settings.alpha, power=settings.power)
+        return Plan(
+            sd=spread,
+            segments=segments,
+            alpha=settings.alpha,
+            power=settings.power,
+            per_unit=n / len(gaps),
+            pilot=len(gaps),
+        )
     if parts is None:
         raise UsageError(
             "what more annotators bring can be told only where some translations have several; "
@@ -178,6 +192,7 @@ def _plan(gaps: Floats, n: int, settings: SeparationSettings, parts: tuple[float
         segments=segments,
         alpha=settings.alpha,
         power=settings.power,
+        pilot=len(gaps),
     )
 
 

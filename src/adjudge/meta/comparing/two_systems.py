@@ -13,6 +13,7 @@ from adjudge.core.score import Scores, Signature
 from adjudge.core.wording import form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.bootstrap import lone_unit_note
+from adjudge.meta.comparing.bounds import FEW_UNITS
 from adjudge.meta.comparing.difference import PAIRED_TESTS, Difference, PairedTest, difference, method_of
 from adjudge.meta.matrix import ScoreMatrix, score_matrix
 from adjudge.meta.paired import is_exact, smallest_p_value
@@ -27,6 +28,7 @@ __all__ = [
     "Place",
     "Side",
     "Stratum",
+    "are_documents_known",
     "compare_scores",
     "every_part",
     "notes_of",
@@ -34,6 +36,7 @@ __all__ = [
     "parts_of",
     "side_by_side",
     "side_of",
+    "unit_notes",
 ]
 
 Place = tuple[str, str]
@@ -117,7 +120,8 @@ class ComparisonSettings:
 
     Args:
         test: that the p-values are of.
-        by_document: draw and flip whole documents, whose segments are not independent.
+        by_document: draw and flip whole documents, whose segments are not independent; None for documents
+            where they are known.
         correct: also give p-values of strata that Holm corrected.
         resamples: draws of the bootstrap, and random sign flips of the permutation test.
         seed: of both.
@@ -127,7 +131,7 @@ class ComparisonSettings:
     """
 
     test: PairedTest = "permutation"
-    by_document: bool = False
+    by_document: bool | None = None
     correct: bool = False
     resamples: int = 1000
     seed: int = 0
@@ -170,6 +174,8 @@ def compare_scores(
     settings = settings or ComparisonSettings()
     pairs = pairs_of(first, second, systems)
     places, matrix, asked = side_by_side(first, second, pairs)
+    if settings.by_document is None:
+        settings = replace(settings, by_document=are_documents_known(matrix))
     strata, small = _strata(places, matrix, domains or {}, settings)
     if settings.correct:
         corrected = holm(np.array([stratum.difference.p for stratum in strata])).tolist()
@@ -191,7 +197,8 @@ def compare_scores(
         notes=(
             *notes_of(first, second),
             *_coverage_notes(asked - len(places), asked, len(pairs)),
-            *_power_notes(units, settings),
+            *unit_notes(whole.n, units, whole.difference.effective, by_document=bool(settings.by_document)),
+            *_power_notes(whole.difference, settings),
             *small,
             *_strata_notes(strata, settings),
         ),
@@ -255,8 +262,14 @@ def side_by_side(
 
 
 def _stratum(name: str, kind: str, matrix: ScoreMatrix, settings: ComparisonSettings) -> Stratum:
-    totals = matrix.totals(by_document=settings.by_document)
-    found = difference(totals, test=settings.test, resamples=settings.resamples, seed=settings.seed)
+    segments = matrix.totals(by_document=False)
+    documents = matrix.totals(by_document=True) if settings.by_document else None
+    found = difference(
+        *((segments,) if documents is None else (documents, segments)),
+        test=settings.test,
+        resamples=settings.resamples,
+        seed=settings.seed,
+    )
     return Stratum(name=name, kind=kind, n=len(matrix.scores), difference=found)
 
 
@@ -339,8 +352,35 @@ def _coverage_notes(dropped: int, asked: int, systems: int) -> Iterator[str]:
         yield f"{which} {form(dropped, 'is', 'are')} not judged in both, and left out."
 
 
-def _power_notes(units: int, settings: ComparisonSettings) -> Iterator[str]:
+def are_documents_known(matrix: ScoreMatrix) -> bool:
+    """Whether segments name two documents or more: then documents, and not segments, are drawn."""
+    return len({key for key in matrix.documents if key[1]}) > 1
+
+
+def unit_notes(n: int, units: int, effective: float, *, by_document: bool) -> Iterator[str]:
+    """Say what varies independently, and how many such units there are.
+
+    Args:
+        n: segments.
+        units: that vary independently.
+        effective: independent segments that are worth as much.
+        by_document: whether the units are documents.
+    """
+    if by_document:
+        yield (
+            f"Documents are the unit: {n:,} segments of {units:,} documents are worth about {effective:,.0f} "
+            "independent segments. --by-segment takes segments as independent."
+        )
+    if 1 < units < FEW_UNITS:
+        of = "documents" if by_document else "segments"
+        yield f"With fewer than {FEW_UNITS} {of} intervals are wide on purpose, to err on the safe side."
+
+
+def _power_notes(found: Difference, settings: ComparisonSettings) -> Iterator[str]:
+    units = found.units
     yield from lone_unit_note(units, "documents" if settings.by_document else "segments")
+    if found.interval is not None and found.interval.low == found.interval.high:
+        yield "All differences are equal: the interval has no width and says nothing of other segments."
     least = (
         smallest_p_value(units - 1, settings.resamples) if is_exact(units) else 1 / (settings.resamples + 1)
     )

@@ -1,0 +1,41 @@
+"""What `compare` and `gate` promise, simulated as benchmarks/coverage.py does, on made-up documents."""
+
+import math
+
+import numpy as np
+import pytest
+
+from benchmarks.coverage import GUARANTEES, Population, rare_catastrophes, remembering
+
+DRAWS = 100
+
+
+@pytest.fixture(scope="module")
+def population() -> Population:
+    """Four systems, 120 documents of one to eight segments that go wrong together, few of them badly."""
+    rng = np.random.default_rng(0)
+    documents = np.repeat(np.arange(120), rng.integers(1, 9, 120))
+    hard = rng.gamma(0.3, 4, (4, 120))[:, documents]
+    return Population(name="made up", scores=-hard - rng.gamma(0.5, 2, hard.shape), documents=documents)
+
+
+@pytest.mark.parametrize(
+    ("name", "units"), [("compare", 12), ("compare", 100), ("gate", 12), ("gate", 100), ("gate-skew", 40)]
+)
+def test_what_is_promised_holds_for_skewed_documents(population: Population, name: str, units: int) -> None:
+    guarantee, _ = GUARANTEES[name]
+    with remembering():
+        found = list(guarantee(population, units, DRAWS))
+    for one in found:
+        beyond = one.promised - one.found if one.promised > 0.5 else one.found - one.promised
+        noise = math.sqrt(0.05 * 0.95 / DRAWS)
+        assert beyond <= 0.02 + 3 * noise, one
+        if one.promised > 0.5:
+            assert one.found < 1, "an interval that always holds says nothing"
+
+
+def test_catastrophes_that_half_of_the_samples_do_not_show_do_not_ship() -> None:
+    (found,) = rare_catastrophes(
+        Population(name="", scores=np.zeros((2, 1)), documents=np.zeros(1, int)), 70, 40
+    )
+    assert found.found == 0
