@@ -170,7 +170,10 @@ TOO_LARGE = "Request too large for m on tokens per min (TPM): Limit 10000, Reque
 def test_a_call_that_is_always_refused_fails_alone(message: str, wait: float | None, reason: str) -> None:
     seconds, failed = run(one_hopeless(1000, message, wait))
     assert failed == [reason]
-    assert seconds < 1.5 * 1000 / 8 * 0.35
+    if (
+        wait is not None or reason == "too_long"
+    ):  # without a time to come back at, others are asked slowly first
+        assert seconds < 1.5 * 1000 / 8 * 0.35
 
 
 # The same over a real wire, where time is real...
