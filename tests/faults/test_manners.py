@@ -128,7 +128,8 @@ def test_a_limit_with_times_in_whole_seconds_is_kept_too() -> None:
 async def one_hopeless(calls: int, message: str, wait: float | None) -> tuple[float, list[str]]:
     """Seconds for some calls of which one is always refused, and what became of that one."""
     loop, share, server = asyncio.get_running_loop(), join("one", 8, Patience()), LimitedServer(latency=0.35)
-    began, left, failed = loop.time(), iter(range(calls)), []
+    began, left = loop.time(), iter(range(calls))
+    failed: list[str] = []
 
     async def ask_until_it_fails() -> None:
         place, tries = share.place(900, 2048), Tries(Patience(), 180.0)
