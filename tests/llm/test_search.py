@@ -121,7 +121,7 @@ WIKI = {
 
 
 async def test_an_endpoint_of_ones_own_is_asked_by_post(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MY_KEY", "canary-123")
+    monkeypatch.setenv("MY_KEY", "canary-4f1d9b7c2e8a6053")
     with Engine(answers(RESULTS)).running() as server:
         found = await look_up(engine(f"{server.url}/find", key_env="MY_KEY"), "夺笋", 30)
     assert found == (
@@ -225,8 +225,8 @@ async def test_a_server_that_wants_a_key_stops_the_run(quick: None) -> None:
 
 
 async def test_a_key_in_an_answer_is_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MY_KEY", "canary-123")
-    body = {"results": [{"text": "your key is canary-123"}]}
+    monkeypatch.setenv("MY_KEY", "canary-4f1d9b7c2e8a6053")
+    body = {"results": [{"text": "your key is canary-4f1d9b7c2e8a6053"}]}
     with Engine(answers(body)).running() as server:
         found = await look_up(engine(server.url, key_env="MY_KEY"), "x")
     assert found[0].text == "your key is [key]"

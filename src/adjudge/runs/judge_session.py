@@ -329,8 +329,8 @@ def _masked(tally: Tally) -> Iterator[str]:
     if tally.masked:
         yield (
             f"{tally.masked} stored answers hold [key] where their question does not: a placeholder such as "
-            "'test' was taken for a key when they were stored, and parts of words with it; do not trust these "
-            "judgements, run again with another --out and without this --store"
+            "'test' was taken for a key when they were stored, and parts of words with it; do not trust "
+            "these judgements, run again with another --out and without this --store"
         )
 
 
