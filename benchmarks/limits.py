@@ -34,7 +34,8 @@ MOST_SECONDS, MOST_RATIO = 2.0, 8.0
 TEXT = """`.venv/bin/python benchmarks/limits.py --write`
 
 CPU seconds of all checks and detectors on a source and a translation that repeat something (`#`: a number
-that grows), at 25 kB and at 100 kB. A ratio of 4 is linear, 16 quadratic. Wanted: 2 s at 100 kB, a ratio below 8.
+that grows), at 25 kB and at 100 kB. A ratio of 4 is linear, 16 quadratic. Wanted: 2 s at 100 kB,
+a ratio below 8.
 
 | repeated | 25 kB, s | 100 kB, s | ratio |
 | --- | ---: | ---: | ---: |
