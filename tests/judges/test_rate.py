@@ -425,7 +425,8 @@ async def test_ten_turns_without_an_evaluation_end_as_a_failure() -> None:
         (rated(3, error_spans=[{"source": "a"}]), "schema"),
         (rated(3, error_spans={}), "schema"),
         (rated(3, gaps=[7]), "schema"),  # type: ignore[list-item]
-        (rated(3, more=1), "schema"),
+        (rated(3, more=1), "ambiguous"),
+        (rated(3, rationale="I cannot judge this text."), "refused"),
         (Reply(text="I'm sorry, I can't help with that."), "refused"),
         (Reply(text=""), "empty"),
     ],
