@@ -181,6 +181,7 @@ def _read_line(line: str, severity: str, stands: Callable[[str], bool]) -> list[
     raise _unlisted(line, severity)
 
 
+_NO_GLOSS: Final = re.compile(r"[][{}`<\\]")
 _QUOTED_INSIDE: Final = re.compile(r"[\"“”„»«]")
 
 
@@ -193,7 +194,8 @@ def _read_quoted(rest: str, quoted: list[re.Match[str]], category: str, severity
         last += 1
     gloss = rest[quoted[last].end() :].strip(" -–—:,;.()→>")
     check_reasons(gloss, "an error")
-    if gloss and (rest[quoted[last].end()].isalnum() or re.search(r"[][{}`<\\]", gloss)):
+    behind = rest[quoted[last].end() :][:1]
+    if gloss and (behind not in " ,;:(.-–—→" or _NO_GLOSS.search(gloss)):
         raise _unlisted(rest, severity)
     if _TAKEN_BACK.search(_QUOTED.sub(" ", gloss)):
         raise AnswerError("parse", f"words behind an error may take it back: {shown(gloss)}")

@@ -20,7 +20,16 @@ from adjudge.errors import AnswerError
 from adjudge.judges._read import shown
 from adjudge.judges._refusals import is_refusal
 
-__all__ = ["LEAD_IN", "Trust", "Unwrapped", "admits_no_errors", "check_around", "check_reasons", "unwrap"]
+__all__ = [
+    "LEAD_IN",
+    "Trust",
+    "Unwrapped",
+    "admits_no_errors",
+    "check_around",
+    "check_before",
+    "check_reasons",
+    "unwrap",
+]
 
 Trust = Literal["clean", "alone", "after", "around"]
 """What may stand around an answer besides a known wrapper.
@@ -178,6 +187,13 @@ _STOP_WORDS: Final = frozenset(
         "my",
     ]
 )
+_HYPOTHETICAL: Final = re.compile(
+    r"\bI (?:would|could|might)(?: not|n't)? (?:answer|give|say|write|call|reply|finish|respond)\b"
+    r"|\bif there (?:is|was|were) (?:no|nothing)\b|\b(?:format|form|call) (?:that )?(?:you|is) (?:want|wanted|expect)"
+    r"|\bon second thought\b|<(?:plan|draft|example|scratch)|<!--|\bfor example\b *:",
+    re.IGNORECASE,
+)
+_OPEN_TAG: Final = re.compile(r"<(?!/)[a-z_!-]+[^<>]*>?\s*\Z|```[a-z]*\s*\Z|(?://|/\*|#)\s*\Z", re.IGNORECASE)
 _ENDED: Final = re.compile(r"[.!][\"'”)*_]*\Z")
 _SENTENCE: Final = re.compile(r"[.!?:;]\s+|\n+")
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
@@ -348,6 +364,23 @@ def _check_words(words: str, what: str) -> None:
     """
     if any(is_refusal(sentence) for sentence in _SENTENCE.split(words[:_LONGEST_PROSE])) or is_refusal(words):
         raise AnswerError("refused", f"words beside {what} decline: {shown(words)}")
+
+
+def check_before(words: str, what: str) -> None:
+    """Refuse something whose reasoning stands before it, where the reasoning declines or makes it part of a sentence.
+
+    Raises:
+        AnswerError: refused; parse for an open sentence or an open tag before it.
+    """
+    last = words.strip(_BLANK)
+    check_reasons(last, what)
+    ending = re.split(r"[.!?:。！？：]\s+|\n", last)[-1]
+    if _TAKEN_BACK.search(ending) and not _ENDED.search(ending):
+        raise AnswerError("parse", f"{what} stands within a sentence: {shown(ending)}")
+    if _HYPOTHETICAL.search(last):
+        raise AnswerError("parse", f"words before {what} say that it is none: {shown(last)}")
+    if _OPEN_TAG.search(last):
+        raise AnswerError("parse", f"{what} stands within a tag: {shown(last)}")
 
 
 def admits_no_errors(words: str) -> bool:

@@ -72,6 +72,7 @@ class JudgeSession(Session):
             secret=bytes.fromhex(self.start.secret),
             seed=self.job.seed,
             offline=self.job.offline,
+            explains=judge.profile == "recommended",
         )
         self.tally = asker.tally
         before = {name: spent for name, spent in store.totals().spent.items() if name in self.job.prices}
