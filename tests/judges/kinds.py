@@ -1,10 +1,12 @@
 """Kinds of replies in five forms, of our own writing: how models answer well, and how they give no answer.
 
-Each row is a name, a reply and a weight: how often real models write so, 12 for the most frequent and 0.2 for the
+Each row is a name, a reply and a weight: how often real models write so, 12 for the most frequent and 0.2
+for the
 rarest. `replies.py` says which texts they are about and which judge reads them.
 """
 
 import json
+from collections.abc import Mapping
 
 from tests.judges.replies import Kind
 
@@ -16,7 +18,7 @@ ERROR = {
 }
 
 
-def listed(*changes: dict[str, object], **more: object) -> str:
+def listed(*changes: Mapping[str, object], **more: object) -> str:
     return json.dumps(
         {"errors": [{**ERROR, **change} for change in changes or ({},)], **more}, ensure_ascii=False
     )
@@ -187,7 +189,7 @@ KINDS: list[Kind] = [
             "core alone": listed({"category": "fluency"}),
             "note behind": ONE + "\n\nThe rest of the sentence is accurate.",
             "note before": "I compared both texts. The doubled word is the worst.\n\n" + ONE,
-            "comment on a clean one": '{"errors": [], "comment": "The translation is accurate and free of errors."}',
+            "comment on a clean one": '{"errors": [], "comment": "The text is accurate and free of errors."}',
             "confidence of a clean one": '{"errors": [], "confidence": 0.8}',
             "count of a clean one": '{"errors": [], "error_count": 0}',
         },
@@ -223,7 +225,7 @@ KINDS: list[Kind] = [
             "error field": '{"errors": [], "error": "rate limit"}',
             "refusal field": '{"errors": [], "refusal": "I cannot do that."}',
             "refusal in a comment": '{"errors": [], "comment": "I am unable to judge this."}',
-            "errors in a comment": '{"errors": [], "comment": "The translation leaves out one word, which is wrong."}',
+            "errors in a comment": '{"errors": [], "comment": "It leaves out one word, which is wrong."}',
             "other list": '{"errors": [], "major_errors": [{"span": "die die"}]}',
             "count that disagrees": '{"errors": [], "error_count": 2}',
             "poor": '{"errors": [], "quality": "poor"}',
@@ -242,8 +244,8 @@ KINDS: list[Kind] = [
             "two categories": listed({"category": "accuracy/fluency"}),
             "refusal for a span": listed({"span": "I cannot judge this text"}),
             "marker for a span": listed({"span": "<<source 4f2a"}),
-            "loop": listed(*[{}] * 40),
-            "endless list": listed(*[{"span": f"w{i}"} for i in range(600)]),
+            "loop": listed(*({} for _ in range(40))),
+            "endless list": listed(*({"span": f"w{i}"} for i in range(600))),
             "broken and clean": '{"errors": [],}',
             "half a character": '{"errors": [], "note": "\\ud800"}',
         },
@@ -351,7 +353,7 @@ KINDS: list[Kind] = [
         *("verdict", "accept", 4),
         {
             "translation A": FOR_A.replace('"A"', '"Translation A"'),
-            "analysis of parts": '{"analysis": {"meaning": "kept in both", "grammar": "A is right"}, "result": "A"}',
+            "analysis of parts": '{"analysis": {"meaning": "kept", "grammar": "A is right"}, "result": "A"}',
             "prose before": "A is better. " + FOR_A,
             "raw line break": FOR_A.replace("A has", "A\nhas"),
             "both praised": '{"analysis": "B is better in style, but A keeps the meaning.", "result": "A"}',
@@ -410,7 +412,7 @@ KINDS: list[Kind] = [
             "guillemets": "{C}Major:\nno-error\nMinor:\nfluency/grammar - «die die»",
             "low quotation marks": "{C}Major:\nno-error\nMinor:\nfluency/grammar - „die die“",
             "two on a line": '{C}Major:\nno-error\nMinor:\nfluency/grammar - "die die", "neuen"',
-            "numbered": '{C}Major:\nno-error\nMinor:\n1. fluency/grammar - "die die"\n2. style/awkward - "las"',
+            "numbered": '{C}Major:\nno-error\nMinor:\n1. fluency/grammar - "die die"\n2. other - "las"',
             "other order": '{C}Minor:\nfluency/grammar - "die die"\nMajor:\nno-error',
             "colon": '{C}Major:\nno-error\nMinor:\nfluency/grammar: "die die"',
         },

@@ -105,7 +105,7 @@ def test_praise_and_reports_are_no_refusals(prose: str) -> None:
         ('It is this. {"a": 1} That is all.', {"a": 1}, ("extracted",)),
         ('\ufeff{"a": 1}', {"a": 1}, ("extracted",)),
         ('{"a": "{b}"}', {"a": "{b}"}, ()),
-        ('Note this: {"a": "} {"}', {"a": "} {"}, ("extracted",)),
+        ('Note this. {"a": "} {"}', {"a": "} {"}, ("extracted",)),
         ('Result: {"A": 1, "b": 2}', {"a": 1}, ("extracted", "normalised")),
         ('{"a": 1, "b": [2]}', {"a": 1}, ("normalised",)),
         ('"{\\"a\\": 1}"', {"a": 1}, ("extracted",)),

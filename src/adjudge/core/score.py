@@ -104,7 +104,8 @@ class SystemScore:
         n: segments that the mean is over; comparisons where preferences are scored.
         failed: judgements asked for and not obtained; segments, where there is one annotator.
         interval: interval of the mean, where one was computed.
-        readings: judgements by the flag that says how they were read, such as `extracted`; only those that there are.
+        readings: judgements by the flag that says how they were read, such as `extracted`; only those that
+        there are.
     """
 
     system: str

@@ -1,10 +1,10 @@
-"""The fields of a JSON answer, each checked: what is meant beyond doubt is normalised, nothing else is changed."""
+"""The fields of a JSON answer, each checked; what is meant beyond doubt is normalised."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from adjudge.errors import AnswerError
 from adjudge.judges._prose import Trust, admits_no_errors, check_reasons
@@ -41,7 +41,7 @@ class Written(float):
 
     spelling: str
 
-    def __new__(cls, spelling: str) -> Written:
+    def __new__(cls, spelling: str) -> Self:
         """Read a number as JSON spells it."""
         number = super().__new__(cls, spelling)
         number.spelling = spelling
@@ -64,7 +64,8 @@ def pick_keys(value: object, keys: Collection[str], what: str, *, optional: Coll
     """Take the fields that were asked for, in any capitals, and set the others apart.
 
     Raises:
-        AnswerError: schema for what is no object or lacks a field; ambiguous for a field that stands twice with
+        AnswerError: schema for what is no object or lacks a field; ambiguous for a field that stands twice
+        with
             different values.
     """
     if not isinstance(value, dict):
@@ -105,7 +106,7 @@ def check_keys(value: object, keys: Collection[str], what: str) -> dict[str, obj
 
 
 def check_dropped(dropped: Mapping[str, object], trust: Trust, what: str) -> None:
-    """Refuse an answer beside which the same object declines, reports an error, or contradicts a clean verdict.
+    """Refuse an answer whose object also declines, reports an error, or contradicts a clean verdict.
 
     Raises:
         AnswerError: refused or schema.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from adjudge.core.typology import find_category
@@ -25,7 +26,8 @@ _BETWEEN: Final = re.compile(r"\s*(?:,|;|and|&)\s*")
 _BULLET: Final = re.compile(r"\A(?:[-*•·–]|[0-9]{1,3}[.)])\s+")
 _NO_ERROR: Final = re.compile(r"\(?no[- ]errors?\)?\.?", re.IGNORECASE)
 _TAKEN_BACK: Final = re.compile(
-    r"\b(?:fine|acceptable|correct|ok|okay|no error|not an error|no mistake|not wrong|not a|never mind|ignore|nothing"
+    r"\b(?:fine|acceptable|correct|ok|okay|no error|not an error|no mistake|not wrong|not a|never "
+    r"mind|ignore|nothing"
     r"|wait|no,|opposite|wrong here|exceeded|disregard|scratch that|actually|would|if|tokens)\b|\bno,",
     re.IGNORECASE,
 )
@@ -65,7 +67,8 @@ def read_headings(
 ) -> Headed:
     """Read every heading, once and in any order, with `no-error` or one error a line under each.
 
-    A heading may be bold or a Markdown heading, a line may be a bullet, and a span may be followed by a gloss. Behind
+    A heading may be bold or a Markdown heading, a line may be a bullet, and a span may be followed by a
+    gloss. Behind
     a blank line at the end, and before the first heading, prose may stand if there is an error (`_prose`).
 
     Args:
@@ -98,10 +101,11 @@ def read_headings(
 
 
 def _split(text: str, severities: Sequence[str]) -> tuple[str, list[_Section], bool]:
-    """Words before the first heading, the sections, and whether headings and clean lines are spelled as asked."""
+    """Words before the first heading, the sections, and whether all is spelled as asked."""
     names = "|".join(severities)
     pattern = re.compile(
-        rf"(?:#{{1,6}}\s*)?[*_]{{0,3}}(?P<name>{names})(?:[- ]errors?)?(?P<end>[*_]{{0,3}}\s*:?\s*[*_]{{0,3}})"
+        rf"(?:#{{1,6}}\s*)?[*_]{{0,3}}(?P<name>{names})(?:[- "
+        rf"]errors?)?(?P<end>[*_]{{0,3}}\s*:?\s*[*_]{{0,3}})"
         r"(?P<rest>\s.*)?",
         re.IGNORECASE,
     )
@@ -188,7 +192,7 @@ _QUOTED_INSIDE: Final = re.compile(r"[\"“”„»«]")
 def _read_quoted(rest: str, quoted: list[re.Match[str]], category: str, severity: str) -> list[Listed]:
     """Spans in quotation marks with a comma between them, or one span and a gloss."""
     last = 0
-    for one, following in zip(quoted, quoted[1:], strict=False):
+    for one, following in pairwise(quoted):
         if not _BETWEEN.fullmatch(rest[one.end() : following.start()]):
             break
         last += 1

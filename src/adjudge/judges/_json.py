@@ -98,12 +98,14 @@ def read_object(
             answer; an answer that merely equals such an object is flagged `verdict_in_text`.
         keys: fields of the object. Others are dropped, and flagged.
         trust: what may stand around an object with these fields; see `_prose.Trust`.
-        repair: whether json_repair may mend it; never where numbers count. Trailing commas, single quotation marks
+        repair: whether json_repair may mend it; never where numbers count. Trailing commas, single quotation
+        marks
             and line breaks in strings are mended anyway, for that moves no word.
         what: is read, for error messages.
 
     Raises:
-        AnswerError: no object, more than one, one that cannot be read with certainty, or words around it by which
+        AnswerError: no object, more than one, one that cannot be read with certainty, or words around it by
+        which
             it is no answer.
     """
     found = _find(read_text(reply), judged=judged, repair=repair)
@@ -166,7 +168,7 @@ def _is_empty_list(value: object) -> bool:
 
 
 def _mend(text: str) -> str | None:
-    """Drop trailing commas and make single quotation marks double; None where more is wrong or it is too long."""
+    """Drop trailing commas and make single quotation marks double; None where more is wrong."""
     if len(text) > _LONGEST_REPAIR:
         return None
     pieces, position = [], 0

@@ -1,12 +1,15 @@
 """What may stand around an answer: a known wrapper, a known lead-in, or prose that takes nothing back.
 
-A model writes an object for many reasons that are no verdict: it repeats the form it was told, says what it would
+A model writes an object for many reasons that are no verdict: it repeats the form it was told, says what it
+would
 answer if, drafts, or takes back. So what stands around an object decides whether the object is believed:
 
-- Any answer may come in one fence, in answer, final or boxed tags, between the leftovers of a chat template, and
+- Any answer may come in one fence, in answer, final or boxed tags, between the leftovers of a chat template,
+and
   behind a lead-in of a closed list. `unwrap` takes these off.
 - A rating may be followed by sentences, an answer that reports something may also have prose before it: see
-  `check_around`. The prose must be English, because a refusal or a retraction in any other language might not be
+  `check_around`. The prose must be English, because a refusal or a retraction in any other language might
+  not be
   seen, and short.
 """
 
@@ -14,6 +17,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
 from adjudge.errors import AnswerError
@@ -34,7 +38,8 @@ __all__ = [
 Trust = Literal["clean", "alone", "after", "around"]
 """What may stand around an answer besides a known wrapper.
 
-`clean`: nothing, and what stands beside it in the object may not contradict it; `alone`: nothing; `after`: sentences
+`clean`: nothing, and what stands beside it in the object may not contradict it; `alone`: nothing; `after`:
+sentences
 without a number behind a line break; `around`: prose before and behind.
 """
 
@@ -69,24 +74,39 @@ _NOUN: Final = (
 )
 _LEAD_INS: Final = (
     # English
-    rf"here(?:'s| is| are) (?:the |my |your |an? )?{_NOUN}(?: (?:object|output|answer|response|result|list|format"
-    r"|found|i found|that i found|as requested|you (?:requested|asked for)|of (?:the )?(?:errors|translation)"
-    r"|for (?:the|this) (?:translation|segment|text)|in (?:the )?(?:requested )?(?:json|format)(?: format)?)){0,3}",
+    (
+        rf"here(?:'s| is| are) (?:the |my |your |an? )?{_NOUN}(?: (?:object|output|answer|response|result"
+        rf"|list|format"
+        r"|found|i found|that i found|as requested|you (?:requested|asked for)|of (?:the )?(?:errors"
+        r"|translation)"
+        r"|for (?:the|this) (?:translation|segment|text)|in (?:the )?(?:requested )?(?:json|format)(?: "
+        r"format)?)){0,3}"
+    ),
     rf"(?:the |my )?{_NOUN}(?: (?:object|is|output))?",
     r"here (?:it is|you go|you are)|so|thus|therefore",
     r"the errors (?:are|i found)|errors found|output in json",
     # German, Dutch, Swedish, Danish, Norwegian
-    r"hier ist (?:das|die|mein|meine) (?:json(?:-objekt)?|antwort|ergebnis|ausgabe|bewertung)"
-    r"|hier sind die fehler|(?:meine |die )?(?:endgültige )?antwort|ergebnis|bewertung|ausgabe|fehler|urteil",
+    (
+        r"hier ist (?:das|die|mein|meine) (?:json(?:-objekt)?|antwort|ergebnis|ausgabe|bewertung)"
+        r"|hier sind die fehler|(?:meine |die )?(?:endgültige )?antwort|ergebnis|bewertung|ausgabe|fehler"
+        r"|urteil"
+    ),
     r"hier is (?:de|het|mijn) (?:json|antwoord|resultaat|beoordeling)|antwoord|resultaat|beoordeling",
     r"här är (?:svaret|json|resultatet)|svar|resultat|bedömning",
     r"her er (?:svaret|json|resultatet)|vurdering",
     # French, Italian, Spanish, Catalan, Portuguese, Romanian
-    r"voici (?:le|la|les|ma|mon) (?:json|objet json|réponse|résultat|évaluation|erreurs)"
-    r"|(?:ma |la )?réponse(?: finale)?|résultat|évaluation|note",
-    r"ecco (?:il|la|gli) (?:json|risposta|risultato|valutazione|errori)|risposta(?: finale)?|risultato|valutazione",
-    r"aqu[ií] (?:est[áa]|tienes|tiene) (?:el|la) (?:json|objeto json|respuesta|resultado|evaluación)"
-    r"|(?:la )?respuesta(?: final)?|resultado|evaluación",
+    (
+        r"voici (?:le|la|les|ma|mon) (?:json|objet json|réponse|résultat|évaluation|erreurs)"
+        r"|(?:ma |la )?réponse(?: finale)?|résultat|évaluation|note"
+    ),
+    (
+        r"ecco (?:il|la|gli) (?:json|risposta|risultato|valutazione|errori)|risposta(?: finale)?"
+        r"|risultato|valutazione"
+    ),
+    (
+        r"aqu[ií] (?:est[áa]|tienes|tiene) (?:el|la) (?:json|objeto json|respuesta|resultado|evaluación)"
+        r"|(?:la )?respuesta(?: final)?|resultado|evaluación"
+    ),
     r"aqui está (?:o|a) (?:json|resposta|resultado|avaliação)|resposta(?: final)?|avaliação",
     r"iată (?:răspunsul|json-ul|rezultatul)|răspuns|rezultat",
     # Czech, Slovak, Polish, Russian, Ukrainian
@@ -102,7 +122,8 @@ _LEAD_INS: Final = (
     r"(?:以下は)?(?:json|回答|結果|評価|評価結果)(?:です)?|답변|결과|평가|답",
 )
 _POLITE: Final = (
-    r"(?:(?:sure|certainly|of course|okay|ok|understood|absolutely|got it|natürlich|gerne|bien sûr|claro|certo"
+    r"(?:(?:sure|certainly|of course|okay|ok|understood|absolutely|got it|natürlich|gerne|bien sûr"
+    r"|claro|certo"
     r"|конечно|好的|当然|はい)[,.!:。！，、]*\s*)?"
 )
 LEAD_IN: Final = re.compile(rf"[*#_ ]*{_POLITE}(?:{'|'.join(_LEAD_INS)})?[*_ ]*[:：.!]?[*_ ]*", re.IGNORECASE)
@@ -110,18 +131,28 @@ LEAD_IN: Final = re.compile(rf"[*#_ ]*{_POLITE}(?:{'|'.join(_LEAD_INS)})?[*_ ]*[
 
 _TAKEN_BACK: Final = re.compile(
     r"\b(?:if|unless|would|wouldn't|could|couldn't|might|should i|suppose|imagine|assume|assuming|pretend"
-    r"|hypothetical\w*|in case|otherwise|example|e\.g|instance|sample|template|placeholder|format|schema|syntax|dummy"
-    r"|such as|something like|looks? like|instead|ignore|disregard|discard|retract\w*|withdraw\w*|scratch that"
+    r"|hypothetical\w*|in case|otherwise|example|e\.g|instance|sample|template|placeholder|format"
+    r"|schema|syntax|dummy"
+    r"|such as|something like|looks? like|instead|ignore|disregard|discard|retract\w*|withdraw\w*"
+    r"|scratch that"
     r"|take (?:it|that|this) back|not my|not the|not an?|never mind|opposite"
-    r"|nevermind|no longer|on second thought|on reflection|reconsider\w*|rethink\w*|wait|hold on|oops|actually"
-    r"|correction|corrected answer|my mistake|mistaken(?:ly)?|i was wrong|wrong answer|invalid|void|draft|preliminary"
-    r"|tentative\w*|provisional\w*|first attempt|attempt|plan|to-?do|pending|unfinished|incomplete|will (?:now|then|not)"
-    r"|going to|let me|let's|before i|not final|not yet|do not (?:use|count|read|believe)|don't (?:use|count|believe)"
-    r"|(?:not|n't) (?:final|what|how|valid|mine|use|count|sure|certain|confident|real|correct|right|true|apply|answer)|guess\w*|random\w*|made up"
-    r"|make[- ]?up|fabricat\w*|joke|joking|kidding|test(?:ing)? only|revised|revise|changed? my mind|no errors?"
-    r"|error-free|prompt|instruct\w*|asked (?:me )?to|told (?:me )?to|you (?:want|said|asked|told)|user|assistant|system"
+    r"|nevermind|no longer|on second thought|on reflection|reconsider\w*|rethink\w*|wait|hold on|oops"
+    r"|actually"
+    r"|correction|corrected answer|my mistake|mistaken(?:ly)?|i was wrong|wrong answer|invalid|void"
+    r"|draft|preliminary"
+    r"|tentative\w*|provisional\w*|first attempt|attempt|plan|to-?do|pending|unfinished|incomplete"
+    r"|will (?:now|then|not)"
+    r"|going to|let me|let's|before i|not final|not yet|do not (?:use|count|read|believe)|don't "
+    r"(?:use|count|believe)"
+    r"|(?:not|n't) (?:final|what|how|valid|mine|use|count|sure|certain|confident|real|correct|right"
+    r"|true|apply|answer)|guess\w*|random\w*|made up"
+    r"|make[- ]?up|fabricat\w*|joke|joking|kidding|test(?:ing)? only|revised|revise|changed? my mind"
+    r"|no errors?"
+    r"|error-free|prompt|instruct\w*|asked (?:me )?to|told (?:me )?to|you (?:want|said|asked|told)"
+    r"|user|assistant|system"
     r"|translation says|text says|text contains|source says|source contains|quot\w+|cop(?:y|ied) (?:from|of)"
-    r"|none of (?:this|these|them|the)|all of (?:this|these|that) is|false|untrue|nonsense|unreliable|meaningless"
+    r"|none of (?:this|these|them|the)|all of (?:this|these|that) is|false|untrue|nonsense|unreliable"
+    r"|meaningless"
     r"|timeout|exceeded|truncated|overloaded)\b"
     r"|[{}\[\]<>|`\\]|^\s*(?://|#|>|\*|/\*|--|%|;)|\?",
     re.IGNORECASE | re.MULTILINE,
@@ -130,7 +161,8 @@ _TAKEN_BACK: Final = re.compile(
 
 _NUMBER: Final = re.compile(
     r"\d|\b(?:zero|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty-\w+|twenty|thirty|forty"
-    r"|fifty|sixty|seventy|eighty|ninety|hundred|thousand|percent|per cent|stars?|points?|out of|half|scale|tokens?)\b",
+    r"|fifty|sixty|seventy|eighty|ninety|hundred|thousand|percent|per cent|stars?|points?|out of|half"
+    r"|scale|tokens?)\b",
     re.IGNORECASE,
 )
 _STOP_WORDS: Final = frozenset(
@@ -189,7 +221,8 @@ _STOP_WORDS: Final = frozenset(
 )
 _HYPOTHETICAL: Final = re.compile(
     r"\bI (?:would|could|might)(?: not|n't)? (?:answer|give|say|write|call|reply|finish|respond)\b"
-    r"|\bif there (?:is|was|were) (?:no|nothing)\b|\b(?:format|form|call) (?:that )?(?:you|is) (?:want|wanted|expect)"
+    r"|\bif there (?:is|was|were) (?:no|nothing)\b|\b(?:format|form|call) (?:that )?(?:you|is) "
+    r"(?:want|wanted|expect)"
     r"|\bon second thought\b|<(?:plan|draft|example|scratch)|<!--|\bfor example\b *:",
     re.IGNORECASE,
 )
@@ -199,18 +232,24 @@ _SENTENCE: Final = re.compile(r"[.!?:;]\s+|\n+")
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _QUOTATION: Final = re.compile(r"\"[^\"\n]{0,400}\"|“[^”\n]{0,400}”|„[^“”\n]{0,400}[“”]|«[^»\n]{0,400}»")
 _NO_FAULT: Final = re.compile(
-    r"\b(?:no|any|without(?: any)?|free of|free from|zero|not (?:find|found|see|contain|have|detect)(?: any)?|0)"
-    r"(?: (?:other|further|major|minor|critical|significant|notable|obvious|translation|grammatical|real|apparent))*"
+    r"\b(?:no|any|without(?: any)?|free of|free from|zero|not (?:find|found|see|contain|have"
+    r"|detect)(?: any)?|0)"
+    r"(?: (?:other|further|major|minor|critical|significant|notable|obvious|translation|grammatical"
+    r"|real|apparent))*"
     r"(?: or (?:major|minor|critical))? "
     r"(?:errors?|mistakes?|issues?|problems?|omissions?|additions?|mistranslations?|faults?|defects?|deviations?)"
-    r"(?:,? (?:or|and|nor) (?:other )?(?:errors?|mistakes?|issues?|problems?|omissions?|additions?|mistranslations?))*"
-    r"|\berror[- ]free\b|\bnothing (?:is )?(?:wrong|missing|omitted|added|to correct|to mark)\b|\bno[- ]errors?\b",
+    r"(?:,? (?:or|and|nor) (?:other )?(?:errors?|mistakes?|issues?|problems?|omissions?|additions?"
+    r"|mistranslations?))*"
+    r"|\berror[- ]free\b|\bnothing (?:is )?(?:wrong|missing|omitted|added|to correct|to mark)\b"
+    r"|\bno[- ]errors?\b",
     re.IGNORECASE,
 )
 _FAULT: Final = re.compile(
     r"error|mistak|mistransl|omit|omission|missing|wrong|incorrect|inaccura|untranslat|unnatural|awkward|issue|problem"
-    r"|should (?:be|read|have)|instead|fail|bad|poor|terribl|repeat|ungrammat|misspel|typo|however|although|but\b|except"
-    r"|\bnot\b|n't\b|change[sd]? (?:of|the) meaning|different meaning|doubled|redundan|nonsens|added|addition|unclear|odd",
+    r"|should (?:be|read|have)|instead|fail|bad|poor|terribl|repeat|ungrammat|misspel|typo|however"
+    r"|although|but\b|except"
+    r"|\bnot\b|n't\b|change[sd]? (?:of|the) meaning|different meaning|doubled|redundan|nonsens|added"
+    r"|addition|unclear|odd",
     re.IGNORECASE,
 )
 
@@ -234,11 +273,12 @@ def unwrap(text: str, *, starts: str = "") -> Unwrapped:
 
     Args:
         text: a reply.
-        starts: characters that an answer may start with; a lead-in is taken off before one of them only. Empty for
+        starts: characters that an answer may start with; a lead-in is taken off before one of them only.
+        Empty for
             no lead-in.
     """
     found = inner = text.strip(_BLANK)
-    steps = [_untemplated, _untagged, _unfenced, _unbold]
+    steps: list[Callable[[str], str]] = [_untemplated, _untagged, _unfenced, _unbold]
     if starts:
         steps.append(lambda words: _after_lead_in(words, starts))
     while steps:
@@ -314,7 +354,8 @@ def check_around(before: str, after: str, trust: Trust, what: str) -> None:
     """Refuse words around an answer that make it none.
 
     Raises:
-        AnswerError: refused where the words decline; parse where they are more than this answer may have around it,
+        AnswerError: refused where the words decline; parse where they are more than this answer may have
+        around it,
             may take it back, or cannot be judged.
     """
     first, last = before.strip(_BLANK), after.strip(_BLANK)
@@ -367,7 +408,7 @@ def _check_words(words: str, what: str) -> None:
 
 
 def check_before(words: str, what: str) -> None:
-    """Refuse something whose reasoning stands before it, where the reasoning declines or makes it part of a sentence.
+    """Refuse something if the reasoning before it declines or makes it part of a sentence.
 
     Raises:
         AnswerError: refused; parse for an open sentence or an open tag before it.

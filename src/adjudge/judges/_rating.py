@@ -32,7 +32,8 @@ _CERTAINTY: Final = re.compile(r"confidence|certainty|probability")
 _SCALE_KEY: Final = re.compile(r"scale|max|range|out_?of|best|worst|unit")
 _STATED: Final = re.compile(
     r"([0-9]+(?:\.[0-9]+)?) ?(?:/|out of|of|von|sur|de|su|z|из) ?([0-9]+)|"
-    r"\b(?:rating|score|rate it|bewertung|note|nota)\b[^0-9.]{0,12}([0-9]+(?:\.[0-9]+)?)|\b([0-9]+) (?:points?|stars?)\b",
+    r"\b(?:rating|score|rate it|bewertung|note|nota)\b[^0-9.]{0,12}([0-9]+(?:\.[0-9]+)?)|\b([0-9]+) "
+    r"(?:points?|stars?)\b",
     re.IGNORECASE,
 )
 _LIKE_A_NUMBER: Final = re.compile(
@@ -93,7 +94,8 @@ class RatingScale:
     def read(self, reply: Reply, subject: Subject) -> Rating:
         """Read the number; a bare one in ASCII digits.
 
-        The best and the worst rating are read from a whole reply or a known wrapper alone: models write 100 to repeat
+        The best and the worst rating are read from a whole reply or a known wrapper alone: models write 100
+        to repeat
         the scale, and 0 where they have nothing to rate.
 
         Raises:

@@ -1,7 +1,9 @@
 """From listed errors to spans: labels checked, and every quotation in its place, in code points.
 
-A quotation is found as it is, or with white space, dashes and quotation marks made equal and without an ellipsis or
-a mark at its ends, or not at all. Where it stands in several places it gets the first that no earlier error has, and
+A quotation is found as it is, or with white space, dashes and quotation marks made equal and without an
+ellipsis or
+a mark at its ends, or not at all. Where it stands in several places it gets the first that no earlier error
+has, and
 says so.
 """
 
@@ -105,7 +107,8 @@ def place_errors(
 
     Raises:
         AnswerError: label for a severity or a category that nobody asked for or knows; schema for an error
-            that points at nothing and must point at something; count for more than `MOST_ERRORS`, or for one error
+            that points at nothing and must point at something; count for more than `MOST_ERRORS`, or for one
+            error
             more than `MOST_REPEATS` times too often; refused for words that decline in place of a quotation.
     """
     if len(listed) > MOST_ERRORS:
@@ -211,7 +214,7 @@ def find_place(
 
 
 def _first_places(quote: str, text: str) -> tuple[list[tuple[int, int]], Match]:
-    """The first two places of a quotation: as it is, then with white space, dashes and quotation marks made equal."""
+    """The first two places of a quotation: as it is, else with its spelling made equal."""
     for match in _WAYS:
         if found := list(islice(_all_places(quote, text, match), 2)):
             return found, match

@@ -64,8 +64,10 @@ _THAN: Final = re.compile(
 )
 _BETTER: Final = re.compile(
     r"\b([AB]) (?:wins|(?:is|was|seems|reads|sounds|remains|would be|looks)"
-    r"(?: (?:clearly|much|far|slightly|overall|a bit|somewhat|still|the|therefore|thus|significantly|by far|definitely))*"
-    r" (?:better|best|superior|stronger|preferable|preferred|winner|more (?:accurate|faithful|fluent|natural)))\b"
+    r"(?: (?:clearly|much|far|slightly|overall|a bit|somewhat|still|the|therefore|thus|significantly"
+    r"|by far|definitely))*"
+    r" (?:better|best|superior|stronger|preferable|preferred|winner|more (?:accurate|faithful|fluent"
+    r"|natural)))\b"
 )
 _PREFERRED: Final = re.compile(
     r"\b(?:prefer|choose|better one is|winner is|best is) (?:translation )?([AB])\b"
@@ -112,7 +114,7 @@ def check_agrees(words: str, verdict: Verdict, *, is_strict: bool = False) -> No
     if is_strict and named - {verdict}:
         raise AnswerError("ambiguous", f"words around the verdict {verdict} name another: {shown(words)}")
     told = _THAN.sub(" ", words)
-    better = {name for name in _BETTER.findall(told)} | {name for name in _PREFERRED.findall(told)}
+    better = set(_BETTER.findall(told)) | set(_PREFERRED.findall(told))
     if verdict == "E":
         is_contrary = len(better) == 1 and not _EQUAL.search(told)
     else:

@@ -31,7 +31,8 @@ __all__ = ["ASKED_AGAIN", "WRONG", "Asker", "Keeper", "Tally", "UnitAsk"]
 T = TypeVar("T")
 
 ASKED_AGAIN: Final = (
-    "Your last answer to this could not be used: $wrong. Answer again, exactly in the form that is asked for above, with "
+    "Your last answer to this could not be used: $wrong. Answer again, exactly in the form that is "
+    "asked for above, with "
     "nothing before or after it."
 )
 """What is added to a question that is put again."""
@@ -48,7 +49,8 @@ WRONG: Final[Mapping[FailureReason, str]] = {
     "schema": "a field was missing, or had a value of another kind than asked for",
     "truncated": "it broke off",
 }
-"""What was wrong with an answer, by the reason that it failed with. Nothing of the answer or the texts is quoted."""
+"""What was wrong with an answer, by the reason that it failed with. Nothing of the answer or the texts is
+quoted."""
 
 _MISMATCHES = 3  # replies of another model before the first right one; then it is the setting that is wrong
 
@@ -82,11 +84,12 @@ class Asker:
         secret: of the run, for the delimiters.
         seed: of sampling.
         offline: ask nobody; what is not in the store fails as missing.
-        explains: whether a question that is put again says what was wrong with the answer. Otherwise it is put in
+        explains: whether a question that is put again says what was wrong with the answer. Otherwise it is
+        put in
             the same words, as the papers do.
     """
 
-    def __init__(  # noqa: PLR0913 (all that a run says about asking)
+    def __init__(
         self,
         models: Models,
         store: Keeper,
@@ -408,7 +411,7 @@ class _Question:
         return reply, use
 
     def _key(self, request: Request) -> bytes:
-        """Key of a call. A question that was put again in the same words, as runs once did, keeps its answer."""
+        """Key of a call; a stored answer to a question put again in the same words is used."""
         key = call_key(self._model.identity, request, self._digest)
         if self._digest == self._first or self._asker.store.find(key) is not None:
             return key

@@ -25,7 +25,8 @@ READINGS: Final[Mapping[str, str]] = {
     "normalised": "read from another spelling than asked for",
     "comparison_failed": "made though a comparison on the way failed, which may have moved the score",
 }
-"""Flags that say how far a judgement is from a whole reply in the form that was asked for, in the order of signatures."""
+"""Flags that say how far a judgement is from a whole reply in the form that was asked for, in the order of
+signatures."""
 
 _MOST_NAMES = 3
 

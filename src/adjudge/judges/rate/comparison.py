@@ -121,7 +121,7 @@ async def compare(  # noqa: PLR0913 (what the agent is given)
 async def _put(
     team: Team, order: Subject, ask: Ask, stage: str, notes: str
 ) -> tuple[Verdict, str, tuple[str, ...]] | AnswerError:
-    """Verdict, analysis and flags of one order; both are waited for, so that what is asked depends on no timing."""
+    """Verdict, analysis and flags of one order; both orders are waited for, in any timing."""
     try:
         answer = await ask(
             messages(team, order, notes),

@@ -27,7 +27,8 @@ FORCED: Final = "forced_finish"
 FAILED: Final = "tool_failed"
 """Flag of a judgement on whose way a tool gave no usable answer."""
 COMPARISON_FAILED: Final = "comparison_failed"
-"""Flag of a judgement on whose way a comparison failed: its score may be another than a comparison would leave."""
+"""Flag of a judgement on whose way a comparison failed: its score may be another than a comparison would
+leave."""
 
 
 @dataclass(frozen=True, kw_only=True)
