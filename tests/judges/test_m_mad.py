@@ -466,7 +466,7 @@ async def test_a_refusal_at_any_stage_is_a_failure(strategy: str, role: str, rep
         ("checker", '{"agreed": 1}', "schema"),
         ("checker", '{"agreed": null}', "schema"),
         ("checker", "{}", "schema"),
-        ("checker", '{"agreed": true, "why": "both say so"}', "schema"),
+        ("checker", '{"agreed": true, "why": "I cannot judge these lists."}', "refused"),
         ("checker", '{"agreed": true} or {"agreed": false}', "ambiguous"),
         ("checker", "true", "schema"),
         ("supporter", NOTHING, "schema"),
@@ -478,7 +478,7 @@ async def test_a_refusal_at_any_stage_is_a_failure(strategy: str, role: str, rep
         ("supporter", '{"statement": "None.", "errors": {}}', "schema"),
         ("supporter", '{"statement": "None.", "annotations": []}', "schema"),
         ("supporter", MAJOR.replace("major", "critical"), "label"),
-        ("supporter", MAJOR.replace("mistranslation", "mistake"), "label"),
+        ("supporter", MAJOR.replace("accuracy/", "").replace("mistranslation", "mistake"), "label"),
         ("supporter", MAJOR.replace("neuen Sofa", ""), "schema"),
         ("supporter", MAJOR.replace('"errors"', "errors"), "parse"),
         ("supporter", MAJOR[:-2], "truncated"),
@@ -486,7 +486,7 @@ async def test_a_refusal_at_any_stage_is_a_failure(strategy: str, role: str, rep
         ("opponent", NOTHING, "schema"),
         ("final", NOTHING, "schema"),
         ("final", "No errors.", "parse"),
-        ("final", MAJOR.replace('translation"', 'target"'), "label"),
+        ("final", MAJOR.replace('translation"', 'nowhere"'), "label"),
     ],
 )
 async def test_an_answer_that_is_not_in_its_form_is_refused(role: str, reply: str, reason: str) -> None:
@@ -496,7 +496,6 @@ async def test_an_answer_that_is_not_in_its_form_is_refused(role: str, reply: st
 @pytest.mark.parametrize(
     ("role", "reply", "reason"),
     [
-        ("reviewer", MAJOR, "schema"),
         ("reviewer", '{"statement": ""}', "schema"),
         ("reviewer", "Why?", "parse"),
         ("arbiter", REMARK, "schema"),
@@ -646,7 +645,7 @@ async def test_notes_and_reasons_are_asked_for_in_a_language(profile: Profile) -
     annotation = await MMad(profile=profile, explain_in="fr").annotate(subject(), cast)
     assert [s.note for s in annotation.spans] == ["Faux."]
     assert all("in French" in asked.words for asked in cast.asked if asked.about.wants != "agreement")
-    assert await outcome("consensus", "final", noted(MINOR)) == "schema", "nobody asked for notes here"
+    assert await outcome("consensus", "final", noted(MINOR)) == "ANNOTATION", "a note too many is dropped"
 
 
 # The prompts...

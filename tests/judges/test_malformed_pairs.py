@@ -25,19 +25,21 @@ def verdict(result: object, analysis: object = "A is closer.") -> str:
 
 IN_FORM = {
     verdict("C"): "label",
-    verdict("a"): "label",
     verdict("AB"): "label",
     verdict(""): "label",
     verdict(None): "label",
     verdict(1): "label",
     verdict(["A"]): "label",
-    verdict("A", ""): "schema",
+    verdict("E", ""): "schema",
+    verdict("E", "..."): "schema",
+    verdict("A", "B is better in every way."): "ambiguous",
+    verdict("E", "I'm sorry, I can't help with that."): "refused",
+    verdict("E", "The texts were not shown to me."): "refused",
     verdict("A", 3): "schema",
-    verdict("A", ["A is closer."]): "schema",
     '{"result": "A"}': "schema",
     '{"analysis": "A is closer."}': "schema",
-    '{"analysis": "A is closer.", "result": "A", "confidence": 1}': "schema",
-    '[{"analysis": "A is closer.", "result": "A"}]': "schema",
+    '[{"analysis": "Both are close.", "result": "E"}]': "schema",
+    '{"analysis": "A is closer.", "result": "A", "winner": "B"}': "ambiguous",
 }
 
 

@@ -278,7 +278,8 @@ async def test_a_comparison_that_cannot_be_read_is_no_tie(place: int) -> None:
         finish(3),
     )
     assert "suggested" not in results(ask, -1)
-    assert found[0].flags == ("tool_failed",)
+    assert found[0].flags[:2] == ("tool_failed", "comparison_failed")
+    assert found[0].flags[2].startswith("comparison_failed@")
 
 
 # Search...
@@ -425,7 +426,8 @@ async def test_ten_turns_without_an_evaluation_end_as_a_failure() -> None:
         (rated(3, error_spans=[{"source": "a"}]), "schema"),
         (rated(3, error_spans={}), "schema"),
         (rated(3, gaps=[7]), "schema"),  # type: ignore[list-item]
-        (rated(3, more=1), "schema"),
+        (rated(3, more=1), "ambiguous"),
+        (rated(3, rationale="I cannot judge this text."), "refused"),
         (Reply(text="I'm sorry, I can't help with that."), "refused"),
         (Reply(text=""), "empty"),
     ],
@@ -815,6 +817,6 @@ async def test_no_malformed_reply_of_any_agent_gives_or_moves_a_score(bad: Bad) 
     assert (annotation.flags, engine.asked) == (("tool_failed",), [])
     annotation = await one(search, queries("x"), reply, act("evaluate"), rated(3), finish(3), engine=engine)
     assert annotation.flags == ("tool_failed",)
-    assert found_[0].flags == ("tool_failed",)
+    assert found_[0].flags[:2] == ("tool_failed", "comparison_failed")
     with pytest.raises(AnswerError):
         await judged(reply, judge=FROZEN)

@@ -82,8 +82,8 @@ def test_repeated_quotations_take_one_place_each() -> None:
         (0, "ambiguous"),
         (4, "ambiguous"),
         (8, "ambiguous"),
-        (0, "ambiguous"),
     ]
+    assert marked.flags == ("repeated_errors",)
 
 
 def test_overlapping_errors_are_kept() -> None:
@@ -106,7 +106,7 @@ def test_an_unmatched_quotation_is_kept_and_flagged() -> None:
 def test_an_omission_and_a_non_translation_may_point_at_nothing(category: str) -> None:
     marked = place_errors([Listed("", category, "major", "translation")], subject(), BOTH)
     assert [(span.match, span.text, span.start) for span in marked.spans] == [("unplaced", "", None)]
-    assert not marked.flags
+    assert marked.flags == (() if "/" in category or "-" in category else ("normalised",))
 
 
 def test_the_marked_text_is_the_text_and_not_the_quotation() -> None:

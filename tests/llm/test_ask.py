@@ -12,7 +12,7 @@ from adjudge.core.segment import Segment, Subject
 from adjudge.data.call_rows import Exchange, run_name, unit_name
 from adjudge.data.calls import CallReader, CallStore
 from adjudge.errors import AnswerError, ModelError, ServerStopError
-from adjudge.llm.ask import Asker
+from adjudge.llm.ask import ASKED_AGAIN, WRONG, Asker
 from adjudge.llm.identity import Identity
 from adjudge.llm.model import Request
 from adjudge.llm.models import Models, OpenModel
@@ -357,3 +357,69 @@ async def test_quoted_texts_are_stored_plain(bench: Bench) -> None:
     (exchange,) = bench.conversation(subject)
     assert exchange.request is not None
     assert exchange.request.messages == (message,)
+
+
+# Asked again...
+
+ABOUT = About(judge="test", stage="errors", subject=make_subject(), wants="errors")
+
+
+def unreadable_once(reason: str) -> Callable[[Reply], str]:
+    """Read the second answer, and refuse the first for a reason."""
+
+    def read(reply: Reply) -> str:
+        if reply.text == "bad":
+            raise AnswerError(reason, "got 'bad'")  # type: ignore[arg-type]
+        return reply.text
+
+    return read
+
+
+def first_bad(request: Request) -> Reply:
+    return Reply(text="good" if request.again else "bad")
+
+
+@pytest.mark.parametrize("reason", sorted(WRONG))
+async def test_a_question_that_is_put_again_says_what_was_wrong_and_nothing_of_the_texts(
+    bench: Bench, reason: str
+) -> None:
+    bench.model.script = first_bad
+    unit = bench.asker().for_unit(make_subject())
+    messages = [Message("user", ("Judge.", Quoted("translation", "Die Katze.")))]
+    await unit(messages, about=ABOUT, read=unreadable_once(reason))
+    first, second = bench.model.requests
+    assert first.messages == tuple(messages)
+    added = second.messages[-1].parts[len(first.messages[-1].parts) :]
+    assert added == (f"\n\n{ASKED_AGAIN.replace('$wrong', WRONG[reason])}",)  # type: ignore[index]
+    assert not any("bad" in part or "Katze" in part for part in added)
+    assert first.key != second.key
+
+
+async def test_the_words_of_papers_are_repeated_as_they_are(bench: Bench) -> None:
+    bench.model.script = first_bad
+    asker = bench.asker()
+    asker.explains = False
+    await asker.for_unit(make_subject())(
+        [Message("user", ("Judge.",))], about=ABOUT, read=unreadable_once("parse")
+    )
+    first, second = bench.model.requests
+    assert (first.messages, second.again) == (second.messages, 1)
+
+
+async def test_a_question_that_was_put_again_is_answered_from_the_store(bench: Bench) -> None:
+    bench.model.script = first_bad
+    for _ in range(2):
+        unit = bench.asker().for_unit(make_subject())
+        answer = await unit([Message("user", ("Judge.",))], about=ABOUT, read=unreadable_once("label"))
+        assert (answer.value, answer.asked) == ("good", 2)
+    assert len(bench.model.requests) == 2
+
+
+async def test_an_answer_to_the_same_words_put_again_is_not_paid_again(bench: Bench) -> None:
+    bench.model.script = first_bad
+    for explains in (False, True):
+        asker = bench.asker()
+        asker.explains = explains
+        unit = asker.for_unit(make_subject())
+        await unit([Message("user", ("Judge.",))], about=ABOUT, read=unreadable_once("label"))
+    assert len(bench.model.requests) == 2

@@ -175,6 +175,7 @@ def _data(ranking: Ranking) -> dict[str, Any]:
                 "cluster": s.cluster,
                 "n": s.n,
                 "failed": s.failed,
+                **s.readings,
                 **({} if s.strength is None else {"strength": s.strength}),
             }
             for s in ranking.systems

@@ -98,7 +98,13 @@ def _data(scores: Scores, level: Level) -> dict[str, Any]:
         "range": scores.range,
         "direction": scores.direction,
         "systems": {
-            s.system: {"score": s.score, "n": s.n, "failed": s.failed, "interval": listed(s.interval)}
+            s.system: {
+                "score": s.score,
+                "n": s.n,
+                "failed": s.failed,
+                "interval": listed(s.interval),
+                **s.readings,
+            }
             for s in scores.systems
         },
     }

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from adjudge.core.annotation import Preference
 
 __all__ = ["Interval", "Scores", "SegmentScore", "Signature", "Suspects", "SystemScore", "listed"]
+
+
+_COUNTS: Final = frozenset({"failed", "extracted", "normalised", "comparison_failed"})
+"""Fields that count judgements, and say nothing about how they were made."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,11 @@ class Signature:
         return Signature(self.name, merged if version is None else {**merged, "version": version})
 
     def is_comparable_with(self, other: Signature) -> bool:
-        """Whether numbers of both may stand in one column: all but the failed count is equal."""
-        return self.with_fields(failed="") == other.with_fields(failed="")
+        """Whether numbers of both may stand in one column: all but the counts of judgements is equal."""
+        return self._without_counts() == other._without_counts()
+
+    def _without_counts(self) -> Signature:
+        return Signature(self.name, {k: v for k, v in self.fields.items() if k not in _COUNTS})
 
 
 def _escape(value: str) -> str:
@@ -97,6 +104,8 @@ class SystemScore:
         n: segments that the mean is over; comparisons where preferences are scored.
         failed: judgements asked for and not obtained; segments, where there is one annotator.
         interval: interval of the mean, where one was computed.
+        readings: judgements by the flag that says how they were read, such as `extracted`; only those that
+        there are.
     """
 
     system: str
@@ -104,6 +113,7 @@ class SystemScore:
     n: int
     failed: int
     interval: Interval | None = None
+    readings: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -124,8 +124,7 @@ def read_categories(reply: Reply, count: int, subject: Subject) -> Categories:
     Raises:
         AnswerError: anything else.
     """
-    value = read_object(reply, judged=judged_texts(subject)).value
-    listed = check_keys(value, ("categories",), "the answer")["categories"]
+    listed = read_object(reply, judged=judged_texts(subject), keys=("categories",)).value["categories"]
     if not isinstance(listed, list):
         raise AnswerError("schema", f"categories must be a list, got {shown(listed)}")
     found: dict[int, str] = {}

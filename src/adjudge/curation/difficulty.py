@@ -21,7 +21,7 @@ from adjudge.core.ask import About, Ask, Reply
 from adjudge.core.segment import Subject
 from adjudge.curation.asking import SourceQuestion
 from adjudge.errors import AnswerError
-from adjudge.judges._fields import check_keys, object_schema, read_whole_number
+from adjudge.judges._fields import object_schema, read_whole_number
 from adjudge.judges._json import read_object
 from adjudge.judges._read import shown
 from adjudge.judges._subject import judged_texts
@@ -87,8 +87,7 @@ def read_difficulty(reply: Reply, subject: Subject) -> Difficulty:
     Raises:
         AnswerError: anything but the object that was asked for.
     """
-    value = read_object(reply, judged=judged_texts(subject)).value
-    answer = check_keys(value, _KEYS, "the answer")
+    value = answer = read_object(reply, judged=judged_texts(subject), keys=_KEYS).value
     reasons, personal, offensive = (answer[key] for key in _KEYS[:3])
     if not isinstance(reasons, str) or not isinstance(personal, bool) or not isinstance(offensive, bool):
         raise AnswerError(

@@ -24,7 +24,7 @@ from adjudge.core.language import target_language
 from adjudge.core.segment import Segment, Subject, TestSet
 from adjudge.curation.asking import Key, SourceQuestion
 from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._fields import check_keys, object_schema
+from adjudge.judges._fields import object_schema
 from adjudge.judges._json import read_object
 from adjudge.judges._read import shown
 from adjudge.judges._subject import judged_texts
@@ -85,8 +85,8 @@ def read_reply(reply: Reply, subject: Subject) -> str:
     Raises:
         AnswerError: anything but the object that was asked for, or no words in it.
     """
-    value = read_object(reply, judged=judged_texts(subject)).value
-    return read_translation(check_keys(value, ("translation",), "the answer")["translation"], subject.source)
+    value = read_object(reply, judged=judged_texts(subject), keys=("translation",)).value
+    return read_translation(value["translation"], subject.source)
 
 
 def read_translation(value: object, source: str) -> str:

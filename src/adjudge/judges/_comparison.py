@@ -17,20 +17,24 @@ from adjudge.core.judge import PairJudge, preference_of
 from adjudge.core.language import language_name
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._fields import check_keys, object_schema, read_words
+from adjudge.judges._fields import check_keys, object_schema, read_reasons, read_words
 from adjudge.judges._json import read_object
 from adjudge.judges._prompts import Parts, Prompts
+from adjudge.judges._prose import check_reasons
+from adjudge.judges._read import shown
 from adjudge.judges._subject import judged_texts, language_names, render_pair
 from adjudge.judges._verdicts import (
     TIE_BY_STRENGTH,
     TURNED,
     VERDICTS,
     PairSettings,
+    check_agrees,
     disagreement,
     is_near_tie,
     mean_strength,
     read_strength,
     read_verdict,
+    verdict_trust,
 )
 
 __all__ = [
@@ -41,6 +45,7 @@ __all__ = [
     "Criterion",
     "is_identical",
     "preference_by",
+    "read_compared",
     "read_criterion",
 ]
 
@@ -53,6 +58,7 @@ PAIR_FILES: Final = (
 """Files that every judge of pairs uses."""
 
 _ATTEMPTS: Final = 3
+_LABEL: Final = 20  # characters of a field that names a verdict, and no reasons
 _ASPECT: Final = re.compile(r"^- (?P<name>[^:\n]+):", re.MULTILINE)
 
 
@@ -190,18 +196,9 @@ class Comparison:
         Raises:
             AnswerError: it is not in the form.
         """
-        reading = read_object(reply, judged=judged_texts(subject))
-        value = check_keys(reading.value, ("analysis", "result"), "the answer")
-        verdict = read_verdict(value["result"])
-        analysis = self._read_analysis(value["analysis"])
+        verdict, analysis, flags = read_compared(reply, judged_texts(subject), self.criterion.aspects)
         strength = read_strength(reply, verdict) if self.settings.strength == "logprob" else None
-        return _Answer(verdict, reading.flags, analysis, strength)
-
-    def _read_analysis(self, value: object) -> str:
-        if not self.criterion.aspects:
-            return read_words(value, "analysis")
-        found = check_keys(value, self.criterion.aspects, "the analysis")
-        return "\n".join(f"{name}: {read_words(found[name], name)}" for name in self.criterion.aspects)
+        return _Answer(verdict, flags, analysis, strength)
 
     def _shown(self, subject: Subject) -> list[Subject]:
         """The pair in each order in which it is shown."""
@@ -212,6 +209,47 @@ class Comparison:
         if orders == "random" and random.Random(f"{seed}/{subject.key}").random() < 0.5:
             return [turned]
         return [subject]
+
+
+def read_compared(
+    reply: Reply, judged: tuple[str, ...], aspects: tuple[str, ...] = ()
+) -> tuple[Verdict, str, tuple[str, ...]]:
+    """Read the verdict of a comparison, its analysis and flags.
+
+    Raises:
+        AnswerError: it is not in the form, or the analysis declines or contradicts the verdict.
+    """
+    reading = read_object(
+        reply, judged=judged, keys=("analysis", "result"), trust=verdict_trust, what="the verdict"
+    )
+    verdict, spelled = read_verdict(reading.value["result"])
+    analysis, joined_ = _read_analysis(reading.value["analysis"], aspects, verdict)
+    check_reasons(analysis, "the verdict")
+    check_agrees(analysis, verdict)
+    check_agrees(reading.around, verdict, is_strict=True)
+    for name, value in reading.dropped.items():
+        if isinstance(value, str):
+            check_agrees(value, verdict, is_strict=len(value) <= _LABEL and "confid" not in name.lower())
+    return verdict, analysis, (*reading.flags, *dict.fromkeys((*spelled, *joined_)))
+
+
+def _read_analysis(value: object, aspects: tuple[str, ...], verdict: Verdict) -> tuple[str, tuple[str, ...]]:
+    """The analysis as text. One of several parts is joined; an empty one is enough for a preference."""
+    if aspects:
+        found = check_keys(value, aspects, "the analysis")
+        return "\n".join(f"{name}: {read_reasons(found[name], name)}" for name in aspects), ()
+    if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
+        return read_words("\n".join(value), "analysis"), ("normalised",)
+    if isinstance(value, dict) and value and all(isinstance(part, str) for part in value.values()):
+        return read_words("\n".join(f"{name}: {part}" for name, part in value.items()), "analysis"), (
+            "normalised",
+        )
+    if isinstance(value, str) and not value.strip() and verdict != "E":
+        return "", ("normalised",)
+    words = read_words(value, "analysis")
+    if verdict == "E" and not any(map(str.isalnum, words)):
+        raise AnswerError("schema", f"analysis must say why both are equal, got {shown(words)}")
+    return words, ()
 
 
 def preference_by(

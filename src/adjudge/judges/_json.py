@@ -1,10 +1,11 @@
 """From the words of a reply to one JSON value: strictly, or not at all.
 
-Three rungs, and a reply that stands on none of them is an `AnswerError`:
+A reply that stands on none of these rungs is an `AnswerError`:
 
 strict      the whole text is JSON
-extracted   the text holds one object, and words or a fence around it
-repaired    that object is broken in commas, colons or quotation marks only, and mending it keeps the rest
+extracted   the object is in a known wrapper, or has words around it that leave it an answer (`_prose`)
+normalised  the object has more fields than were asked for, or line breaks in strings
+repaired    the object is broken in commas, colons or quotation marks only, and mending it keeps the rest
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from adjudge.core.ask import Reply
-from adjudge.errors import AnswerError
+from adjudge.errors import AnswerError, FailureReason
+from adjudge.judges._fields import Written, check_dropped, pick_keys
+from adjudge.judges._prose import Trust, check_around, unwrap
 from adjudge.judges._read import check_characters, copied, echoes, read_text, shown, unreadable
 from adjudge.judges._refusals import is_refusal
 
@@ -28,41 +32,171 @@ _OPENING: Final = re.compile(r"[{\[]")
 _TEMPLATE: Final = re.compile(r"<\|[^|<>]{1,40}\|>|\[/?INST\]|<(?:start|end)_of_turn>|</s>")
 _PUNCTUATION: Final = re.compile(r"""\\[nrtbf]|[\s:,"'`“”„‟«»‘’‚‛\\]""")
 _DEBRIS: Final = re.compile(r"}|\"\w+\"\s*:")
+_OPENED: Final = re.compile(r"(?P<mark>`{3,}|~{3,})[ \t]*[a-z]*[ \t]*\n?\s*\Z", re.IGNORECASE)
+_TOKEN: Final = re.compile(
+    r"(?P<single>'(?:[^'\\\n]|\\.)*')|\"(?:[^\"\\]|\\.)*\"|[{}\[\],:]|\s+|-?[0-9][0-9.eE+-]*|true|false|null",
+    re.DOTALL,
+)
 _DEEPEST: Final = 64
 _LONGEST_REPAIR: Final = 100_000
 
 
 class Reading(NamedTuple):
-    """What a reply says, and the flags that tell how: `extracted`, `repaired`, `verdict_in_text`."""
+    """What a reply says.
+
+    Args:
+        value: the fields that were asked for.
+        flags: how they were read: `extracted`, `normalised`, `repaired`, `verdict_in_text`.
+        dropped: what else stood in the object.
+        around: words before and behind the object that are no wrapper.
+        is_mended: whether json_repair had to mend it.
+    """
+
+    value: dict[str, object]
+    flags: tuple[str, ...]
+    dropped: Mapping[str, object]
+    around: str = ""
+    is_mended: bool = False
+
+
+class _Found(NamedTuple):
+    """An object, how it was found, and the words around it.
+
+    Args:
+        value: the object.
+        flags: how it was read.
+        before: words before it.
+        after: words behind it, white space included.
+        is_shaped: whether it was a list of one object, or was spelled as a string.
+        is_twice: whether it stood twice, in the same bytes.
+        is_mended: whether json_repair had to mend it.
+    """
 
     value: object
     flags: tuple[str, ...]
+    before: str = ""
+    after: str = ""
+    is_shaped: bool = False
+    is_twice: bool = False
+    is_mended: bool = False
 
 
-def read_object(reply: Reply, *, judged: tuple[str, ...], repair: bool = False) -> Reading:
-    """The one JSON value of a reply.
+def read_object(
+    reply: Reply,
+    *,
+    judged: tuple[str, ...],
+    keys: Sequence[str],
+    trust: Callable[[Mapping[str, object]], Trust] = lambda _: "alone",
+    repair: bool = False,
+    what: str = "the answer",
+) -> Reading:
+    """The one JSON object of a reply, with the fields that were asked for.
 
     Args:
         reply: what the model said.
         judged: texts that were judged. An object among other words that is copied from one of them is no
             answer; an answer that merely equals such an object is flagged `verdict_in_text`.
-        repair: whether broken punctuation may be mended; never where numbers count.
+        keys: fields of the object. Others are dropped, and flagged.
+        trust: what may stand around an object with these fields; see `_prose.Trust`.
+        repair: whether json_repair may mend it; never where numbers count. Trailing commas, single quotation
+        marks
+            and line breaks in strings are mended anyway, for that moves no word.
+        what: is read, for error messages.
 
     Raises:
-        AnswerError: no object, more than one, or one that cannot be read with certainty.
+        AnswerError: no object, more than one, one that cannot be read with certainty, or words around it by
+        which
+            it is no answer.
     """
-    text = read_text(reply)
+    found = _find(read_text(reply), judged=judged, repair=repair)
+    try:
+        fields = pick_keys(found.value, keys, what)
+        allowed = trust(fields.values)
+        check_dropped(fields.dropped, allowed, what)
+    except AnswerError as error:
+        if "repaired" in found.flags:
+            raise AnswerError("parse", f"broken JSON; mended, it is refused for {error}") from None
+        if found.is_twice:
+            raise AnswerError("ambiguous", f"more than one JSON object, and none is {what}") from None
+        raise
+    if (found.is_shaped or found.is_twice) and allowed in {"clean", "alone"}:
+        reason: FailureReason = "ambiguous" if found.is_twice else "schema"
+        raise AnswerError(reason, f"{what} must be one JSON object and nothing else")
+    check_around(found.before, found.after, allowed, what)
+    around = f"{found.before.strip()}\n{found.after.strip()}".strip()
+    flags = tuple(dict.fromkeys((*found.flags, *fields.flags)))
+    return Reading(fields.values, flags, fields.dropped, around, found.is_mended)
+
+
+def _find(text: str, *, judged: tuple[str, ...], repair: bool) -> _Found:
     if text.count("{") + text.count("[") > _DEEPEST and _depth(text) > _DEEPEST:
         raise AnswerError("parse", f"brackets are nested deeper than {_DEEPEST}")
-    try:
-        value: object = _JSON.decode(text)
-    except ValueError:
-        return _only_object(text, judged=judged, repair=repair)
-    return Reading(_checked(value) if "\\u" in text else value, copied(text, judged))
+    inner = unwrap(text, starts='{[`<"')
+    extracted = ("extracted",) if inner.is_wrapped else ()
+    if (whole := _decode(inner.text)) is not None:
+        value, flags = whole
+        if extracted and not isinstance(value[0] if isinstance(value, list) and value else value, dict):
+            raise unreadable(text, "a JSON object")
+        if extracted and echoes(inner.text, judged):
+            raise AnswerError("ambiguous", "the only JSON object is one that the judged text holds")
+        is_listed = isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict)
+        if is_listed and isinstance(value, list):
+            value, flags = value[0], (*flags, "normalised")
+        is_shaped = is_listed or inner.is_spelled
+        return _Found(
+            value, (*copied(inner.text, judged), *extracted, *dict.fromkeys(flags)), is_shaped=is_shaped
+        )
+    return _only_object(inner.text, judged=judged, repair=repair)
+
+
+def _decode(text: str) -> tuple[object, tuple[str, ...]] | None:
+    """What a text that is JSON as a whole says, and flags; None where it is none, mended lightly or not."""
+    for decoder, flags in ((_JSON, ()), (_LOOSE, ("normalised",))):
+        with suppress(ValueError):
+            return _checked(decoder.decode(text), text), flags
+    if text.startswith(("{", "[")) and (mended := _mend(text)) is not None:
+        with suppress(ValueError):
+            value = _LOOSE.decode(mended)
+            if not _is_empty_list(value):
+                return _checked(value, mended), ("repaired",)
+    return None
+
+
+def _is_empty_list(value: object) -> bool:
+    """Whether an object says nothing but that there is nothing, which broken JSON never proves."""
+    return isinstance(value, dict) and any(item == [] for item in value.values())
+
+
+def _mend(text: str) -> str | None:
+    """Drop trailing commas and make single quotation marks double; None where more is wrong."""
+    if len(text) > _LONGEST_REPAIR:
+        return None
+    pieces, position = [], 0
+    for token in _TOKEN.finditer(text):
+        if token.start() != position:
+            return None
+        position = token.end()
+        if (quoted := token["single"]) is not None:
+            inside = quoted[1:-1]
+            if '"' in inside or "\\" in inside:
+                return None
+            pieces.append(f'"{inside}"')
+        else:
+            pieces.append(token[0])
+    if position != len(text):
+        return None
+    kept: list[str] = []
+    for piece in reversed(pieces):
+        following = next((later for later in reversed(kept) if not later.isspace()), "")
+        if not (piece == "," and following in {"}", "]"}):
+            kept.append(piece)
+    return "".join(reversed(kept))
 
 
 def read_digits(digits: str) -> float:
-    """The whole number that digits spell, or infinity for one too long to be any."""
+    """The whole number that digits spell, or infinity for one too long to be any; `-0` is no whole number."""
+    if digits == "-0":
+        return -0.0
     return int(digits) if len(digits) < 20 else math.inf
 
 
@@ -78,47 +212,77 @@ def _same(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-_JSON: Final = json.JSONDecoder(
-    object_pairs_hook=_same,
-    parse_int=read_digits,
-)
+_JSON: Final = json.JSONDecoder(object_pairs_hook=_same, parse_int=read_digits, parse_float=Written)
 """Numbers too large and NaN become floats that are not finite, which no field accepts."""
+_LOOSE: Final = json.JSONDecoder(
+    object_pairs_hook=_same, parse_int=read_digits, parse_float=Written, strict=False
+)
+"""The same, with line breaks and tabs in strings."""
 
 
-def _checked(value: object) -> object:
-    """Refuse half characters that came in as escapes."""
+def _checked(value: object, text: str) -> object:
+    """Refuse half characters that came in as escapes, and keys that are spelled by escapes."""
+    if "\\u" not in text:
+        return value
     stack = [value]
     while stack:
         item = stack.pop()
         if isinstance(item, str):
             check_characters(item)
         elif isinstance(item, dict):
-            stack += [*item, *item.values()]
+            for key in item:
+                check_characters(key)
+                if json.dumps(key, ensure_ascii=False)[1:-1] not in text:
+                    raise AnswerError("schema", f"key {shown(key)} is spelled by escapes")
+            stack += item.values()
         elif isinstance(item, list):
             stack += item
     return value
 
 
-def _only_object(text: str, *, judged: tuple[str, ...], repair: bool) -> Reading:
-    found = []
+def _only_object(text: str, *, judged: tuple[str, ...], repair: bool) -> _Found:
+    found: list[tuple[int, int, object]] = []
+    twice = False
     for candidate in _candidates(text):
+        if found and _stands_again(text, found[-1], candidate):
+            found[-1] = (found[-1][0], candidate[1], candidate[2])
+            twice = True
+            continue
         found.append(candidate)
         if len(found) == 2:
             raise AnswerError("ambiguous", f"more than one JSON object in {shown(text)}")
     if not found:
         raise unreadable(text, "a JSON object")
     ((start, end, value),) = found
-    around = text[:start] + " " + text[end:]
+    raw, around = text[start:end], text[:start] + " " + text[end:]
     if is_refusal(around) or _TEMPLATE.search(around):
         raise unreadable(around, "a JSON object alone")
     if _DEBRIS.search(around):
         raise AnswerError("ambiguous", f"pieces of JSON around a JSON object: {shown(around.strip())}")
-    raw = text[start:end]
     if echoes(raw, judged):
         raise AnswerError("ambiguous", "the only JSON object is one that the judged text holds")
+    before, after = _unfenced_around(text[:start], text[end:])
+    flags: tuple[str, ...] = ("extracted",) if before.strip() or after.strip() or twice else ()
     if value is not None:
-        return Reading(_checked(value), ("extracted",))
-    return Reading(_repaired(raw, allowed=repair), ("repaired",))
+        return _Found(_checked(value, raw), ("extracted",), before, after, is_twice=twice)
+    if (whole := _decode(raw)) is not None:
+        return _Found(whole[0], (*flags, *whole[1]), before, after)
+    return _Found(_repaired(raw, allowed=repair), (*flags, "repaired"), before, after, is_mended=True)
+
+
+def _stands_again(text: str, one: tuple[int, int, object], other: tuple[int, int, object]) -> bool:
+    """Whether two objects are the same bytes with nothing but white space between them."""
+    between = text[one[1] : other[0]]
+    written = text[other[0] : other[1]]
+    return other[2] is not None and not between.strip() and text[one[0] : one[1]].endswith(written)
+
+
+def _unfenced_around(before: str, after: str) -> tuple[str, str]:
+    """Words around an object without the code fence that holds it."""
+    opened = _OPENED.search(before)
+    if opened and after.lstrip().startswith(opened["mark"]):
+        return before[: opened.start()], "\n" + after.lstrip().removeprefix(opened["mark"])
+    return before, after
 
 
 def _candidates(text: str) -> Iterator[tuple[int, int, object]]:
@@ -164,7 +328,7 @@ def _repaired(raw: str, *, allowed: bool) -> object:
     value: object = repair_json(raw, return_objects=True, skip_json_loads=True)
     if "".join(_words(value)) != _PUNCTUATION.sub("", raw):
         raise AnswerError("parse", f"broken JSON, and mending it would change it: {shown(raw)}")
-    return _checked(value)
+    return _checked(value, raw)
 
 
 def _words(value: object) -> Iterator[str]:

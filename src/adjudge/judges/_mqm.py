@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Final, get_args
@@ -15,16 +15,17 @@ from adjudge.core.language import language_name
 from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity
 from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._fields import check_keys, object_schema
+from adjudge.judges._fields import object_schema, pick_keys
 from adjudge.judges._headings import heading, read_headings, render_headings
 from adjudge.judges._json import Reading, read_object
 from adjudge.judges._profiles import Form, find_form
 from adjudge.judges._prompts import Parts, Prompts
-from adjudge.judges._read import echoes, read_text, shown
-from adjudge.judges._spans import Listed, Marked, either, place_errors
+from adjudge.judges._prose import Trust, check_reasons
+from adjudge.judges._read import copied, read_text, shown
+from adjudge.judges._spans import Listed, Marked, either, place_errors, stands_in
 from adjudge.judges._subject import judged_texts, render_example
 
-__all__ = ["GEMBA_CATEGORIES", "ErrorList"]
+__all__ = ["GEMBA_CATEGORIES", "ErrorList", "errors_trust"]
 
 GEMBA_CATEGORIES: Final = (
     *("accuracy/addition", "accuracy/mistranslation", "accuracy/omission", "accuracy/untranslated text"),
@@ -39,6 +40,13 @@ _KEYS: Final = ("span", "category", "severity", "side")
 _KEYS_EXPLAINED: Final = ("span", "note", "category", "severity", "side")
 _SAMPLING: Final = Sampling()
 _SIDES: Final[tuple[Side, ...]] = get_args(Side)
+_SIDE_NAMES: Final[Mapping[Side, Collection[str]]] = {
+    "translation": (
+        *("translation", "target", "target language", "tgt", "trg", "mt", "hypothesis", "hyp", "output"),
+        *("candidate", "translated", "the translation", "target side", "translation side"),
+    ),
+    "source": ("source", "source language", "src", "original", "the source", "source side"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,17 +204,24 @@ class ErrorList:
         """
         judged = judged_texts(subject)
         if self.form == "json":
-            reading = read_object(reply, judged=judged, repair=True)
-            if "repaired" in reading.flags:
+            reading = read_object(
+                reply,
+                judged=judged,
+                keys=("errors",),
+                trust=errors_trust,
+                repair=True,
+                what="the list of errors",
+            )
+            if reading.is_mended:
                 return self._read_mended(reading, subject)
             return self._read_object(reading, subject)
         text = read_text(reply)
-        flags = ("verdict_in_text",) if echoes(text, judged) else ()
-        return place_errors(read_headings(text, self.severities), subject, self.severities, flags)
+        headed = read_headings(text, self.severities, stands_in(subject))
+        flags = (*copied(text, judged), *headed.flags)
+        return place_errors(headed.listed, subject, self.severities, flags)
 
     def _read_object(self, reading: Reading, subject: Subject) -> Marked:
-        listed = self.read_list(check_keys(reading.value, ("errors",), "the answer")["errors"])
-        return place_errors(listed, subject, self.severities, reading.flags)
+        return place_errors(self.read_list(reading.value["errors"]), subject, self.severities, reading.flags)
 
     def _read_mended(self, reading: Reading, subject: Subject) -> Marked:
         """Refuse what mending may have made up: a clean verdict, or a quotation that stands nowhere."""
@@ -214,7 +229,7 @@ class ErrorList:
             marked = self._read_object(reading, subject)
         except AnswerError as error:
             raise AnswerError("parse", f"broken JSON; mended, it is refused for {error}") from None
-        if not marked.spans or "span_unmatched" in marked.flags:
+        if not marked.spans or {"span_unmatched", "normalised", "repeated_errors"} & {*marked.flags}:
             raise AnswerError("parse", "broken JSON, and what is left of it proves no error in the text")
         return marked
 
@@ -233,14 +248,40 @@ class ErrorList:
         return _KEYS if self.explain_in is None else _KEYS_EXPLAINED
 
 
+def errors_trust(value: Mapping[str, object]) -> Trust:
+    """Words may stand around a list with errors in it, and around no other."""
+    return "around" if value["errors"] and isinstance(value["errors"], list) else "clean"
+
+
 def _read_error(value: object, keys: tuple[str, ...], what: str) -> Listed:
-    error = check_keys(value, keys, what)
+    needed = tuple(key for key in keys if key != "side")
+    fields = pick_keys(value, needed, what, optional=("side",))
+    for words in fields.dropped.values():
+        if isinstance(words, str):
+            check_reasons(words, what)
+    error = {key: "" if key == "span" and item is None else item for key, item in fields.values.items()}
     texts = {key: text for key, text in error.items() if isinstance(text, str)}
-    if len(texts) < len(keys):
+    if len(texts) < len(error):
         raise AnswerError("schema", f"{what} must hold texts, got {shown(value)}")
     if not texts.get("note", "given").strip():
         raise AnswerError("schema", f"{what} must be explained, got an empty note")
-    side = next((side for side in _SIDES if side == texts["side"]), None)
+    check_reasons(texts.get("note", ""), what)
+    side = _read_side(texts["side"]) if "side" in texts else None
+    return Listed(
+        *(texts["span"], texts["category"], texts["severity"], side, texts.get("note", "")),
+        is_normalised=bool(fields.dropped) or texts.get("side") != side or fields.values["span"] is None,
+        is_side_open=side is None,
+    )
+
+
+def _read_side(words: str) -> Side:
+    """The text that an error is marked in, by any of its names.
+
+    Raises:
+        AnswerError: label.
+    """
+    folded = " ".join(words.lower().replace("_", " ").replace("-", " ").split()).removesuffix(" text")
+    side = next((side for side, names in _SIDE_NAMES.items() if folded in names), None)
     if side is None:
-        raise AnswerError("label", f"side must be translation or source, got {shown(texts['side'])}")
-    return Listed(texts["span"], texts["category"], texts["severity"], side, texts.get("note", ""))
+        raise AnswerError("label", f"side must be translation or source, got {shown(words)}")
+    return side

@@ -14,6 +14,7 @@ from adjudge.core.annotation import UNDECIDED, Verdict
 from adjudge.core.ask import Reply
 from adjudge.core.judge import Profile
 from adjudge.errors import AnswerError, UsageError
+from adjudge.judges._prose import Trust
 from adjudge.judges._read import shown
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Orders",
     "PairSettings",
     "Strength",
+    "check_agrees",
     "check_threshold",
     "disagreement",
     "is_near_tie",
@@ -34,6 +36,7 @@ __all__ = [
     "read_strength",
     "read_verdict",
     "synthesise",
+    "verdict_trust",
 ]
 
 Orders = Literal["both", "given", "random"]
@@ -52,19 +55,72 @@ TURNED: Final[Mapping[Verdict, Verdict]] = {"A": "B", "B": "A", "E": "E"}
 """A verdict on a pair that was shown the other way round."""
 SIGNS: Final[Mapping[Verdict, int]] = {"A": 1, "B": -1, "E": 0}
 
+_SPELLED: Final = re.compile(
+    r"\s*[\"'*(]*(?:translation\s+)?[\"'*(]*(?P<letter>[ABE])[\"'*).]*\s*", re.IGNORECASE
+)
+_NAMED: Final = re.compile(r"\b([ABE])\b(?!['’])")
+_THAN: Final = re.compile(
+    r"\b(?:than|over|to|as|unlike|whereas in|compared (?:to|with)) (?:translation )?[AB]\b", re.IGNORECASE
+)
+_BETTER: Final = re.compile(
+    r"\b([AB]) (?:wins|(?:is|was|seems|reads|sounds|remains|would be|looks)"
+    r"(?: (?:clearly|much|far|slightly|overall|a bit|somewhat|still|the|therefore|thus|significantly"
+    r"|by far|definitely))*"
+    r" (?:better|best|superior|stronger|preferable|preferred|winner|more (?:accurate|faithful|fluent"
+    r"|natural)))\b"
+)
+_PREFERRED: Final = re.compile(
+    r"\b(?:prefer|choose|better one is|winner is|best is) (?:translation )?([AB])\b"
+)
+_EQUAL: Final = re.compile(
+    r"equal|tie\b|same|both|neither|as good|identical|but|however|while|outweigh|balance", re.IGNORECASE
+)
 _RESULT: Final = re.compile(r'"result"\s*:\s*"(?P<letter>[ABE])"')
 
 
-def read_verdict(value: object) -> Verdict:
-    """A verdict as a model gives it.
+def read_verdict(value: object) -> tuple[Verdict, tuple[str, ...]]:
+    """A verdict as a model gives it, with the flag `normalised` for `a`, `A.` or `Translation A`.
 
     Raises:
         AnswerError: label, for anything else.
     """
-    verdict = next((known for known in VERDICTS if known == value), None)
+    match = _SPELLED.fullmatch(value) if isinstance(value, str) else None
+    verdict = next((known for known in VERDICTS if match and known == match["letter"].upper()), None)
     if verdict is None:
         raise AnswerError("label", f"result must be A, B or E, got {shown(value)}")
-    return verdict
+    return verdict, () if verdict == value else ("normalised",)
+
+
+def verdict_trust(value: Mapping[str, object]) -> Trust:
+    """Words may stand around a preference; never around "equally good"."""
+    try:
+        return "alone" if read_verdict(value["result"])[0] == "E" else "around"
+    except AnswerError:
+        return "alone"
+
+
+def check_agrees(words: str, verdict: Verdict, *, is_strict: bool = False) -> None:
+    """Refuse a verdict that its own reasons contradict: they call only the other translation better.
+
+    Args:
+        words: reasons within the answer, or prose around it.
+        verdict: of the answer.
+        is_strict: whether naming another verdict is enough, as in words around an answer.
+
+    Raises:
+        AnswerError: ambiguous.
+    """
+    named = {name.upper() for name in _NAMED.findall(words)}
+    if is_strict and named - {verdict}:
+        raise AnswerError("ambiguous", f"words around the verdict {verdict} name another: {shown(words)}")
+    told = _THAN.sub(" ", words)
+    better = set(_BETTER.findall(told)) | set(_PREFERRED.findall(told))
+    if verdict == "E":
+        is_contrary = len(better) == 1 and not _EQUAL.search(told)
+    else:
+        is_contrary = bool(better) and verdict not in {*better, *_NAMED.findall(told)}
+    if is_contrary:
+        raise AnswerError("ambiguous", f"the reasons contradict the verdict {verdict}: {shown(words)}")
 
 
 def majority(verdicts: Sequence[Verdict]) -> Verdict:

@@ -42,8 +42,9 @@ from adjudge.judges._json import read_digits, read_object
 from adjudge.judges._mqm import ErrorList
 from adjudge.judges._profiles import Form, attempts_of
 from adjudge.judges._prompts import Prompts, load_prompts
+from adjudge.judges._rating import check_scale
 from adjudge.judges._read import copied, read_text, unreadable
-from adjudge.judges._spans import Marked, place_errors
+from adjudge.judges._spans import Marked, place_errors, stands_in
 from adjudge.judges._subject import TEXT_FILES, judged_texts, render_example, render_texts
 
 __all__ = ["EaPrompt"]
@@ -198,7 +199,8 @@ def read_counts(reply: Reply, subject: Subject, form: Form) -> Counted:
         AnswerError: anything else.
     """
     if form == "json":
-        reading = read_object(reply, judged=judged_texts(subject))
+        reading = read_object(reply, judged=judged_texts(subject), keys=SEVERITIES, what="the counts")
+        check_scale(0, {k: v for k, v in reading.dropped.items() if k}, 0)
         return Counted(_checked_counts(reading.value), reading.flags)
     text = read_text(reply)
     if (match := PAIR.fullmatch(text)) is None:
@@ -214,15 +216,16 @@ def read_one_step(reply: Reply, subject: Subject, errors: ErrorList) -> tuple[Ma
         AnswerError: one of them is missing or not in its form.
     """
     if errors.form == "json":
-        reading = read_object(reply, judged=judged_texts(subject))
-        answer = check_keys(reading.value, ("errors", "counts", "score"), "the answer")
+        reading = read_object(reply, judged=judged_texts(subject), keys=("errors", "counts", "score"))
+        answer = reading.value
         marked = place_errors(errors.read_list(answer["errors"]), subject, SEVERITIES, reading.flags)
         counts, score = answer["counts"], answer["score"]
     else:
         if (match := CLOSED.fullmatch(text := read_text(reply))) is None:
             raise unreadable(text, "errors, counts and a score within its tags")
-        listed = read_headings(match[1], SEVERITIES)
-        marked = place_errors(listed, subject, SEVERITIES, copied(text, judged_texts(subject)))
+        headed = read_headings(match[1], SEVERITIES, stands_in(subject))
+        flags = (*copied(text, judged_texts(subject)), *headed.flags)
+        marked = place_errors(headed.listed, subject, SEVERITIES, flags)
         counts, score = (
             {"major": read_digits(match[2]), "minor": read_digits(match[3])},
             read_digits(match[5]) * (-1 if match[4] else 1),

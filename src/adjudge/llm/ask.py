@@ -9,13 +9,13 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from adjudge.core.ask import About, Answer, Message, Reply, Sampling, Tool
 from adjudge.core.search import Query, SearchEngine, Snippet
 from adjudge.core.segment import Subject
 from adjudge.data.call_rows import Attempt, StoredRequest, Use, unit_name
-from adjudge.errors import AnswerError, ModelError, UsageError
+from adjudge.errors import AnswerError, FailureReason, ModelError, UsageError
 from adjudge.llm.answers import FINAL, check_calls, check_reply, cut_error
 from adjudge.llm.budget import NOTHING, unsure_of
 from adjudge.llm.credentials import KEY_MARK
@@ -27,9 +27,32 @@ from adjudge.llm.quiet import Quiet
 from adjudge.llm.search_results import is_search, query_message, read_snippets
 from adjudge.llm.tally import Tally, Trail
 
-__all__ = ["Asker", "Keeper", "Tally", "UnitAsk"]
+__all__ = ["ASKED_AGAIN", "WRONG", "Asker", "Keeper", "Tally", "UnitAsk"]
 
 T = TypeVar("T")
+
+ASKED_AGAIN: Final = (
+    "Your last answer to this could not be used: $wrong. Answer again, exactly in the form that is "
+    "asked for above, with "
+    "nothing before or after it."
+)
+"""What is added to a question that is put again."""
+WRONG: Final[Mapping[FailureReason, str]] = {
+    "ambiguous": "it held more than one answer, or contradicted itself",
+    "count": "it did not list as many entries as were asked for, or listed one again and again",
+    "empty": "it was empty",
+    "encoding": "it held characters that cannot be written",
+    "label": "a category, a severity, a side or a verdict was none of those that are offered",
+    "no_answer": "it ended before it gave an answer",
+    "not_json": "it was a web page",
+    "parse": "it was not in the form that is asked for, or words stood around it",
+    "range": "a number was no whole number, or lay outside of its scale",
+    "schema": "a field was missing, or had a value of another kind than asked for",
+    "truncated": "it broke off",
+}
+"""What was wrong with an answer, by the reason that it failed with. Nothing of the answer or the texts is
+quoted."""
+
 _MISMATCHES = 3  # replies of another model before the first right one; then it is the setting that is wrong
 
 
@@ -72,10 +95,20 @@ class Asker:
         secret: of the run, for the delimiters.
         seed: of sampling.
         offline: ask nobody; what is not in the store fails as missing.
+        explains: whether a question that is put again says what was wrong with the answer. Otherwise it is
+        put in
+            the same words, as the papers do.
     """
 
     def __init__(
-        self, models: Models, store: Keeper, *, secret: bytes, seed: int = 0, offline: bool = False
+        self,
+        models: Models,
+        store: Keeper,
+        *,
+        secret: bytes,
+        seed: int = 0,
+        offline: bool = False,
+        explains: bool = True,
     ) -> None:
         models.observe(store.note)
         self.models = models
@@ -83,6 +116,7 @@ class Asker:
         self.tally = Tally()
         self.secret = secret
         self.seed = seed
+        self.explains = explains
         self._offline = offline
         self._in_flight: dict[bytes, asyncio.Task[Reply]] = {}
         self._forgotten: set[bytes] = set()
@@ -351,15 +385,15 @@ class _Question:
         self._asker = asker
         self._model = model
         self._log = log
-        self._digest = digest
+        self._digest = self._first = digest
         self._asked = 0
 
     async def ask(self, request: Request, read: Callable[[Reply], T], attempts: int) -> Answer[T]:
         """Ask until `read` accepts; an empty reply is asked for twice at least."""
-        again = 0
+        again, put = 0, request
         while True:
             try:
-                reply, use = await self._reply(request.but(again=again) if again else request)
+                reply, use = await self._reply(put)
                 return Answer(value=self._read(request, reply, use, read), reply=reply, asked=self._asked)
             except _UnreadableError as unreadable:
                 again += 1
@@ -367,6 +401,22 @@ class _Question:
                 limit = max(attempts, 2) if error.reason in {"empty", "no_answer"} else attempts
                 if again >= limit or error.reason in FINAL:
                     raise error from None
+                put = self._put_again(request.but(again=again), error.reason)
+
+    def _put_again(self, request: Request, reason: FailureReason) -> Request:
+        """The question once more, with what was wrong; what is asked then has a digest of its own."""
+        wrong = WRONG.get(reason)
+        if not self._asker.explains or wrong is None:
+            return request
+        words = ASKED_AGAIN.replace("$wrong", wrong)
+        *before, last = request.messages
+        if last.role == "user":
+            messages = (*before, replace(last, parts=(*last.parts, f"\n\n{words}")))
+        else:
+            messages = (*request.messages, Message("user", (words,)))
+        explained = request.but(messages=messages)
+        self._digest = question_digest(self._model.identity, explained)
+        return explained
 
     async def look_up(self, request: Request) -> tuple[Snippet, ...]:
         """Put a query to a search engine; its results are read as they were written, or not at all."""
@@ -391,7 +441,7 @@ class _Question:
         return reply, use
 
     async def _obtain(self, request: Request) -> tuple[Reply, int]:
-        key = call_key(self._model.identity, request, self._digest)
+        key = self._key(request)
         use = len(self._log.uses)
         self._log.uses.append(Use(key, request.about.stage, request.about.role))
         self._log.stored.append(False)
@@ -409,6 +459,14 @@ class _Question:
         self._log.all_stored = False
         self._log.answered += not is_search(self._model.name)
         return reply, use
+
+    def _key(self, request: Request) -> bytes:
+        """Key of a call; a stored answer to a question put again in the same words is used."""
+        key = call_key(self._model.identity, request, self._digest)
+        if self._digest == self._first or self._asker.store.find(key) is not None:
+            return key
+        same_words = call_key(self._model.identity, request, self._first)
+        return key if self._asker.store.find(same_words) is None else same_words
 
     def _read(self, request: Request, reply: Reply, use: int, read: Callable[[Reply], T]) -> T:
         if reply.model not in {"", self._model.identity.model, self._model.name}:

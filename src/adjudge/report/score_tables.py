@@ -38,9 +38,11 @@ def system_table(scores: Scores, *, exact: bool) -> Table:
             *_score_cells(row, digits, exact=exact),
             whole(row.n, exact=exact),
             whole(row.failed, exact=exact),
+            *(whole(row.readings.get(flag, 0), exact=exact) for flag in readings),
         ]
 
-    columns = ["system", *_score_columns(exact=exact), ">n", ">failed"]
+    readings = _readings(groups)
+    columns = ["system", *_score_columns(exact=exact), ">n", ">failed", *(f">{flag}" for flag in readings)]
     rows, rules = _rows(ordered, cells)
     return Table(columns=_with_lp(columns, groups), rows=rows, rules=rules, notes=_notes(scores))
 
@@ -69,10 +71,13 @@ def ranking_table(ranking: Ranking, *, exact: bool, title: str = "") -> Table:
             cluster,
             whole(row.n, exact=exact),
             whole(row.failed, exact=exact),
+            *(whole(row.readings.get(flag, 0), exact=exact) for flag in readings),
         ]
 
+    readings = _readings(groups)
     strengths = [">log strength"] if has_strengths else []
-    columns = ["system", *_score_columns(exact=exact), *strengths, ">cluster", ">n", ">failed"]
+    counts = [">n", ">failed", *(f">{flag}" for flag in readings)]
+    columns = ["system", *_score_columns(exact=exact), *strengths, ">cluster", *counts]
     rows, rules = _rows(groups, cells)
     clusters = [row.cluster for row in every]
     ends = {i for i, (this, following) in enumerate(pairwise(clusters)) if this != following}
@@ -118,6 +123,11 @@ def segment_table(scores: Scores, *, exact: bool) -> Table:
     ]
     columns = ["lp", "segment", "system", ">score"]
     return _without_one_lp(Table(columns=columns, rows=rows, notes=_notes(scores, "segment")), scores)
+
+
+def _readings(groups: Mapping[str, Sequence[T]]) -> list[str]:
+    """Flags that say how judgements were read, those that some system has."""
+    return list(dict.fromkeys(flag for rows in groups.values() for row in rows for flag in row.readings))
 
 
 def _groups(lps: Mapping[str, Sequence[T]], whole: Sequence[T]) -> dict[str, Sequence[T]]:

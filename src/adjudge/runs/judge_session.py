@@ -92,6 +92,7 @@ class JudgeSession(Session):
             secret=bytes.fromhex(self.start.secret),
             seed=self.job.seed,
             offline=self.job.offline,
+            explains=judge.profile == "recommended",
         )
         self.tally = asker.tally
         totals = store.totals()

@@ -4,12 +4,29 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from adjudge.core.score import SegmentScore, SystemScore
 from adjudge.core.wording import count, form, of_all
 from adjudge.scoring.judgements import Judgement
 
-__all__ = ["annotators_note", "comparisons_note", "coverage_note", "failures_note", "pending_note"]
+__all__ = [
+    "READINGS",
+    "annotators_note",
+    "comparisons_note",
+    "coverage_note",
+    "failures_note",
+    "pending_note",
+    "readings_note",
+]
+
+READINGS: Final[Mapping[str, str]] = {
+    "extracted": "read out of a longer reply",
+    "normalised": "read from another spelling than asked for",
+    "comparison_failed": "made though a comparison on the way failed, which may have moved the score",
+}
+"""Flags that say how far a judgement is from a whole reply in the form that was asked for, in the order of
+signatures."""
 
 _MOST_NAMES = 3
 
@@ -20,6 +37,20 @@ def failures_note(failed: int, asked: int) -> list[str]:
         return []
     have = form(failed, "it has no score and is", "they have no score and are")
     return [f"{of_all(failed, asked, 'judgement')} failed; {have} in no mean."]
+
+
+def readings_note(counts: Mapping[str, int], asked: int) -> list[str]:
+    """Say how many judgements were read out of anything but a whole reply in the form that was asked for.
+
+    Args:
+        counts: judgements by flag, `READINGS`.
+        asked: judgements that were asked for.
+    """
+    return [
+        f"{of_all(number, asked, 'judgement')} {form(number, 'was', 'were')} {READINGS[flag]} (flag {flag})."
+        for flag, number in counts.items()
+        if number
+    ]
 
 
 def pending_note(pending: int) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,11 +18,13 @@ from adjudge.core.version import VERSION
 from adjudge.errors import DataError, UsageError
 from adjudge.scoring.aggregate import failed_by_system, segment_scores, system_scores
 from adjudge.scoring.coverage import (
+    READINGS,
     annotators_note,
     comparisons_note,
     coverage_note,
     failures_note,
     pending_note,
+    readings_note,
 )
 from adjudge.scoring.esa import esa_score
 from adjudge.scoring.judgements import Judgement, judgements
@@ -198,6 +201,19 @@ def _segment_scores(judged: Sequence[Judgement], method: _Method) -> list[Segmen
     return segment_scores(judged, is_weighted=method.criterion is not None)
 
 
+def _with_readings(systems: Sequence[SystemScore], judged: Sequence[Judgement]) -> list[SystemScore]:
+    """Say for each system how its judgements were read; of a comparison both systems have the flag."""
+    counts: dict[str, Counter[str]] = {}
+    for judgement in judged:
+        counts.setdefault(judgement.system, Counter()).update(READINGS.keys() & set(judgement.flags))
+    return [
+        replace(s, readings={flag: counts[s.system][flag] for flag in READINGS if counts[s.system][flag]})
+        if counts.get(s.system)
+        else s
+        for s in systems
+    ]
+
+
 def _system_scores(
     judged: Sequence[Judgement], method: _Method, segments: Sequence[SegmentScore] | None = None
 ) -> list[SystemScore]:
@@ -207,12 +223,18 @@ def _system_scores(
     else:
         segments = _segment_scores(judged, method) if segments is None else segments
         numbers = [(s.system, s.score) for s in segments]
-    return system_scores(numbers, failed_by_system(judged))
+    return _with_readings(system_scores(numbers, failed_by_system(judged)), judged)
 
 
 def _counts(judged: Sequence[Judgement], method: _Method) -> tuple[int, int]:
     """Judgements that failed, and all that were asked for."""
     return sum(j.number is None for j in judged) // method.share, len(judged) // method.share
+
+
+def _readings(judged: Sequence[Judgement], method: _Method) -> dict[str, int]:
+    """Judgements by the flags that say how they were read, those that there are."""
+    counts = {flag: sum(flag in j.flags for j in judged) // method.share for flag in READINGS}
+    return {flag: number for flag, number in counts.items() if number}
 
 
 def _signature(judged: Sequence[Judgement], method: _Method, *, is_corpus: bool) -> Signature:
@@ -229,6 +251,7 @@ def _signature(judged: Sequence[Judgement], method: _Method, *, is_corpus: bool)
         "level": "corpus" if is_corpus else None,
         "annotators": str(len(annotators)) if len(annotators) > 1 else None,
         "failed": f"{failed}/{asked}",
+        **{flag: f"{number}/{asked}" for flag, number in _readings(judged, method).items()},
     }
     return signature.with_fields(**{key: value for key, value in chosen.items() if value is not None})
 
@@ -236,7 +259,9 @@ def _signature(judged: Sequence[Judgement], method: _Method, *, is_corpus: bool)
 def _state_notes(judged: Sequence[Judgement], method: _Method) -> list[str]:
     """What is missing, and who judged."""
     pending = 0 if method.info is None else method.info.counts.get("pending", 0)
-    notes = [*failures_note(*_counts(judged, method)), *pending_note(pending)]
+    failed, asked = _counts(judged, method)
+    read = readings_note(_readings(judged, method), asked)
+    notes = [*failures_note(failed, asked), *read, *pending_note(pending)]
     return notes if method.criterion is not None else [*notes, *annotators_note(judged)]
 
 

@@ -13,7 +13,7 @@ from adjudge.core.language import language_name
 from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity
 from adjudge.errors import AnswerError
-from adjudge.judges._fields import check_keys, object_schema, read_truth, read_words
+from adjudge.judges._fields import object_schema, read_reasons, read_truth
 from adjudge.judges._json import read_object
 from adjudge.judges._prompts import Parts, joined
 from adjudge.judges._read import shown
@@ -190,13 +190,16 @@ def read_opinion(reply: Reply, subject: Subject) -> Opinion:
     Raises:
         AnswerError: reasons, existence or severity are missing or not in their form.
     """
-    reading = read_object(reply, judged=judged_texts(subject))
-    said = check_keys(reading.value, ("opinion", "exists", "severity"), "the answer")
+    reading = read_object(reply, judged=judged_texts(subject), keys=("opinion", "exists", "severity"))
+    said = reading.value
     severity = next((known for known in SEVERITIES if known == said["severity"]), None)
     if severity is None:
         raise AnswerError("label", f"severity must be {either(SEVERITIES)}, got {shown(said['severity'])}")
     return Opinion(
-        read_words(said["opinion"], "opinion"), read_truth(said["exists"], "exists"), severity, reading.flags
+        read_reasons(said["opinion"], "opinion"),
+        read_truth(said["exists"], "exists"),
+        severity,
+        reading.flags,
     )
 
 
@@ -206,6 +209,6 @@ def read_response(reply: Reply, subject: Subject) -> Response:
     Raises:
         AnswerError: it is not said, or without reasons.
     """
-    reading = read_object(reply, judged=judged_texts(subject))
-    said = check_keys(reading.value, ("reply", "agrees"), "the answer")
-    return Response(read_words(said["reply"], "reply"), read_truth(said["agrees"], "agrees"), reading.flags)
+    reading = read_object(reply, judged=judged_texts(subject), keys=("reply", "agrees"))
+    said = reading.value
+    return Response(read_reasons(said["reply"], "reply"), read_truth(said["agrees"], "agrees"), reading.flags)

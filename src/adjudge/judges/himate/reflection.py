@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 from adjudge.core.ask import About, Answer, Ask, Message, Quoted, Reply, Sampling
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError
-from adjudge.judges._fields import check_keys, object_schema
+from adjudge.judges._fields import object_schema
 from adjudge.judges._json import read_object
 from adjudge.judges._prompts import joined
 from adjudge.judges._read import check_characters, shown
@@ -172,8 +172,8 @@ def read_correction(reply: Reply, subject: Subject) -> Corrected:
     Raises:
         AnswerError: there is none.
     """
-    reading = read_object(reply, judged=judged_texts(subject))
-    text = check_keys(reading.value, ("translation",), "the answer")["translation"]
+    reading = read_object(reply, judged=judged_texts(subject), keys=("translation",))
+    text = reading.value["translation"]
     if not isinstance(text, str) or not text.strip():
         raise AnswerError("schema", f"translation must be a text, got {shown(text)}")
     check_characters(text)
@@ -186,8 +186,8 @@ def read_verification(reply: Reply, subject: Subject, *, measured: bool) -> Veri
     Raises:
         AnswerError: it is none of the two; logprob where it is needed and did not come.
     """
-    reading = read_object(reply, judged=judged_texts(subject))
-    said = check_keys(reading.value, ("result",), "the answer")["result"]
+    reading = read_object(reply, judged=judged_texts(subject), keys=("result",))
+    said = reading.value["result"]
     result = next((known for known in RESULTS if known == said), None)
     if result is None:
         raise AnswerError("label", f"result must be {' or '.join(RESULTS)}, got {shown(said)}")

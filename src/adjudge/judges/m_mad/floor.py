@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 from adjudge.core.annotation import ErrorSpan
 from adjudge.core.ask import About, Ask, Message, Reply
 from adjudge.core.segment import Subject
-from adjudge.judges._fields import check_keys, object_schema, read_truth
+from adjudge.judges._fields import object_schema, read_truth
 from adjudge.judges._json import read_object
 from adjudge.judges._prompts import Parts, joined
 from adjudge.judges._subject import judged_texts, render_texts
@@ -175,9 +175,8 @@ def read_agreement(reply: Reply, subject: Subject) -> tuple[bool, tuple[str, ...
     Raises:
         AnswerError: it is not in the form.
     """
-    reading = read_object(reply, judged=judged_texts(subject))
-    agreed = check_keys(reading.value, ("agreed",), "the answer")["agreed"]
-    return read_truth(agreed, "agreed"), reading.flags
+    reading = read_object(reply, judged=judged_texts(subject), keys=("agreed",))
+    return read_truth(reading.value["agreed"], "agreed"), reading.flags
 
 
 def _held(span: ErrorSpan) -> tuple[object, ...]:

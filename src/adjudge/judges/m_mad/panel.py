@@ -14,9 +14,9 @@ from adjudge.core.judge import Profile
 from adjudge.core.language import language_name
 from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity
-from adjudge.judges._fields import check_keys, object_schema, read_words
+from adjudge.judges._fields import object_schema, read_reasons
 from adjudge.judges._json import read_object
-from adjudge.judges._mqm import ErrorList
+from adjudge.judges._mqm import ErrorList, errors_trust
 from adjudge.judges._profiles import attempts_of
 from adjudge.judges._prompts import Parts, Prompts
 from adjudge.judges._spans import Marked, place_errors
@@ -208,11 +208,11 @@ def read_statement(reply: Reply, subject: Subject, errors: ErrorList) -> Stateme
     Raises:
         AnswerError: they are not in the form.
     """
-    reading = read_object(reply, judged=judged_texts(subject))
-    answer = check_keys(reading.value, ("statement", "errors"), "the answer")
-    words = read_words(answer["statement"], "statement")
+    judged = judged_texts(subject)
+    reading = read_object(reply, judged=judged, keys=("statement", "errors"), trust=errors_trust)
+    words = read_reasons(reading.value["statement"], "statement")
     return Statement(
-        words, place_errors(errors.read_list(answer["errors"]), subject, SEVERITIES, reading.flags)
+        words, place_errors(errors.read_list(reading.value["errors"]), subject, SEVERITIES, reading.flags)
     )
 
 
@@ -222,8 +222,5 @@ def read_remark(reply: Reply, subject: Subject) -> Statement:
     Raises:
         AnswerError: they are not in the form.
     """
-    reading = read_object(reply, judged=judged_texts(subject))
-    return Statement(
-        read_words(check_keys(reading.value, ("statement",), "the answer")["statement"], "statement"),
-        Marked((), reading.flags),
-    )
+    reading = read_object(reply, judged=judged_texts(subject), keys=("statement",))
+    return Statement(read_reasons(reading.value["statement"], "statement"), Marked((), reading.flags))

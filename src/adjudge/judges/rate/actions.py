@@ -12,6 +12,7 @@ from adjudge.core.ask import Reply, Tool, ToolCall
 from adjudge.core.protocol import is_number
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._fields import read_whole_number
+from adjudge.judges._prose import check_before, unwrap
 from adjudge.judges._read import check_characters, echoes, read_text, shown, unreadable
 from adjudge.judges.rate.team import Scale, Team
 
@@ -164,14 +165,15 @@ def _distinct(calls: Sequence[ToolCall]) -> list[ToolCall]:
 def _read_xml(reply: Reply, tools: Sequence[Tool], scale: Scale, judged: tuple[str, ...]) -> Action:
     """The call must be the only one and stand at the end; what is quoted from a text is none."""
     text = read_text(reply)
-    calls = [*_CALL.finditer(text)]
-    if not calls:
-        raise unreadable(text, "a tool call in its tags")
-    if len(calls) > 1 or text.count("<tool_call>") > 1:
+    text = unwrap(text).text if text.endswith(">") else text
+    if text.count("<tool_call>") > 1:
         raise AnswerError("ambiguous", f"more than one tool call in {shown(text)}")
-    (call,) = calls
+    call = _CALL.search(text)
+    if call is None:
+        raise unreadable(text, "a tool call in its tags")
     if text[call.end() :].strip():
         raise AnswerError("ambiguous", f"words after the tool call: {shown(text[call.end() :].strip())}")
+    check_before(text[: call.start()], "a tool call")
     if echoes(call[0], judged):
         raise AnswerError("ambiguous", "the only tool call is one that a judged text holds")
     if not (text[: call.start()].strip() or reply.reasoning.strip() or reply.text.strip() != text):

@@ -13,10 +13,10 @@ from adjudge.core.annotation import Verdict
 from adjudge.core.ask import Ask, Message, Reply
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError
-from adjudge.judges._fields import check_keys, object_schema, read_words
-from adjudge.judges._json import read_object
+from adjudge.judges._comparison import read_compared
+from adjudge.judges._fields import object_schema
 from adjudge.judges._subject import language_names, render_pair
-from adjudge.judges._verdicts import VERDICTS, read_verdict
+from adjudge.judges._verdicts import VERDICTS
 from adjudge.judges.rate.memory import Anchor
 from adjudge.judges.rate.team import Moves, Scale, Team, notes_part
 
@@ -48,12 +48,14 @@ class Calibration:
         outcomes: of the translation, it first and then the anchor first.
         suggested: score.
         analyses: of both orders.
+        flags: how both answers were read.
     """
 
     anchor: float
     outcomes: tuple[Outcome, Outcome]
     suggested: float
     analyses: tuple[str, str]
+    flags: tuple[str, ...] = ()
 
     def render(self) -> str:
         """As the core agent is told it."""
@@ -112,13 +114,14 @@ async def compare(  # noqa: PLR0913 (what the agent is given)
         outcomes=outcomes,
         suggested=move(tentative, anchor.score, outcomes, team.scale, team.moves),
         analyses=(first[1], second[1]),
+        flags=(*first[2], *second[2]),
     )
 
 
 async def _put(
     team: Team, order: Subject, ask: Ask, stage: str, notes: str
-) -> tuple[Verdict, str] | AnswerError:
-    """Verdict and analysis of one order; both are waited for, so that what is asked depends on no timing."""
+) -> tuple[Verdict, str, tuple[str, ...]] | AnswerError:
+    """Verdict, analysis and flags of one order; both orders are waited for, in any timing."""
     try:
         answer = await ask(
             messages(team, order, notes),
@@ -145,10 +148,8 @@ def messages(team: Team, order: Subject, notes: str) -> list[Message]:
     return [system, prompts.message("user", "compare_task", texts=texts, notes=notes_part(notes))]
 
 
-def _read(reply: Reply, *, subject: Subject) -> tuple[Verdict, str]:
-    judged = (subject.source, *subject.segment.translations.values())
-    value = check_keys(read_object(reply, judged=judged).value, ("analysis", "result"), "the answer")
-    return read_verdict(value["result"]), read_words(value["analysis"], "the analysis")
+def _read(reply: Reply, *, subject: Subject) -> tuple[Verdict, str, tuple[str, ...]]:
+    return read_compared(reply, (subject.source, *subject.segment.translations.values()))
 
 
 def _schema() -> Mapping[str, object]:

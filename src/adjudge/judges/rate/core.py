@@ -26,6 +26,9 @@ FORCED: Final = "forced_finish"
 """Flag of a judgement whose turns were used up."""
 FAILED: Final = "tool_failed"
 """Flag of a judgement on whose way a tool gave no usable answer."""
+COMPARISON_FAILED: Final = "comparison_failed"
+"""Flag of a judgement on whose way a comparison failed: its score may be another than a comparison would
+leave."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,9 +214,12 @@ class Core:
             found = await compare(
                 self.team, self.subject, self.ask, stage, anchor=anchor, tentative=tentative, notes=notes
             )
-        except AnswerError:
-            return self._failed("compare", state)
-        return Quoted("result", found.render()), replace(state, suggested=found.suggested)
+        except AnswerError as error:
+            why = f"{COMPARISON_FAILED}@{error.reason}"
+            told, failed = self._failed("compare", state)
+            return told, replace(failed, flags=_with(failed, COMPARISON_FAILED, why))
+        flags = _with(state, *found.flags)
+        return Quoted("result", found.render()), replace(state, suggested=found.suggested, flags=flags)
 
     def _with_anchors(self, action: Action, memory: Memory) -> Memory:
         """Anchors that the core agent wrote are taken once for a source."""

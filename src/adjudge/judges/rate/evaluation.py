@@ -11,8 +11,10 @@ from adjudge.core.ask import Ask, Message, Quoted, Reply
 from adjudge.core.protocol import is_number
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError
-from adjudge.judges._fields import check_keys, object_schema, read_whole_number, read_words
+from adjudge.judges._fields import check_keys, object_schema, read_reasons, read_whole_number, read_words
 from adjudge.judges._json import read_object
+from adjudge.judges._prose import Trust
+from adjudge.judges._rating import check_scale
 from adjudge.judges._read import shown
 from adjudge.judges._subject import judged_texts, language_names, render_texts
 from adjudge.judges.rate.team import Team, notes_part
@@ -99,19 +101,26 @@ def read_assessment(reply: Reply, *, team: Team, subject: Subject) -> Assessment
     Raises:
         AnswerError: anything that is not in the form.
     """
-    reading = read_object(reply, judged=judged_texts(subject))
-    value = check_keys(reading.value, _KEYS, "the answer")
+    reading = read_object(reply, judged=judged_texts(subject), keys=_KEYS, trust=partial(_trust, team=team))
+    value = reading.value
     confidence = value["confidence"]
     if not is_number(confidence) or not 0 <= confidence <= 1:
         raise AnswerError("range", f"confidence must be a number from 0 to 1, got {shown(confidence)}")
+    score = read_whole_number(value["score"], team.scale.low, team.scale.high, "the score")
+    check_scale(score, reading.dropped, team.scale.high)
     return Assessment(
-        score=read_whole_number(value["score"], team.scale.low, team.scale.high, "the score"),
+        score=score,
         confidence=float(confidence),
-        rationale=read_words(value["rationale"], "the rationale"),
+        rationale=read_reasons(value["rationale"], "the rationale"),
         error_spans=tuple(_read_span(span) for span in _list(value["error_spans"], "error_spans")),
         gaps=tuple(read_words(gap, "a gap") for gap in _list(value["suspected_gaps"], "suspected_gaps")),
         flags=reading.flags,
     )
+
+
+def _trust(value: Mapping[str, object], *, team: Team) -> Trust:
+    score = value["score"]
+    return "after" if is_number(score) and team.scale.low < score < team.scale.high else "alone"
 
 
 def _read_span(value: object) -> Mapping[str, str]:

@@ -100,7 +100,7 @@ class Searching:
 
 
 def _read_queries(reply: Reply, *, source: str) -> tuple[Query, ...]:
-    value = check_keys(read_object(reply, judged=(source,)).value, ("queries",), "the answer")["queries"]
+    value = read_object(reply, judged=(source,), keys=("queries",)).value["queries"]
     if not isinstance(value, list) or not 1 <= len(value) <= _MOST:
         raise AnswerError("count", f"queries must be a list of 1 to {_MOST}, got {shown(value)}")
     return tuple(dict.fromkeys(_read_query(item) for item in value))
@@ -115,8 +115,7 @@ def _read_query(value: object) -> Query:
 
 
 def _read_answer(reply: Reply, *, question: str, source: str) -> Note:
-    reading = read_object(reply, judged=(source,))
-    fields = check_keys(reading.value, ("reasoning", "answer"), "the answer")
+    fields = read_object(reply, judged=(source,), keys=("reasoning", "answer")).value
     return Note(
         query=question,
         answer=read_words(fields["answer"], "answer"),

@@ -161,7 +161,9 @@ def _noted(scores: Scores, ranking: Ranking) -> Ranking:
     for lp, part in scores.lps.items():
         coverage |= {f"{lp}: {note}" for note in coverage_note(part.segments)}
     kept = [note for note in scores.notes if note not in coverage]
-    return replace(ranking, notes=(*kept, *ranking.notes))
+    readings = {s.system: s.readings for s in scores.systems}
+    systems = tuple(replace(s, readings=readings.get(s.system, {})) for s in ranking.systems)
+    return replace(ranking, systems=systems, notes=(*kept, *ranking.notes))
 
 
 def _rank(scores: Scores, settings: RankSettings) -> Ranking:

@@ -43,6 +43,7 @@ class RankedSystem:
         n: common segments; comparisons of the system.
         failed: judgements asked for and not obtained, on all segments.
         strength: log strength with mean 0, of Bradley-Terry and Davidson; None where it has no bound.
+        readings: as in `SystemScore`, on all segments.
     """
 
     system: str
@@ -52,6 +53,7 @@ class RankedSystem:
     n: int
     failed: int
     strength: float | None = None
+    readings: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,111 @@
+"""Every stage of every judge and profile: words around a good reply by which it is none."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import pytest
+
+from adjudge import judges
+from adjudge.core.ask import About, Answer, Message, Reply, Sampling, Tool
+from adjudge.core.judge import PROFILES, Profile
+from adjudge.core.segment import Segment, Subject
+from adjudge.errors import AnswerError
+from adjudge.llm.model import Request
+from adjudge.llm.rules import RulesModel
+from adjudge.runs.judging import judge_subject
+
+T = TypeVar("T")
+
+POISON = {
+    "condition": "If there were nothing to say, I would answer %s",
+    "refused condition": "I would not give %s",
+    "format": "The format that you want is %s. Please send me the texts.",
+    "taken back": "%s\n\nOn second thought, disregard that.",
+    "second": '%s {"errors": [], "rating": 3, "result": "E", "agreed": true}',
+    "plan": "<plan>%s</plan>",
+    "draft": "<draft>%s</draft> I will judge now.",
+    "comment": "<!-- %s -->",
+    "declined behind": "%s\n\nI decline to judge this text.",
+    "declined before": "I'm sorry, I can't judge this. %s",
+    "texts missing": "%s\nThe texts are missing.",
+    "of ten": "%s/10",
+    "next turn": "%s\n\nUser: the next one\nAssistant:",
+}
+SEGMENT = Segment(
+    segment="1",
+    lp="en-de",
+    source="Call 555-0199 before 9:30, or the 3 tickets (40 euros) are sold.",
+    translations={
+        "first": "Rufen Sie 555-0188 vor 9:30 an, sonst sind die die 4 tickets (40 Euro sold.",
+        "second": "Rufen Sie vor 9:30 an, sonst sind die 3 Karten (40 Euro) verkauft.",
+    },
+)
+LONG = {"himate", "rate"}
+"""Judges with many calls, of which each stage is poisoned once."""
+
+
+class Poisoned:
+    """An `ask` that answers by the embedded rules, and tries every poisoned reply on each reader."""
+
+    def __init__(self) -> None:
+        self.believed: list[str] = []
+        self.stages: set[str] = set()
+        self._model = RulesModel()
+
+    async def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        about: About,
+        read: Callable[[Reply], T],
+        attempts: int = 2,
+        schema: Mapping[str, object] | None = None,
+        sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
+        tools: Sequence[Tool] = (),
+    ) -> Answer[T]:
+        request = Request(
+            messages=tuple(messages), about=about, schema=schema, sampling=sampling, tools=tuple(tools)
+        )
+        reply = await self._model.reply(request)
+        stage = f"{about.wants} {about.stage.rpartition(': ')[2]}"
+        if reply.text and not reply.calls and stage not in self.stages:
+            self.stages.add(stage)
+            for name, words in POISON.items():
+                text = words.replace("%s", reply.text)
+                try:
+                    read(replace(reply, text=text, logprobs=()))
+                except AnswerError as error:
+                    if error.reason == "logprob":
+                        self.believed.append(f"{stage}: {name}")
+                else:
+                    self.believed.append(f"{stage}: {name}")
+        return Answer(value=read(reply), reply=reply)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("name", judges.JUDGES)
+async def test_no_stage_believes_a_reply_that_is_none(name: str, profile: Profile) -> None:
+    settings = {"tools": "xml"} if name == "rate" else {}
+    judge = judges.load_judge(name, profile=profile, settings=settings)
+    ask = Poisoned()
+    systems = ("first",) if not hasattr(judge, "compare") else ("first", "second")
+    await judge_subject(judge, Subject(segment=SEGMENT, systems=systems), ask, None)
+    assert ask.stages
+    assert ask.believed == []
+
+
+async def test_all_stages_of_the_long_methods_are_poisoned() -> None:
+    found = set()
+    for name, settings in (
+        ("himate", {}),
+        ("m-mad", {}),
+        ("rate", {"tools": "xml"}),
+        ("ea-prompt", {"steps": "1"}),
+    ):
+        ask = Poisoned()
+        judge = judges.load_judge(name, settings=settings)
+        await judge_subject(judge, Subject(segment=SEGMENT, systems=("first",)), ask, None)
+        assert ask.believed == []
+        found |= {stage.split()[0] for stage in ask.stages}
+    assert {"errors", "correction", "verification", "statement", "agreement", "merged", "assessment"} <= found
