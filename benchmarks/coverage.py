@@ -259,15 +259,12 @@ def critical_errors(population: Population, units: int, draws: int) -> Iterator[
     """A veto where critical errors, those of 25 points and more, are as frequent on both sides."""
     vetoed = 0
     for pair, rng in _cycled(population, draws):
-        swapped = rng.random(population.documents.max() + 1) < 0.5  # by document: equal sides
-        bad = population.scores[list(pair)] <= -25
-        flip = swapped[population.documents]
-        new, gone = (
-            np.where(flip, bad[1 - side], bad[side]) & ~np.where(flip, bad[side], bad[1 - side])
-            for side in (0, 1)
-        )
-        sample = population.draw(new + 2.0 * gone, units, rng, by_document=True)
-        vetoed += critical_p_value(sample.gaps == 1, sample.gaps == 2, documents=sample.units) <= 0.05
+        ours, theirs = population.scores[list(pair)] <= -25
+        sample = population.draw((ours & ~theirs) + 2.0 * (theirs & ~ours), units, rng, by_document=True)
+        new, gone = sample.gaps == 1, sample.gaps == 2
+        swapped = (rng.random(units) < 0.5)[sample.units]  # by document, so that both sides are alike
+        new, gone = np.where(swapped, gone, new), np.where(swapped, new, gone)
+        vetoed += critical_p_value(new, gone, documents=sample.units) <= 0.05
     what = "gate: critical errors veto, equally frequent"
     yield Measured(what=what, promised=0.05, found=vetoed / draws, draws=draws, units=units)
 

@@ -102,7 +102,7 @@ def difference(
 
     permutation: `paired.sign_flip_p_values` of the unit's parts in the means; also known as approximate
         randomisation (Riezler and Maxwell 2005). All flips up to 12 units. Flips take differences for
-        symmetric; below 100 units p is therefore at least that of the bootstrap, which follows the skew.
+        symmetric; p is therefore at least that of the bootstrap, which follows the skew.
     bootstrap: twice the smaller of the one-sided p-values that go with the interval, at most 1: the interval
         leaves 0 out where p is at most 0.05. Koehn 2004 draws segments likewise and takes percentiles, which
         hold 0.86 to 0.88 for 0.95 with 15 segments.
@@ -143,8 +143,7 @@ def _p_value(totals: Totals, bounds: DifferenceBounds, test: PairedTest, resampl
         shares = enlarged(totals.shares)
         gaps = shares[:, [0]] - shares[:, [1]]
         flipped = float(sign_flip_p_values(gaps, resamples=resamples, seed=seed)[0])
-        has_few = len(gaps) < ENOUGH_UNITS and 0 < bounds.error < math.inf
-        return max(flipped, _two_sided(bounds)) if has_few else flipped
+        return max(flipped, _two_sided(bounds)) if 0 < bounds.error < math.inf else flipped
     if test == "wilcoxon":
         means = enlarged(totals.means)
         return signed_rank_p_value(means[:, 0] - means[:, 1])
@@ -188,7 +187,7 @@ def method_of(test: PairedTest, units: int, of: str, resamples: int, seed: int) 
         parts.append("studentised bootstrap")
     if units < ENOUGH_UNITS:
         parts.append(f"Bayesian bootstrap with one more of the {of} like the worst seen")
-    if test == "permutation" and units < ENOUGH_UNITS:
+    if test == "permutation":
         flips += ", at least the p of the interval"
     return (
         f"95 % interval: the widest of {', '.join(parts)} ({resamples:,} resamples); two-sided p by "
