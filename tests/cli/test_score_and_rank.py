@@ -300,7 +300,7 @@ def test_rank_as_json_has_the_shape_that_others_rely_on(
 ) -> None:
     asked = Asked(capsys, "rank", records, "--by-segment", "--format", "json")
     assert list(asked.json) == ["signature", "method", "systems", "p_values"]
-    assert asked.json["p_values"] == [[None, 1 / 1001], [None, None]]
+    assert asked.json["p_values"] == [[None, 2 / 1001], [None, None]]
     assert asked.json["systems"][0] == {
         "system": "a",
         "score": -1,
@@ -326,8 +326,8 @@ def test_rank_prints_the_p_value_of_every_pair(tmp_path: Path, capsys: pytest.Ca
     matrix = [line.split() for line in asked.out.splitlines() if line.startswith((" 1 a", " 2 b", " 3 c"))]
     assert [len(row) for row in matrix] == [5, 5, 5]
     assert matrix[0][2] == "–"
-    assert matrix[0][4] == "<0.001"
-    assert matrix[1][2:] == ["–", "–", "<0.001"]
+    assert matrix[0][4] == "0.002"
+    assert matrix[1][2:] == ["–", "–", "0.002"]
     pairs = Asked(capsys, "rank", tmp_path / "r.jsonl", "--p-values", "--format", "csv").out.splitlines()
     assert pairs[0] == "better,worse,p"
     assert [line.rsplit(",", 1)[0] for line in pairs[1:]] == ["a,b", "a,c", "b,c"]
@@ -405,9 +405,9 @@ def test_rank_takes_its_settings(records: Path, capsys: pytest.CaptureFixture[st
     settings = ["--test", "wilcoxon", "--alpha", "0.01", "--resamples", "50", "--seed", "3", "--by-document"]
     asked = Asked(capsys, "rank", records, *settings, "--format", "json")
     assert asked.json["method"] == (
-        "mean over 19 common segments; 95 % intervals by Student's t over 2 documents; ranks and clusters by "
-        "one-sided Wilcoxon signed-rank test of every pair over 2 documents, p < 0.01, not corrected for the "
-        "number of pairs; seed 3"
+        "mean over 19 common segments; 95 % intervals by Student's t over 2 documents; ranks by two-sided, "
+        "clusters by one-sided Wilcoxon signed-rank test of every pair over 2 documents, p < 0.01, not "
+        "corrected for the number of pairs; seed 3"
     )
     assert [s["cluster"] for s in asked.json["systems"]] == [1, 1]  # two documents show nothing
 

@@ -80,8 +80,8 @@ def command(
 
     Each run is a ranking of its own. Comparisons are preferences, or pairs of scores; all of them count.
     Rank is the best and the worst rank that the tests of a system's pairs allow. A line separates clusters:
-    every system above it is significantly better than every system below. A cluster is no statement of
-    equality: two systems of one cluster may differ significantly, as --p-values shows.
+    every system above it is better than every system below (WMT's rule, one-sided tests). A cluster is no
+    statement of equality: two systems of one cluster may differ significantly, as --p-values shows.
     """
     from adjudge.core.language import canonical_lp
     from adjudge.meta.agreement.sources import source_of

@@ -98,7 +98,7 @@ def ranking_table(ranking: Ranking, *, exact: bool, title: str = "") -> Table:
 
 
 def p_value_table(ranking: Ranking, *, exact: bool) -> Table:
-    """One row a system, best first: the one-sided p-value of "the row's system is better than the column's".
+    """One row a system, best first: the two-sided p-value of its difference to each system below.
 
     Args:
         ranking: several language pairs stand one below the other, then all of them together.
@@ -121,7 +121,7 @@ def p_value_table(ranking: Ranking, *, exact: bool) -> Table:
         for i, name in enumerate(names[lp])
     ]
     notes = (
-        "p: one-sided, that the row's system is better than the column's; not corrected for their number.",
+        "p: two-sided, of the difference of two systems; not corrected for the number of pairs.",
         "Columns are numbered as rows are.",
     )
     columns = _with_lp(["system", *(f">{j + 1}" for j in range(most))], parts)

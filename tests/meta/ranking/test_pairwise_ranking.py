@@ -158,7 +158,7 @@ def test_too_few_segments_make_no_clusters(method: Method) -> None:
     found = ranked(wins("ab", "ab"), method)
     assert order(found) == [("a", 1), ("b", 1)]
     assert any(
-        note.startswith("Too few segments or resamples: p cannot be below 0.25") for note in found.notes
+        note.startswith("Too few segments or resamples: p cannot be below 0.5") for note in found.notes
     )
 
 

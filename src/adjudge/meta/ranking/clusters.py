@@ -20,7 +20,7 @@ def significantly_better(means: Sequence[float], p_values: NDArray[np.float64], 
 
     Args:
         means: of the systems, best first.
-        p_values: systems by systems in the same order; [i, j] is that of "i is better than j".
+        p_values: systems by systems in the same order; [i, j] is that of the difference of i and j.
         alpha: bound, strict.
     """
     values = np.asarray(means, dtype=np.float64)
@@ -32,8 +32,8 @@ def rank_ranges(better: Bools) -> list[tuple[int, int]]:
 
     best = 1 + number of systems significantly better; worst = n - number of systems significantly worse
 
-    The rank ranges of WMT24's findings (Kocmi et al. 2024). They are no interval with a coverage: each rests
-    on n - 1 tests that are not corrected for their number.
+    The rank ranges of WMT24's findings (Kocmi et al. 2024), whose tests are one-sided. They are no interval
+    with a coverage: each rests on n - 1 tests that are not corrected for their number.
 
     Args:
         better: systems by systems, whether the row's is better than the column's.

@@ -86,7 +86,8 @@ def rank_comparisons(
     wins, ties = tally.wins.sum(axis=0), tally.ties.sum(axis=0)
     fitted, notes = _fit(wins, ties, tally.systems, settings.method)
     rows, p_values = _rows(tally, fitted, failed, settings)
-    if settings.is_bounded and len(rows) > 1 and (least := _smallest_p(tally, settings)) >= settings.alpha:
+    least = _smallest_p(tally, settings)
+    if settings.is_bounded and len(rows) > 1 and 2 * least >= settings.alpha:
         notes.append(too_few_note(least))
     if not settings.by_document and any(u.document for u in table.units):
         notes.append(BY_SEGMENT_NOTE)
@@ -230,8 +231,8 @@ def _method(tally: Tally, settings: RankSettings) -> str:
     test = "bootstrap of the difference" if settings.is_model else TITLES[settings.test or DEFAULT_TEST]
     return (
         f"{_TITLES[settings.method]}; {comparisons} comparisons in {len(tally.wins)} {settings.of}; 95 % "
-        f"intervals by bootstrap over {settings.of}, {settings.resamples} resamples; ranks and clusters by "
-        f"one-sided {test} of every pair, p < {settings.alpha:g}, not corrected for the number of pairs; "
+        f"intervals by bootstrap over {settings.of}, {settings.resamples} resamples; ranks by two-sided, "
+        f"clusters by one-sided {test} of every pair, p < {settings.alpha:g}, not corrected for the number of pairs; "
         f"seed {settings.seed}"
     )
 

@@ -68,9 +68,9 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
     """Rank systems by their scores, or by comparisons of two systems each.
 
     `mean`: of the segments that are judged for all systems; others are dropped, and `notes` says how many.
-    Every pair of systems has a one-sided test (`meta.paired`), not corrected for the number of pairs. From
-    these tests come the ranks that each system may have, and WMT's clusters (`meta.ranking.clusters`), which
-    are no statement of equality.
+    Every pair of systems has a test (`meta.paired`), not corrected for the number of pairs. From the
+    two-sided tests come the ranks that each system may have, from the one-sided ones WMT's clusters
+    (`meta.ranking.clusters`), which are no statement of equality.
 
     Documents are drawn and tested where two or more are known, since segments of one document are not
     independent. Intervals of means over documents are Student's t (`meta.intervals`); else intervals are
@@ -283,9 +283,9 @@ def _method(common: ScoreMatrix, totals: Totals, settings: RankSettings) -> str:
     if settings.by_document:
         intervals = f"Student's t over {of}"
     return (
-        f"mean over {count(len(common.scores), 'common segment')}; 95 % intervals by {intervals}; ranks and "
-        f"clusters by one-sided {TITLES[test]} of every pair{by}, p < {settings.alpha:g}, not corrected for "
-        f"the number of pairs; seed {settings.seed}"
+        f"mean over {count(len(common.scores), 'common segment')}; 95 % intervals by {intervals}; ranks by "
+        f"two-sided, clusters by one-sided {TITLES[test]} of every pair{by}, p < {settings.alpha:g}, not "
+        f"corrected for the number of pairs; seed {settings.seed}"
     )
 
 
@@ -299,7 +299,7 @@ def _notes(scores: Scores, rows: NDArray[np.bool_], totals: Totals, settings: Ra
     units, systems = totals.sums.shape
     yield from lone_unit_note(units, settings.of)
     least = smallest_p_value(units, settings.resamples)
-    if settings.is_bounded and systems > 1 and least >= settings.alpha:
+    if settings.is_bounded and systems > 1 and 2 * least >= settings.alpha:
         yield too_few_note(least)
     if not settings.by_document and any(s.document for s in scores.segments):
         yield BY_SEGMENT_NOTE

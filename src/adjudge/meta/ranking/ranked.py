@@ -62,7 +62,8 @@ class RankedSystem:
         n: common segments; comparisons of the system.
         failed: judgements asked for and not obtained, on all segments.
         strength: log strength with mean 0, of Bradley-Terry and Davidson; None where it has no bound.
-        best: the best rank, from 1, that the tests of its pairs allow; None where nothing was tested.
+        best: the best rank, from 1, that the two-sided tests of its pairs allow; None where nothing was
+            tested.
         worst: the worst one.
         better_than: names of the systems that it is significantly better than.
     """
@@ -91,9 +92,9 @@ class Ranking:
         notes: what a reader must know: dropped segments, failures.
         lps: each language pair on its own, where there are several; else empty.
         cycles: of comparisons, the smallest: each system beat the next, and the last the first.
-        p_values: rows and columns in the order of `systems`: the one-sided p-value of "the row's system is
-            better than the column's", not corrected for the number of pairs. None where the column's system
-            does not stand below the row's, or nothing of it was judged.
+        p_values: rows and columns in the order of `systems`: the two-sided p-value of the difference of two
+            systems, not corrected for the number of pairs. None where the column's system does not stand
+            below the row's, or nothing of it was judged.
     """
 
     signature: Signature
@@ -179,7 +180,9 @@ class RankSettings:
             raise UsageError("--by-document needs documents, and these records name none")
         by_document = known > 1 if self.by_document is None else self.by_document
         units = known + sum(not name for _, name in documents)  # a segment without one is its own
-        is_few = by_document and units > 1 and is_exact(units) and smallest_p_value(units, 1) >= self.alpha
+        is_few = (
+            by_document and units > 1 and is_exact(units) and 2 * smallest_p_value(units, 1) >= self.alpha
+        )
         test = "t" if self.test is None and not self.is_model and is_few else self.test
         return replace(self, by_document=by_document, test=test)
 
@@ -198,9 +201,9 @@ def too_few_note(least: float) -> str:
     """Say that no p-value can be small enough.
 
     Args:
-        least: the smallest that there can be.
+        least: the smallest one-sided one that there can be.
     """
-    return f"Too few segments or resamples: p cannot be below {least:g}, so no difference can be significant."
+    return f"Too few segments or resamples: p cannot be below {2 * least:g}, so no system can be ranked."
 
 
 def few_documents_note(units: int) -> str:
@@ -223,10 +226,12 @@ def placed(
     Args:
         rows: best first.
         compared: their scores, without rounding noise.
-        p_values: rows by rows; [i, j] is the one-sided p-value of "i is better than j".
+        p_values: rows by rows; [i, j] is the one-sided p-value of "i is better than j". Clusters take it as
+            it is, as WMT does; all else takes twice as much, because the means decide which system is tested
+            to be better.
         alpha: bound, strict.
     """
-    better = significantly_better(compared, p_values, alpha)
+    better = significantly_better(compared, 2 * p_values, alpha)
     clusters = significance_clusters(compared, p_values, alpha)
     names = [row.system for row in rows]
     return [
@@ -247,11 +252,11 @@ def p_value_rows(p_values: Floats, unjudged: int) -> tuple[tuple[float | None, .
     """Arrange p-values as `Ranking.p_values` has them.
 
     Args:
-        p_values: of the systems judged, best first.
+        p_values: one-sided, of the systems judged, best first.
         unjudged: systems behind them of which nothing was judged.
     """
     n = len(p_values) + unjudged
     found: list[list[float | None]] = [[None] * n for _ in range(n)]
     for row, column in zip(*np.triu_indices(len(p_values), 1), strict=True):
-        found[row][column] = float(p_values[row, column])
+        found[row][column] = min(1.0, 2 * float(p_values[row, column]))
     return tuple(map(tuple, found))
