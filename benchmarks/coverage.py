@@ -32,7 +32,7 @@ TITLE = "Coverage of estimates, cut-offs and ranks"
 INTRODUCTION = """\
 `ADJUDGE_DATA=DIR .venv/bin/python benchmarks/coverage.py --write`
 
-Simulated on MQM gold of WMT23. *Labels* are drawn anew from the segments (or whole documents) of each system; the
+Simulated on MQM gold of WMT23. *Labels* are drawn anew from the segments (or documents) of each system; the
 truth is the mean of all of its segments. For the population, the test set itself is drawn from the gold, by
 documents. The promise of a *risk* is broken where the true share above the cut-off is larger."""
 RUNS = 40

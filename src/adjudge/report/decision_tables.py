@@ -58,8 +58,9 @@ def guarantees(found: Thresholds) -> Iterator[str]:
     yield f"Bad: {found.bad}."
     publish, reject, sure = (_percent(share) for share in (s.publish_risk, s.reject_risk, 1 - s.delta))
     if s.guarantee == "tested":
+        each = "all of it" if s.together else "each"
         yield (
-            f"With a chance of {sure} each: at most {publish} of what is published is bad, and at most "
+            f"With a chance of {sure} {each}: at most {publish} of what is published is bad, and at most "
             f"{reject} of what is rejected is good."
         )
     else:

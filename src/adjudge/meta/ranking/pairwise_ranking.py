@@ -232,8 +232,8 @@ def _method(tally: Tally, settings: RankSettings) -> str:
     return (
         f"{_TITLES[settings.method]}; {comparisons} comparisons in {len(tally.wins)} {settings.of}; 95 % "
         f"intervals by bootstrap over {settings.of}, {settings.resamples} resamples; ranks by two-sided, "
-        f"clusters by one-sided {test} of every pair, p < {settings.alpha:g}, not corrected for the number of pairs; "
-        f"seed {settings.seed}"
+        f"clusters by one-sided {test} of every pair, p < {settings.alpha:g}, not corrected for the number "
+        f"of pairs; seed {settings.seed}"
     )
 
 
