@@ -116,8 +116,7 @@ def _resampled(one: Judged, rng: np.random.Generator) -> Judged:
 def rank_coverage(systems: list[Judged], documents: int, *, runs: int = 300) -> tuple[float, float]:
     """Return how often intervals of means hold the truth, and how often two equal systems are ranked.
 
-    Documents are drawn with replacement from a system's own; a copy of the system, whose scores of whole documents
-    change places with it at random, is as good.
+    Documents are drawn with replacement. Two systems are made equal by changing places at random in each.
 
     Args:
         systems: of one language pair.

@@ -212,7 +212,7 @@ def test_all_guarantees_hold_together_where_that_is_asked_for() -> None:
 
 def test_the_interval_of_a_cut_off_counts_sources_and_not_translations() -> None:
     """Four translations of a source that are all alike are worth one."""
-    same = [rated(name, str(n), float(SCORES[n])) for name in "wxyz" for n in range(200)]
+    same: list[Record] = [rated(name, str(n), float(SCORES[n])) for name in "wxyz" for n in range(200)]
     bad = {("en-de", str(n), name): bool(BAD[n]) for name in "wxyz" for n in range(200)}
     (four,) = found(bad, same, publish_risk=0.3).bands
     (one,) = found(labels(200), judged(200), publish_risk=0.3).bands
