@@ -29,9 +29,10 @@ class PositionBias:
         second: share of all answers that chose what stood second.
         tie: share of all answers that chose neither.
         lean: share of comparisons won by the first place in both orders (primacy), less those won by the
-            second in both (recency); from -1 to 1, 0 without bias. `p` is that of an exact two-sided test that
-            flips the signs of whole segments, as the interval draws whole segments: comparisons of one segment
-            share its source and are not independent. With one comparison a segment it is the sign test.
+            second in both (recency); from -1 to 1, 0 without bias. `p` is that of an exact two-sided test
+            that flips the signs of whole segments, as the interval draws whole segments: comparisons of one
+            segment share its source and are not independent. With one comparison a segment it is the sign
+            test.
     """
 
     n: int
@@ -69,7 +70,9 @@ def position_bias(preferences: Iterable[Preference], draws: Draws) -> PositionBi
         first=mean_of((places == 1).mean(axis=1), draws, _NOTHING),
         second=mean_of((places == -1).mean(axis=1), draws, _NOTHING),
         tie=mean_of((places == 0).mean(axis=1), draws, _NOTHING),
-        lean=replace(lean, p=_flip_p_value(np.bincount(segments, wins)) if asked else None),
+        lean=replace(
+            lean, p=_flip_p_value(np.bincount(segments, wins).astype(np.float64)) if asked else None
+        ),
     )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Literal, get_args
 
 import numpy as np
 
-from adjudge.core.score import Scores
+from adjudge.core.score import Interval, Scores
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.comparing.two_systems import Place
@@ -102,7 +102,7 @@ def estimates(
     found, notes = {}, []
     for system in (name for name in judged if name in labelled):
         try:
-            found[system] = design.mean(labelled[system], judged[system])
+            found[system] = _within(gold.range, design.mean(labelled[system], judged[system]))
         except UsageError as error:
             notes.append(f"{system} is left out: {error}.")
     if not found:
@@ -131,6 +131,15 @@ def estimates(
         for name in ranked
     ]
     return tuple(rows), (*notes, *design.notes([row.mean for row in rows]))
+
+
+def _within(scale: tuple[float, float], mean: Estimate) -> Estimate:
+    """End the intervals of a mean where gold's scale ends."""
+    interval, plain = (
+        None if i is None else Interval(max(i.low, scale[0]), min(i.high, scale[1]))
+        for i in (mean.interval, mean.plain_interval)
+    )
+    return replace(mean, interval=interval, plain_interval=plain)
 
 
 def _by_system(scores: Scores) -> dict[str, dict[Place, float]]:
@@ -214,10 +223,11 @@ class _Design:
         within = " in each stratum" if self.strata else ""
         unit = "document" if self.by_document else "segment"
         found.append(f"This holds if the labelled {unit}s were drawn at random{within}.")
-        if self.is_whole:
+        is_known = self.is_whole and self.settings.target == "test-set"
+        if is_known:
             found.append("All segments are labelled, so that nothing is estimated.")
         fewest = min(mean.drawn for mean in means)
-        if fewest < SAFE and not self.is_whole:
+        if fewest < SAFE and not is_known:
             found.append(
                 f"With fewer than {SAFE} labelled {unit}s (here {count(fewest, unit)}), intervals are made "
                 "wider than 95 % asks for, to err on the safe side."

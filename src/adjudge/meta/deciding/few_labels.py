@@ -125,7 +125,7 @@ def estimate_mean(sample: Sample, *, target: Target = "test-set", seed: int = 0)
 
     Interval: the wider one of Student's t and the bootstrap-t (Efron 1979; Hall 1988) at each end, because
     labels are skewed: few translations carry most of the errors. Below 100 drawn units the nominal level is
-    raised to 1 - 0.05 m / 100, since rare grave errors may be missing among few labels; there it errs on the
+    raised to 1 - 0.05 max(m, 15) / 100, since rare grave errors may be missing among few labels; there it errs on the
     safe side. Measured coverage: docs/benchmarks.md.
 
     Args:
@@ -221,7 +221,7 @@ class _Total:
             return None
         from scipy.special import stdtrit
 
-        tail = 0.025 * min(1.0, self.units / SAFE)
+        tail = 0.025 * min(1.0, max(self.units, LEAST) / SAFE)
         student = float(stdtrit(self.freedom, 1 - tail))
         low, high = self._bootstrapped(tail, rng)
         reach = _MOST_REACH * student

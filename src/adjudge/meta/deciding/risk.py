@@ -126,9 +126,9 @@ def betting_p_value(shares: Floats, risk: float, level: float) -> float:
     K_t = product over i <= t of 1 + l_i (risk - share_i), p = 1 / max K_t
 
     Waudby-Smith and Ramdas 2024: each stake l_i, from 0 to 1 / (1 - risk), is set by the shares before it. If
-    the mean is `risk` or more, no stake wins on average, and the capital ever reaches 1 / p with a chance of p
-    at most (Ville 1939), whatever the shares are and however many. The stakes are their predictable plug-in;
-    shares come in an order that is drawn once.
+    the mean is `risk` or more, no stake wins on average, and the capital ever reaches 1 / p with a chance
+    of p at most (Ville 1939), whatever the shares are and however many. The stakes are their predictable
+    plug-in; shares come in an order that is drawn once.
 
     Args:
         shares: of independent groups, each from 0 to 1.
