@@ -210,7 +210,9 @@ class _Total:
             psi += np.bincount(of_all[known], around, len(clusters))
             _, one = np.unique(sample.clusters, return_index=True)
             self.error = math.sqrt(float(_variances(psi, sample.strata[one]).sum()))
-            self.units = len(np.unique(sample.clusters[known]))
+            shares = np.bincount(of_all) / scored
+            even = int(1 / np.square(shares).sum())  # so many clusters of equal size say as much
+            self.units = min(len(np.unique(sample.clusters[known])), even)
         self.freedom = max(self.units - len(np.unique(strata)), 1)
 
     def interval(self, rng: np.random.Generator) -> Interval | None:
