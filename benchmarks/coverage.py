@@ -54,7 +54,7 @@ def read_judged(data: Path, lp: str, metric: str) -> list[Judged]:
     lines = (data / "wmt23" / "documents" / f"{lp}.docs").read_text(encoding="utf-8").splitlines()
     documents = np.unique(lines, return_inverse=True)[1]
     found = []
-    for system in gold.keys() & scores.keys():
+    for system in sorted(gold.keys() & scores.keys()):
         both = ~np.isnan(gold[system]) & ~np.isnan(scores[system])
         if both.any():
             found.append(
