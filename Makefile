@@ -52,8 +52,8 @@ bench: .venv/.dev ## speed and scale
 	  echo "== $$file" && $(BIN)/python "$$file" || exit 1; \
 	done
 
-coverage: .venv/.dev ## simulate what intervals, tests and verdicts promise, into docs/coverage.md
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/coverage.py --write
+coverage: .venv/.dev ## simulate what intervals, tests and verdicts promise, into docs/
+	@for file in benchmarks/*coverage.py; do OPENBLAS_NUM_THREADS=1 $(BIN)/python $$file --write || exit 1; done
 
 docs: .venv/.dev ## run every example and follow every link of README.md and docs/
 	@$(BIN)/pytest --quiet tests/test_docs.py

@@ -168,7 +168,7 @@ def test_where_all_failed_the_table_shows_dashes(tmp_path: Path, capsys: pytest.
     assert row.split() == ["a", "–", "–", "0", "3"]
     ranked = Asked(capsys, "rank", tmp_path / "r.jsonl", "--format", "json")
     assert ranked.json["systems"] == [
-        {"system": "a", "score": None, "interval": None, "cluster": None, "n": 0, "failed": 3}
+        {"system": "a", "score": None, "interval": None, "ranks": None, "cluster": None, "n": 0, "failed": 3}
     ]
 
 
@@ -301,10 +301,11 @@ def test_a_category_that_no_year_had_is_weighted_by_its_severity_and_counted(
 def test_rank_prints_clusters_intervals_and_the_method(
     records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = Asked(capsys, "rank", records)
+    asked = Asked(capsys, "rank", records, "--by-segment")
+    assert "take segments for independent" in asked.out
     assert [line.split() for line in asked.out.splitlines() if line.startswith((" a", " b"))] == [
-        ["a", "−1.00", "−1.00", "to", "−1.00", "1", "19", "0"],
-        ["b", "−5.10", "−5.10", "to", "−5.10", "2", "19", "1"],
+        ["a", "−1.00", "−1.00", "to", "−1.00", "1", "1", "19", "0"],
+        ["b", "−5.10", "−5.10", "to", "−5.10", "2", "2", "19", "1"],
     ]
     assert "Method: mean over 19 common segments; 95 % intervals by bootstrap over segments" in asked.out
     assert "1 of 20 segments is not judged for every system, and left out." in asked.out
@@ -313,16 +314,43 @@ def test_rank_prints_clusters_intervals_and_the_method(
 def test_rank_as_json_has_the_shape_that_others_rely_on(
     records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = Asked(capsys, "rank", records, "--format", "json")
-    assert list(asked.json) == ["signature", "method", "systems"]
+    asked = Asked(capsys, "rank", records, "--by-segment", "--format", "json")
+    assert list(asked.json) == ["signature", "method", "systems", "p_values"]
+    assert asked.json["p_values"] == [[None, 2 / 1001], [None, None]]
     assert asked.json["systems"][0] == {
         "system": "a",
         "score": -1,
         "interval": [-1, -1],
+        "ranks": [1, 1],
         "cluster": 1,
         "n": 19,
         "failed": 0,
     }
+
+
+def test_rank_prints_the_p_value_of_every_pair(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scores = {"a": 9, "b": 8, "c": 1, "d": None}
+    write_records(
+        tmp_path / "r.jsonl",
+        [
+            failed(s, segment=str(i)) if value is None else rated(s, str(i), value + (i * 7 + ord(s)) % 5)
+            for s, value in scores.items()
+            for i in range(30)
+        ],
+    )
+    asked = Asked(capsys, "rank", tmp_path / "r.jsonl", "--p-values")
+    matrix = [line.split() for line in asked.out.splitlines() if line.startswith((" 1 a", " 2 b", " 3 c"))]
+    assert [len(row) for row in matrix] == [5, 5, 5]
+    assert matrix[0][2] == "–"
+    assert matrix[0][4] == "0.002"
+    assert matrix[1][2:] == ["–", "–", "0.002"]
+    pairs = Asked(capsys, "rank", tmp_path / "r.jsonl", "--p-values", "--format", "csv").out.splitlines()
+    assert pairs[0] == "better,worse,p"
+    assert [line.rsplit(",", 1)[0] for line in pairs[1:]] == ["a,b", "a,c", "b,c"]
+    found = Asked(capsys, "rank", tmp_path / "r.jsonl", "--format", "json").json
+    assert [row["system"] for row in found["systems"]] == ["a", "b", "c", "d"]
+    assert found["p_values"][0][1] == float(pairs[1].rsplit(",", 1)[1])
+    assert found["p_values"][3] == [None] * 4
 
 
 def test_rank_of_comparisons_keeps_the_shape_and_adds_strengths_and_cycles(
@@ -332,10 +360,10 @@ def test_rank_of_comparisons_keeps_the_shape_and_adds_strengths_and_cycles(
     games = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "b")]
     write_records(path, [preferred(a, b, "A", segment=str(i)) for i, (a, b) in enumerate(games)])
     asked = Asked(capsys, "rank", path, "--method", "bradley-terry", "--format", "json")
-    assert list(asked.json) == ["signature", "method", "systems", "cycles"]
+    assert list(asked.json) == ["signature", "method", "systems", "p_values", "cycles"]
     assert [s["system"] for s in asked.json["systems"]] == ["a", "c", "b"]
     assert set(asked.json["systems"][0]) == {
-        "system", "score", "interval", "cluster", "n", "failed", "strength"
+        "system", "score", "interval", "ranks", "cluster", "n", "failed", "strength"
     }  # fmt: skip
     assert asked.json["cycles"] == [{"systems": ["a", "b", "c"], "shares": [1, 1, 1]}]
     assert "log strength" in Asked(capsys, "rank", path, "--method", "davidson").out
@@ -393,8 +421,9 @@ def test_rank_takes_its_settings(records: Path, capsys: pytest.CaptureFixture[st
     settings = ["--test", "wilcoxon", "--alpha", "0.01", "--resamples", "50", "--seed", "3", "--by-document"]
     asked = Asked(capsys, "rank", records, *settings, "--format", "json")
     assert asked.json["method"] == (
-        "mean over 19 common segments; 95 % intervals by bootstrap over documents, 50 resamples; "
-        "clusters by one-sided Wilcoxon signed-rank test, p < 0.01; seed 3"
+        "mean over 19 common segments; 95 % intervals by Student's t over 2 documents; ranks by two-sided, "
+        "clusters by one-sided Wilcoxon signed-rank test of every pair over 2 documents, p < 0.01, not "
+        "corrected for the number of pairs; seed 3"
     )
     assert [s["cluster"] for s in asked.json["systems"]] == [1, 1]  # two documents show nothing
 

@@ -69,7 +69,7 @@ def test_figures_say_what_they_show(tmp_path: Path) -> None:
     assert {"ranking.rating", "ranking.points", "scores", "twice.two-people", "attention", "drift"} <= set(
         figures
     )
-    assert figures["ranking.rating"].title == "A is better than all others"
+    assert figures["ranking.rating"].title == "A is significantly better than every other system"
     assert figures["twice.two-people"].title.endswith("correlate with r = 1.00")
     assert figures["attention"].title == "Share of damaged copies rated lower: from 0.00 (ben) to 1.00 (ann)"
     assert len(figures["drift"].write(tmp_path)) == 3

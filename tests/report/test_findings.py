@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -7,13 +7,32 @@ from adjudge.meta.ranking.rank import RankedSystem
 from adjudge.report.findings import finding, in_words
 from adjudge.report.headline import headline
 
+BEST = "is significantly better than every other system"
+NONE = "No system is significantly better than every other one"
 
-def rows(*clusters: str, failed: int = 0) -> tuple[RankedSystem, ...]:
-    """Systems named by letters; a string is a cluster, best first."""
+
+def rows(*groups: str, failed: int = 0) -> tuple[RankedSystem, ...]:
+    """Systems named by letters; every one is significantly better than those of later groups alone."""
+    names = "".join(groups)
+    rests = {name: "".join(groups[place:]) for place, own in enumerate(groups, 1) for name in own}
+    return of_pairs(names, {name: rest for name, rest in rests.items() if rest}, failed=failed)
+
+
+def of_pairs(names: str, better: Mapping[str, str], failed: int = 0) -> tuple[RankedSystem, ...]:
+    """Systems named by letters, best first, and whom each is significantly better than; in one cluster."""
     return tuple(
-        RankedSystem(system=name, score=-float(place), interval=None, cluster=place, n=9, failed=failed)
-        for place, names in enumerate(clusters, 1)
-        for name in names
+        RankedSystem(
+            system=name,
+            score=-float(place),
+            interval=None,
+            cluster=1,
+            n=9,
+            failed=failed,
+            best=1 + sum(name in beaten for beaten in better.values()),
+            worst=len(names) - len(better.get(name, "")),
+            better_than=tuple(better.get(name, "")),
+        )
+        for place, name in enumerate(names)
     )
 
 
@@ -22,27 +41,51 @@ def unjudged(name: str, failed: int) -> RankedSystem:
 
 
 @pytest.mark.parametrize(
-    ("clusters", "sentence"),
+    ("given", "sentence"),
     [
-        (("A", "BC"), "A leads; B and C cannot be told apart"),
-        (("AB",), "A and B cannot be told apart"),
-        (("ABCDE",), "None of the 5 systems can be told apart"),
-        (("AB", "C"), "A and B lead and cannot be told apart; C is last"),
-        (("AB", "CD"), "A and B lead and cannot be told apart; nor can C and D"),
-        (("A", "B"), "A leads; B is last"),
-        (("A", "B", "C", "D"), "A leads, then B, C and D, each told apart from the next"),
-        (("A", "B", "CD"), "A leads; B follows; C and D cannot be told apart"),
-        (("A", "BC", "D", "EF"), "A leads; B and C cannot be told apart; D follows; 2 others come after"),
-        (("A", "BC", "D", "E"), "A leads; B and C cannot be told apart; D follows; 1 other comes after"),
-        (("A", "BCDEFG"), "A leads; B, C, D and 3 others cannot be told apart"),
+        (rows("A", "B"), "A is significantly better than B"),
+        (rows("AB"), "No significant difference between A and B"),
+        (rows("ABCDE"), "No significant difference between any two of the 5 systems"),
+        (
+            rows("A", "BC"),
+            "A is significantly better than every other system; no significant difference between B and C",
+        ),
+        (
+            rows("A", "BCDEFG"),
+            f"A {BEST}; no significant difference between the 6 others",
+        ),
+        (rows("A", "B", "C", "D"), "All 6 pairs differ significantly: A is best, then B, C and D"),
+        (rows(*"ABCDE"), "All 10 pairs differ significantly: A is best"),
+        (
+            rows("A", "B", "CD"),
+            "A is significantly better than every other system; 2 of the other 3 pairs differ significantly",
+        ),
+        (
+            rows("AB", "C"),
+            (
+                "A is significantly better than 1 of the 2 others, but not than B; C is significantly "
+                "worse than every other one; 2 of 3 pairs differ significantly"
+            ),
+        ),
+        (
+            of_pairs("ABCD", {"B": "CD"}),
+            f"{NONE}; 2 of 6 pairs differ significantly",
+        ),
     ],
 )
-def test_a_ranking_is_said_in_a_sentence(clusters: Sequence[str], sentence: str) -> None:
-    assert finding(rows(*clusters)) == sentence
+def test_a_ranking_is_said_in_a_sentence_about_pairs(given: Sequence[RankedSystem], sentence: str) -> None:
+    assert finding(given) == sentence
 
 
-def test_nobody_leads_within_a_cluster() -> None:
-    assert "leads" not in finding(rows("AB"))
+def test_systems_of_one_cluster_that_differ_are_not_said_to_be_equal() -> None:
+    """Each system differs from all but its neighbours: WMT's rule puts all of them into one cluster."""
+    names = "ABCDEFGHIJKLMN"
+    chained = of_pairs(names, {name: names[place + 2 :] for place, name in enumerate(names)})
+    assert {row.cluster for row in chained} == {1}
+    assert finding(chained) == (
+        "A is significantly better than 12 of the 13 others, but not than B; 78 of 91 pairs differ "
+        "significantly"
+    )
 
 
 def test_one_system_is_said_with_its_interval() -> None:
@@ -56,7 +99,7 @@ def test_one_system_is_said_with_its_interval() -> None:
         ((), "Nothing was judged"),
         ((unjudged("A", 4), unjudged("B", 8)), "Nothing was judged: all 12 judgements failed"),
         ((unjudged("A", 1),), "Nothing was judged: the one judgement failed"),
-        ((*rows("A", "B"), unjudged("C", 5)), "A leads; B is last; nothing was judged for C"),
+        ((*rows("A", "B"), unjudged("C", 5)), "A is significantly better than B; nothing was judged for C"),
     ],
 )
 def test_what_was_not_judged_is_said(given: tuple[RankedSystem, ...], sentence: str) -> None:
@@ -70,43 +113,52 @@ def test_systems_without_common_segments_are_not_ranked() -> None:
 @pytest.mark.parametrize(
     ("rankings", "sentence"),
     [
-        ({("en-de", "j"): rows("A", "BC")}, "A leads; B and C cannot be told apart"),
-        ({("en-de", "j"): rows("A", "B"), ("zh-en", "j"): rows("A", "B")}, "A leads in both language pairs"),
+        ({("en-de", "j"): rows("A", "BC")}, f"A {BEST}; no significant difference between B and C"),
+        (
+            {("en-de", "j"): rows("A", "B"), ("zh-en", "j"): rows("A", "B")},
+            f"A {BEST} in both language pairs",
+        ),
         (
             {(lp, "j"): rows("A", "B") for lp in ("en-de", "zh-en", "en-ar")},
-            "A leads in all 3 language pairs",
+            f"A {BEST} in all 3 language pairs",
         ),
-        ({("en-de", "j"): rows("A", "B"), ("en-de", "k"): rows("A", "B")}, "Both annotators agree: A leads"),
+        (
+            {("en-de", "j"): rows("A", "B"), ("en-de", "k"): rows("A", "B")},
+            f"Both annotators agree: A {BEST}",
+        ),
         (
             {("en-de", "j"): rows("A", "B"), ("zh-en", "j"): rows("A", "B"), ("en-de", "k"): rows("A", "B")},
-            "Both annotators agree: A leads in both language pairs; k judged en-de only",
+            f"Both annotators agree: A {BEST} in both language pairs; k judged en-de only",
         ),
         (
             {("en-de", who): rows("A", "B") for who in "jkl"},
-            "All annotators agree: A leads",
+            f"All annotators agree: A {BEST}",
         ),
         (
             {("en-de", "j"): rows("A", "B"), ("en-de", "k"): rows("B", "A")},
-            "The annotators do not agree on which system leads",
+            "The annotators do not agree on which system is best",
         ),
         (
             {("en-de", "j"): rows("A", "B"), ("zh-en", "j"): rows("B", "A")},
-            "Which system leads depends on the language pair",
+            "Which system is best depends on the language pair",
         ),
         (
             {("en-de", "j"): rows("A", "B"), ("zh-en", "j"): rows("AB")},
-            "A leads in 1 of 2 rankings; in the other one no system leads alone",
+            f"A {BEST} in 1 of 2 rankings; in the other one no system is",
         ),
         (
             {("en-de", "j"): rows("AB"), ("zh-en", "j"): rows("AB")},
-            "No system leads alone in any language pair",
+            f"{NONE}, in any language pair",
         ),
-        ({("en-de", "j"): rows("AB"), ("en-de", "k"): rows("AB")}, "No system leads alone"),
+        (
+            {("en-de", "j"): rows("AB"), ("en-de", "k"): rows("AB")},
+            "No system is significantly better than every other one",
+        ),
         ({("en-de", "j"): rows("A"), ("zh-en", "j"): rows("A")}, "Only A was judged, in both language pairs"),
         ({}, "Nothing was judged"),
         (
             {("en-de", "j"): (unjudged("A", 1),), ("en-de", "k"): rows("A", "B")},
-            "A leads",
+            f"A {BEST}",
         ),
     ],
 )
@@ -126,11 +178,11 @@ def loose(*names: str) -> tuple[RankedSystem, ...]:
 @pytest.mark.parametrize(
     ("rankings", "sentence"),
     [
-        ({"j": rows("A", "B"), "k": loose("A", "B")}, "A leads; 1 more ranking lacks common segments"),
+        ({"j": rows("A", "B"), "k": loose("A", "B")}, f"A {BEST}; 1 more ranking lacks common segments"),
         (
             {"j": rows("A", "B"), "k": rows("AB"), "l": loose("A", "B"), "m": loose("A", "B")},
             (
-                "A leads in 1 of 2 rankings; in the other one no system leads alone; "
+                f"A {BEST} in 1 of 2 rankings; in the other one no system is; "
                 "2 more rankings lack common segments"
             ),
         ),
@@ -140,7 +192,7 @@ def loose(*names: str) -> tuple[RankedSystem, ...]:
         ),
         (
             {"gold": rows("A", "B"), "j": rows("B", "A"), "k": loose("A", "B")},
-            "By gold, A leads; j contradicts it; 1 more ranking lacks common segments",
+            f"By gold, A {BEST}; j contradicts it; 1 more ranking lacks common segments",
         ),
     ],
 )
@@ -152,26 +204,26 @@ def test_what_cannot_be_ranked_is_no_ranking_without_a_leader(
 
 def test_a_language_pair_that_cannot_be_ranked_is_still_one_that_somebody_judged() -> None:
     rankings = {("en-de", "j"): rows("A", "B"), ("zh-en", "k"): loose("A", "B")}
-    told = "A leads; j judged en-de only; k judged zh-en only"
+    told = f"A {BEST}; j judged en-de only; k judged zh-en only"
     assert headline(rankings) == f"{told}; 1 more ranking lacks common segments"
 
 
 def test_who_judged_one_language_pair_is_not_said_to_show_it_in_all() -> None:
     rankings = {(lp, who): rows("A", "B") for lp in ("en-de", "zh-en", "en-ar") for who in ("gold", "metric")}
     rankings["zh-en", "judge"] = rows("AB")
-    told = "By gold, A leads in all 3 language pairs; metric shows it too, judge does not"
+    told = f"By gold, A {BEST} in all 3 language pairs; metric shows it too, judge does not"
     assert headline(rankings, gold={"gold"}) == f"{told}; judge judged zh-en only"
 
 
 @pytest.mark.parametrize(
     ("judge", "metric", "sentence"),
     [
-        (("A", "B"), ("A", "B"), "All annotators agree: A leads"),
-        (("AB",), ("AB",), "By gold, A leads; judge and metric do not show it"),
-        (("AB",), ("B", "A"), "By gold, A leads; judge does not show it, metric contradicts it"),
-        (("A", "B"), ("AB",), "By gold, A leads; judge shows it too, metric does not"),
-        (("A", "B"), ("B", "A"), "By gold, A leads; judge shows it too, metric contradicts it"),
-        (("B", "A"), ("B", "A"), "By gold, A leads; judge and metric contradict it"),
+        (("A", "B"), ("A", "B"), f"All annotators agree: A {BEST}"),
+        (("AB",), ("AB",), f"By gold, A {BEST}; judge and metric do not show it"),
+        (("AB",), ("B", "A"), f"By gold, A {BEST}; judge does not show it, metric contradicts it"),
+        (("A", "B"), ("AB",), f"By gold, A {BEST}; judge shows it too, metric does not"),
+        (("A", "B"), ("B", "A"), f"By gold, A {BEST}; judge shows it too, metric contradicts it"),
+        (("B", "A"), ("B", "A"), f"By gold, A {BEST}; judge and metric contradict it"),
     ],
 )
 def test_the_headline_measures_the_others_by_gold(
@@ -184,23 +236,23 @@ def test_the_headline_measures_the_others_by_gold(
 def test_whoever_puts_golds_leader_below_the_best_contradicts_gold() -> None:
     rankings = {"judge": rows("BC", "A"), "gold": rows("A", "B", "C")}
     found = headline({("en-de", who): r for who, r in rankings.items()}, gold=["gold"])
-    assert found == "By gold, A leads; judge contradicts it"
+    assert found == f"By gold, A {BEST}; judge contradicts it"
 
 
 def test_gold_without_one_leader_measures_nobody() -> None:
     rankings = {("en-de", "judge"): rows("A", "B"), ("en-de", "gold"): rows("AB")}
     assert headline(rankings, gold=["gold"]) == (
-        "A leads in 1 of 2 rankings; in the other one no system leads alone"
+        f"A {BEST} in 1 of 2 rankings; in the other one no system is"
     )
 
 
 @pytest.mark.parametrize(
     ("judge", "metric", "sentence"),
     [
-        (("R", "A", "B"), ("A", "B"), "By gold, R leads; judge shows it too; metric did not rank R"),
-        (("AR", "B"), ("A", "B"), "By gold, R leads; judge does not show it; metric did not rank R"),
-        (("A", "B"), ("R",), "By gold, R leads; judge and metric did not rank R"),
-        (("X", "R", "A"), ("R", "A"), "By gold, R leads; judge and metric show it too"),
+        (("R", "A", "B"), ("A", "B"), f"By gold, R {BEST}; judge shows it too; metric did not rank R"),
+        (("AR", "B"), ("A", "B"), f"By gold, R {BEST}; judge does not show it; metric did not rank R"),
+        (("A", "B"), ("R",), f"By gold, R {BEST}; judge and metric did not rank R"),
+        (("X", "R", "A"), ("R", "A"), f"By gold, R {BEST}; judge and metric show it too"),
     ],
 )
 def test_an_annotator_is_measured_by_gold_on_the_systems_that_both_ranked(
@@ -216,18 +268,18 @@ def test_gold_of_one_language_pair_says_which() -> None:
         ("zh-en", "judge"): rows("B", "A"),
         ("en-de", "gold"): rows("A", "B"),
     }
-    assert headline(rankings, gold=["gold"]) == "By gold, A leads in en-de; judge shows it too"
+    assert headline(rankings, gold=["gold"]) == f"By gold, A {BEST} in en-de; judge shows it too"
 
 
 @pytest.mark.parametrize(
     ("metric", "sentence"),
     [
-        (("A", "B"), "Without R, which not every annotator judged: Both annotators agree: A leads"),
+        (("A", "B"), f"Without R, which not every annotator judged: Both annotators agree: A {BEST}"),
         (
             ("B", "A"),
             (
                 "Without R, which not every annotator judged: "
-                "The annotators do not agree on which system leads"
+                "The annotators do not agree on which system is best"
             ),
         ),
         (("A",), "The annotators did not judge the same systems"),
@@ -245,7 +297,7 @@ def test_many_annotators_are_counted() -> None:
     rankings |= {who: rows("AB") for who in "mnop"} | {who: rows("B", "A") for who in "qrstu"}
     found = headline({("en-de", who): r for who, r in rankings.items()}, gold=["gold"])
     assert found == (
-        "By gold, A leads; j, k and l show it too, 4 annotators do not, 5 annotators contradict it"
+        f"By gold, A {BEST}; j, k and l show it too, 4 annotators do not, 5 annotators contradict it"
     )
 
 

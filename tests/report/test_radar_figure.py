@@ -38,17 +38,18 @@ def test_marked_errors_have_a_radar_too() -> None:
     ]
 
 
-def test_the_title_says_who_leads_on_what() -> None:
+def test_the_title_says_which_system_is_best_on_what() -> None:
     records: list[Record] = [
         preferred(*pair, "A", str(i), criterion=criterion)
         for criterion, pair in {"x": ("a", "b"), "y": ("a", "b"), "z": ("b", "a")}.items()
         for i in range(8)
     ]
-    assert radar_figure("radar", rankings(records)).title == "a leads on x and y; b leads on z"
+    assert radar_figure("radar", rankings(records)).title == "a is best on x and y; b is best on z"
     level: list[Record] = [preferred("a", "b", "E", str(i), criterion=c) for c in "xyz" for i in range(8)]
-    assert radar_figure("radar", rankings(level)).title == "Nobody leads alone on x, y and z"
+    told = "o system is significantly better than all others on x, y and z"
+    assert radar_figure("radar", rankings(level)).title == f"N{told}"
     own = radar_figure("radar", rankings(level), by="people").title
-    assert own == "By people, nobody leads alone on x, y and z"
+    assert own == f"By people, n{told}"
 
 
 def test_two_criteria_make_no_radar() -> None:

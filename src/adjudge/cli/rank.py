@@ -1,4 +1,4 @@
-"""`adjudge rank`: systems with intervals and significance clusters."""
+"""`adjudge rank`: systems with intervals, the tests of every pair, ranges of ranks and clusters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from adjudge.cli.options import DrawDocumentsOption, LpOption, SeedOption, TestDrawsOption, existing
+from adjudge.cli.options import LpOption, SeedOption, TestDrawsOption, existing
 from adjudge.cli.output import FormatOption, is_for_people, print_note, print_result
 from adjudge.cli.scorable import (
     CriterionOption,
@@ -55,16 +55,26 @@ def command(
         float, typer.Option(help="Largest difference of two scores that is a tie, where pairs are compared.")
     ] = 0.0,
     test: Annotated[
-        Literal["permutation", "wilcoxon", "rank-sum"] | None,
+        Literal["permutation", "wilcoxon", "rank-sum", "t"] | None,
         typer.Option(
-            help="Of the clusters: paired permutation (default), signed-rank, or WMT's rank-sum; "
+            help="Of every pair: paired permutation (default), signed-rank, WMT's rank-sum, or Student's t; "
             "bradley-terry and davidson have their own."
         ),
     ] = None,
-    alpha: Annotated[float, typer.Option(help="Bound of the clusters' tests.")] = 0.05,
+    alpha: Annotated[float, typer.Option(help="A p-value below this is significant.")] = 0.05,
     resamples: TestDrawsOption = 1000,
     seed: SeedOption = 0,
-    by_document: DrawDocumentsOption = False,
+    by_document: Annotated[
+        bool | None,
+        typer.Option(
+            "--by-document/--by-segment",
+            help="Draw and test documents (default where known), or segments as if independent.",
+            show_default=False,
+        ),
+    ] = None,
+    p_values: Annotated[
+        bool, typer.Option("--p-values", help="Print the p-value of every pair of systems, too.")
+    ] = False,
     radar: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw points by criterion, as .pdf, .svg or .png; of one run."),
@@ -74,8 +84,9 @@ def command(
     """Rank systems by their mean on the segments that all of them were judged on, or by comparisons.
 
     Each run is a ranking of its own. Comparisons are preferences, or pairs of scores; all of them count.
-    A line separates clusters: every system above it is better than every system below. Systems of one
-    cluster are not told apart by these judgements.
+    Rank is the best and the worst rank that the tests of a system's pairs allow. A line separates clusters:
+    every system above it is better than every system below (WMT's rule, one-sided tests). A cluster is no
+    statement of equality: two systems of one cluster may differ significantly, as --p-values shows.
     """
     from adjudge.core.language import canonical_lp
     from adjudge.meta.agreement.sources import source_of
@@ -96,7 +107,7 @@ def command(
         of_set = partial(
             ask, gold=gold, metric=metric, weights=weights, lp=lp, method=method, epsilon=epsilon
         )
-        _print({str(path): of_set(path) for path in dict.fromkeys(paths)}, form)
+        _print({str(path): of_set(path) for path in dict.fromkeys(paths)}, form, p_values=p_values)
         return
     judged = {str(path): read_judgements(path, lp, test_set) for path in dict.fromkeys(paths)}
     rankings = {}
@@ -108,7 +119,7 @@ def command(
             raise UsageError(f"--radar draws one run; there are {len(rankings)}")
         ((name, each),) = judged.items()
         _draw_radar(radar, source_of(name, each, lp), ask, method)
-    _print(rankings, form)
+    _print(rankings, form, p_values=p_values)
 
 
 def _draw_radar(path: Path, source: Source, ask: Callable[..., Ranking], method: str) -> None:
@@ -129,16 +140,25 @@ def _draw_radar(path: Path, source: Source, ask: Callable[..., Ranking], method:
         print_note("It compares translations within each annotator; a ranking of scores takes their mean.")
 
 
-def _print(rankings: dict[str, Ranking], form: TableFormat) -> None:
-    """Print one table each; one JSON object; or one file of comma-separated values."""
-    from adjudge.report.score_tables import ranking_table
+def _print(rankings: dict[str, Ranking], form: TableFormat, *, p_values: bool) -> None:
+    """Print one table each; one JSON object; or one file of comma-separated values.
+
+    Args:
+        rankings: of each run.
+        form: how.
+        p_values: print those of the pairs; a file of comma-separated values then has them alone.
+    """
+    from adjudge.report.score_tables import p_value_table, ranking_table
 
     several = len(rankings) > 1
     if is_for_people(form):
         for name, ranking in rankings.items():
             print_result(form, ranking_table(ranking, exact=False, title=name if several else ""), {})
+            if p_values:
+                print_result(form, p_value_table(ranking, exact=False), {})
         return
-    tables = {name: ranking_table(ranking, exact=True) for name, ranking in rankings.items()}
+    made = p_value_table if p_values else ranking_table
+    tables = {name: made(ranking, exact=True) for name, ranking in rankings.items()}
     whole = next(iter(tables.values())) if not several else _one_table(rankings, tables, form)
     data = [{"run": name, **_data(ranking)} for name, ranking in rankings.items()]
     notes = (
@@ -172,6 +192,7 @@ def _data(ranking: Ranking) -> dict[str, Any]:
                 "system": s.system,
                 "score": s.score,
                 "interval": listed(s.interval),
+                "ranks": None if s.best is None else [s.best, s.worst],
                 "cluster": s.cluster,
                 "n": s.n,
                 "failed": s.failed,
@@ -181,6 +202,8 @@ def _data(ranking: Ranking) -> dict[str, Any]:
             for s in ranking.systems
         ],
     }
+    if ranking.p_values:
+        data["p_values"] = ranking.p_values
     if ranking.cycles:
         data["cycles"] = [{"systems": c.systems, "shares": c.shares} for c in ranking.cycles]
     if ranking.lps:

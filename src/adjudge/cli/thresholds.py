@@ -61,6 +61,12 @@ def command(
     decisions: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write the decision on each translation, TSV.")
     ] = None,
+    by_document: Annotated[
+        bool, typer.Option("--by-document", help="Documents are independent, not their segments.")
+    ] = False,
+    together: Annotated[
+        bool, typer.Option("--together", help="All guarantees hold at once, with chance 1 - delta.")
+    ] = False,
     weights: WeightsOption = None,
     lp: LpOption = None,
     test_set: Annotated[
@@ -79,7 +85,12 @@ def command(
     from adjudge.scoring.score import score
 
     settings = ThresholdSettings(
-        publish_risk=publish_risk, reject_risk=reject_risk, delta=delta, guarantee=guarantee
+        publish_risk=publish_risk,
+        reject_risk=reject_risk,
+        delta=delta,
+        guarantee=guarantee,
+        by_document=by_document,
+        together=together,
     )
     lp = None if lp is None else canonical_lp(lp)
     judged, labelled = (read_if_taken(path, lp, test_set) for path in (run, gold))
@@ -136,6 +147,8 @@ def _data(found: Thresholds) -> dict[str, Any]:
         "reject_risk": found.settings.reject_risk,
         "delta": found.settings.delta,
         "guarantee": found.settings.guarantee,
+        "by_document": found.settings.by_document,
+        "together": found.settings.together,
         "signature": found.signature,
         "bands": [_band(band) for band in found.bands],
         "notes": list(found.notes),

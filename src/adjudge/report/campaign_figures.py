@@ -28,6 +28,7 @@ from adjudge.report.figures import (
     ranking_figure,
     short_name,
 )
+from adjudge.report.findings import leader, unbeaten
 from adjudge.report.invisible import name_invisible
 from adjudge.report.labels import spread_heights
 from adjudge.report.meta_figures import label_points
@@ -84,11 +85,11 @@ def campaign_figures(found: Analysis) -> Iterator[Figure]:
 
 
 def _leaders(rows: Sequence[RankedSystem]) -> str:
-    """Who is in the first cluster."""
-    ties = sum(row.cluster == rows[0].cluster for row in rows)
-    if ties == 1:
-        return f"{rows[0].system} is better than all others"
-    return f"{ties} of {len(rows)} systems share the first place; {rows[0].system} has the highest score"
+    """Say which systems may be the best one, by the tests of their pairs."""
+    if name := leader(rows):
+        return f"{name} is significantly better than every other system"
+    ties = len(unbeaten(rows))
+    return f"{ties} of {len(rows)} systems may be the best; {rows[0].system} has the highest score"
 
 
 def _of_people(found: Analysis) -> Iterator[Figure]:

@@ -142,6 +142,7 @@ def _ranking_data(ranking: Ranking) -> dict[str, Any]:
             "system": r.system,
             "score": r.score,
             "interval": listed(r.interval),
+            "ranks": None if r.best is None else [r.best, r.worst],
             "cluster": r.cluster,
             "n": r.n,
         }

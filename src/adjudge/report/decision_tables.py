@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from adjudge.meta.deciding.estimates import SystemEstimate
 from adjudge.meta.deciding.few_labels import Estimate
 from adjudge.meta.deciding.thresholds import Band, Cut, Thresholds
-from adjudge.report.numbers import NOTHING, digits_for, exact_cells, interval, number, whole
+from adjudge.report.numbers import NOTHING, digits_for, exact_cells, interval, number, rank_range, whole
 from adjudge.report.tables import Table
 
 __all__ = ["estimate_table", "guarantees", "threshold_table"]
@@ -58,8 +58,9 @@ def guarantees(found: Thresholds) -> Iterator[str]:
     yield f"Bad: {found.bad}."
     publish, reject, sure = (_percent(share) for share in (s.publish_risk, s.reject_risk, 1 - s.delta))
     if s.guarantee == "tested":
+        each = "all of it" if s.together else "each"
         yield (
-            f"With a chance of {sure} each: at most {publish} of what is published is bad, and at most "
+            f"With a chance of {sure} {each}: at most {publish} of what is published is bad, and at most "
             f"{reject} of what is rejected is good."
         )
     else:
@@ -111,14 +112,18 @@ def estimate_table(rows: Sequence[SystemEstimate], notes: Sequence[str], *, exac
     if exact:
         leads = [f">ahead_{name}" for name in _EXACT_ESTIMATE]
         columns = ["system", ">labelled", ">scored", *(f">{name}" for name in _EXACT_ESTIMATE), *leads]
+        columns += [">best_rank", ">worst_rank"]
         return Table(columns=columns, rows=[_exact_system(row) for row in rows])
     means = [row.mean.value for row in rows]
     digits = digits_for(means, [row.mean.interval for row in rows])
     columns = [
-        *("system", ">mean", ">95 % interval", ">labels alone", ">95 % interval", ">worth labels"),
+        *("system", ">rank", ">mean", ">95 % interval", ">labels alone", ">95 % interval", ">worth labels"),
         *(">labelled", ">scored", ">ahead of the next by", ">95 % interval"),
     ]
-    explained = "Worth labels: so many labels alone would have given as narrow an interval."
+    explained = (
+        "Worth labels: so many labels alone would have given as narrow an interval. Rank: those that the "
+        "intervals of the differences of two systems allow."
+    )
     return Table(columns=columns, rows=[_system(row, digits) for row in rows], notes=[explained, *notes])
 
 
@@ -126,6 +131,7 @@ def _system(row: SystemEstimate, digits: int) -> list[str]:
     mean, ahead = row.mean, row.ahead
     return [
         row.system,
+        rank_range(row.best, row.worst),
         number(mean.value, digits),
         interval(mean.interval, digits),
         number(mean.plain, digits),
@@ -141,9 +147,9 @@ def _system(row: SystemEstimate, digits: int) -> list[str]:
 def _exact_system(row: SystemEstimate) -> list[str]:
     counts = [str(row.mean.labelled), str(row.mean.scored)]
     ahead = [""] * len(_EXACT_ESTIMATE) if row.ahead is None else _exact(row.ahead)
-    return [row.system, *counts, *_exact(row.mean), *ahead]
+    return [row.system, *counts, *_exact(row.mean), *ahead, str(row.best), str(row.worst)]
 
 
 def _exact(found: Estimate) -> list[str]:
-    spans = (*found.interval, found.plain, *found.plain_interval)
+    spans = (*(found.interval or (None, None)), found.plain, *(found.plain_interval or (None, None)))
     return exact_cells(found.value, *spans, found.weight, found.gain)

@@ -1,22 +1,21 @@
 """What a ranking says, in a sentence that a reader takes away.
 
-Only what the clusters carry is said: within a cluster nobody leads, whatever the means are.
+Every sentence rests on the tests of pairs of systems, never on clusters: those chain, so that systems of one
+cluster may differ with any p-value. That a test finds no difference does not make two systems equal either.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from itertools import groupby
 from typing import Final
 
 from adjudge.core.wording import count
 from adjudge.meta.ranking.rank import RankedSystem
 from adjudge.report.numbers import digits_for, number
 
-__all__ = ["LOOSE", "finding", "in_words", "is_loose", "leader", "leaders"]
+__all__ = ["LOOSE", "finding", "in_words", "is_loose", "leader", "unbeaten"]
 
 _MOST_NAMES: Final = 4
-_MOST_GROUPS: Final = 2
 LOOSE: Final = "The systems were not judged on the same segments and cannot be ranked"
 
 
@@ -38,8 +37,7 @@ def finding(rows: Sequence[RankedSystem]) -> str:
         return _only(judged[0]) + _unjudged(rows)
     if is_loose(rows):
         return LOOSE
-    groups = [[row.system for row in group] for _, group in groupby(judged, key=lambda row: row.cluster)]
-    return _order(groups) + _unjudged(rows)
+    return _pairs(judged) + _unjudged(rows)
 
 
 def is_loose(rows: Sequence[RankedSystem]) -> bool:
@@ -60,26 +58,36 @@ def _only(row: RankedSystem) -> str:
     return f"{row.system} scores {number(row.score, digits)}{around} on {count(row.n, 'segment')}"
 
 
-def _order(groups: list[list[str]]) -> str:
-    first, *others = groups
-    if not others:
-        if len(first) > _MOST_NAMES:
-            return f"None of the {len(first)} systems can be told apart"
-        return f"{in_words(first)} cannot be told apart"
-    lead = f"{first[0]} leads" if len(first) == 1 else f"{in_words(first)} lead and cannot be told apart"
-    if len(groups) > 2 and all(len(group) == 1 for group in groups):
-        names = [group[0] for group in others]
-        return f"{lead}, then {in_words(names)}, each told apart from the next"
-    parts = [lead]
-    for group in others[:_MOST_GROUPS]:
-        if len(group) > 1:
-            nor = "apart" in parts[-1]
-            parts.append(f"nor can {in_words(group)}" if nor else f"{in_words(group)} cannot be told apart")
-        else:
-            parts.append(f"{group[0]} {'is last' if group is others[-1] else 'follows'}")
-    if left := sum(map(len, others[_MOST_GROUPS:])):
-        parts.append(f"{count(left, 'other')} {'comes' if left == 1 else 'come'} after")
-    return "; ".join(parts)
+def _pairs(judged: Sequence[RankedSystem]) -> str:
+    """State what the tests of two systems or more show."""
+    names = [row.system for row in judged]
+    pairs = len(names) * (len(names) - 1) // 2
+    found = sum(len(row.better_than) for row in judged)
+    first, last = judged[0], judged[-1]
+    if not found:
+        which = f"any two of the {len(names)} systems" if len(names) > _MOST_NAMES else in_words(names)
+        return f"No significant difference between {which}"
+    if len(names) == 2:
+        return f"{names[0]} is significantly better than {names[1]}"
+    if found == pairs:
+        order = f"{names[0]} is best, then {in_words(names[1:])}" if len(names) <= _MOST_NAMES else ""
+        return f"All {pairs} pairs differ significantly: {order or f'{names[0]} is best'}"
+    others = len(names) - 1
+    won = len(first.better_than)
+    if won == others:
+        among, left = pairs - others, found - others
+        rest = f"{left} of the other {among} pairs {'differs' if left == 1 else 'differ'} significantly"
+        if not left:
+            which = in_words(names[1:]) if others < _MOST_NAMES else f"the {others} others"
+            rest = f"no significant difference between {which}"
+        return f"{first.system} is significantly better than every other system; {rest}"
+    missed = in_words([name for name in names[1:] if name not in first.better_than])
+    lead = f"{first.system} is significantly better than {won} of the {others} others, but not than {missed}"
+    if not won:
+        lead = "No system is significantly better than every other one"
+    if last.best == len(names):
+        lead += f"; {last.system} is significantly worse than every other one"
+    return f"{lead}; {found} of {pairs} pairs differ significantly"
 
 
 def _unjudged(rows: Sequence[RankedSystem]) -> str:
@@ -88,13 +96,20 @@ def _unjudged(rows: Sequence[RankedSystem]) -> str:
 
 
 def leader(rows: Sequence[RankedSystem], among: Collection[str] | None = None) -> str | None:
-    """Name the system that leads alone, if one does; `among` leaves the other systems out."""
-    judged = [row for row in rows if row.score is not None and (among is None or row.system in among)]
-    first = leaders(judged)
-    return first[0] if len(first) == 1 and len(judged) > 1 else None
+    """Name the system that is significantly better than every other one, if one is.
+
+    Args:
+        rows: a ranking.
+        among: leaves the other systems out.
+    """
+    judged = {row.system for row in rows if row.score is not None and (among is None or row.system in among)}
+    for row in rows:
+        if len(judged) > 1 and row.system in judged and judged - {row.system} <= {*row.better_than}:
+            return row.system
+    return None
 
 
-def leaders(judged: Sequence[RankedSystem]) -> list[str]:
-    """The systems that no other one is told apart from as better; none without clusters."""
-    best = min((row.cluster for row in judged if row.cluster is not None), default=None)
-    return [row.system for row in judged if best is not None and row.cluster == best]
+def unbeaten(rows: Sequence[RankedSystem]) -> list[str]:
+    """Name the systems that no other one is significantly better than."""
+    beaten = {name for row in rows for name in row.better_than}
+    return [row.system for row in rows if row.best is not None and row.system not in beaten]

@@ -1,6 +1,7 @@
 """What all rankings of a page show together, in its largest sentence.
 
-Annotators are compared on what both of them judged, and a ranking that could not be made shows nothing.
+Annotators are compared on what both of them judged, and a ranking that could not be made shows nothing. A
+system is said to be best where the tests of its pairs show it better than every other one.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Final
 
 from adjudge.core.wording import count
 from adjudge.meta.ranking.rank import RankedSystem
-from adjudge.report.findings import LOOSE, finding, in_words, is_loose, leader, leaders
+from adjudge.report.findings import LOOSE, finding, in_words, is_loose, leader
 
 __all__ = ["headline"]
 
@@ -95,16 +96,19 @@ def _common(rankings: Iterable[Sequence[RankedSystem]]) -> set[str]:
 
 
 def _agreement(leading: Mapping[Place, str | None], pairs: str) -> str | None:
-    """Say what all rankings have in common: their leader, or that they have none."""
+    """Say what all rankings have in common: their best system, or that they have none."""
     if len(set(leading.values())) > 1:
         return None
     (name,) = set(leading.values())
     several = len({lp for lp, _ in leading}) > 1
     if name is None:
-        return "No system leads alone" + (" in any language pair" if several else "")
+        where = ", in any language pair" if several else ""
+        return f"No system is significantly better than every other one{where}"
     annotators = len({annotator for _, annotator in leading})
     agreed = f"{'All' if annotators > 2 else 'Both'} annotators agree: " if annotators > 1 else ""
-    return f"{agreed}{name} leads" + (f" in {pairs}" if several else "")
+    return f"{agreed}{name} is significantly better than every other system" + (
+        f" in {pairs}" if several else ""
+    )
 
 
 def _beside_gold(
@@ -138,7 +142,7 @@ def _beside_gold(
     agreed = [annotator for annotator in others if annotator not in {*silent, *astray}]
     several = {lp for lp, _ in told}
     where = "" if len(several) == 1 else f" in {pairs if len(lps) == len(several) else in_words(lps)}"
-    parts = [f"By gold, {name} leads{where}"]
+    parts = [f"By gold, {name} is significantly better than every other system{where}"]
     if agreed or astray:
         parts.append(_shown(agreed, [a for a in astray if a not in contrary], contrary))
     if silent:
@@ -153,9 +157,8 @@ def _ranks(rows: Sequence[RankedSystem], name: str, systems: Collection[str]) ->
 
 
 def _denies(rows: Sequence[RankedSystem], name: str, systems: Collection[str]) -> bool:
-    """Whether a ranking tells another system apart from this one as better."""
-    first = leaders([row for row in rows if row.score is not None and row.system in systems])
-    return bool(first) and name not in first
+    """Whether a ranking shows another system to be significantly better than this one."""
+    return any(name in row.better_than for row in rows if row.system in systems)
 
 
 def _shown(agreed: Sequence[str], unsure: Sequence[str], contrary: Sequence[str]) -> str:
@@ -177,11 +180,14 @@ def _disagreement(leading: Mapping[Place, str | None]) -> str:
     for (lp, _), name in leading.items():
         by_lp.setdefault(lp, set()).add(name)
     if any(len(names - {None}) > 1 for names in by_lp.values()):
-        return "The annotators do not agree on which system leads"
+        return "The annotators do not agree on which system is best"
     named = {name for name in leading.values() if name is not None}
     if len(named) == 1:
         (name,) = named
         wins = sum(first is not None for first in leading.values())
         rest = "the other one" if len(leading) - wins == 1 else "the others"
-        return f"{name} leads in {wins} of {len(leading)} rankings; in {rest} no system leads alone"
-    return "Which system leads depends on the language pair"
+        return (
+            f"{name} is significantly better than every other system in {wins} of {len(leading)} rankings; "
+            f"in {rest} no system is"
+        )
+    return "Which system is best depends on the language pair"

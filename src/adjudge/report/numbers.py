@@ -17,6 +17,7 @@ __all__ = [
     "interval",
     "number",
     "p_value",
+    "rank_range",
     "share",
     "whole",
 ]
@@ -62,6 +63,13 @@ def interval(value: Interval | None, digits: int) -> str:
 def p_value(value: float) -> str:
     """Write a p-value; never 0, for none is."""
     return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def rank_range(best: int | None, worst: int | None) -> str:
+    """Write the ranks that a system may have."""
+    if best is None:
+        return NOTHING
+    return f"{best}" if best == worst else f"{best} to {worst}"
 
 
 def exact_cells(*values: object) -> list[str]:

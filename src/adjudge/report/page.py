@@ -296,12 +296,11 @@ def _bars(rows: Sequence[RankedSystem], digits: int) -> tuple[tuple[Bar, ...], t
 
 
 def _ranks(rows: Sequence[RankedSystem]) -> list[str]:
-    """Rank of each row; systems that cannot be told apart share theirs, as in 2 to 4."""
-    ranks = []
-    for row in rows:
-        own = [i for i, other in enumerate(rows, 1) if other.cluster == row.cluster and row.cluster]
-        ranks.append("" if not own else f"{own[0]}" if len(own) == 1 else f"{own[0]}–{own[-1]}")
-    return ranks
+    """Ranks that each row may have by the tests of its pairs, as in 2–4."""
+    return [
+        "" if row.best is None else f"{row.best}" if row.best == row.worst else f"{row.best}–{row.worst}"
+        for row in rows
+    ]
 
 
 def _figures(lp: str, annotator: Annotator, result: Result) -> tuple[Figure, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from adjudge.meta.ranking.ranked import RankedSystem, Ranking
 from adjudge.report.figures import COLOURS, Figure, titled_drawing
-from adjudge.report.findings import in_words
+from adjudge.report.findings import in_words, leader
 from adjudge.report.invisible import name_invisible
 from adjudge.report.numbers import number
 
@@ -112,18 +112,17 @@ def _draw_system(axes: Axes, system: str, rows: _Points) -> None:
 
 
 def _title(rankings: Mapping[str, Ranking], by: str) -> str:
-    """Say who leads on what; systems of one cluster are not told apart."""
+    """Say which system is significantly better than every other one on which criterion."""
     led: dict[str, list[str]] = {}
     for criterion, ranking in rankings.items():
-        best = [s.system for s in ranking.systems if s.cluster == 1]
-        led.setdefault(best[0] if len(best) == 1 else "", []).append(criterion)
-    told = [f"{leader} leads on {_listed(criteria)}" for leader, criteria in led.items() if leader]
+        led.setdefault(leader(ranking.systems) or "", []).append(criterion)
+    told = [f"{name} is best on {_listed(criteria)}" for name, criteria in led.items() if name]
     if "" in led:
-        told.append(f"nobody leads alone on {_listed(led[''])}")
+        told.append(f"no system is significantly better than all others on {_listed(led[''])}")
     words = "; ".join(told)
     if by:
         return f"By {by}, {words}"
-    return words[:1].upper() + words[1:] if words.startswith("nobody") else words
+    return words[:1].upper() + words[1:] if words.startswith("no system") else words
 
 
 def _caption(rankings: Mapping[str, Ranking]) -> str:

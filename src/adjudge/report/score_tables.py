@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Final, TypeVar
 
 from adjudge.core.score import Scores, SystemScore
 from adjudge.meta.ranking.rank import RankedSystem, Ranking
-from adjudge.report.numbers import NOTHING, digits_for, exact_cells, interval, number, whole
+from adjudge.report.numbers import (
+    NOTHING,
+    digits_for,
+    exact_cells,
+    interval,
+    number,
+    p_value,
+    rank_range,
+    whole,
+)
 from adjudge.report.tables import Table
 from adjudge.scoring.aggregate import document_scores
 
-__all__ = ["document_table", "ranking_table", "segment_table", "system_table"]
+__all__ = ["document_table", "p_value_table", "ranking_table", "segment_table", "system_table"]
 
 T = TypeVar("T", bound=SystemScore | RankedSystem)
 _ALL: Final = "all"  # stands for the language pair in rows over all of them
@@ -48,7 +57,7 @@ def system_table(scores: Scores, *, exact: bool) -> Table:
 
 
 def ranking_table(ranking: Ranking, *, exact: bool, title: str = "") -> Table:
-    """One row a system, best first, with a line below each cluster.
+    """One row a system, best first, with the ranks that its tests allow and a line below each cluster.
 
     Args:
         ranking: several language pairs stand one below the other, then all of them together.
@@ -63,11 +72,13 @@ def ranking_table(ranking: Ranking, *, exact: bool, title: str = "") -> Table:
     def cells(row: RankedSystem, digits: int) -> list[str]:
         strength = [_number(row.strength, _STRENGTH_DIGITS, exact=exact)] if has_strengths else []
         cluster = ("" if exact else NOTHING) if row.cluster is None else str(row.cluster)
+        ranks = exact_cells(row.best, row.worst) if exact else [rank_range(row.best, row.worst)]
         score = _score_cells(row, digits, exact=exact)
         return [
             row.system,
             *score,
             *strength,
+            *ranks,
             cluster,
             whole(row.n, exact=exact),
             whole(row.failed, exact=exact),
@@ -75,9 +86,10 @@ def ranking_table(ranking: Ranking, *, exact: bool, title: str = "") -> Table:
         ]
 
     readings = _readings(groups)
+    ranks = [">best_rank", ">worst_rank"] if exact else [">rank"]
     strengths = [">log strength"] if has_strengths else []
     counts = [">n", ">failed", *(f">{flag}" for flag in readings)]
-    columns = ["system", *_score_columns(exact=exact), *strengths, ">cluster", *counts]
+    columns = ["system", *_score_columns(exact=exact), *strengths, *ranks, ">cluster", *counts]
     rows, rules = _rows(groups, cells)
     clusters = [row.cluster for row in every]
     ends = {i for i, (this, following) in enumerate(pairwise(clusters)) if this != following}
@@ -88,6 +100,45 @@ def ranking_table(ranking: Ranking, *, exact: bool, title: str = "") -> Table:
         title=title,
         notes=[str(ranking.signature), f"Method: {ranking.method}.", *ranking.notes],
     )
+
+
+def p_value_table(ranking: Ranking, *, exact: bool) -> Table:
+    """One row a system, best first: the two-sided p-value of its difference to each system below.
+
+    Args:
+        ranking: several language pairs stand one below the other, then all of them together.
+        exact: full precision, one row a pair, for programs.
+    """
+    parts = {**ranking.lps, _ALL: ranking} if ranking.lps else {"": ranking}
+    parts = {lp: part for lp, part in parts.items() if part.p_values}
+    names = {lp: [row.system for row in part.systems if row.best is not None] for lp, part in parts.items()}
+    if exact:
+        rows = [
+            [*([lp] if lp else []), names[lp][i], names[lp][j], repr(part.p_values[i][j])]
+            for lp, part in parts.items()
+            for i, j in combinations(range(len(names[lp])), 2)
+        ]
+        return Table(columns=_with_lp(["better", "worse", ">p"], parts), rows=rows)
+    most = max(map(len, names.values()), default=0)
+    cells = [
+        [*([lp] if lp else []), f"{i + 1} {name}", *(_p_value(p) for p in part.p_values[i][:most])]
+        for lp, part in parts.items()
+        for i, name in enumerate(names[lp])
+    ]
+    notes = (
+        "p: two-sided, of the difference of two systems; not corrected for the number of pairs.",
+        "Columns are numbered as rows are.",
+    )
+    columns = _with_lp(["system", *(f">{j + 1}" for j in range(most))], parts)
+    width = len(columns)
+    cells = [[*row, *[NOTHING] * (width - len(row))] for row in cells]
+    ends = [len(own) for own in names.values()]
+    rules = frozenset(sum(ends[: k + 1]) - 1 for k in range(len(ends) - 1))
+    return Table(columns=columns, rows=cells, rules=rules, notes=list(notes))
+
+
+def _p_value(p: float | None) -> str:
+    return NOTHING if p is None else p_value(p)
 
 
 def document_table(scores: Scores, *, exact: bool) -> Table:

@@ -1,5 +1,7 @@
 from dataclasses import replace
+from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,3 +68,26 @@ def test_the_pairs_of_a_segment_are_drawn_together() -> None:
     assert narrow is not None
     assert narrow.high - narrow.low == 0  # both segments have half of each
     assert wide.low < 0.5 < wide.high
+
+
+def test_the_p_of_a_lean_counts_segments_as_its_interval_does() -> None:
+    """Sixty comparisons of three segments, all won by the first place: three draws of a coin, not sixty."""
+    alone = asked(*[FIRST] * 60)
+    together = [replace(p, segment=str(int(p.segment) % 3), systems=("a", f"b{p.segment}")) for p in alone]
+    found = position_bias(together, NONE)
+    assert found.lean.p == pytest.approx(2 / 2**3)
+    assert position_bias(alone, NONE).lean.p == pytest.approx(2 / 2**60)
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=7))
+def test_the_p_of_a_lean_is_that_of_all_sign_vectors(sums: list[int]) -> None:
+    orders = [
+        replace(preferred("a", f"b{k}", "E", str(i)), orders=FIRST if total > 0 else FIRST[::-1])
+        for i, total in enumerate(sums)
+        for k in range(abs(total))
+    ]
+    if not orders:
+        return
+    signs = np.array(list(product((1, -1), repeat=len(sums))))
+    wanted = np.mean(np.abs(signs @ np.array(sums)) >= abs(sum(sums)))
+    assert position_bias(orders, NONE).lean.p == pytest.approx(wanted)

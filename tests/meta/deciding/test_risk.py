@@ -13,7 +13,14 @@ from adjudge.data.mtme_ratings import read_ratings
 from adjudge.data.score_files import read_score_file
 from adjudge.errors import UsageError
 from adjudge.meta.deciding.labels import bad_by_severity
-from adjudge.meta.deciding.risk import Labelled, conformal_bound, labels_needed, shown_bound, sources_needed
+from adjudge.meta.deciding.risk import (
+    Labelled,
+    betting_p_value,
+    conformal_bound,
+    labels_needed,
+    shown_bound,
+    sources_needed,
+)
 
 
 def labelled(scores: list[float], bad: list[bool], groups: list[int] | None = None) -> Labelled:
@@ -43,7 +50,8 @@ def test_where_all_are_bad_nothing_goes_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sources", "each", "risk", "delta"), [(8, 1, 0.5, 0.5), (8, 1, 0.5, 0.2), (6, 3, 0.5, 0.3)]
+    ("sources", "each", "risk", "delta"),
+    [(8, 1, 0.5, 0.5), (8, 1, 0.5, 0.2), (8, 3, 0.5, 0.3), (9, 2, 0.6, 0.2)],
 )
 def test_the_chance_that_a_tested_bound_breaks_its_promise_is_as_small_as_promised(
     sources: int, each: int, risk: float, delta: float
@@ -57,6 +65,34 @@ def test_the_chance_that_a_tested_bound_breaks_its_promise_is_as_small_as_promis
         if shown_bound(given_labels, risk, delta) is not None:
             chance += risk ** sum(bad) * (1 - risk) ** (sources - sum(bad))
     assert 0 < chance <= delta
+
+
+@pytest.mark.parametrize("level", [0.3, 0.05])
+@pytest.mark.parametrize("shares", [(0.0, 1.0), (0.0, 0.5, 1.0), (0.25, 0.5, 0.75)])
+def test_a_betting_p_value_is_small_as_rarely_as_it_says(shares: tuple[float, ...], level: float) -> None:
+    """Every outcome of six groups whose shares have a mean of exactly the risk."""
+    risk = float(np.mean(shares))
+    outcomes = [betting_p_value(np.array(each), risk, level) for each in product(shares, repeat=6)]
+    for bound in (0.5, 0.3, 0.1, 0.05, 0.02):
+        assert np.mean([p <= bound for p in outcomes]) <= bound
+
+
+def test_betting_shows_a_risk_that_shares_of_small_spread_keep() -> None:
+    """Hoeffding's inequality gives exp(-100 KL(0.15 | 0.3)) = 0.003 at best, whatever the spread."""
+    rng = np.random.default_rng(0)
+    shares = np.clip(rng.normal(0.15, 0.05, 100), 0, 1)
+    assert betting_p_value(shares, 0.3, 0.01) < 1e-6
+    assert betting_p_value(shares, 0.15, 0.01) > 0.05
+
+
+def test_several_translations_of_a_source_give_a_cut_off_where_they_are_mixed() -> None:
+    """100 sources of 4 translations each; of the best 200, one in eight is bad, the others all are."""
+    scores = [float(-n) for n in range(400)]
+    bad = [n >= 200 or n % 8 == 0 for n in range(400)]
+    found = shown_bound(labelled(scores, bad, [n % 100 for n in range(400)]), 0.3, 0.05)
+    assert found is not None
+    share = np.mean([b for s, b in zip(scores, bad, strict=True) if s >= found])
+    assert share <= 0.3
 
 
 def test_the_first_bound_that_shows_nothing_ends_the_search() -> None:

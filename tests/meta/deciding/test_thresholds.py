@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from adjudge.core.annotation import Record
 from adjudge.errors import DataError, UsageError
@@ -174,3 +175,53 @@ def test_labels_of_another_test_set_are_refused() -> None:
 def test_a_risk_is_a_share(name: str) -> None:
     with pytest.raises(UsageError, match="lies between 0 and 1, got 1"):
         ThresholdSettings(**{name: 1.0})  # type: ignore[arg-type]
+
+
+def of_documents(count: int = 400, size: int = 4) -> list[Record]:
+    return [rated("x", str(n), float(SCORES[n]), document=str(n // size)) for n in range(count)]
+
+
+def test_documents_are_groups_where_that_is_asked_for() -> None:
+    apart = found(labels(), of_documents(), publish_risk=0.2)
+    assert (apart.bands[0].sources, apart.bands[0].n) == (400, 400)
+    assert any("if documents were drawn for labelling, add --by-document" in note for note in apart.notes)
+    whole = found(labels(), of_documents(), publish_risk=0.2, by_document=True)
+    assert (whole.bands[0].sources, whole.bands[0].n) == (100, 400)
+    assert any("Translations of one document are not independent" in note for note in whole.notes)
+    assert not any("--by-document" in note for note in whole.notes)
+    one, other = apart.bands[0].publish.bound, whole.bands[0].publish.bound
+    assert one is not None
+    assert other is None or other >= one
+    with pytest.raises(UsageError, match="these scores name none"):
+        found(labels(), judged(), by_document=True)
+
+
+def test_all_guarantees_hold_together_where_that_is_asked_for() -> None:
+    """Two bands beside all, of two cut-offs each: six promises share delta."""
+    domains = {("en-de", str(n)): "news" if n % 2 else "chat" for n in range(400)}
+    each = found(labels(), judged(), publish_risk=0.2, domains=domains)
+    whole = found(labels(), judged(), publish_risk=0.2, domains=domains, together=True)
+    strict = found(labels(), judged(), publish_risk=0.2, domains=domains, delta=0.05 / 6)
+    assert len(each.bands) == 3
+    assert [band.publish for band in whole.bands] == [band.publish for band in strict.bands]
+    assert whole.bands[0].publish.n < each.bands[0].publish.n
+    assert whole.settings.delta == 0.05
+    with pytest.raises(UsageError, match="no chance to correct"):
+        found(labels(), judged(), guarantee="average", together=True)
+
+
+def test_the_interval_of_a_cut_off_counts_sources_and_not_translations() -> None:
+    """Four translations of a source that are all alike are worth one."""
+    same: list[Record] = [rated(name, str(n), float(SCORES[n])) for name in "wxyz" for n in range(200)]
+    bad = {("en-de", str(n), name): bool(BAD[n]) for name in "wxyz" for n in range(200)}
+    (four,) = found(bad, same, publish_risk=0.3).bands
+    (one,) = found(labels(200), judged(200), publish_risk=0.3).bands
+    assert four.publish.interval is not None
+    assert one.publish.interval is not None
+    shares = binomtest(one.publish.wrong, one.publish.n).proportion_ci(0.95, method="exact")
+    assert one.publish.interval == pytest.approx((shares.low, shares.high))
+    assert four.publish.bound is not None
+    n = sum(SCORES[:200] >= four.publish.bound)
+    wrong = int(BAD[:200][SCORES[:200] >= four.publish.bound].sum())
+    alike = binomtest(wrong, int(n)).proportion_ci(0.95, method="exact")
+    assert four.publish.interval == pytest.approx((alike.low, alike.high), abs=0.01)

@@ -10,7 +10,7 @@ from adjudge.errors import UsageError
 from adjudge.meta.measures.acc_eq import Compat
 from adjudge.meta.measures.result import Floats
 from adjudge.meta.measures.spa import better_p_values, random_signs, soft_pairwise_accuracy
-from adjudge.meta.paired import sign_flip_p_values
+from adjudge.meta.paired import enlarged, sign_flip_p_values
 from tests.meta.measures.scores import score_pairs
 
 whole = arrays.arrays(np.float64, (4, 6), elements=st.integers(-3, 3).map(float))
@@ -49,7 +49,10 @@ def test_pairs_are_compared_on_the_segments_they_share(
     for i, j in itertools.combinations(range(len(gold)), 2):
         shared = both[i] & both[j]
         if shared.any():
-            p, q = (sign_flip_p_values((x[i] - x[j])[shared, None], alternative="greater")[0] for x in scores)
+            p, q = (
+                sign_flip_p_values((x[i] - x[j])[shared, None], alternative="greater")[0]
+                for x in map(enlarged, scores)  # as scores that are all tiny are, before rounding
+            )
             errors.append(abs(p - q))
     found = soft_pairwise_accuracy(gold, metric, compat=compat)
     assert found.n == len(errors)

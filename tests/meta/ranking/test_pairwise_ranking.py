@@ -158,14 +158,14 @@ def test_too_few_segments_make_no_clusters(method: Method) -> None:
     found = ranked(wins("ab", "ab"), method)
     assert order(found) == [("a", 1), ("b", 1)]
     assert any(
-        note.startswith("Too few segments or resamples: p cannot be below 0.25") for note in found.notes
+        note.startswith("Too few segments or resamples: p cannot be below 0.5") for note in found.notes
     )
 
 
 @pytest.mark.parametrize("method", PAIRWISE)
 def test_segments_of_a_document_are_drawn_together(method: Method) -> None:
     records = [replace(p, document=str(i // 10)) for i, p in enumerate(wins("ab", "ab", "ba", repeat=20))]
-    for unit, options in (("60 segments", {}), ("6 documents", {"by_document": True})):
+    for unit, options in (("60 segments", {"by_document": False}), ("6 documents", {})):
         assert f"60 comparisons in {unit}" in ranked(records, method, **options).method
     with pytest.raises(UsageError, match="records name none"):
         ranked(wins("ab"), method, by_document=True)

@@ -4,9 +4,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import t, ttest_1samp
 
 from adjudge import examples
 from adjudge.core.annotation import Annotation, Record
@@ -61,10 +63,11 @@ def test_the_method_is_said() -> None:
     ranking = rank(table(a=BETTER, b=WORSE), seed=7, resamples=200, alpha=0.01)
     assert ranking.method == (
         "mean over 40 common segments; 95 % intervals by bootstrap over segments, 200 resamples; "
-        "clusters by one-sided paired permutation test, p < 0.01, 200 sign flips of 40 segments; seed 7"
+        "ranks by two-sided, clusters by one-sided paired permutation test of every pair, 200 sign flips of "
+        "40 segments, p < 0.01, not corrected for the number of pairs; seed 7"
     )
     assert (
-        "one-sided Wilcoxon rank-sum test, p < 0.05; seed 0"
+        "one-sided Wilcoxon rank-sum test of every pair over 1 segment, p < 0.05"
         in rank(table(a=[1], b=[2]), test="rank-sum").method
     )
     assert "all sign flips of 2 segments" in rank(table(a=[1, 2], b=[2, 3])).method
@@ -129,12 +132,16 @@ def test_one_system_is_a_ranking_of_one() -> None:
 
 def test_too_little_data_for_any_cluster_is_said() -> None:
     assert rank(table(a=[9] * 4, b=[1] * 4)).notes == (
-        "Too few segments or resamples: p cannot be below 0.0625, so all share one cluster.",
+        "Too few segments or resamples: p cannot be below 0.125, so no system can be ranked.",
     )
     five = rank(table(a=[9] * 5, b=[1] * 5))
-    assert order(five) == [("a", 1), ("b", 2)]
-    assert five.notes == ()
-    assert "below 0.1" in rank(table(a=BETTER, b=WORSE), resamples=9).notes[0]
+    assert order(five) == [("a", 1), ("b", 2)]  # by one-sided tests, as WMT's
+    assert [(row.best, row.worst) for row in five.systems] == [(1, 2), (1, 2)]
+    assert "below 0.0625" in five.notes[0]
+    six = rank(table(a=[9] * 6, b=[1] * 6))
+    assert [(row.best, row.worst) for row in six.systems] == [(1, 1), (2, 2)]
+    assert six.notes == ()
+    assert "below 0.2" in rank(table(a=BETTER, b=WORSE), resamples=9).notes[0]
 
 
 def test_documents_are_drawn_and_flipped_whole() -> None:
@@ -144,20 +151,73 @@ def test_documents_are_drawn_and_flipped_whole() -> None:
         ]
 
     scores = score(of_documents("a", 50) + of_documents("b", 40))
-    assert order(rank(scores)) == [("a", 1), ("b", 2)]
-    by_document = rank(scores, by_document=True)
-    assert order(by_document) == [("a", 1), ("b", 1)]  # four documents cannot show it
-    assert "bootstrap over documents" in by_document.method
-    assert "all sign flips of 4 documents" in by_document.method
-    narrow, wide = rank(scores).systems[0].interval, by_document.systems[0].interval
+    by_segment = rank(scores, by_document=False)
+    assert order(by_segment) == [("a", 1), ("b", 2)]
+    assert any("take segments for independent" in note for note in by_segment.notes)
+    flipped = rank(scores, test="permutation")
+    assert order(flipped) == [("a", 1), ("b", 1)]  # all sign flips of four documents cannot show it
+    assert "all sign flips of 4 documents" in flipped.method
+    assert any("p cannot be below 0.125" in note for note in flipped.notes)
+    by_document = rank(scores)
+    assert by_document == rank(scores, by_document=True)
+    assert "Student's t over 4 documents" in by_document.method
+    assert "paired t-test of every pair over 4 documents" in by_document.method
+    assert any("only 4 documents" in note for note in by_document.notes)
+    narrow, wide = by_segment.systems[0].interval, by_document.systems[0].interval
     assert narrow is not None
     assert wide is not None
     assert wide.high - wide.low > narrow.high - narrow.low
 
 
+def test_few_documents_are_tested_by_student_s_t() -> None:
+    """Four documents with differences 1, 2, 3 and 2; `scipy.stats.ttest_1samp` of them gives the same p."""
+    found = [
+        rated(s, f"{d}-{i}", 50 + (gap if s == "a" else 0) + d, document=str(d))
+        for s in "ab"
+        for d, gap in enumerate((1, 2, 3, 2))
+        for i in range(5)
+    ]
+    ranking = rank(score(found))
+    assert ranking.p_values[0][1] == pytest.approx(float(ttest_1samp([1, 2, 3, 2], 0).pvalue))
+    low, high = t.interval(0.95, 3, 53.5, np.std([51, 53, 55, 55], ddof=1) / 2)
+    assert ranking.systems[0].interval == pytest.approx((low, high))
+
+
+def test_many_documents_are_flipped_as_wholes() -> None:
+    rng = np.random.default_rng(1)
+    found = [
+        rated(s, f"{d}-{i}", float(np.clip(60 + effect + rng.normal(0, 1), 0, 100)), document=str(d))
+        for s in "ab"
+        for d, effect in enumerate(rng.normal(0, 9, 30))
+        for i in range(4)
+    ]
+    ranking = rank(score(found))
+    assert "1000 sign flips of 30 documents" in ranking.method
+    assert not any("documents" in note for note in ranking.notes)
+
+
+# Pairs...
+
+
+def test_ranks_are_those_that_the_tests_of_pairs_allow() -> None:
+    """Neighbours do not differ, others do: WMT's rule makes one cluster of systems that are not equal."""
+    rng = np.random.default_rng(1)
+    columns = {name: rng.normal(60 - 1.2 * place, 6, 60).tolist() for place, name in enumerate("abcde")}
+    ranking = rank(table(**columns))
+    names = [row.system for row in ranking.systems]
+    for i, row in enumerate(ranking.systems):
+        better = {names[j] for j, p in enumerate(ranking.p_values[i]) if p is not None and p < 0.05}
+        assert set(row.better_than) == better
+        worse = sum(row.system in other.better_than for other in ranking.systems)
+        assert (row.best, row.worst) == (1 + worse, 5 - len(better))
+    assert {row.cluster for row in ranking.systems} == {1}
+    assert names[-1] in ranking.systems[0].better_than
+
+
 def test_a_segment_without_document_is_one_of_its_own() -> None:
     mixed = [rated(s, str(i), i, document="d" if i < 2 else "") for s in "ab" for i in range(5)]
-    assert "all sign flips of 4 documents" in rank(score(mixed), by_document=True).method
+    assert "all sign flips of 4 documents" in rank(score(mixed), by_document=True, test="permutation").method
+    assert "over segments" in rank(score(mixed)).method  # one document alone
     with pytest.raises(UsageError, match="records name none"):
         rank(table(a=[1], b=[2]), by_document=True)
 
@@ -267,7 +327,7 @@ def test_language_pairs_with_other_systems_are_ranked_apart_only() -> None:
         ({"alpha": 5}, "alpha must lie between 0 and 1"),
         ({"resamples": 0}, "resamples must be 1 or more"),
         ({"seed": -1}, "seed must be 0 or more"),
-        ({"test": "t-test"}, "test must be one of permutation, wilcoxon, rank-sum; got 't-test'"),
+        ({"test": "t-test"}, "test must be one of permutation, wilcoxon, rank-sum, t; got 't-test'"),
     ],
 )
 def test_a_setting_out_of_its_range_is_refused(setting: dict[str, float], message: str) -> None:

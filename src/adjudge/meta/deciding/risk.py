@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from adjudge.errors import UsageError
 
-__all__ = ["Labelled", "conformal_bound", "labels_needed", "shown_bound", "sources_needed"]
+__all__ = ["Labelled", "betting_p_value", "conformal_bound", "labels_needed", "shown_bound", "sources_needed"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 _GRID: Final = 200  # bounds that are tried from each start
 _STARTS: Final = 3
+_MOST_STAKE: Final = 0.95  # of all that may be lost at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +29,7 @@ class Labelled:
     Args:
         scores: of each translation; higher is better.
         bad: whether it is bad.
-        groups: number of its source segment; translations of one source are not independent.
+        groups: number of its source segment, or of its document; translations of one are not independent.
 
     Raises:
         UsageError: there is none.
@@ -65,13 +66,13 @@ def sources_needed(risk: float, delta: float) -> int:
 def shown_bound(labelled: Labelled, risk: float, delta: float) -> float | None:
     """Lowest bound for which it is shown that at most a share `risk` of what lies on or above it is bad.
 
-    P(share of bad on or above the bound is more than risk) <= delta, over the choice of the labelled sources;
-    where a source has several translations above it, the share is that of each source, averaged over sources.
+    P(share of bad on or above the bound is more than risk) <= delta, over the choice of the labelled groups;
+    where a group has several translations above it, the share is that of each group, averaged over groups.
     Learn then Test (Angelopoulos et al. 2021): bounds are tried from the highest down as long as p <= delta
     / 3, from three starts: where just enough lies above to show anything at all, where enough does to show it
     of half the risk, and between them. No label decides which bounds these are. p is that of the binomial
-    distribution, exact, or for several translations of a source Hoeffding and Bentkus's (Bates et al. 2021),
-    which holds for any shares.
+    distribution, exact, or for several translations of a group that of betting (`betting_p_value`),
+    which holds for any shares and any number of groups.
 
     Args:
         labelled: translations.
@@ -90,7 +91,7 @@ def shown_bound(labelled: Labelled, risk: float, delta: float) -> float | None:
     for start in (round(n * each) for n in starts if n * each <= len(ordered)):
         places = np.unique(np.linspace(start - 1, len(ordered) - 1, _GRID).astype(int))
         for bound in ordered[places].tolist():
-            if _p_value(labelled, bound, risk) > level:
+            if _p_value(labelled, bound, risk, level) > level:
                 break
             found.append(bound)
     return min(found, default=None)
@@ -107,24 +108,42 @@ def _comfortable(risk: float, level: float) -> int:
     return n
 
 
-def _p_value(labelled: Labelled, bound: float, risk: float) -> float:
+def _p_value(labelled: Labelled, bound: float, risk: float, level: float) -> float:
     """Of the hypothesis that more than the share `risk` of those on or above a bound is bad."""
     from scipy.stats import binom
 
     above = labelled.scores >= bound
     _, index, sizes = np.unique(labelled.groups[above], return_inverse=True, return_counts=True)
     bad = np.bincount(index, labelled.bad[above])
-    n, share = len(sizes), float((bad / sizes).mean())
     if sizes.max() == 1:
-        return float(binom.cdf(int(bad.sum()), n, risk))
-    bentkus = math.e * float(binom.cdf(math.ceil(n * share - 1e-9), n, risk))
-    return min(bentkus, math.exp(-n * _divergence(min(share, risk), risk)), 1.0)
+        return float(binom.cdf(int(bad.sum()), len(sizes), risk))
+    return betting_p_value(bad / sizes, risk, level)
 
 
-def _divergence(share: float, risk: float) -> float:
-    """Kullback and Leibler's, of two coins."""
-    heads = share * math.log(share / risk) if share else 0.0
-    return heads + (1 - share) * math.log((1 - share) / (1 - risk))
+def betting_p_value(shares: Floats, risk: float, level: float) -> float:
+    """Return the p-value of "the mean of these shares is `risk` or more", by betting against it.
+
+    K_t = product over i <= t of 1 + l_i (risk - share_i), p = 1 / max K_t
+
+    Waudby-Smith and Ramdas 2024: each stake l_i, from 0 to 1 / (1 - risk), is set by the shares before it. If
+    the mean is `risk` or more, no stake wins on average, and the capital ever reaches 1 / p with a chance
+    of p at most (Ville 1939), whatever the shares are and however many. The stakes are their predictable
+    plug-in; shares come in an order that is drawn once.
+
+    Args:
+        shares: of independent groups, each from 0 to 1.
+        risk: above 0 and below 1.
+        level: p-value that is wanted; it sets the stakes and no guarantee depends on it.
+    """
+    drawn = np.random.default_rng(0).permutation(shares)
+    n = len(drawn)
+    before = np.arange(1, n + 1)  # shares known, and one that is expected
+    means = (risk / 2 + np.cumsum(drawn)) / (before + 1)
+    spreads = (risk / 4 + np.cumsum(np.square(drawn - means))) / (before + 1)
+    known = np.append(risk / 4, spreads[:-1])
+    stakes = np.minimum(np.sqrt(-2 * math.log(level) / (n * known)), _MOST_STAKE / (1 - risk))
+    capital = np.cumsum(np.log1p(stakes * (risk - drawn)))
+    return min(1.0, math.exp(-float(capital.max())))
 
 
 def conformal_bound(labelled: Labelled, risk: float) -> float | None:

@@ -9,6 +9,7 @@ from itertools import compress
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adjudge.core.score import Interval, Scores
 from adjudge.core.wording import count, form
@@ -44,15 +45,21 @@ class ThresholdSettings:
         reject_risk: share of good ones among those rejected, or of all that are rejected and good.
         delta: chance that a tested guarantee does not hold.
         guarantee: `tested`: with chance 1 - delta over the labelled translations. `average`: on average.
+        by_document: documents are independent, and segments of one document are not; else segments are taken
+            for independent.
+        together: with chance 1 - delta all tested guarantees hold, of all cut-offs of all bands (Bonferroni);
+            else each of them does.
 
     Raises:
-        UsageError: a setting out of its range.
+        UsageError: a setting out of its range, or `together` with guarantees on average.
     """
 
     publish_risk: float = 0.05
     reject_risk: float = 0.1
     delta: float = 0.05
     guarantee: Guarantee = "tested"
+    by_document: bool = False
+    together: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
@@ -60,6 +67,8 @@ class ThresholdSettings:
             if not 0 < getattr(self, name) < 1:
                 what = name.replace("_", " ")
                 raise UsageError(f"{what} lies between 0 and 1, got {getattr(self, name):g}")
+        if self.together and self.guarantee != "tested":
+            raise UsageError("guarantees on average have no chance to correct: leave out together")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +79,8 @@ class Cut:
         bound: translations on or above it are published; on or below it, rejected. None: none can be given.
         n: labelled translations on its side.
         wrong: of them, those that are bad (publish) or good (reject).
-        interval: of the share of wrong ones, 95 %, exact (Clopper and Pearson 1934); None where n is 0.
+        interval: of the share of wrong ones, 95 %, exact (Clopper and Pearson 1934), with the effective
+            number of translations where sources have several (Korn and Graubard 1998); None where n is 0.
     """
 
     bound: float | None
@@ -87,7 +97,7 @@ class Band:
         name: `all`, a language pair or a domain.
         kind: what the name is.
         n: labelled translations.
-        sources: segments that they translate.
+        sources: segments that they translate, or documents where those are what is independent.
         bad: of them, the bad ones.
         publish: from which score on a translation may go out.
         reject: up to which score it is not worth editing.
@@ -127,6 +137,7 @@ class _Row(NamedTuple):
     key: Key
     score: float
     bad: bool | None
+    document: str = ""
 
 
 def thresholds(
@@ -151,21 +162,28 @@ def thresholds(
 
     Raises:
         DataError: no labelled translation has a score.
+        UsageError: documents are wanted and the scores name none.
     """
     rows = [
-        _Row(key := (s.lp, s.segment, s.system), s.score, bad.get(key))
+        _Row(key := (s.lp, s.segment, s.system), s.score, bad.get(key), s.document)
         for s in scores.segments
         if s.score is not None
     ]
     if not any(row.bad is not None for row in rows):
         raise DataError("no translation has both a score and a label: are both of one test set?")
-    bands = [
-        _band(name, kind, part, settings)
-        for name, kind, part in _parts(rows, domains or {})
-        if any(row.bad is not None for row in part)
-    ]
+    if settings.by_document and not any(row.document for row in rows):
+        raise UsageError("--by-document needs documents, and these scores name none")
+    parts = [part for part in _parts(rows, domains or {}) if any(row.bad is not None for row in part[2])]
+    level = settings.delta / (2 * len(parts)) if settings.together else settings.delta
+    bands = [_band(name, kind, part, replace(settings, delta=level)) for name, kind, part in parts]
     unscored = sum((s.lp, s.segment, s.system) in bad for s in scores.segments if s.score is None)
-    notes = [*_label_notes(bands[0]), *_notes(bands, settings)]
+    notes = [*_label_notes(bands[0]), *_notes(bands, replace(settings, delta=level))]
+    labelled = {(*row.key[:2], row.document) for row in rows if row.bad is not None and row.document}
+    if not settings.by_document and len({(lp, document) for lp, _, document in labelled}) < len(labelled):
+        notes.append(
+            "Labelled segments of one document are taken for independent; if documents were drawn for "
+            "labelling, add --by-document."
+        )
     if not any((domains or {}).get(row.key[:2]) for row in rows):
         notes.append("No domains are known, and none has cut-offs: give the test set that says them.")
     if unscored:
@@ -188,7 +206,7 @@ def _parts(rows: Sequence[_Row], domains: Mapping[Place, str]) -> Iterator[tuple
 
 
 def _band(name: str, kind: str, rows: Sequence[_Row], settings: ThresholdSettings) -> Band:
-    labelled = _labelled(rows)
+    labelled = _labelled(rows, by_document=settings.by_document)
     publish = _cut(labelled, settings.publish_risk, settings)
     reject = _flipped(_cut(labelled.flipped, settings.reject_risk, settings))
     if publish.bound is not None and reject.bound is not None and reject.bound >= publish.bound:
@@ -210,13 +228,17 @@ def _band(name: str, kind: str, rows: Sequence[_Row], settings: ThresholdSetting
     )
 
 
-def _labelled(rows: Sequence[_Row]) -> Labelled:
+def _labelled(rows: Sequence[_Row], *, by_document: bool) -> Labelled:
     known = [row for row in rows if row.bad is not None]
-    sources = {place: number for number, place in enumerate(dict.fromkeys(row.key[:2] for row in known))}
+    keys = [
+        (row.key[0], row.document, "") if by_document and row.document else (*row.key[:2], "segment")
+        for row in known
+    ]
+    groups = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     return Labelled(
         scores=np.array([row.score for row in known]),
         bad=np.array([bool(row.bad) for row in known]),
-        groups=np.array([sources[row.key[:2]] for row in known]),
+        groups=np.array([groups[key] for key in keys]),
     )
 
 
@@ -231,7 +253,8 @@ def _side(labelled: Labelled, bound: float | None) -> Cut:
     """What lies on or above a bound."""
     above = np.zeros(len(labelled.scores), bool) if bound is None else labelled.scores >= bound
     n, wrong = int(above.sum()), int(labelled.bad[above].sum())
-    return Cut(bound=bound, n=n, wrong=wrong, interval=_exact(wrong, n) if n else None)
+    interval = _exact(labelled.bad[above], labelled.groups[above]) if n else None
+    return Cut(bound=bound, n=n, wrong=wrong, interval=interval)
 
 
 def _flipped(cut: Cut) -> Cut:
@@ -239,11 +262,20 @@ def _flipped(cut: Cut) -> Cut:
     return cut if cut.bound is None else replace(cut, bound=-cut.bound)
 
 
-def _exact(wrong: int, n: int) -> Interval:
-    from scipy.stats import binomtest
+def _exact(bad: NDArray[np.bool_], groups: NDArray[np.int64]) -> Interval:
+    """Clopper and Pearson's interval, of as many independent translations as say as much as these."""
+    from scipy.special import betaincinv
 
-    found = binomtest(wrong, n).proportion_ci(0.95, method="exact")
-    return Interval(float(found.low), float(found.high))
+    _, index, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    n, share, units = len(bad), float(bad.mean()), len(sizes)
+    around = np.bincount(index, bad.astype(np.float64)) - share * sizes
+    spread = units / max(units - 1, 1) * float(np.square(around).sum()) / n**2
+    is_plain = units == n
+    effective = float(n if is_plain else min(n, share * (1 - share) / spread) if spread else units)
+    wrong = share * effective
+    low = 0.0 if not bad.any() else float(betaincinv(wrong, effective - wrong + 1, 0.025))
+    high = 1.0 if bad.all() else float(betaincinv(wrong + 1, effective - wrong, 0.975))
+    return Interval(low, high)
 
 
 def decide(score: float, publish: float | None, reject: float | None) -> Decision:
@@ -262,6 +294,7 @@ def _label_notes(whole: Band) -> Iterator[str]:
 
 def _notes(bands: Sequence[Band], settings: ThresholdSettings) -> list[str]:
     found = []
+    of = "document" if settings.by_document else "source"
     for band in bands:
         what = "All" if band.kind == _ALL else band.name
         for wanted, cut, risk in (
@@ -272,7 +305,7 @@ def _notes(bands: Sequence[Band], settings: ThresholdSettings) -> list[str]:
                 found.append(f"{what}: no score {wanted}; {_why(band, risk, settings)}.")
     if any(band.sources < band.n for band in bands):
         found.append(
-            "Translations of one source are not independent: a tested risk is each source's share, averaged."
+            f"Translations of one {of} are not independent: a tested risk is each {of}'s share, averaged."
         )
     return found
 
@@ -282,5 +315,6 @@ def _why(band: Band, risk: float, settings: ThresholdSettings) -> str:
         sources_needed(risk, settings.delta) if settings.guarantee == "tested" else math.ceil(1 / risk - 1)
     )
     if band.sources < least:
-        return f"that takes {least} labelled sources at least, and there are {band.sources}"
+        of = "documents" if settings.by_document else "sources"
+        return f"that takes {least} labelled {of} at least, and there are {band.sources}"
     return "the score does not tell them apart well enough, or there are too few labels"

@@ -15,7 +15,6 @@ from adjudge.meta.matrix import Totals
 from adjudge.meta.measures.result import Floats
 from adjudge.meta.paired import smallest_p_value
 from adjudge.meta.ranking.bradley_terry import PULL, Strengths, fit_bradley_terry, fit_davidson
-from adjudge.meta.ranking.clusters import significance_clusters
 from adjudge.meta.ranking.comparison_graph import (
     Cycle,
     connected_parts,
@@ -26,11 +25,16 @@ from adjudge.meta.ranking.comparison_graph import (
 from adjudge.meta.ranking.comparisons import Comparisons
 from adjudge.meta.ranking.pairs import TITLES, better_p_values
 from adjudge.meta.ranking.ranked import (
+    BY_SEGMENT_NOTE,
     DEFAULT_TEST,
+    FEW_DOCUMENTS,
     Method,
     RankedSystem,
     Ranking,
     RankSettings,
+    few_documents_note,
+    p_value_rows,
+    placed,
     too_few_note,
     unjudged,
 )
@@ -54,8 +58,8 @@ def rank_comparisons(
 
     Copeland: FiRE, equation 2. Bradley-Terry and Davidson: `bradley_terry`, scored by expected points,
     which stay finite where a strength does not. Intervals: percentile bootstrap over units, all systems on
-    the same draws. Clusters: WMT's rule (`clusters`) on one-sided p-values; Copeland's by the test of
-    the settings on the points of units, those of the models by the share of draws in which the better
+    the same draws. Ranges of ranks and clusters (`clusters`) rest on one-sided p-values; Copeland's by the
+    test of the settings on the points of units, those of the models by the share of draws in which the better
     system is not ahead, never below what an exact permutation test of so many units can give.
 
     Args:
@@ -68,7 +72,9 @@ def rank_comparisons(
         DataError: there is one system only, or strengths are wanted of systems that no comparison connects.
         UsageError: documents wanted where there are none.
     """
-    tally = tally_comparisons(table, by_document=settings.by_document)
+    documents = {(u.lp, u.segment): (u.lp, u.document) for u in table.units}
+    settings = settings.settled(tuple(documents.values()))
+    tally = tally_comparisons(table, by_document=bool(settings.by_document))
     nothing = [unjudged(s, n) for s, n in failed.items() if s not in tally.systems]
     if not tally.systems:
         if len(nothing) == 1:
@@ -79,9 +85,14 @@ def rank_comparisons(
         return Ranking(signature=signature, method="nothing was compared", systems=tuple(nothing))
     wins, ties = tally.wins.sum(axis=0), tally.ties.sum(axis=0)
     fitted, notes = _fit(wins, ties, tally.systems, settings.method)
-    rows = _rows(tally, fitted, failed, settings)
-    if settings.is_bounded and len(rows) > 1 and (least := _smallest_p(tally, settings)) >= settings.alpha:
+    rows, p_values = _rows(tally, fitted, failed, settings)
+    least = _smallest_p(tally, settings)
+    if settings.is_bounded and len(rows) > 1 and 2 * least >= settings.alpha:
         notes.append(too_few_note(least))
+    if not settings.by_document and any(u.document for u in table.units):
+        notes.append(BY_SEGMENT_NOTE)
+    if settings.by_document and 1 < len(tally.wins) < FEW_DOCUMENTS:
+        notes.append(few_documents_note(len(tally.wins)))
     notes += lone_unit_note(len(tally.wins), settings.of)
     cycles = smallest_cycles(wins + ties / 2, tally.systems)
     return Ranking(
@@ -90,6 +101,7 @@ def rank_comparisons(
         systems=(*rows, *nothing),
         notes=(*notes, *_cycle_notes(cycles)),
         cycles=tuple(cycles),
+        p_values=p_value_rows(p_values, len(nothing)),
     )
 
 
@@ -176,26 +188,27 @@ def _drawn_scores(tally: Tally, settings: RankSettings) -> Floats:
 
 def _rows(
     tally: Tally, fitted: _Fit, failed: Mapping[str, int], settings: RankSettings
-) -> list[RankedSystem]:
-    """Rows of the systems that were compared, best first; equal scores in the order of their names."""
+) -> tuple[list[RankedSystem], Floats]:
+    """Rows of the systems compared, best first, equal scores in the order of their names; p-values."""
     scores = np.round(fitted.scores, _DIGITS).tolist()
     order = sorted(range(len(scores)), key=lambda i: (-scores[i], tally.systems[i]))
     drawn = _drawn_scores(tally, settings)[:, order]
     ordered = [scores[i] for i in order]
-    clusters = significance_clusters(ordered, _p_values(tally, drawn, order, settings), settings.alpha)
+    p_values = _p_values(tally, drawn, order, settings)
     played = (tally.wins + tally.wins.swapaxes(1, 2) + tally.ties).sum(axis=(0, 2))
-    return [
+    rows = [
         RankedSystem(
             system=tally.systems[i],
             score=float(fitted.scores[i]),
             interval=interval,
-            cluster=cluster,
+            cluster=None,
             n=int(played[i]),
             failed=failed.get(tally.systems[i], 0),
             strength=fitted.strengths[i],
         )
-        for i, interval, cluster in zip(order, percentile_intervals(drawn), clusters, strict=True)
+        for i, interval in zip(order, percentile_intervals(drawn), strict=True)
     ]
+    return placed(rows, ordered, p_values, settings.alpha), p_values
 
 
 def _p_values(tally: Tally, drawn: Floats, order: list[int], settings: RankSettings) -> Floats:
@@ -218,8 +231,9 @@ def _method(tally: Tally, settings: RankSettings) -> str:
     test = "bootstrap of the difference" if settings.is_model else TITLES[settings.test or DEFAULT_TEST]
     return (
         f"{_TITLES[settings.method]}; {comparisons} comparisons in {len(tally.wins)} {settings.of}; 95 % "
-        f"intervals by bootstrap over {settings.of}, {settings.resamples} resamples; clusters by one-sided "
-        f"{test}, p < {settings.alpha:g}; seed {settings.seed}"
+        f"intervals by bootstrap over {settings.of}, {settings.resamples} resamples; ranks by two-sided, "
+        f"clusters by one-sided {test} of every pair, p < {settings.alpha:g}, not corrected for the number "
+        f"of pairs; seed {settings.seed}"
     )
 
 

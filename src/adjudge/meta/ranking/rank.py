@@ -1,8 +1,8 @@
-"""`rank`: systems best first, with intervals and significance clusters."""
+"""`rank`: systems best first, with intervals, the tests of every pair, ranges of ranks and clusters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -13,26 +13,31 @@ from numpy.typing import NDArray
 from adjudge.core.annotation import Record
 from adjudge.core.keywords import checks_keywords
 from adjudge.core.run import Run
-from adjudge.core.score import Scores, Signature
+from adjudge.core.score import Interval, Scores, Signature
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals
 from adjudge.meta.comparing.compare import chosen_annotator, read_one_annotator
+from adjudge.meta.intervals import student_intervals
 from adjudge.meta.judgements import read_judgements
-from adjudge.meta.matrix import ScoreMatrix, Totals, score_matrix
+from adjudge.meta.matrix import Floats, ScoreMatrix, Totals, score_matrix
 from adjudge.meta.paired import is_exact, smallest_p_value
-from adjudge.meta.ranking.clusters import significance_clusters
 from adjudge.meta.ranking.comparisons import tabulate
 from adjudge.meta.ranking.criterion_ranking import score_for_ranking
 from adjudge.meta.ranking.pairs import TITLES, Test, better_p_values
 from adjudge.meta.ranking.pairwise_ranking import rank_comparisons
 from adjudge.meta.ranking.preferences import OVERALL, preferences_from_scores
 from adjudge.meta.ranking.ranked import (
+    BY_SEGMENT_NOTE,
     DEFAULT_TEST,
+    FEW_DOCUMENTS,
     Method,
     RankedSystem,
     Ranking,
     RankSettings,
+    few_documents_note,
+    p_value_rows,
+    placed,
     too_few_note,
     unjudged,
 )
@@ -40,6 +45,9 @@ from adjudge.scoring.coverage import coverage_note
 from adjudge.scoring.means import total
 
 __all__ = ["RankedSystem", "Ranking", "rank"]
+
+Range = tuple[float, float]
+"""Lowest and highest possible score."""
 
 _EACH: Final = "each language pair on its own"
 _NOTHING: Final = "nothing was judged"
@@ -59,14 +67,19 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
     resamples: int = 1000,
     alpha: float = 0.05,
     test: Test | None = None,
-    by_document: bool = False,
+    by_document: bool | None = None,
     epsilon: float = 0.0,
 ) -> Ranking:
     """Rank systems by their scores, or by comparisons of two systems each.
 
     `mean`: of the segments that are judged for all systems; others are dropped, and `notes` says how many.
-    Intervals: paired percentile bootstrap (`meta.bootstrap`). Clusters: one-sided tests of every pair
-    (`meta.paired`), then WMT's rule (`meta.ranking.clusters`).
+    Every pair of systems has a test (`meta.paired`), not corrected for the number of pairs. From the
+    two-sided tests come the ranks that each system may have, from the one-sided ones WMT's clusters
+    (`meta.ranking.clusters`), which are no statement of equality.
+
+    Documents are drawn and tested where two or more are known, since segments of one document are not
+    independent. Intervals of means over documents are Student's t (`meta.intervals`); else intervals are
+    paired percentile bootstrap (`meta.bootstrap`).
 
     `copeland`, `bradley-terry`, `davidson`: of all preferences that were scored; of scores, every two
     translations of a segment are compared, and nothing is dropped (`meta.ranking.pairwise_ranking`).
@@ -86,10 +99,12 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
         method: what a system's score is.
         seed: of bootstrap and permutation.
         resamples: draws of the bootstrap, and random sign flips of the permutation test.
-        alpha: bound of the clusters' tests.
-        test: `permutation` (paired; the default), `wilcoxon` (signed-rank, paired), `rank-sum` (not paired;
-            WMT's). Bradley-Terry and Davidson take none: their bootstrap is the test.
-        by_document: draw and flip whole documents, whose segments are not independent.
+        alpha: bound of the pairs' tests.
+        test: `permutation` (paired; the default), `t` (paired; the default where all sign flips of so few
+            documents cannot reach alpha), `wilcoxon` (signed-rank, paired), `rank-sum` (not paired; WMT's).
+            Bradley-Terry and Davidson take none: their bootstrap is the test.
+        by_document: whether whole documents are drawn and tested, or segments as if they were independent;
+            None for documents where two or more are known.
         epsilon: largest difference of two scores that is a tie, where pairs are made of scores.
 
     Raises:
@@ -202,12 +217,15 @@ def _rank_means(scores: Scores, settings: RankSettings) -> Ranking:
         hint = "`adjudge rank --method copeland` compares every two systems where both are judged"
         raise DataError(f"no segment of {_lps(scores)} is judged for every one of {names}: {hint}")
     common = matrix.select(rows, present)
-    totals = common.totals(by_document=settings.by_document)
+    settings = settings.settled(common.documents)
+    totals = common.totals(by_document=bool(settings.by_document))
+    systems, p_values = _ranked(common, totals, settings, (scores.range, failed))
     return Ranking(
         signature=_signature(scores),
         method=_method(common, totals, settings),
-        systems=(*_ranked(common, totals, settings, failed), *nothing),
+        systems=(*systems, *nothing),
         notes=tuple(_notes(scores, rows, totals, settings)),
+        p_values=p_value_rows(p_values, len(nothing)),
     )
 
 
@@ -216,28 +234,42 @@ def _lps(scores: Scores) -> str:
 
 
 def _ranked(
-    common: ScoreMatrix, totals: Totals, settings: RankSettings, failed: Mapping[str, int]
-) -> list[RankedSystem]:
-    """Rows of the systems that are judged, best first; equal means in the order of their names."""
+    common: ScoreMatrix, totals: Totals, settings: RankSettings, known: tuple[Range, Mapping[str, int]]
+) -> tuple[list[RankedSystem], Floats]:
+    """Rows of the systems that are judged, best first, equal means in the order of their names; p-values.
+
+    Args:
+        common: scores.
+        totals: of its documents or segments.
+        settings: how to rank.
+        known: range of the scores, and failures of each system.
+    """
+    scale, failed = known
     means = [_mean(common, column) for column in range(len(common.systems))]
     order = sorted(range(len(means)), key=lambda column: (-means[column], common.systems[column]))
     ordered = Totals(sums=totals.sums[:, order], sizes=totals.sizes[:, order])
-    drawn = bootstrap_means(ordered.sums, ordered.sizes, resamples=settings.resamples, seed=settings.seed)
+    intervals = _intervals(ordered, settings, scale)
     test = settings.test or DEFAULT_TEST
     p_values = better_p_values(ordered, test, resamples=settings.resamples, seed=settings.seed)
-    clusters = significance_clusters([means[c] for c in order], p_values, settings.alpha)
-    rows = zip(order, percentile_intervals(drawn), clusters, strict=True)
-    return [
+    rows = [
         RankedSystem(
             system=common.systems[column],
             score=means[column],
             interval=interval,
-            cluster=cluster,
+            cluster=None,
             n=len(common.scores),
             failed=failed[common.systems[column]],
         )
-        for column, interval, cluster in rows
+        for column, interval in zip(order, intervals, strict=True)
     ]
+    return placed(rows, [means[c] for c in order], p_values, settings.alpha), p_values
+
+
+def _intervals(totals: Totals, settings: RankSettings, scale: Range) -> Sequence[Interval | None]:
+    if settings.by_document:
+        return student_intervals(totals, scale)
+    drawn = bootstrap_means(totals.sums, totals.sizes, resamples=settings.resamples, seed=settings.seed)
+    return percentile_intervals(drawn)
 
 
 def _mean(common: ScoreMatrix, column: int) -> float:
@@ -259,11 +291,16 @@ def _method(common: ScoreMatrix, totals: Totals, settings: RankSettings) -> str:
     units = len(totals.sums)
     of = count(units, settings.of.removesuffix("s"))
     test = settings.test or DEFAULT_TEST
-    flips = f", {'all' if is_exact(units) else settings.resamples} sign flips of {of}"
+    by = f" over {of}"
+    if test == "permutation":
+        by = f", {'all' if is_exact(units) else settings.resamples} sign flips of {of}"
+    intervals = f"bootstrap over {settings.of}, {settings.resamples} resamples"
+    if settings.by_document:
+        intervals = f"Student's t over {of}"
     return (
-        f"mean over {count(len(common.scores), 'common segment')}; 95 % intervals by bootstrap over "
-        f"{settings.of}, {settings.resamples} resamples; clusters by one-sided {TITLES[test]}, "
-        f"p < {settings.alpha:g}{flips if test == 'permutation' else ''}; seed {settings.seed}"
+        f"mean over {count(len(common.scores), 'common segment')}; 95 % intervals by {intervals}; ranks by "
+        f"two-sided, clusters by one-sided {TITLES[test]} of every pair{by}, p < {settings.alpha:g}, not "
+        f"corrected for the number of pairs; seed {settings.seed}"
     )
 
 
@@ -277,5 +314,9 @@ def _notes(scores: Scores, rows: NDArray[np.bool_], totals: Totals, settings: Ra
     units, systems = totals.sums.shape
     yield from lone_unit_note(units, settings.of)
     least = smallest_p_value(units, settings.resamples)
-    if settings.is_bounded and systems > 1 and least >= settings.alpha:
+    if settings.is_bounded and systems > 1 and 2 * least >= settings.alpha:
         yield too_few_note(least)
+    if not settings.by_document and any(s.document for s in scores.segments):
+        yield BY_SEGMENT_NOTE
+    if settings.by_document and 1 < units < FEW_DOCUMENTS:
+        yield few_documents_note(units)

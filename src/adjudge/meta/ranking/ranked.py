@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, get_args
+
+import numpy as np
 
 from adjudge.core.score import Interval, Signature
 from adjudge.errors import UsageError
+from adjudge.meta.measures.result import Floats
+from adjudge.meta.paired import is_exact, smallest_p_value
+from adjudge.meta.ranking.clusters import rank_ranges, significance_clusters, significantly_better
 from adjudge.meta.ranking.comparison_graph import Cycle
 from adjudge.meta.ranking.pairs import TESTS, Test
 
 __all__ = [
+    "BY_SEGMENT_NOTE",
     "DEFAULT_TEST",
+    "FEW_DOCUMENTS",
     "METHODS",
     "Method",
     "RankSettings",
     "RankedSystem",
     "Ranking",
+    "few_documents_note",
+    "p_value_rows",
+    "placed",
     "too_few_note",
     "unjudged",
 ]
@@ -26,8 +36,16 @@ Method = Literal["mean", "copeland", "bradley-terry", "davidson"]
 """How systems get their scores: from the scores of segments, or from comparisons of two systems each."""
 METHODS: Final[tuple[Method, ...]] = get_args(Method)
 
+FEW_DOCUMENTS: Final = 10
+"""Documents below which intervals and tests over them deserve a warning."""
+
+BY_SEGMENT_NOTE: Final = (
+    "Intervals and tests take segments for independent. Segments of one document are not: intervals are too "
+    "narrow and more differences are found than there are."
+)
+
 DEFAULT_TEST: Final[Test] = "permutation"
-"""Of the clusters, where scores are means or points."""
+"""Of the pairs, where scores are means or points."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,10 +57,15 @@ class RankedSystem:
         score: mean over the common segments; points of its comparisons, won or expected; None where nothing
             was judged.
         interval: 95 % bootstrap interval of the score.
-        cluster: counted from 1, best first; None where nothing was judged.
+        cluster: counted from 1, best first; None where nothing was judged. Two systems of one cluster may
+            differ significantly: a cluster is no statement of equality.
         n: common segments; comparisons of the system.
         failed: judgements asked for and not obtained, on all segments.
         strength: log strength with mean 0, of Bradley-Terry and Davidson; None where it has no bound.
+        best: the best rank, from 1, that the two-sided tests of its pairs allow; None where nothing was
+            tested.
+        worst: the worst one.
+        better_than: names of the systems that it is significantly better than.
         readings: as in `SystemScore`, on all segments.
     """
 
@@ -53,6 +76,9 @@ class RankedSystem:
     n: int
     failed: int
     strength: float | None = None
+    best: int | None = None
+    worst: int | None = None
+    better_than: tuple[str, ...] = ()
     readings: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -68,6 +94,9 @@ class Ranking:
         notes: what a reader must know: dropped segments, failures.
         lps: each language pair on its own, where there are several; else empty.
         cycles: of comparisons, the smallest: each system beat the next, and the last the first.
+        p_values: rows and columns in the order of `systems`: the two-sided p-value of the difference of two
+            systems, not corrected for the number of pairs. None where the column's system does not stand
+            below the row's, or nothing of it was judged.
     """
 
     signature: Signature
@@ -76,11 +105,22 @@ class Ranking:
     notes: tuple[str, ...] = ()
     lps: Mapping[str, Ranking] = field(default_factory=dict)
     cycles: tuple[Cycle, ...] = ()
+    p_values: tuple[tuple[float | None, ...], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class RankSettings:
     """How to rank; see `meta.ranking.rank.rank`.
+
+    Args:
+        method: what a system's score is.
+        test: of the pairs; None for the default.
+        alpha: bound of the tests.
+        resamples: draws of the bootstrap, and random sign flips.
+        seed: of the draws.
+        by_document: whether documents or segments are drawn and tested; None for documents where two or more
+            are known.
+        epsilon: largest difference that is a tie.
 
     Raises:
         UsageError: a setting out of its range, or a test that the method has no use for.
@@ -91,7 +131,7 @@ class RankSettings:
     alpha: float
     resamples: int
     seed: int
-    by_document: bool
+    by_document: bool | None
     epsilon: float
 
     def __post_init__(self) -> None:
@@ -125,6 +165,29 @@ class RankSettings:
         """Whether few units keep every p-value from being small."""
         return self.is_model or (self.test or DEFAULT_TEST) == "permutation"
 
+    def settled(self, documents: Collection[tuple[str, str]]) -> RankSettings:
+        """Settle whether documents or segments are drawn and tested, and with which test.
+
+        Where all sign flips of so few documents cannot reach alpha, and no test is asked for, the test is
+        Student's t over documents.
+
+        Args:
+            documents: lp and document of each segment; "" where a segment has no document.
+
+        Raises:
+            UsageError: documents are asked for and none is known.
+        """
+        known = len({document for document in documents if document[1]})
+        if self.by_document and not known:
+            raise UsageError("--by-document needs documents, and these records name none")
+        by_document = known > 1 if self.by_document is None else self.by_document
+        units = known + sum(not name for _, name in documents)  # a segment without one is its own
+        is_few = (
+            by_document and units > 1 and is_exact(units) and 2 * smallest_p_value(units, 1) >= self.alpha
+        )
+        test = "t" if self.test is None and not self.is_model and is_few else self.test
+        return replace(self, by_document=by_document, test=test)
+
     @property
     def of(self) -> str:
         """What is drawn."""
@@ -140,6 +203,62 @@ def too_few_note(least: float) -> str:
     """Say that no p-value can be small enough.
 
     Args:
-        least: the smallest that there can be.
+        least: the smallest one-sided one that there can be.
     """
-    return f"Too few segments or resamples: p cannot be below {least:g}, so all share one cluster."
+    return f"Too few segments or resamples: p cannot be below {2 * least:g}, so no system can be ranked."
+
+
+def few_documents_note(units: int) -> str:
+    """Say how sure intervals and tests over so few documents are.
+
+    Args:
+        units: documents.
+    """
+    return (
+        f"There are only {units} documents, so that intervals are wide and tests weak. Judge more documents; "
+        "--by-segment takes segments for independent and finds more differences than there are."
+    )
+
+
+def placed(
+    rows: Sequence[RankedSystem], compared: Sequence[float], p_values: Floats, alpha: float
+) -> list[RankedSystem]:
+    """Give each row its cluster, its range of ranks, and the systems that it is significantly better than.
+
+    Args:
+        rows: best first.
+        compared: their scores, without rounding noise.
+        p_values: rows by rows; [i, j] is the one-sided p-value of "i is better than j". Clusters take it as
+            it is, as WMT does; all else takes twice as much, because the means decide which system is tested
+            to be better.
+        alpha: bound, strict.
+    """
+    better = significantly_better(compared, 2 * p_values, alpha)
+    clusters = significance_clusters(compared, p_values, alpha)
+    names = [row.system for row in rows]
+    return [
+        replace(
+            row,
+            cluster=cluster,
+            best=best,
+            worst=worst,
+            better_than=tuple(name for name, is_beaten in zip(names, beaten, strict=True) if is_beaten),
+        )
+        for row, cluster, (best, worst), beaten in zip(
+            rows, clusters, rank_ranges(better), better.tolist(), strict=True
+        )
+    ]
+
+
+def p_value_rows(p_values: Floats, unjudged: int) -> tuple[tuple[float | None, ...], ...]:
+    """Arrange p-values as `Ranking.p_values` has them.
+
+    Args:
+        p_values: one-sided, of the systems judged, best first.
+        unjudged: systems behind them of which nothing was judged.
+    """
+    n = len(p_values) + unjudged
+    found: list[list[float | None]] = [[None] * n for _ in range(n)]
+    for row, column in zip(*np.triu_indices(len(p_values), 1), strict=True):
+        found[row][column] = min(1.0, 2 * float(p_values[row, column]))
+    return tuple(map(tuple, found))

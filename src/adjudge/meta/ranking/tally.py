@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adjudge.errors import UsageError
 from adjudge.meta.bootstrap import unit_draws
 from adjudge.meta.matrix import Totals
 from adjudge.meta.measures.result import Floats
@@ -43,13 +42,7 @@ class Tally:
 
 
 def tally_comparisons(table: Comparisons, *, by_document: bool) -> Tally:
-    """Count wins and ties of each unit; comparisons without any verdict are left out.
-
-    Raises:
-        UsageError: documents are wanted and no comparison names one.
-    """
-    if by_document and not any(u.document for u in table.units):
-        raise UsageError("--by-document needs documents, and these records name none")
+    """Count wins and ties of each unit; comparisons without any verdict are left out."""
     judged = ~np.isnan(table.labels)
     used = [u for u, row in zip(table.units, judged, strict=True) if row.any()]
     systems = tuple(sorted({s for u in used for s in (u.first, u.second)}))
