@@ -157,7 +157,8 @@ TEXTS: Final = {
     "memory.tmx": (
         '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4"><header creationtool="x" '
         'creationtoolversion="1" segtype="sentence" o-tmf="x" adminlang="en" srclang="en" '
-        'datatype="plaintext"/><body><tu tuid="1"><tuv xml:lang="en"><seg>A sofa</seg></tuv><tuv xml:lang="de"><seg>Ein Sofa</seg>'
+        'datatype="plaintext"/>'
+        '<body><tu tuid="1"><tuv xml:lang="en"><seg>A sofa</seg></tuv><tuv xml:lang="de"><seg>Ein Sofa</seg>'
         "</tuv></tu></body></tmx>\n"
     ),
     "words.po": (
@@ -335,7 +336,7 @@ def results() -> Iterator[Case]:  # noqa: PLR0915 (a list)
     yield case("trace runs/gemba-mqm --segment 2 --system Cedar --lp en-de", MQM)
     for judge in (*JUDGES, "chrf"):
         model = " --model builtin/rules" * (judge != "chrf")
-        yield case(f"forecast {judge} test_set.jsonl{model}")
+        yield case(f"forecast {judge} few.jsonl{model}")
     for what in (
         "judges",
         "metrics",
