@@ -18,6 +18,8 @@ MOST: Final = 800
 VARIES: Final = frozenset({"times", "secret", "seconds", "time", "version", "ends_at", "concurrency"})
 """Keys left out wherever they stand: the clock's, a run's own secret, and the version."""
 LIST_KEY, TEXT_KEY = "a list of", "a text of"
+_DRAWN: Final = re.compile(r"(<</?[\w -]+ )[0-9a-f]{16}(>>)")
+"""The digits of the markers around texts, which a run draws for itself."""
 _VERSION: Final = re.compile(r"version:[^|\s\"']+")
 
 
@@ -28,7 +30,7 @@ def normal(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [normal(one) for one in value]
     if isinstance(value, str):
-        return _VERSION.sub("version:_", value)
+        return _DRAWN.sub(r"\1_\2", _VERSION.sub("version:_", value))
     return value
 
 
