@@ -35,6 +35,9 @@ _FORMAT_MODULES: Final[Mapping[str, str]] = {
     "pearmut": "pearmut_submissions",
     "pearmut-campaign": "pearmut",
     "csv": "csv_texts",
+    "comet": "plain_scores",
+    "score-table": "plain_scores",
+    "score-lines": "plain_scores",
 }
 """Formats whose module in `data/` has another name."""
 
@@ -56,7 +59,7 @@ _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         "localisation",
     ),
     "Judges in detail": ("judges-himate", "judges-m-mad", "judges-rate", "judges-fire", "ensemble"),
-    "Whom to trust": ("meta", "measures", "spans", "pairs", "significance", "reproduce"),
+    "Whom to trust": ("meta", "measures", "spans", "pairs", "significance", "coverage", "reproduce"),
     "Decide": ("gate", "thresholds"),
     "People": ("campaigns", "annotate", "campaign-analysis", "campaign-measures", "campaign-security"),
     "Benchmarks of your own": ("curate", "formats"),

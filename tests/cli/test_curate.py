@@ -60,7 +60,7 @@ def test_listed_pairs_that_are_not_judged_are_told(capsys: pytest.CaptureFixture
     line = '{"lp": "en-de", "segment": "%s", "systems": ["Alder", "Birch"]}\n'
     Path("pairs.jsonl").write_text(line % "1" + line % "elsewhere")
     assert call("run", "direct-rank", SET, "--pairs-file", "pairs.jsonl", "--out", "run") == 0
-    assert "1 of 2 pairs are of segments or systems that are not judged" in capsys.readouterr().err
+    assert "1 of 2 pairs is of segments or systems that are not judged" in capsys.readouterr().err
     assert len(read_run("run").records) == 1
 
 

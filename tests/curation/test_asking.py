@@ -34,6 +34,8 @@ BAD: list[str] = [
     json.dumps(HARD | {"offensive": "no"}),
     json.dumps(HARD | {"reasons": None}),
     json.dumps(HARD | {"score": 3}),
+    json.dumps(HARD | {"scale": "1 to 100"}),
+    json.dumps(HARD | {"note": "I cannot judge this text."}),
     json.dumps(HARD) + json.dumps(HARD),
     "[" + json.dumps(HARD) + "]",
 ]
@@ -128,7 +130,7 @@ def test_candidates_are_drawn_apart_and_become_systems(server: Server, tmp_path:
         ('{"translation": " \\n "}', "empty"),
         ("", "empty"),
         ('{"translation": null}', "schema"),
-        ('{"translation": "x", "note": "y"}', "schema"),
+        ('{"translation": "x", "note": "I cannot translate this text."}', "refused"),
         ("Hier ist die Übersetzung: Satz", "parse"),
         ("I'm sorry, but I can't help with that.", "refused"),
     ],
@@ -142,6 +144,12 @@ def test_a_failed_translation_is_absent_and_never_an_empty_text(
     assert [failure.reason for failure in gathered.failures] == [reason]
     made = with_translations(test_set, gathered.found, ["m"])
     assert dict(made.segments[0].translations) == dict(test_set.segments[0].translations)
+
+
+def test_a_translation_with_a_note_beside_it_is_read_without_the_note(server: Server, tmp_path: Path) -> None:
+    server.answer = lambda payload: '{"translation": "x", "note": "y"}'
+    gathered = put(AskTranslation(), blank(sources("One"), ["m"]), tmp_path / "run", server)
+    assert ([*gathered.found.values()], gathered.failures) == (["x"], ())
 
 
 def test_one_failed_candidate_costs_the_others_nothing(server: Server, tmp_path: Path) -> None:

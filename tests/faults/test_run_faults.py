@@ -68,7 +68,7 @@ FAILED = {
     "two objects": "ambiguous",
     "duplicate keys": "ambiguous",
     "missing key": "schema",
-    "extra key": "schema",
+    "extra key": "ambiguous",
     "unknown severity": "label",
 }
 

@@ -42,15 +42,16 @@ async def test_one_order_without_an_answer_is_no_verdict() -> None:
         ("A", "schema"),
         ("The first translation is better.", "parse"),
         ("I'm sorry, but I can't help with that.", "refused"),
-        (says("a"), "label"),
         (says("C"), "label"),
         (says("A or B"), "label"),
         ('{"analysis": "A", "result": null}', "label"),
         ('{"analysis": "A", "result": ["A"]}', "label"),
         ('{"result": "A"}', "schema"),
-        ('{"analysis": "", "result": "A"}', "schema"),
-        ('{"analysis": {"x": "y"}, "result": "A"}', "schema"),
-        ('{"analysis": "A", "result": "A", "score": 1}', "schema"),
+        ('{"analysis": "", "result": "E"}', "schema"),
+        ('{"analysis": "-", "result": "E"}', "schema"),
+        ('{"analysis": {}, "result": "A"}', "schema"),
+        ('{"analysis": {"x": 1}, "result": "A"}', "schema"),
+        ('{"analysis": "A is closer.", "result": "A", "winner": "B"}', "ambiguous"),
     ],
 )
 async def test_what_is_no_verdict_is_a_failure(reply: str, reason: str) -> None:
@@ -58,6 +59,24 @@ async def test_what_is_no_verdict_is_a_failure(reply: str, reason: str) -> None:
     assert isinstance(found, AnswerError)
     if reply != "A":
         assert found.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("reply", "rationale"),
+    [
+        (says("a"), "A is closer."),
+        (says("Translation A."), "A is closer."),
+        ('{"analysis": "", "result": "A"}', None),
+        ('{"analysis": {"x": "y"}, "result": "A"}', "x: y"),
+        ('{"analysis": "A is closer.", "result": "A", "score": 1}', "A is closer."),
+    ],
+)
+async def test_a_verdict_that_is_meant_beyond_doubt_is_read_and_flagged(
+    reply: str, rationale: str | None
+) -> None:
+    (found,) = await DirectRank(profile="paper").compare(pair(), Script(reply))
+    assert isinstance(found, Preference)
+    assert (found.verdict, found.flags, found.rationale) == ("A", ("normalised",), rationale)
 
 
 async def test_a_cut_answer_is_truncated() -> None:

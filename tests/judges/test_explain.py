@@ -54,7 +54,6 @@ async def test_every_error_comes_with_its_note(name: str) -> None:
         {key: value for key, value in ERROR.items() if key != "note"},
         {**ERROR, "note": None},
         {**ERROR, "note": " "},
-        {**ERROR, "why": "twice"},
     ],
 )
 async def test_an_error_without_its_note_is_refused(name: str, error: dict[str, object]) -> None:
@@ -64,9 +63,24 @@ async def test_an_error_without_its_note_is_refused(name: str, error: dict[str, 
 
 
 @pytest.mark.parametrize("name", JUDGES)
-async def test_a_note_that_nobody_asked_for_is_refused(name: str) -> None:
-    with pytest.raises(AnswerError, match="schema"):
-        await load_judge(name).annotate(subject(), replies(name, REPLY))
+@pytest.mark.parametrize(
+    ("settings", "error", "note"),
+    [({}, ERROR, ""), ({"explain-in": "fr"}, {**ERROR, "why": "twice"}, ERROR["note"])],
+)
+async def test_what_nobody_asked_for_is_dropped_and_flagged(
+    name: str, settings: dict[str, str], error: dict[str, str], note: str
+) -> None:
+    ask = replies(name, json.dumps({"errors": [error]}))
+    annotation = await load_judge(name, settings=settings).annotate(subject(), ask)
+    assert [(span.text, span.note) for span in annotation.spans] == [("die die", note)]
+    assert "normalised" in annotation.flags
+
+
+@pytest.mark.parametrize("name", JUDGES)
+async def test_a_note_that_nobody_asked_for_and_that_declines_is_refused(name: str) -> None:
+    declines = json.dumps({"errors": [{**ERROR, "note": "I'm sorry, but I can't help with that."}]})
+    with pytest.raises(AnswerError, match="refused"):
+        await load_judge(name).annotate(subject(), replies(name, declines))
 
 
 async def test_the_second_step_is_shown_the_notes() -> None:

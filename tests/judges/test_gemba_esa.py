@@ -34,7 +34,7 @@ async def test_the_papers_form_gives_the_same() -> None:
 
 
 async def test_the_second_question_shows_the_texts_and_the_errors_as_they_were_read() -> None:
-    ask = Script(f"Well: {VALID['errors-json']}", '{"rating": 60}')
+    ask = Script(f"Answer: {VALID['errors-json']}", '{"rating": 60}')
     await GembaEsa().annotate(subject(), ask)
     first, second = ask.asked
     assert (first.about.stage, first.about.wants) == ("errors", "errors")
@@ -74,7 +74,7 @@ async def test_without_a_second_step_there_is_no_annotation() -> None:
 
 
 async def test_flags_of_both_steps_are_kept_once() -> None:
-    ask = Script(f"a {VALID['errors-json']}".replace("die die", "das da"), 'b {"rating": 60}')
+    ask = Script(f"Answer: {VALID['errors-json']}".replace("die die", "das da"), 'Answer: {"rating": 60}')
     annotation = await GembaEsa().annotate(subject(), ask)
     assert annotation.flags == ("extracted", "span_unmatched")
 

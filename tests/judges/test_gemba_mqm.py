@@ -13,7 +13,7 @@ CRITICAL_LAST = (
     '{"errors": [{"span": "die die", "category": "fluency/grammar", "severity": "minor", '
     '"side": "translation"},'
     ' {"span": "calmly", "category": "accuracy/omission", "severity": "major", "side": "source"},'
-    ' {"span": "Katze", "category": "mistranslation", "severity": "critical", "side": "translation"}]}'
+    ' {"span": "Katze", "category": "accuracy/mistranslation", "severity": "critical", "side": "translation"}]}'
 )
 
 
@@ -26,7 +26,6 @@ async def test_errors_become_spans_in_their_places_the_most_severe_first() -> No
             text="Katze",
             severity="critical",
             category="accuracy/mistranslation",
-            label="mistranslation",
         ),
         ErrorSpan(
             start=41, end=47, text="calmly", severity="major", category="accuracy/omission", side="source"
@@ -41,7 +40,7 @@ async def test_errors_become_spans_in_their_places_the_most_severe_first() -> No
 
 async def test_headings_are_read_into_the_same_spans_as_json() -> None:
     text = (
-        'Critical:\nmistranslation - "Katze"\nMajor:\naccuracy/omission - "calmly"\n'
+        'Critical:\naccuracy/mistranslation - "Katze"\nMajor:\naccuracy/omission - "calmly"\n'
         'Minor:\nfluency/grammar - "die die"'
     )
     paper = await GembaMqm(profile="paper").annotate(subject(), Script(text))
@@ -68,14 +67,20 @@ async def test_a_clean_translation_is_said_to_be_clean_and_has_no_spans(profile:
     [
         (f"```json\n{CRITICAL_LAST}\n```", ("extracted",)),
         (CRITICAL_LAST.replace("},", "}"), ("repaired",)),
+        (CRITICAL_LAST.replace("accuracy/mis", "mis"), ("normalised",)),
         (CRITICAL_LAST.replace("calmly", "slowly"), ("span_unmatched",)),
-        (f"Here: {CRITICAL_LAST}".replace("calmly", "slowly"), ("extracted", "span_unmatched")),
+        (f"Answer: {CRITICAL_LAST}".replace("calmly", "slowly"), ("extracted", "span_unmatched")),
     ],
 )
 async def test_what_was_not_quite_right_is_flagged(text: str, flags: tuple[str, ...]) -> None:
     annotation = await GembaMqm().annotate(subject(), Script(text))
     assert annotation.flags == flags
     assert len(annotation.spans) == 3
+
+
+async def test_a_list_of_errors_within_a_sentence_is_refused() -> None:
+    with pytest.raises(AnswerError, match="stands within a sentence"):
+        await GembaMqm().annotate(subject(), Script(f"What you want is {CRITICAL_LAST}"))
 
 
 async def test_mending_that_leaves_a_quotation_without_a_place_is_refused() -> None:

@@ -129,7 +129,7 @@ async def test_an_endpoint_of_ones_own_is_asked_by_post(monkeypatch: pytest.Monk
         Snippet(title="", text="b"),
     )
     assert server.asked == [{"method": "POST", "path": "/find", "query": "夺笋", "recency": 30, "count": 8}]
-    assert server.headers[0]["Authorization"] == "Bearer canary-123"
+    assert server.headers[0]["Authorization"] == "Bearer canary-4f1d9b7c2e8a6053"
 
 
 @pytest.mark.parametrize(

@@ -342,7 +342,7 @@ def test_an_engine_that_is_away_leaves_the_run_going(
 
 def test_a_flaky_server_changes_no_record(server: Server, tmp_path: Path) -> None:
     undisturbed = judge(server, small(1), tmp_path / "undisturbed")
-    faults = iter(["500", "empty", "html", "reset", "content null"] * 2)
+    faults = iter(["500", "empty", "html", "reset", "429 soon"] * 2)
     server.play = lambda number: next(faults, tooled) if number % 3 == 1 else tooled
     disturbed = judge(server, small(1), tmp_path / "disturbed")
     assert disturbed.records == undisturbed.records

@@ -23,6 +23,7 @@ from adjudge.curation.asking import SourceQuestion
 from adjudge.errors import AnswerError
 from adjudge.judges._fields import object_schema, read_whole_number
 from adjudge.judges._json import read_object
+from adjudge.judges._rating import check_scale
 from adjudge.judges._read import shown
 from adjudge.judges._subject import judged_texts
 
@@ -85,13 +86,15 @@ def read_difficulty(reply: Reply, subject: Subject) -> Difficulty:
     """Read the answer.
 
     Raises:
-        AnswerError: anything but the object that was asked for.
+        AnswerError: anything but the object that was asked for; ambiguous where another number stands beside it.
     """
-    value = answer = read_object(reply, judged=judged_texts(subject), keys=_KEYS).value
+    reading = read_object(reply, judged=judged_texts(subject), keys=_KEYS)
+    value = answer = reading.value
     reasons, personal, offensive = (answer[key] for key in _KEYS[:3])
     if not isinstance(reasons, str) or not isinstance(personal, bool) or not isinstance(offensive, bool):
         raise AnswerError(
             "schema", f"wanted reasons in words, personal and offensive true or false: {shown(value)}"
         )
     score = read_whole_number(answer["difficulty"], LOWEST, HIGHEST, "the difficulty")
+    check_scale(score, reading.dropped, HIGHEST)
     return Difficulty(score=score, reasons=reasons.strip(), personal=personal, offensive=offensive)
