@@ -13,7 +13,8 @@ CRITICAL_LAST = (
     '{"errors": [{"span": "die die", "category": "fluency/grammar", "severity": "minor", '
     '"side": "translation"},'
     ' {"span": "calmly", "category": "accuracy/omission", "severity": "major", "side": "source"},'
-    ' {"span": "Katze", "category": "accuracy/mistranslation", "severity": "critical", "side": "translation"}]}'
+    ' {"span": "Katze", "category": "accuracy/mistranslation", "severity": "critical", '
+    '"side": "translation"}]}'
 )
 
 

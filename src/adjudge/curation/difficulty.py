@@ -86,7 +86,7 @@ def read_difficulty(reply: Reply, subject: Subject) -> Difficulty:
     """Read the answer.
 
     Raises:
-        AnswerError: anything but the object that was asked for; ambiguous where another number stands beside it.
+        AnswerError: anything but the object that was asked for; ambiguous for another number beside it.
     """
     reading = read_object(reply, judged=judged_texts(subject), keys=_KEYS)
     value = answer = reading.value

@@ -19,10 +19,11 @@ Differs  1. Tools are the model's own tool calls where it has them, with the rea
          5. A tool that fails (no reply, an unreadable one, an engine that is away) is an error result of its
             turn, flagged `tool_failed`; the paper names it as its limitation that the evaluation starts anew.
             The result is the same whatever the reason, so that a stored run repeats.
-         6. A comparison that is refused or cannot be read is such a failure, and leaves the score where it is,
+         6. A comparison that is refused or cannot be read is such a failure and leaves the score as it is,
             flagged `comparison_failed` and, with the reason, `comparison_failed@refused`; the code takes it
-            for a tie, which moves the score. Moves are the paper's from the tentative score; moves=code (profile code) are from the
-            anchor's score, and only from its wrong side. Of two anchors equally near the lower one is taken.
+            for a tie, which moves the score. Moves are the paper's from the tentative score; moves=code
+            (profile code) are from the anchor's score, and only from its wrong side. Of two
+            anchors equally near the lower one is taken.
          7. The rules that can be kept are kept, not only told: a query is put once for a source, a score
             compared once, synthetic anchors are taken with the first comparison of a source and fill the
             scores that no finished translation has. The code tells the model, and believes it.
@@ -31,9 +32,9 @@ Differs  1. Tools are the model's own tool calls where it has them, with the rea
          9. scale=0-100 puts the same scale in hundredths: a step of a comparison is 25. Scores are the core
             agent's, halves and all; wrong spans inform it and stay in the trace, for they have no severity.
         10. without=search, compare or both are the paper's ablations. A failed system does not fail others.
-        11. An answer is the whole reply, or stands in a known wrapper (`extracted`); sentences without a number
-            may follow an evaluation behind a line break, unless its score is an end of the scale. Fields that
-            nobody asked for are dropped (`normalised`), unless one of them is another number or declines.
+        11. An answer is the whole reply, or stands in a known wrapper (`extracted`); sentences without a
+            number may follow an evaluation behind a line break, unless its score is an end of the scale.
+            Fields that nobody asked for are dropped, unless one of them is another number or declines.
 """
 
 from __future__ import annotations
