@@ -68,12 +68,13 @@ def root_name(raw: bytes) -> str | None:
 
 def _readable(raw: bytes) -> str:
     """Names and signs of a file in any usual encoding, as far as the root, its byte-order mark taken off."""
-    for end in (_HEAD, len(raw)):
-        text = raw[:end].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe").decode("latin-1")
-        found = _ROOT.match(text)
-        if found and found.end() < len(text):
-            break
-    return text
+    head = _plain(raw[:_HEAD])
+    found = _ROOT.match(head)
+    return head if found and found.end() < len(head) else _plain(raw)
+
+
+def _plain(raw: bytes) -> str:
+    return raw.replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe").decode("latin-1")
 
 
 def check_type(raw: bytes, path: Path) -> None:
