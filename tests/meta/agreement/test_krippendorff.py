@@ -73,31 +73,6 @@ def test_the_interval_holds_the_value() -> None:
     assert found.interval.low < found.value <= found.interval.high <= 1
 
 
-def by_coincidences(labels: list[list[int]], level: Level) -> float | None:
-    """The definition, by pairs: each unit's pairs weigh 1 / (m - 1)."""
-    units = [unit for unit in labels if len(unit) > 1]
-    every = [value for unit in units for value in unit]
-
-    def difference(a: int, b: int) -> float:
-        if level == "nominal":
-            return float(a != b)
-        if level == "interval":
-            return float(a - b) ** 2
-        low, high = min(a, b), max(a, b)
-        between = sum(low <= value <= high for value in every)
-        return (between - (every.count(a) + every.count(b)) / 2) ** 2
-
-    observed = sum(difference(a, b) / (len(unit) - 1) for unit in units for a, b in permutations(unit, 2))
-    expected = sum(difference(a, b) for a, b in permutations(every, 2)) / max(len(every) - 1, 1)
-    return 1 - observed / expected if expected else None
-
-
-@given(st.lists(st.lists(st.integers(-3, 3), max_size=4), min_size=1, max_size=8), st.sampled_from(LEVELS))
-def test_sums_of_squares_give_what_all_pairs_give(units: list[list[int]], level: Level) -> None:
-    labels = np.array([[*unit, *[X] * (4 - len(unit))] for unit in units], dtype=float)
-    assert krippendorff_alpha(labels, level).value == pytest.approx(by_coincidences(units, level))
-
-
 def test_many_values_that_all_differ_need_no_matrix_of_values() -> None:
     """A matrix of 60,000 by 60,000 values would need 29 GB."""
     first = np.arange(30_000.0)
