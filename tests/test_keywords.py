@@ -29,16 +29,10 @@ NOT_IN_PYTHON = {
 """Options that no function needs, with the reason."""
 
 NOT_OF = {
-    "score": {
-        "test-set": "records and runs carry their texts; a test set is read with them by `adjudge.load`"
-    },
     "rank": {
-        "test-set": "as of score",
         "p-values": "it is of the printed table: a `Ranking` has the `p_values` of all pairs, always",
     },
     "gate": {"range": "`scale`, a pair of numbers: `range` is a function of Python's own"},
-    "compare": {"test-set": "as of score"},
-    "bias": {"test-set": "a run carries its texts; records have none, and then lengths are unknown"},
     "spans": {
         "confusion": "another result: `adjudge.meta.spans.confusion.severity_confusion`",
         "error-free": "another result: `adjudge.meta.spans.error_free.error_free`",

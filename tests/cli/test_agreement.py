@@ -217,3 +217,16 @@ def test_two_raters_of_wmt23_agree_as_scipy_says(
     assert found["Pearson", two] == pytest.approx(0.448, abs=5e-4)
     assert {row["n"] for row in data["rows"]} == {288, 18}
     assert read_score_file(folder / "zh-en.mqm.seg.score").values.shape[0] >= 16
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_bar_on_a_terminal_says_how_far_it_is(
+    is_terminal: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = write(tmp_path / "people.jsonl", [r for p in "pqr" for r in verdicts(p, "AABBE")])
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal)
+    code, _, err = run(capsys, people, "--resamples", "5", "--format", "json")
+    assert code == 0
+    assert ("100%" in err) == is_terminal
+    assert bool(err) == is_terminal

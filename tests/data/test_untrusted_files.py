@@ -10,6 +10,7 @@ import pytest
 
 from adjudge.data import xlsx
 from adjudge.data.load import load
+from adjudge.data.xml_files import root_name
 from adjudge.errors import DataError, UsageError
 
 UNIT = "<trans-unit id='1'><source>{}</source></trans-unit>"
@@ -33,6 +34,19 @@ def test_a_document_type_that_declares_anything_is_refused(tmp_path: Path, name:
     path.write_bytes(DECLARED[name].encode(encoding))
     with pytest.raises(DataError, match="a document type that declares something"):
         load(path, form="xliff")
+
+
+def test_a_document_type_behind_much_else_is_refused(tmp_path: Path) -> None:
+    (path := tmp_path / "x.xlf").write_text(f"<!-- {'x' * 100_000} -->" + DECLARED["quoted"])
+    with pytest.raises(DataError, match="document type"):
+        load(path, form="xliff")
+
+
+def test_the_root_behind_much_else_is_found(tmp_path: Path) -> None:
+    for size in (10, 65_530, 65_536, 200_000):
+        (path := tmp_path / "x.xlf").write_text(f"<!--{'x' * size}-->" + BODY.format(UNIT.format("a")))
+        assert root_name(path.read_bytes()) == "xliff"
+        assert len(load(path)) == 1
 
 
 def test_entities_hidden_by_an_odd_encoding_are_refused_as_well(tmp_path: Path) -> None:

@@ -3,14 +3,19 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 import adjudge
+from adjudge.core.annotation import Annotation, ErrorSpan
+from adjudge.core.segment import Segment, TestSet
+from adjudge.data.jsonl import write_test_set
+from adjudge.data.mtme_ratings import write_ratings
 from adjudge.errors import DataWarning, UsageError
+from adjudge.meta.judgements import read_judgements
 from tests.cli.calling import Asked
-from tests.meta.folders import write_folder, write_scores
+from tests.meta.folders import SYSTEMS, write_folder, write_scores
 
 A = [0.9, 0.7, 0.5, 0.4, 0.6, 0.8]
 B = [0.1, 0.2, 0.4, 0.3, 0.5, 0.2]
@@ -62,6 +67,88 @@ def test_a_file_is_read_alike_by_the_command_and_by_python(
     verdict = adjudge.gate(path, systems=["B", "A"], margin=0.1, lp=lp).verdict
     assert verdict == Asked(capsys, *gate).json["verdict"]
     assert len(adjudge.bias(path, lp=lp, resamples=0).rows) == 1
+
+
+TEXTS = TestSet(
+    name="texts",
+    segments=tuple(
+        Segment(
+            segment=f"s{n}",
+            lp="en-de",
+            source="one two",
+            translations={"A": "eins zwei", "B": "eins zwei drei"},
+            domain="news" if n < 20 else "chat",
+        )
+        for n in range(40)
+    ),
+)
+
+
+def ratings(folder: Path) -> Path:
+    """Ratings without ids; B is worse."""
+    severities: list[tuple[str, Literal["minor", "major"]]] = [("A", "minor"), ("B", "major")]
+    judged = [
+        Annotation(
+            lp="en-de",
+            segment=segment.segment,
+            system=system,
+            annotator="mqm",
+            protocol="mqm",
+            spans=(ErrorSpan(severity=severity, start=0, end=4, text="eins", category="accuracy"),),
+        )
+        for segment in TEXTS
+        for system, severity in severities
+    ]
+    write_ratings(path := folder / "people.seg.rating", judged, TEXTS)
+    write_test_set(folder / "texts.jsonl", TEXTS)
+    return path
+
+
+@pytest.mark.parametrize("texts", ["path", "set"])
+def test_ratings_outside_of_their_folder_are_read_with_the_texts_given(texts: str, tmp_path: Path) -> None:
+    path = ratings(tmp_path)
+    known = TEXTS if texts == "set" else tmp_path / "texts.jsonl"
+    with pytest.raises(UsageError, match="--test-set"):
+        adjudge.score(path)
+    assert {s.system: s.score for s in adjudge.score(path, test_set=known).systems} == {"A": -1, "B": -5}
+    assert [s.system for s in adjudge.rank(path, test_set=known).systems] == ["A", "B"]
+    found = adjudge.compare(path, systems=("A", "B"), test_set=known, resamples=10)
+    assert found.whole.difference.value == 4
+    assert [s.name for s in found.strata if s.kind == "domain"] == ["news", "chat"]
+    (row,) = adjudge.bias(path, test_set=known, resamples=0).rows
+    assert row.length is not None
+
+
+def test_records_have_lengths_with_the_texts_given(tmp_path: Path) -> None:
+    records = read_judgements(ratings(tmp_path), texts=TEXTS)
+    assert adjudge.bias(records, resamples=0).rows[0].length is None
+    assert adjudge.bias(records, test_set=TEXTS, resamples=0).rows[0].length is not None
+
+
+@pytest.mark.parametrize("function", [adjudge.score, adjudge.rank])
+def test_texts_are_refused_where_records_have_their_ids(function: Any, tmp_path: Path) -> None:
+    records = read_judgements(ratings(tmp_path), texts=TEXTS)
+    with pytest.raises(UsageError, match="test_set is for the path of ratings without ids"):
+        function(records, test_set=TEXTS)
+    with pytest.raises(UsageError, match="test_set"):
+        function(tmp_path, gold="mqm", test_set=TEXTS)
+
+
+def test_scores_in_their_test_set_are_compared_by_its_domains_in_python(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_folder(tmp_path / "set")
+    for name in ("sources/en-de.txt", "references/en-de.refA.txt", "documents/en-de.docs"):
+        rows = (folder / name).read_text().splitlines(keepends=True)
+        (folder / name).write_text("".join(row for row in rows for _ in range(20)))
+    for system in SYSTEMS:
+        (folder / f"system-outputs/en-de/{system}.txt").write_text("x\n" * 80)
+    scores = {name: [n % k for n in range(80)] for k, name in enumerate(("A", "B", "C"), start=5)}
+    path = write_scores(folder / "metric-scores/en-de/COMET-refA.seg.score", scores)
+    asked = Asked(capsys, "compare", path, "A", "B", "--format", "json").json
+    found = adjudge.compare(path, systems=("A", "B"))
+    assert [(s.kind, s.name) for s in found.strata] == [(s["kind"], s["name"]) for s in asked["strata"]]
+    assert {s.name for s in found.strata} >= {"news", "chat"}
 
 
 def test_numbers_alone_are_compared_as_one_metric_of_two_systems(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from adjudge.cli.options import IntervalDrawsOption, LpOption, SeedOption, existing
-from adjudge.cli.output import FormatOption, is_for_people, print_result
+from adjudge.cli.output import FormatOption, is_for_people, print_result, progress_bar
 from adjudge.cli.scorable import TextsOption, read_source
 
 __all__ = ["command"]
@@ -69,6 +69,7 @@ def command(
         epsilon=epsilon,
         draws=Draws(resamples=resamples, seed=seed),
     )
-    found = find_agreement(people, judges, settings)
+    with progress_bar("agreement") as progress:
+        found = find_agreement(people, judges, settings, progress=progress)
     table = agreement_table(found, exact=not is_for_people(form))
     print_result(form, table, agreement_data(found), table.notes)

@@ -6,7 +6,8 @@ Texts and names come from others, and a terminal obeys what stands in them: it i
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Annotated, Final
 
 import typer
@@ -14,7 +15,7 @@ import typer
 from adjudge.report.invisible import name_invisible
 from adjudge.report.tables import Table, TableFormat, render_table
 
-__all__ = ["FormatOption", "is_for_people", "print_note", "print_result", "print_text"]
+__all__ = ["FormatOption", "is_for_people", "print_note", "print_result", "print_text", "progress_bar"]
 
 FormatOption = Annotated[TableFormat, typer.Option("--format", help="How to print the result.")]
 
@@ -57,3 +58,24 @@ def print_text(text: str) -> None:
 def print_note(text: str) -> None:
     """Tell a person something that is not the result."""
     print(name_invisible(text), file=sys.stderr)
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Show a bar on standard error while something is computed; nothing where that is no terminal.
+
+    Args:
+        what: is computed.
+
+    Yields:
+        A function that takes how many steps are done and how many there are; None where nothing is shown.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -38,6 +38,8 @@ class _Piece(NamedTuple):
 
 def plain_text(element: Element) -> str:
     """Text of an element, with placeholders for its inline tags."""
+    if not len(element):
+        return element.text or ""
     return "".join(piece.text for piece in _pieces(element))
 
 

@@ -89,8 +89,9 @@ def read_units(file: XmlFile, lp: str | None = None) -> tuple[list[Unit], int]:
     kept_out = 0
     for prefix, document, element in _files(file):
         pair = _lp_of_file(file, element, lp)
-        for number, holder in enumerate(_holders(element, is_2=is_version_2(file)), start=1):
-            if _inherited(holder, "translate") == "no":
+        holders = _holders(element, is_2=is_version_2(file), inherited=file.root.get("translate", ""))
+        for number, (holder, translate) in enumerate(holders, start=1):
+            if translate == "no":
                 kept_out += 1
                 continue
             place = Segment(
@@ -117,23 +118,16 @@ def _files(file: XmlFile) -> Iterator[tuple[str, str, Element]]:
         yield (f"{document}/" if len(elements) > 1 else ""), document, element
 
 
-def _holders(element: Element, *, is_2: bool) -> Iterator[Element]:
-    """Units of a file in order, at any depth of its groups."""
+def _holders(element: Element, *, is_2: bool, inherited: str = "") -> Iterator[tuple[Element, str]]:
+    """Units of a file in order, at any depth of its groups, with what `translate` says of each."""
     wanted = "unit" if is_2 else "trans-unit"
+    around = element.get("translate", inherited)
     for child in element:
-        if local_name(child) == wanted:
-            yield child
-        elif local_name(child) in {"body", "group"}:
-            yield from _holders(child, is_2=is_2)
-
-
-def _inherited(element: Element, key: str) -> str:
-    """An attribute of an element, or of the nearest one around it that has it."""
-    while element is not None:
-        if element.get(key) is not None:
-            return str(element.get(key))
-        element = element.getparent()
-    return ""
+        name = local_name(child)
+        if name == wanted:
+            yield child, child.get("translate", around)
+        elif name in {"body", "group"}:
+            yield from _holders(child, is_2=is_2, inherited=around)
 
 
 def _lp_of_file(file: XmlFile, element: Element, lp: str | None) -> str:
@@ -141,7 +135,7 @@ def _lp_of_file(file: XmlFile, element: Element, lp: str | None) -> str:
         return lp_of(file.root.get("srcLang"), file.root.get("trgLang"), lp, file.path)
     target = element.get("target-language")
     if target is None:
-        found = (t.get(LANG) for u in _holders(element, is_2=False) for t in children(u, "target"))
+        found = (t.get(LANG) for u, _ in _holders(element, is_2=False) for t in children(u, "target"))
         target = next(filter(None, found), None)
     return lp_of(element.get("source-language"), target, lp, file.path)
 

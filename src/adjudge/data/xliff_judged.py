@@ -15,12 +15,11 @@ from typing import Final
 
 from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Record
 from adjudge.core.segment import TestSet
-from adjudge.data.inline import plain_text
 from adjudge.data.its import confidence_of, label_of, severity_of
 from adjudge.data.xliff import SYSTEM, Unit, read_units, test_set_of
 from adjudge.data.xliff_marks import ISSUE, MT, RATING, Found, Issue, Marks, Number
 from adjudge.data.xliff_stated import keep_rating, keep_spans, read_stated
-from adjudge.data.xml_files import children, read_xml
+from adjudge.data.xml_files import read_xml
 
 __all__ = ["JudgedXliff", "read_judged_xliff"]
 
@@ -90,9 +89,8 @@ class _Reader:
         self._found = found
         self._path = path
         self._met = met
-        self._text = plain_text(unit.target)
-        source = next(children(unit.target.getparent(), "source"), None)
-        self._source = "" if source is None else plain_text(source)
+        self._text = unit.segment.translations[SYSTEM]
+        self._source = unit.segment.source
         self._segment = unit.segment
 
     def read(self) -> Iterator[Record]:

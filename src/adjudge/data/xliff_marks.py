@@ -30,7 +30,12 @@ _ENABLED: Final = "locQualityIssueEnabled"
 _REF: Final = "locQualityIssuesRef"
 _VOTE: Final = "locQualityRatingVote"
 _NUMBERS: Final = {MT: ("mtConfidence", 1), RATING: ("locQualityRatingScore", 100)}
-_MARKS: Final = tuple(its(name) for name in (*_PARTS, _REF, _VOTE, *(name for name, _ in _NUMBERS.values())))
+_MARKS: Final = frozenset(
+    its(name) for name in (*_PARTS, _REF, _VOTE, *(name for name, _ in _NUMBERS.values()))
+)
+_ANNOTATORS: Final = its("annotatorsRef")
+_CARRIED: Final = frozenset({*_MARKS, _ANNOTATORS, STATED})
+_PART_NAMES: Final = {part: its(part) for part in (*_PARTS, _ENABLED)}
 _ID: Final = "{http://www.w3.org/XML/1998/namespace}id"
 _DECIMAL: Final = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+", re.ASCII)
 
@@ -107,7 +112,7 @@ class Marks:
         return sum(
             e.get(its(_VOTE)) is not None or e not in self._read
             for e in self._file.tree.iter("*")
-            if any(key in e.attrib for key in _MARKS)
+            if not _MARKS.isdisjoint(e.keys())
         )
 
     def find(self, unit: Unit) -> Found:
@@ -117,9 +122,9 @@ class Marks:
             DataError: a number that is none, or beyond its range.
         """
         found = Found()
-        whole = 0, len(plain_text(unit.target))
         for element, side, place in self._carriers(unit):
             self._read.add(element)
+            whole = 0, len(plain_text(unit.target))
             if (raw := element.get(STATED)) is not None:
                 found.stated = Stated(raw, element.sourceline, _annotator(element, ISSUE))
                 place = None  # noqa: PLW2901 (a mark around all, since XLIFF 2 has no other place for it)
@@ -129,23 +134,25 @@ class Marks:
         return found
 
     def _carriers(self, unit: Unit) -> Iterator[tuple[Element, Side, tuple[int, int] | None]]:
-        """Elements that may say something, with the text that they are in and their place in it."""
+        """Elements that say something, with the text that they are in and their place in it."""
         parent = unit.target.getparent()
-        if parent is not unit.holder:
+        if parent is not unit.holder and _is_carrier(parent):
             yield parent, "translation", None
-        if parent is unit.holder or len(list(children(unit.holder, "segment"))) == 1:
+        is_alone = parent is unit.holder or len(list(children(unit.holder, "segment"))) == 1
+        if is_alone and _is_carrier(unit.holder):
             yield unit.holder, "translation", None
         sources: list[tuple[Element, Side]] = [(source, "source") for source in children(parent, "source")]
         for text, side in ((unit.target, "translation"), *sources[:1]):
-            at = places(text)
-            for element in text.iter("*"):
-                yield element, side, None if element is text else at.get(element)
+            if found := [element for element in text.iter("*") if _is_carrier(element)]:
+                at = places(text) if found != [text] else {}
+                for element in found:
+                    yield element, side, None if element is text else at.get(element)
 
     def _issues(self, element: Element, side: Side, place: tuple[int, int] | None) -> Iterator[Issue]:
         """Issues said at an element, or referred to from it."""
         annotator = _annotator(element, ISSUE)
-        if any(its(part) in element.attrib for part in _PARTS):
-            values = {part: element.get(its(part)) for part in (*_PARTS, _ENABLED)}
+        if any(_PART_NAMES[part] in element.attrib for part in _PARTS):
+            values = {part: element.get(name) for part, name in _PART_NAMES.items()}
             yield self._issue(element, values, (side, place, annotator))
         if (ref := element.get(its(_REF))) is not None:
             file, _, name = ref.partition("#")
@@ -177,7 +184,7 @@ class Marks:
                 found.numbers[category] = Number(value, _annotator(element, category))
             else:
                 found.parts += 1
-        named = annotator_of(element.get(its("annotatorsRef"), ""), ISSUE)
+        named = annotator_of(element.get(_ANNOTATORS, ""), ISSUE)
         found.has_annotator |= named is not None and is_whole
 
     def _number(self, element: Element, name: str, raw: str, high: int) -> float:
@@ -189,10 +196,15 @@ class Marks:
         return value
 
 
+def _is_carrier(element: Element) -> bool:
+    """Whether an element has an attribute that says something of a translation."""
+    return not _CARRIED.isdisjoint(element.keys())
+
+
 def _annotator(element: Element, category: str) -> str | None:
     """Who is named for a data category at an element, or at the nearest one around it."""
     while element is not None:
-        if (found := annotator_of(element.get(its("annotatorsRef"), ""), category)) is not None:
+        if (found := annotator_of(element.get(_ANNOTATORS, ""), category)) is not None:
             return found
         element = element.getparent()
     return None

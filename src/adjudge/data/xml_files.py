@@ -35,6 +35,7 @@ LANG: Final = "{http://www.w3.org/XML/1998/namespace}lang"
 
 _ASIDE: Final = r"(?>\s+|<\?.*?\?>|<!--.*?-->)*+"
 _TYPE: Final = r"""<!DOCTYPE(?>[^"'\[>]|"[^"]*"|'[^']*')*+"""
+_HEAD: Final = 1 << 16
 _DECLARING: Final = re.compile(_ASIDE + _TYPE + r"\[", re.DOTALL)
 _ROOT: Final = re.compile(rf"({_ASIDE}(?:{_TYPE}>{_ASIDE})?)<((?:[\w.-]+:)?([\w.-]+))", re.DOTALL)
 
@@ -66,7 +67,13 @@ def root_name(raw: bytes) -> str | None:
 
 
 def _readable(raw: bytes) -> str:
-    """Names and signs of a file in any usual encoding, its byte-order mark taken off."""
+    """Names and signs of a file in any usual encoding, as far as the root, its byte-order mark taken off."""
+    head = _plain(raw[:_HEAD])
+    found = _ROOT.match(head)
+    return head if found and found.end() < len(head) else _plain(raw)
+
+
+def _plain(raw: bytes) -> str:
     return raw.replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe").decode("latin-1")
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from adjudge.meta.comparing.replacing import Judged
     from adjudge.meta.comparing.two_systems import Place
 
+    Texts = TestSet | Path | str | None
+
 __all__ = [
     "domains_known",
     "domains_of",
@@ -31,8 +33,10 @@ __all__ = [
     "read_judgements",
     "read_scores",
     "read_source",
+    "refuse_texts",
     "takes_texts",
     "texts_of",
+    "with_texts",
 ]
 
 
@@ -42,7 +46,7 @@ def read_scores(
     weights: str | Weights | None,
     lp: str | None,
     criterion: str | None,
-    texts: Path | None = None,
+    texts: Texts = None,
 ) -> Scores:
     """Read a run or a file and score it.
 
@@ -57,15 +61,13 @@ def read_scores(
     return score(read_judgements(path, lp, texts), weights=weights, lp=lp, criterion=criterion)
 
 
-def read_judgements(
-    path: Path | str, lp: str | None = None, texts: Path | None = None
-) -> Run | Sequence[Record]:
+def read_judgements(path: Path | str, lp: str | None = None, texts: Texts = None) -> Run | Sequence[Record]:
     """Read a run or a file; a `DataWarning` says what is odd in it, or left out.
 
     Args:
         path: where it is; `-` for records on standard input.
         lp: language pair of a file that does not say its own.
-        texts: test set that ratings without ids are about.
+        texts: test set that ratings without ids are about, or its path.
 
     Raises:
         DataError: it is neither.
@@ -74,7 +76,7 @@ def read_judgements(
     from adjudge.core.language import canonical_lp
     from adjudge.data.convert import read_content
     from adjudge.data.formats import FORMATS, find_format
-    from adjudge.data.load import detect, load
+    from adjudge.data.load import detect
     from adjudge.data.mtme_ratings import find_test_set
     from adjudge.data.run_dir import read_run
     from adjudge.scoring.repeats import repeats_note, without_repeats
@@ -95,7 +97,7 @@ def read_judgements(
         if not (found := [*_read_segment_scores(path, lp)]):
             raise DataError("there is no score in this file: every line says None", path=path)
         return found
-    known = None if texts is None else load(texts, lp)
+    known = _loaded(texts, lp)
     content = read_content(path, form, lp=lp if kind.needs_lp else None, test_set=known)
     if content.records is None:
         raise DataError("this file holds texts and no judgements; give a run or records", path=path)
@@ -103,6 +105,12 @@ def read_judgements(
     for what in (*(f"{count:,} {what}" for what, count in content.met.items()), *repeats_note(repeated)):
         warnings.warn(f"{path}: {what}", DataWarning, stacklevel=3)
     return records
+
+
+def refuse_texts(texts: Texts) -> None:
+    """Raise `UsageError` if texts are given with runs, records or scores, which have their ids."""
+    if texts is not None:
+        raise UsageError("test_set is for the path of ratings without ids: leave it out with what was read")
 
 
 def takes_texts(path: Path) -> bool:
@@ -140,7 +148,7 @@ def domains_of(source: object) -> Iterator[tuple[Place, str]]:
 
 
 def domains_known(
-    judged: Sequence[Judged], paths: Sequence[Path], lp: str | None, texts: Path | None
+    judged: Sequence[object], paths: Sequence[Path], lp: str | None, texts: Texts
 ) -> dict[Place, str]:
     """Of segments: from the texts given, else from the runs, else from the test set a score file lies in.
 
@@ -148,28 +156,26 @@ def domains_known(
         judged: what was read.
         paths: where it lies.
         lp: language pair of the texts.
-        texts: test set; None where none was named.
+        texts: test set, or its path; None where none was named.
     """
-    from adjudge.data.load import load
     from adjudge.data.mtme_ratings import find_test_set
 
     if texts is None and (found := {place: name for each in judged for place, name in domains_of(each)}):
         return found
-    sets = map(find_test_set, paths) if texts is None else [load(texts, lp)]
+    sets = map(find_test_set, paths) if texts is None else [_loaded(texts, lp)]
     known = next((each for each in sets if each is not None), None)
     return {} if known is None else {(s.lp, s.segment): s.domain for s in known}
 
 
-def read_source(path: Path, lp: str | None, texts: Path | None) -> Source:
+def read_source(path: Path, lp: str | None, texts: Texts) -> Source:
     """Read a run or a file of any format that holds judgements, with the texts that they are about.
 
     Args:
         path: where it is.
         lp: keep one language pair.
-        texts: test set; else that of the run, or the one that a score file lies in.
+        texts: test set, or its path; else that of the run, or the one that a score file lies in.
     """
     from adjudge.core.language import canonical_lp
-    from adjudge.data.load import load
     from adjudge.data.mtme_ratings import find_test_set
     from adjudge.meta.agreement.sources import source_of
 
@@ -180,8 +186,22 @@ def read_source(path: Path, lp: str | None, texts: Path | None) -> Source:
         return source
     if texts is None:
         return replace(source, test_set=find_test_set(path) if is_bare else None)
+    return with_texts(source, lp, texts)
+
+
+def with_texts(source: Source, lp: str | None, texts: Texts) -> Source:
+    """Return a source with the texts given, unless it has its own or none are given."""
+    if source.test_set is not None or texts is None:
+        return source
     lps = {record.lp for record in source.records}
-    return replace(source, test_set=load(texts, lp=lps.pop() if len(lps) == 1 else lp))
+    return replace(source, test_set=_loaded(texts, lps.pop() if len(lps) == 1 else lp))
+
+
+def _loaded(texts: Texts, lp: str | None) -> TestSet | None:
+    """Return a test set as it is, or read it from its path."""
+    from adjudge.data.load import load
+
+    return load(texts, lp) if isinstance(texts, Path | str) else texts
 
 
 def _read_segment_scores(path: Path, lp: str | None) -> Iterator[Annotation]:

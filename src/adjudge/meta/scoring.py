@@ -9,17 +9,18 @@ from adjudge.core.annotation import Record
 from adjudge.core.keywords import checks_keywords
 from adjudge.core.run import Run
 from adjudge.core.score import Scores
+from adjudge.core.segment import TestSet
 from adjudge.core.typology import Weights
 from adjudge.errors import UsageError
 from adjudge.meta.comparing.compare import chosen_annotator, read_one_annotator
-from adjudge.meta.judgements import read_scores
+from adjudge.meta.judgements import read_scores, refuse_texts
 from adjudge.scoring.score import score as score_judged
 
 __all__ = ["score"]
 
 
 @checks_keywords()
-def score(
+def score(  # noqa: PLR0913 (what can be asked for; every one has its default)
     run_or_records: Run | Iterable[Record] | Path | str,
     *,
     weights: str | Weights | None = None,
@@ -27,6 +28,7 @@ def score(
     criterion: str | None = None,
     gold: str | None = None,
     metric: str | None = None,
+    test_set: TestSet | Path | str | None = None,
 ) -> Scores:
     """Score a run, records, or the path of whatever holds judgements; see `scoring.score.score`.
 
@@ -37,17 +39,25 @@ def score(
         criterion: of preferences.
         gold: of a test set: the gold, its own or a file, whose scores are wanted.
         metric: the same of a metric.
+        test_set: texts, or their path, that ratings without ids are about; for the path of such a file.
+
+    Raises:
+        DataError: nothing to score.
+        UsageError: an option that what is scored has no use for.
     """
     if gold is not None or metric is not None:
         if (
             not isinstance(run_or_records, str | Path)
             or criterion is not None
+            or test_set is not None
             or isinstance(weights, Weights)
         ):
             raise UsageError(
-                "gold or metric is of a test set: give its path, weights by name, and no criterion"
+                "gold or metric is of a test set: give its path, weights by name, "
+                "no criterion and no test_set"
             )
         return read_one_annotator(Path(str(run_or_records)), lp, *chosen_annotator(gold, metric), weights)[0]
     if isinstance(run_or_records, str | Path):
-        return read_scores(run_or_records, weights=weights, lp=lp, criterion=criterion)
+        return read_scores(run_or_records, weights=weights, lp=lp, criterion=criterion, texts=test_set)
+    refuse_texts(test_set)
     return score_judged(run_or_records, weights=weights, lp=lp, criterion=criterion)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
@@ -87,7 +87,11 @@ class AgreementSettings:
 
 
 def find_agreement(
-    people: Sequence[Source], judges: Sequence[Source], settings: AgreementSettings
+    people: Sequence[Source],
+    judges: Sequence[Source],
+    settings: AgreementSettings,
+    *,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Agreement:
     """Measure how people agree with each other, and judges with people.
 
@@ -101,6 +105,7 @@ def find_agreement(
         people: whose agreement is wanted.
         judges: compared with people, not with each other.
         settings: how.
+        progress: called after each group of measures with how many groups are done and how many there are.
 
     Raises:
         UsageError: preferences and scores are mixed, or there is one annotator only.
@@ -110,7 +115,12 @@ def find_agreement(
     if len(names) < 2 and not judges:
         raise UsageError(f"agreement needs two annotators or a judge; these are all by {', '.join(names)}")
     tables = _tables(apart, names, settings)
-    rows = [row for table in tables for row in (*_among(table, settings), *_of_judges(table, settings))]
+    groups = [group for table in tables for group in (*_among(table, settings), *_of_judges(table, settings))]
+    rows: list[AgreementRow] = []
+    for done, group in enumerate(groups, start=1):
+        rows += group
+        if progress is not None:
+            progress(done, len(groups))
     tests = {(table.criterion, judge): test for table in tables for judge, test in _tests(table, settings)}
     failed = sum(isinstance(r, Failure) for s in apart for r in s.records)
     notes = [_failed_note(failed)] if failed else []
@@ -174,40 +184,48 @@ def _tables(
     raise UsageError("some of these are preferences and others scores; --pairs makes pairs of the scores")
 
 
-def _among(table: LabelTable, settings: AgreementSettings) -> Iterator[AgreementRow]:
-    """Numbers of all people, then of each two of them."""
-    row = partial(AgreementRow, criterion=table.criterion)
+def _among(table: LabelTable, settings: AgreementSettings) -> Iterator[Iterator[AgreementRow]]:
+    """Groups of numbers, computed as they are asked for: of all people, then of each two of them."""
     draws = replace(settings.draws, groups=table.groups)
-    labels = table.labels_of(table.people)
     if len(table.people) > 1:
-        if table.grid is None:
-            yield row(measure="Fleiss kappa", between=ALL, result=fleiss_kappa(labels, draws))
-        levels = _LEVELS[table.grid is None] if table.is_on_one_scale(table.people) else ()
-        for level in levels:
-            found = krippendorff_alpha(labels, level, draws)
-            yield row(measure=f"Krippendorff alpha, {level}", between=ALL, result=found)
+        yield _of_all(table, draws)
     for two in combinations(table.people, 2):
-        for measure, result in _of_two(table, two, draws):
-            yield row(measure=measure, between=two, result=result)
+        yield _rows_of_two(table, two, draws)
 
 
-def _of_judges(table: LabelTable, settings: AgreementSettings) -> Iterator[AgreementRow]:
-    """Numbers of each judge with the majority, or with each person."""
-    row = partial(AgreementRow, criterion=table.criterion)
+def _of_judges(table: LabelTable, settings: AgreementSettings) -> Iterator[Iterator[AgreementRow]]:
+    """Groups of numbers, computed as they are asked for: of each judge with the majority, or each person."""
     draws = replace(settings.draws, groups=table.groups)
-    gold = table.labels_of(table.people)
     for judge in table.judges:
-        if table.grid is not None:
-            for person in table.people:
-                for measure, result in _of_two(table, (judge, person), draws):
-                    yield row(measure=measure, between=(judge, person), result=result)
-            continue
-        verdicts = table.labels_of([judge])[:, 0]
-        for share in percentage_agreement(verdicts, gold, table.people, draws):
-            between = (judge, share.against)
-            yield row(measure=f"agreement, {share.pairs}", between=between, result=share.agreement)
-        kappa = cohen_kappa(verdicts, majority(gold), draws)
-        yield row(measure="Cohen kappa", between=(judge, MAJORITY), result=kappa)
+        if table.grid is None:
+            yield _with_majority(table, judge, draws)
+        else:
+            yield from (_rows_of_two(table, (judge, person), draws) for person in table.people)
+
+
+def _of_all(table: LabelTable, draws: Draws) -> Iterator[AgreementRow]:
+    row = partial(AgreementRow, criterion=table.criterion, between=ALL)
+    labels = table.labels_of(table.people)
+    if table.grid is None:
+        yield row(measure="Fleiss kappa", result=fleiss_kappa(labels, draws))
+    for level in _LEVELS[table.grid is None] if table.is_on_one_scale(table.people) else ():
+        found = krippendorff_alpha(labels, level, draws)
+        yield row(measure=f"Krippendorff alpha, {level}", result=found)
+
+
+def _with_majority(table: LabelTable, judge: str, draws: Draws) -> Iterator[AgreementRow]:
+    row = partial(AgreementRow, criterion=table.criterion)
+    verdicts, gold = table.labels_of([judge])[:, 0], table.labels_of(table.people)
+    for share in percentage_agreement(verdicts, gold, table.people, draws):
+        between = (judge, share.against)
+        yield row(measure=f"agreement, {share.pairs}", between=between, result=share.agreement)
+    kappa = cohen_kappa(verdicts, majority(gold), draws)
+    yield row(measure="Cohen kappa", between=(judge, MAJORITY), result=kappa)
+
+
+def _rows_of_two(table: LabelTable, two: tuple[str, str], draws: Draws) -> Iterator[AgreementRow]:
+    for measure, result in _of_two(table, two, draws):
+        yield AgreementRow(criterion=table.criterion, measure=measure, between=two, result=result)
 
 
 def _of_two(table: LabelTable, two: Sequence[str], draws: Draws) -> Iterator[tuple[str, Result]]:

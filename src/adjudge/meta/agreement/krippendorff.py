@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adjudge.errors import UsageError
 from adjudge.meta.agreement.estimate import NO_INTERVAL, Draws, estimate
-from adjudge.meta.agreement.kappa import label_counts
 from adjudge.meta.measures.result import Floats, Result
 
 __all__ = ["LEVELS", "Level", "krippendorff_alpha"]
@@ -41,42 +43,62 @@ def krippendorff_alpha(labels: Floats, level: Level = "nominal", draws: Draws = 
     kept = (~np.isnan(labels)).sum(axis=1) >= 2
     if not kept.any():
         return Result(value=None, n=0, reason="no unit was judged twice")
-    known, counted = label_counts(labels[kept])
-    weights = 1 / (counted.sum(axis=1) - 1)
+    known, places = np.unique(labels[kept], return_inverse=True)
+    places = places.reshape(-1, labels.shape[1])
+    units, columns = np.nonzero(~np.isnan(labels[kept]))
+    values = _Values(known=known[~np.isnan(known)], units=units, places=places[units, columns])
 
     def statistic(counts: Floats) -> Floats:
-        return np.array([_alpha(known, counted, weights * drawn, level) for drawn in counts])
+        return np.array([values.alpha(drawn, level) for drawn in counts])
 
     return estimate(statistic, kept, draws, "all values are equal, so nothing could have differed")
 
 
-def _alpha(known: Floats, counted: Floats, weights: Floats, level: Level) -> float:
-    """Alpha of one draw of the units.
+@dataclass(frozen=True, kw_only=True)
+class _Values:
+    """All values of the units that have two or more.
 
     Args:
-        known: the values, in their order.
-        counted: units by values, how often each occurs.
-        weights: of the units: how often drawn, by 1 / (m - 1).
-        level: how far two values differ.
+        known: the values that occur, in their order.
+        units: of each value, the unit that it is in.
+        places: of each value, its place in `known`.
     """
-    coincidences = counted.T @ (weights[:, None] * counted) - np.diag(weights @ counted)
-    totals = coincidences.sum(axis=1)
-    differences = _differences(known, totals, level)
-    expected = float(totals @ differences @ totals)
-    if expected <= 0:
-        return np.nan
-    return 1 - (float(totals.sum()) - 1) * float((coincidences * differences).sum()) / expected
 
+    known: Floats
+    units: NDArray[np.intp]
+    places: NDArray[np.intp]
 
-def _differences(known: Floats, totals: Floats, level: Level) -> Floats:
-    """Squared difference of every two values.
+    @cached_property
+    def sizes(self) -> Floats:
+        """How many values each unit has."""
+        return np.bincount(self.units).astype(np.float64)
 
-    Args:
-        known: the values, in their order.
-        totals: how often each occurs in units with two values or more.
-        level: what a difference is.
-    """
-    if level == "nominal":
-        return 1.0 - np.eye(len(known))
-    places = known if level == "interval" else np.cumsum(totals) - totals / 2
-    return np.asarray((places[:, None] - places) ** 2)
+    @cached_property
+    def unlike(self) -> Floats:
+        """How many ordered pairs of unlike values each unit has."""
+        pairs, times = np.unique(self.units * len(self.known) + self.places, return_counts=True)
+        return self.sizes**2 - np.bincount(pairs // len(self.known), weights=times.astype(np.float64) ** 2)
+
+    def alpha(self, drawn: Floats, level: Level) -> float:
+        """Alpha of one draw, in time linear in the values; NaN where all are equal.
+
+        With squared differences of places p, all pairs of m values come to 2 (m sum p^2 - (sum p)^2).
+
+        Args:
+            drawn: how often each unit was drawn.
+            level: how far two values differ.
+        """
+        often = drawn[self.units]
+        totals = np.bincount(self.places, weights=often, minlength=len(self.known))
+        if np.count_nonzero(totals) < 2:
+            return np.nan
+        n, weights = float(totals.sum()), drawn / (self.sizes - 1)
+        if level == "nominal":
+            return 1 - (n - 1) * float(weights @ self.unlike) / (n**2 - float(totals @ totals))
+        at = self.known if level == "interval" else np.cumsum(totals) - totals / 2
+        at = at - float(totals @ at) / n  # so that squares of large places lose no digits
+        each = at[self.places]
+        sums = np.bincount(self.units, weights=each)
+        squares = np.bincount(self.units, weights=each**2)
+        observed = float(weights @ (self.sizes * squares - sums**2))
+        return 1 - (n - 1) * observed / (n * float(totals @ at**2))

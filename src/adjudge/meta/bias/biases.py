@@ -12,6 +12,7 @@ from adjudge.core.annotation import Failure, Preference, Record
 from adjudge.core.keywords import checks_keywords
 from adjudge.core.run import Run
 from adjudge.core.score import Signature
+from adjudge.core.segment import TestSet
 from adjudge.core.version import VERSION
 from adjudge.core.wording import count, form, of_all
 from adjudge.data.families import read_families
@@ -22,7 +23,7 @@ from adjudge.meta.bias.family import Families, FamilyBias, family_bias
 from adjudge.meta.bias.length import LengthBias, length_bias, lengths_of_pairs
 from adjudge.meta.bias.position import PositionBias, position_bias
 from adjudge.meta.bias.repeat import self_agreement
-from adjudge.meta.judgements import read_judgements
+from adjudge.meta.judgements import read_source, with_texts
 from adjudge.meta.measures.result import Result
 from adjudge.meta.ranking.comparisons import tabulate
 
@@ -80,6 +81,7 @@ def bias(
     lp: str | None = None,
     resamples: int = 1000,
     seed: int = 0,
+    test_set: TestSet | Path | str | None = None,
 ) -> Biases:
     """Find the biases of judges; see `find_biases`.
 
@@ -90,25 +92,36 @@ def bias(
         lp: one language pair.
         resamples: draws of the intervals, over segments; 0 for none.
         seed: of those draws.
+        test_set: texts, or their path, of what has none of its own; lengths are theirs.
+
+    Raises:
+        DataError: a file is not what it should be; or gold compares no two translations that a judge
+            compared.
+        UsageError: nothing is given.
     """
     if not judged:
         raise UsageError("bias needs at least one run, or records")
-    sources = [_read(f"run {place}", one, lp) for place, one in enumerate(judged, start=1)]
+    sources = [_read(f"run {place}", one, lp, test_set) for place, one in enumerate(judged, start=1)]
     if isinstance(families, str | Path):
         systems, annotators = read_families(families)
         families = Families(systems=systems, annotators=annotators)
     return find_biases(
         sources,
-        gold=None if gold is None else _read("gold", gold, lp),
+        gold=None if gold is None else _read("gold", gold, lp, test_set),
         families=families,
         draws=Draws(resamples=resamples, seed=seed),
     )
 
 
-def _read(name: str, judged: Run | Sequence[Record] | Path | str, lp: str | None) -> Source:
+def _read(
+    name: str,
+    judged: Run | Sequence[Record] | Path | str,
+    lp: str | None,
+    texts: TestSet | Path | str | None,
+) -> Source:
     if isinstance(judged, str | Path):
-        name, judged = str(judged), read_judgements(judged, lp)
-    return source_of(name, judged, lp)
+        return read_source(Path(judged), lp, texts)
+    return with_texts(source_of(name, judged, lp), lp, texts)
 
 
 def find_biases(

@@ -14,6 +14,7 @@ from adjudge.core.keywords import checks_keywords
 from adjudge.core.language import canonical_lp
 from adjudge.core.run import Run
 from adjudge.core.score import Scores, SegmentScore, Signature, SystemScore
+from adjudge.core.segment import TestSet
 from adjudge.core.version import VERSION
 from adjudge.errors import UsageError
 from adjudge.meta.comparing.difference import PairedTest
@@ -21,7 +22,7 @@ from adjudge.meta.comparing.two_systems import Comparison, ComparisonSettings, P
 from adjudge.meta.evaluation.eval_set import EvalSet, ScoreSet
 from adjudge.meta.evaluation.eval_sets import read_one
 from adjudge.meta.evaluation.frame import row_means
-from adjudge.meta.judgements import domains_of, read_judgements
+from adjudge.meta.judgements import domains_known, read_judgements
 from adjudge.scoring.score import score
 
 __all__ = ["chosen_annotator", "compare", "read_one_annotator"]
@@ -45,6 +46,7 @@ def compare(  # noqa: PLR0913 (what can be asked for; every one has its default)
     holm: bool = False,
     resamples: int = 1000,
     seed: int = 0,
+    test_set: TestSet | Path | str | None = None,
 ) -> Comparison:
     """Compare two runs, or two systems of one, on the segments that both were judged on.
 
@@ -63,6 +65,8 @@ def compare(  # noqa: PLR0913 (what can be asked for; every one has its default)
         holm: also give corrected p-values of language pairs and domains.
         resamples: draws of the bootstrap, and random sign flips of the permutation test.
         seed: of both.
+        test_set: texts, or their path, that say the domains, and that ratings without ids are about; None for
+            those of a run, or of the test set that a score file lies in.
 
     Raises:
         DataError: nothing is judged in both.
@@ -76,20 +80,24 @@ def compare(  # noqa: PLR0913 (what can be asked for; every one has its default)
     if gold is not None or metric is not None:
         if second is not None or (gold and metric) or not isinstance(first, Path | str):
             raise UsageError("gold or metric, one of them, is of a test set: give its path and two systems")
-        if criterion is not None:
-            raise UsageError("criterion is for judgements: leave it out with gold or metric")
+        if criterion is not None or test_set is not None:
+            raise UsageError("criterion and test_set are for judgements: leave them out with gold or metric")
         of_set, places = read_one_annotator(Path(first), lp, *chosen_annotator(gold, metric), weights)
         return compare_scores(of_set, of_set, systems, settings=settings, domains=places)
     lp = None if lp is None else canonical_lp(lp)
-    sources = [_read(source, lp) for source in ([first] if second is None else [first, second])]
-    domains = dict(place for source in sources for place in domains_of(source))
+    given = [first] if second is None else [first, second]
+    sources = [_read(source, lp, test_set) for source in given]
+    paths = [Path(source) for source in given if isinstance(source, Path | str)]
+    domains = domains_known(sources, paths, lp, test_set)
     scoring = {"weights": weights, "lp": lp, "criterion": criterion}
     scores = [_scored(source, scoring) for source in sources]
     return compare_scores(scores[0], scores[-1], systems, settings=settings, domains=domains)
 
 
-def _read(source: Source, lp: str | None) -> Scores | Run | Sequence[Record]:
-    return source if isinstance(source, Scores | Run) else read_judgements(source, lp)
+def _read(
+    source: Source, lp: str | None, texts: TestSet | Path | str | None
+) -> Scores | Run | Sequence[Record]:
+    return source if isinstance(source, Scores | Run) else read_judgements(source, lp, texts)
 
 
 def _scored(source: Scores | Run | Sequence[Record], scoring: Mapping[str, str | None]) -> Scores:

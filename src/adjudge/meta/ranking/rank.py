@@ -14,12 +14,13 @@ from adjudge.core.annotation import Record
 from adjudge.core.keywords import checks_keywords
 from adjudge.core.run import Run
 from adjudge.core.score import Interval, Scores, Signature
+from adjudge.core.segment import TestSet
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.meta.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals
 from adjudge.meta.comparing.compare import chosen_annotator, read_one_annotator
 from adjudge.meta.intervals import student_intervals
-from adjudge.meta.judgements import read_judgements
+from adjudge.meta.judgements import read_judgements, refuse_texts
 from adjudge.meta.matrix import Floats, ScoreMatrix, Totals, score_matrix
 from adjudge.meta.paired import is_exact, smallest_p_value
 from adjudge.meta.ranking.comparisons import tabulate
@@ -69,6 +70,7 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
     test: Test | None = None,
     by_document: bool | None = None,
     epsilon: float = 0.0,
+    test_set: TestSet | Path | str | None = None,
 ) -> Ranking:
     """Rank systems by their scores, or by comparisons of two systems each.
 
@@ -106,6 +108,7 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
         by_document: whether whole documents are drawn and tested, or segments as if they were independent;
             None for documents where two or more are known.
         epsilon: largest difference of two scores that is a tie, where pairs are made of scores.
+        test_set: texts, or their path, that ratings without ids are about; for the path of such a file.
 
     Raises:
         DataError: no segment is judged for every system; no comparison connects systems whose strengths are
@@ -123,11 +126,11 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
         epsilon=epsilon,
     )
     if gold is not None or metric is not None:
-        if criterion is not None or not isinstance(scores, Path | str):
-            raise UsageError("gold or metric is of a test set: give its path, and no criterion")
+        if criterion is not None or test_set is not None or not isinstance(scores, Path | str):
+            raise UsageError("gold or metric is of a test set: give its path, and no criterion or test_set")
         scores, _ = read_one_annotator(Path(scores), lp, *chosen_annotator(gold, metric), weights)
     else:
-        scores = _scored(scores, {"weights": weights, "lp": lp, "criterion": criterion})
+        scores = _scored(scores, {"weights": weights, "lp": lp, "criterion": criterion}, test_set)
     if not scores.lps:
         return _noted(scores, _rank(scores, settings))
     parts = {lp: _rank(part, settings) for lp, part in scores.lps.items()}
@@ -151,22 +154,28 @@ def _together(parts: Mapping[str, Ranking]) -> str:
 
 
 def _scored(
-    source: Scores | Run | Iterable[Record] | Path | str, choices: Mapping[str, str | None]
+    source: Scores | Run | Iterable[Record] | Path | str,
+    choices: Mapping[str, str | None],
+    texts: TestSet | Path | str | None,
 ) -> Scores:
     """Score what was judged.
 
     Raises:
-        UsageError: these are scores already, and can only be chosen among where they are made.
+        UsageError: these are scores already, and can only be chosen among where they are made; or texts that
+            what was judged has no use for.
     """
     if isinstance(source, Scores):
         given = ", ".join(f"{name}=..." for name, value in choices.items() if value is not None)
         if given:
             raise UsageError(f"these are scores already: choose where they are made, score({given})")
+    if isinstance(source, (Path, str)):
+        judged = read_judgements(source, choices["lp"], texts)
+        return score_for_ranking(str(source), judged, **choices)
+    refuse_texts(texts)
+    if isinstance(source, Scores):
         return source
     if isinstance(source, Run):
         return score_for_ranking(source.info.annotator, source, **choices)
-    if isinstance(source, (Path, str)):
-        return score_for_ranking(str(source), read_judgements(source, choices["lp"]), **choices)
     return score_for_ranking("records", source, **choices)
 
 
