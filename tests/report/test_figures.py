@@ -4,11 +4,31 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.core.score import Interval
+from adjudge.core.score import Interval, Signature
 from adjudge.errors import UsageError
+from adjudge.meta.evaluation.binned import Bin
 from adjudge.meta.ranking.rank import RankedSystem
-from adjudge.report.figures import COLOURS, FILE_FORMATS, distribution_figure, ranking_figure
-from adjudge.report.parts.figures import bars_figure
+from adjudge.meta.ranking.ranked import Ranking
+from adjudge.report.figures import (
+    COLOURS,
+    FILE_FORMATS,
+    Figure,
+    distribution_figure,
+    figure_style,
+    ranking_figure,
+)
+from adjudge.report.parts.figures import (
+    Dot,
+    Point,
+    Square,
+    bars_figure,
+    cost_figure,
+    curve_figure,
+    dots_figure,
+    matrix_figure,
+)
+from adjudge.report.radar_figure import radar_figure
+from adjudge.report.steps_figure import steps_figure
 from adjudge.report.svg import page_svg
 
 ROWS = [
@@ -166,3 +186,56 @@ def test_a_figure_says_how_many_segments_and_failures_stand_behind_it() -> None:
     assert ">n = 4 each, failed: Birch 3</text>" in spread
     uneven = distribution_figure("d", {"A": [1.0], "B": [1.0, 2.0]}, "score", top=9.0, failed={})
     assert ">n = 1 to 2 each, failed: none</text>" in str(page_svg(uneven, "d"))
+
+
+def systems_of(names: list[str]) -> list[RankedSystem]:
+    return [
+        RankedSystem(system=name, score=0.5, interval=Interval(0.4, 0.6), cluster=1, n=40, failed=3)
+        for name in names
+    ]
+
+
+def long_figures(letter: str) -> dict[str, Figure]:
+    names = [f"{letter * (30 if letter == 'i' else 12)} {place}" for place in range(4)]
+    words = f"mean score by {letter * 40}, {letter * 15} {letter * 25}; higher is better; lines: intervals"
+    signature = Signature("test", {})
+    rankings = {
+        criterion: Ranking(signature=signature, method="copeland", systems=tuple(systems_of(names)))
+        for criterion in (f"{letter * 12} one", f"{letter * 12} two", "style")
+    }
+    two = {name: {f"{letter * 9} {n}": 0.25 for n in range(4)} for name in names}
+    interval = Interval(0.4, 0.6)
+    bins = [Bin(score=x, percentile=50, gold=x, n=10, interval=None) for x in (1.0, 2.0)]
+    return {
+        "ranking": ranking_figure("x", words, systems_of(names), words),
+        "spread": distribution_figure(
+            "x", {n: [1.0, 2.0] for n in names}, words, top=9.0, failed=dict.fromkeys(names, 3)
+        ),
+        "radar": radar_figure("x", rankings),
+        "steps": steps_figure("x", [{f"tool_{letter * 4}_{n}": 3 for n in range(8)}]),
+        "matrix": matrix_figure("x", words, names, [Square(between=(names[0], names[1]), value=0.5)], words),
+        "curve": curve_figure("x", words, bins, (names[0], names[1]), same_scale=True),
+        "cost": cost_figure(
+            "x", words, [Point(label=n, cost=1.0, value=0.5, interval=None) for n in names], (words, "tau")
+        ),
+        "dots": dots_figure(
+            "x", words, [Dot(group=n, label=n, value=0.5, interval=interval, n=3) for n in names], words
+        ),
+        "bars": bars_figure("x", words, two, words),
+    }
+
+
+@pytest.mark.parametrize("letter", ["i", "W", "語"])
+def test_captions_and_names_of_every_length_stand_within_the_figure(letter: str) -> None:
+    for kind, figure in long_figures(letter).items():
+        drawing = figure.drawing
+        with figure_style():
+            drawing.draw_without_rendering()
+        texts = [*drawing.texts]
+        for axes in drawing.axes:
+            texts += [axes.title, axes.xaxis.label, *(axes.texts if kind == "radar" else ())]
+        for text in texts:
+            if text.get_text():
+                extent = text.get_window_extent()
+                assert extent.x0 >= 0, (kind, text.get_text())
+                assert extent.x1 <= drawing.bbox.x1, (kind, text.get_text())

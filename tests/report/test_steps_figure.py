@@ -43,12 +43,15 @@ def test_the_title_says_what_comes_first_and_how_long_it_takes() -> None:
 
 
 def test_every_turn_is_a_bar_as_high_as_its_judgements() -> None:
-    (axes,) = steps_figure("turns", count_steps(RECORDS)).drawing.axes
+    drawing = steps_figure("turns", count_steps(RECORDS)).drawing
+    (axes,) = drawing.axes
     heights: Counter[float] = Counter()
     for bar in axes.patches:
         heights[round(bar.get_x() + bar.get_width() / 2)] += bar.get_height()  # type: ignore[attr-defined]
     assert heights == {1: 3, 2: 3, 3: 2, 4: 1, 5: 1}
-    assert "3 judgements: search 2, evaluate 4, finish 3, compare 1" in axes.get_xlabel().replace("\n", " ")
+    assert "3 judgements: search 2, evaluate 4, finish 3, compare 1" in drawing.get_supxlabel().replace(
+        "\n", " "
+    )
 
 
 def test_the_page_shows_turns_of_judges_that_have_a_choice(tmp_path: Path) -> None:

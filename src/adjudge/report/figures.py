@@ -30,6 +30,7 @@ __all__ = [
     "COLOURS",
     "FILE_FORMATS",
     "Figure",
+    "add_caption",
     "distribution_figure",
     "figure_canvas",
     "figure_format",
@@ -57,8 +58,9 @@ _TITLE_SIZE: Final = 8.5
 _TITLE_WIDTH: Final = 46  # letters of a line
 _FEWEST_LETTERS: Final = 20
 _TITLE_ROOM: Final = 0.96  # of the width, as the letters of a browser may be a little wider
-_LABEL_WIDTH: Final = 56
 _LONGEST_NAME: Final = 24
+_LINE_HEIGHT: Final = 1.2 / 72  # inches for each point of the size of letters
+_USUAL_LINES: Final = 2  # of a caption; drawings grow with further ones
 _BINS: Final = 24
 _DATES: Final[Mapping[str, Mapping[str, None]]] = {
     "pdf": {"CreationDate": None},
@@ -160,7 +162,13 @@ def _title_lines(title: str) -> list[str]:
 
 
 def fitting_lines(
-    text: str, inches: float, *, size: float, weight: str = "normal", most: int = 120
+    text: str,
+    inches: float,
+    *,
+    size: float,
+    weight: str = "normal",
+    most: int = 120,
+    fewest: int = _FEWEST_LETTERS,
 ) -> list[str]:
     """Break text into lines that fit into a width, measured and not estimated by the number of letters.
 
@@ -170,17 +178,32 @@ def fitting_lines(
         size: of the letters, in points.
         weight: `normal` or `bold`.
         most: letters in a line, however narrow they are.
+        fewest: letters in a line, however wide they are.
     """
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextToPath
 
     font, measure = FontProperties(size=size, weight=weight), TextToPath()
-    for letters in range(most, _FEWEST_LETTERS, -1):
+    for letters in range(most, fewest, -1):
         lines = textwrap.wrap(text, letters)
         widths = [measure.get_text_width_height_descent(line, font, ismath=False)[0] for line in lines]
         if max(widths, default=0.0) <= inches * 72:
             return lines
-    return textwrap.wrap(text, _FEWEST_LETTERS)
+    return textwrap.wrap(text, fewest)
+
+
+def add_caption(drawing: Drawing, *paragraphs: str, size: float = 7.5) -> None:
+    """Put text below everything that is drawn, in lines that the drawing is wide enough for.
+
+    Args:
+        drawing: made by `titled_drawing` or `figure_canvas`.
+        paragraphs: each begins a line.
+        size: of the letters, in points.
+    """
+    inches = _TITLE_ROOM * drawing.get_figwidth()
+    lines = [line for words in paragraphs for line in fitting_lines(name_invisible(words), inches, size=size)]
+    drawing.set_figheight(drawing.get_figheight() + _LINE_HEIGHT * size * max(len(lines) - _USUAL_LINES, 0))
+    drawing.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=size, color=_SOFT)
 
 
 def ranking_figure(name: str, title: str, rows: Sequence[RankedSystem], what: str) -> Figure:
@@ -215,7 +238,7 @@ def _draw_ranking(title: str, rows: Sequence[RankedSystem], what: str) -> Drawin
         )
     axes.set_yticks(range(len(judged)), [short_name(row.system) for row in judged])
     axes.set_ylim(len(judged) - 0.5, -0.5)
-    axes.set_xlabel(_axis_label(what, [row.n for row in judged], {row.system: row.failed for row in rows}))
+    add_caption(drawing, *_caption(what, [row.n for row in judged], {row.system: row.failed for row in rows}))
     axes.margins(x=0.04)
     return drawing
 
@@ -243,7 +266,7 @@ def distribution_figure(
         _Row(short_name(system), labels[system], [float(h) / tallest * 0.78 for h in height])
         for system, height in heights.items()
     ]
-    words = _axis_label(what, [len(values) for values in known.values()], failed)
+    words = _caption(what, [len(values) for values in known.values()], failed)
     return Figure(name=name, title=title, draw=partial(_draw_distribution, title, edges, rows, words))
 
 
@@ -255,7 +278,9 @@ class _Row(NamedTuple):
     heights: Sequence[float]
 
 
-def _draw_distribution(title: str, edges: Sequence[float], rows: Sequence[_Row], words: str) -> Drawing:
+def _draw_distribution(
+    title: str, edges: Sequence[float], rows: Sequence[_Row], words: Sequence[str]
+) -> Drawing:
     drawing, axes = figure_canvas(title, len(rows), 0.36)
     for place, row in enumerate(rows):
         _draw_row(axes, edges, row.heights, place)
@@ -263,16 +288,16 @@ def _draw_distribution(title: str, edges: Sequence[float], rows: Sequence[_Row],
     axes.set_yticks([p - 0.2 for p in range(len(rows))], [row.name for row in rows])
     axes.set_ylim(len(rows) - 0.9, -0.9)
     axes.set_xlim(edges[0], edges[-1])
-    axes.set_xlabel(words)
+    add_caption(drawing, *words)
     return drawing
 
 
-def _axis_label(what: str, amounts: Sequence[int], failed: Mapping[str, int]) -> str:
+def _caption(what: str, amounts: Sequence[int], failed: Mapping[str, int]) -> tuple[str, str]:
     """Say what an axis shows, over how many segments, and how many judgements failed."""
     low, high = min(amounts), max(amounts)
     n = f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
     lost = ", ".join(f"{short_name(system)} {amount:,}" for system, amount in failed.items() if amount)
-    return "\n".join([what, *textwrap.wrap(f"{n} each, failed: {lost or 'none'}", _LABEL_WIDTH)])
+    return what, f"{n} each, failed: {lost or 'none'}"
 
 
 def short_name(name: str, longest: int = _LONGEST_NAME) -> str:

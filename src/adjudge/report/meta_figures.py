@@ -14,7 +14,7 @@ from adjudge.meta.evaluation.results import MetaEvaluation
 from adjudge.meta.measures.correlation import pearson
 from adjudge.meta.measures.result import Floats
 from adjudge.meta.measures.system import pairwise_accuracy
-from adjudge.report.figures import COLOURS, Figure, figure_canvas, fitting_lines, short_name
+from adjudge.report.figures import COLOURS, Figure, add_caption, figure_canvas, fitting_lines, short_name
 from adjudge.report.invisible import name_invisible
 from adjudge.report.labels import Box, place_labels, spread_heights
 from adjudge.report.meta_tables import best_first
@@ -164,8 +164,7 @@ def matrix_figure(name: str, scores: EvalSet, gold: str, metrics: Sequence[str])
             _write_numbers(axes, table)
         n = int((~np.isnan(arrays[0])).sum())
         caption = f"Pearson's r, white is 0 or less, darkest is 1; {gold} judged {n:,} translations"
-        lines = fitting_lines(name_invisible(caption), 0.97 * drawing.get_figwidth(), size=7.5)
-        drawing.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color=_SOFT)
+        add_caption(drawing, caption)
         return drawing
 
     return Figure(name=name, title=title, draw=draw)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from adjudge.meta.ranking.ranked import RankedSystem, Ranking
-from adjudge.report.figures import COLOURS, Figure, titled_drawing
+from adjudge.report.figures import COLOURS, Figure, add_caption, fitting_lines, short_name, titled_drawing
 from adjudge.report.findings import in_words
 from adjudge.report.invisible import name_invisible
 from adjudge.report.numbers import number
@@ -22,7 +21,10 @@ __all__ = ["radar_figure"]
 
 _INK, _SOFT, _ACCENT, _LINE, _ = COLOURS
 _COLUMNS: Final = 2
-_CAPTION_WIDTH: Final = 66
+_NAME_WIDTH: Final = 1.3  # of the name above a panel, in inches
+_LABEL_WIDTH: Final = 0.6  # of the name of a criterion, in inches
+_FEWEST_LETTERS: Final = 6
+_LABEL_LINE: Final = 7.2  # height of a line of a label, in points
 _PANEL: Final = 1.5  # height of a row of panels, in inches
 _REACH: Final = 1.08  # how far from the middle a label stands
 _Points = Mapping[str, RankedSystem]
@@ -58,7 +60,7 @@ def _draw_radar(title: str, rows: Mapping[str, _Points], caption: str) -> Drawin
             if other != system:
                 _outline(axes, [found[other].score or 0.0 for found in rows.values()], is_own=False)
         _draw_system(axes, system, {criterion: found[system] for criterion, found in rows.items()})
-    drawing.supxlabel(caption, x=0.01, ha="left", fontsize=6, color=_SOFT)
+    add_caption(drawing, caption, size=6)
     return drawing
 
 
@@ -100,15 +102,19 @@ def _outline(axes: Axes, scores: Sequence[float], *, is_own: bool) -> None:
 
 def _draw_system(axes: Axes, system: str, rows: _Points) -> None:
     _outline(axes, [row.score or 0.0 for row in rows.values()], is_own=True)
+    highest = 0  # lines of the label that points up, below the name
     for spoke, (criterion, row) in enumerate(rows.items()):
         if row.interval is not None:
             ends = [_place(spoke, len(rows), radius) for radius in row.interval]
             axes.plot(*zip(*ends, strict=True), color=_INK, linewidth=1.1, zorder=4)
         x, y = _place(spoke, len(rows), _REACH)
         side = "center" if abs(x) < 0.1 else "left" if x > 0 else "right"
-        words = f"{name_invisible(criterion)}\n{number(row.score, 2)}"
+        label = fitting_lines(name_invisible(criterion), _LABEL_WIDTH, size=6, fewest=_FEWEST_LETTERS)
+        words = "\n".join([*label, number(row.score, 2)])
+        highest = highest or len(label) + 1
         axes.text(x, y, words, ha=side, va="bottom" if y > 0.5 else "center", color=_SOFT, fontsize=6)
-    axes.set_title(name_invisible(system), loc="center", fontsize=8)
+    name = fitting_lines(short_name(system), _NAME_WIDTH, size=8, weight="bold", fewest=_FEWEST_LETTERS)
+    axes.set_title("\n".join(name), loc="center", fontsize=8, pad=8 + _LABEL_LINE * (highest - 2))
 
 
 def _title(rankings: Mapping[str, Ranking], by: str) -> str:
@@ -132,11 +138,10 @@ def _caption(rankings: Mapping[str, Ranking]) -> str:
     low, high = min(row.n for row in rows), max(row.n for row in rows)
     n = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     failed = sum(row.failed for row in rows) // 2  # a comparison is of two systems
-    words = (
+    return (
         "Points of comparisons (win 1, tie 0.5): middle 0, rings 0.5 and 1; bars: 95 % intervals; thin "
         f"lines: the other systems. {n} comparisons a system and criterion, failed: {failed or 'none'}."
     )
-    return "\n".join(textwrap.wrap(words, _CAPTION_WIDTH))
 
 
 def _listed(criteria: Sequence[str]) -> str:

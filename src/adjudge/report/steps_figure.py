@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from adjudge.core.annotation import Annotation, Record
 from adjudge.core.wording import count
-from adjudge.report.figures import COLOURS, Figure, figure_canvas
+from adjudge.report.figures import COLOURS, Figure, add_caption, figure_canvas
 from adjudge.report.numbers import share
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ _INK, _SOFT, _ACCENT, _LINE, _ = COLOURS
 _FILLS: Final = ((_ACCENT, ""), (_INK, ""), (_SOFT, ""), (_LINE, ""), (_LINE, "////"), (_SOFT, "////"))
 """Fill and hatching of each tool, in the order of first use; further tools begin again."""
 _WIDTH: Final = 0.8
-_NOTE_WIDTH: Final = 56
 
 
 def count_steps(records: Iterable[Record]) -> list[Counter[str]]:
@@ -61,7 +59,8 @@ def _draw_steps(title: str, turns: Sequence[Mapping[str, int]]) -> Drawing:
     axes.set_ylim(0, max(bottoms))
     axes.set_yticks([0, max(bottoms)])
     axes.set_ylabel("judgements")
-    axes.set_xlabel("\n".join(["turn", *textwrap.wrap(_totals(turns, tools), _NOTE_WIDTH)]))
+    axes.set_xlabel("turn")
+    add_caption(drawing, _totals(turns, tools))
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), frameon=False, reverse=True)
     return drawing
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from adjudge.core.score import Interval
 from adjudge.meta.evaluation.binned import Bin
-from adjudge.report.figures import COLOURS, Figure, figure_canvas, short_name, titled_drawing
-from adjudge.report.invisible import name_invisible
+from adjudge.report.figures import COLOURS, Figure, add_caption, figure_canvas, short_name, titled_drawing
 from adjudge.report.numbers import number
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ __all__ = [
 _INK, _SOFT, _ACCENT, _LINE, _ = COLOURS
 _LONGEST: Final = 20
 _DARKEST: Final = 0.45  # so that ink can be read on it in both themes
-_LABEL_WIDTH: Final = 50
 _COLUMN_TITLE: Final = 6.0  # size of the title of a column of bars
 _APART: Final = 0.85  # of the place that a column has, as much as its title may fill
 _LONG_BAR: Final = 0.5  # of the longest one; on it there is room for a number
@@ -89,7 +87,7 @@ def _draw_matrix(title: str, names: Sequence[str], squares: Sequence[Square], wh
     )
     axes.tick_params(length=0)
     axes.spines["bottom"].set_visible(False)
-    drawing.supxlabel(_wrapped(what), fontsize=7.5, color=_SOFT, x=0.01, ha="left")
+    add_caption(drawing, what)
     return drawing
 
 
@@ -126,7 +124,7 @@ def _draw_curve(title: str, bins: Sequence[Bin], labels: tuple[str, str], *, sam
     axes.margins(0.05)
     n = sum(b.n for b in bins)
     dotted = "; dotted: equal scores" if same_scale else ""
-    axes.set_xlabel(_wrapped(f"score by {judge}, in tenths of {n:,} translations{dotted}"))
+    add_caption(drawing, f"score by {judge}, in tenths of {n:,} translations{dotted}")
     axes.set_ylabel(f"mean score by {gold}")
     return drawing
 
@@ -165,7 +163,7 @@ def _draw_costs(title: str, points: Sequence[Point], axes_words: tuple[str, str]
     most = max(p.cost for p in points) or 1.0
     axes.set_xlim(-0.04 * most, 1.3 * most)
     axes.margins(y=0.12)
-    axes.set_xlabel(axes_words[0])
+    add_caption(drawing, axes_words[0])
     axes.set_ylabel(axes_words[1])
     drawing.draw_without_rendering()  # so that sizes are known
     axes.autoscale(enable=False)
@@ -216,7 +214,7 @@ def _draw_dots(title: str, dots: Sequence[Dot], what: str) -> Drawing:
     axes.set_yticks(range(len(dots)), [_short(dot.label) for dot in dots])
     axes.set_ylim(len(dots) - 0.5, -0.5)
     axes.grid(axis="x", color=_LINE, linewidth=0.5)
-    axes.set_xlabel(_wrapped(what))
+    add_caption(drawing, what)
     axes.margins(x=0.04)
     return drawing
 
@@ -249,7 +247,7 @@ def _draw_shares(title: str, shares: Mapping[str, Mapping[str, float]], what: st
     ]
     grid[0].set_yticks(range(len(systems)), [_short(s) for s in systems], fontsize=7)
     grid[0].set_ylim(len(systems) - 0.5, -0.5)
-    drawing.supxlabel(_wrapped(what), fontsize=7.5, color=_SOFT, x=0.01, ha="left")
+    add_caption(drawing, what)
     if len(grid) > 1:
         drawing.draw_without_rendering()  # so that sizes are known
         _fit_titles(titles, grid[1].bbox.x0 - grid[0].bbox.x0)
@@ -276,7 +274,3 @@ def _draw_bars(axes: Axes, values: Sequence[float], most: float) -> None:
 
 def _short(name: str) -> str:
     return short_name(name, _LONGEST)
-
-
-def _wrapped(words: str) -> str:
-    return "\n".join(textwrap.wrap(name_invisible(words), _LABEL_WIDTH))
