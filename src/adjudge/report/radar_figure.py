@@ -24,7 +24,7 @@ _COLUMNS: Final = 2
 _NAME_WIDTH: Final = 1.3  # of the name above a panel, in inches
 _LABEL_WIDTH: Final = 0.6  # of the name of a criterion, in inches
 _FEWEST_LETTERS: Final = 6
-_LINE: Final = 7.2  # height of a line of a label, in points
+_LABEL_LINE: Final = 7.2  # height of a line of a label, in points
 _PANEL: Final = 1.5  # height of a row of panels, in inches
 _REACH: Final = 1.08  # how far from the middle a label stands
 _Points = Mapping[str, RankedSystem]
@@ -114,7 +114,7 @@ def _draw_system(axes: Axes, system: str, rows: _Points) -> None:
         highest = highest or len(label) + 1
         axes.text(x, y, words, ha=side, va="bottom" if y > 0.5 else "center", color=_SOFT, fontsize=6)
     name = fitting_lines(short_name(system), _NAME_WIDTH, size=8, weight="bold", fewest=_FEWEST_LETTERS)
-    axes.set_title("\n".join(name), loc="center", fontsize=8, pad=8 + _LINE * (highest - 2))
+    axes.set_title("\n".join(name), loc="center", fontsize=8, pad=8 + _LABEL_LINE * (highest - 2))
 
 
 def _title(rankings: Mapping[str, Ranking], by: str) -> str:
