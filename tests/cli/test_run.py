@@ -66,14 +66,20 @@ def test_a_dry_run_counts_and_sends_nothing(tmp_path: Path, capsys: pytest.Captu
 
 @pytest.mark.parametrize(
     ("model", "chosen"),
-    [("vllm/x", "on for vllm/x"), ("ollama/x", "on for ollama/x"), ("deepseek/x", "off for deepseek/x")],
+    [
+        ("own", "tried for own"),
+        ("vllm/x", "on for vllm/x"),
+        ("ollama/x", "on for ollama/x"),
+        ("deepseek/x", "off for deepseek/x"),
+    ],
 )
 def test_a_dry_run_says_what_is_chosen_for_the_schema(
     model: str, chosen: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("--out", "first", "--dry-run", "--model", model) == 0
+    wire = ["--base-url", "http://127.0.0.1:9/v1"] if model == "own" else []
+    assert run("--out", "first", "--dry-run", "--model", model, *wire) == 0
     assert f"--json-schema auto: {chosen}" in capsys.readouterr().out
-    assert run("--out", "first", "--dry-run", "--model", model, "--json-schema", "off") == 0
+    assert run("--out", "first", "--dry-run", "--model", model, *wire, "--json-schema", "off") == 0
     assert "--json-schema" not in capsys.readouterr().out
 
 

@@ -107,6 +107,7 @@ class LimitedServer:
     seed: int = 0
     accepted: int = 0
     refused: int = 0
+    late: int = 0  # of them, those ten seconds after the first and more
     used: float = 0.0
     too_early: int = 0
     in_flight: int = 0
@@ -114,6 +115,7 @@ class LimitedServer:
 
     def __post_init__(self) -> None:
         self._chance = random.Random(self.seed)
+        self._first = math.inf  # refusal
         self._closed_until = -1.0  # by a Retry-After that has arrived
 
     async def call(self, turn: Turn, prompt: int, completion: int) -> Reply | Fault:
@@ -155,6 +157,8 @@ class LimitedServer:
                 meter.level -= units
         else:
             self.refused += 1
+            self._first = min(self._first, now)
+            self.late += now >= self._first + 10
         return self._say(is_taken, wait), is_taken, wait
 
     def _say(self, is_taken: bool, wait: float) -> dict[str, str]:
@@ -184,12 +188,14 @@ class Figures:
     Args:
         used: share of what the server allowed.
         refused: share of the calls that it refused.
+        late: share that it refused more than ten seconds after its first refusal.
         too_early: calls before a Retry-After that had been received was over.
         calls: answered.
     """
 
     used: float
     refused: float
+    late: float
     too_early: int
     calls: int
 
@@ -273,4 +279,5 @@ def figures(server: LimitedServer, seconds: float) -> Figures:
             saved = 0.0 if meter.is_fixed else meter.burst
             shares.append(used / (saved + meter.a_minute * seconds / 60))
     sent = server.accepted + server.refused
-    return Figures(max(shares, default=1.0), server.refused / max(sent, 1), server.too_early, server.accepted)
+    refused = (server.refused / max(sent, 1), server.late / max(sent, 1))
+    return Figures(max(shares, default=1.0), *refused, server.too_early, server.accepted)

@@ -30,6 +30,7 @@ pytestmark = pytest.mark.usefixtures("_quick", "_no_pause")
 
 SIZE = 4  # segments, of two systems each
 UNITS = 2 * SIZE
+PLAIN = ("--json-schema", "off")  # which batches never try, and live calls do
 PRICES = """
 [[model]]
 names = ["mock", "anthropic/mock"]
@@ -91,17 +92,17 @@ def facts(folder: Path) -> tuple[Any, ...]:
 def test_batches_bring_the_records_of_live_calls(
     run: Run, server: BatchServer, tmp_path: Path, model: str
 ) -> None:
-    assert run(out="live", model=model) == DONE
+    assert run(*PLAIN, out="live", model=model) == DONE
     live = server.requests.copy()
     server.reset()
-    assert batch(run, model=model) == DONE
+    assert batch(run, *PLAIN, model=model) == DONE
     assert server.requests == live
     assert len(server.log) == 0
     assert len(server.sizes) == 2, "a wave for each of the two questions of the judge"
     assert (tmp_path / "run/records.jsonl").read_bytes() == (tmp_path / "live/records.jsonl").read_bytes()
     assert facts(tmp_path / "run") == facts(tmp_path / "live")
     assert list((tmp_path / "run/batches").iterdir()) == []
-    assert batch(run, model=model) == DONE, "the same command once more"
+    assert batch(run, *PLAIN, model=model) == DONE, "the same command once more"
     assert len(server.sizes) == 2, "and nothing is asked"
 
 
@@ -118,6 +119,7 @@ def test_judges_with_many_stages_are_the_same_in_waves(
     run: Run, server: BatchServer, tmp_path: Path, judge: str, more: list[str]
 ) -> None:
     write_set(tmp_path / "set.jsonl", 2, "ABCD" if judge == "fire" else "A")
+    more = [*PLAIN, *more]
     ended = run(*more, out="live", judge=judge)
     assert ended in {DONE, FAILURES}
     live = set(server.requests)

@@ -75,9 +75,11 @@ def test_what_a_server_allows_is_used_and_not_overstepped(
     headers: Headers, retry_after: RetryAfter, limits: str
 ) -> None:
     found = measure(MINUTES.get(limits, 15), headers=headers, retry_after=retry_after, **LIMITS[limits]())
+    is_told = headers != "none"  # otherwise the first refusals might be of single calls
     assert found.used >= 0.90
-    assert found.refused <= 0.01
-    assert found.too_early == 0
+    assert found.late <= 0.01
+    assert found.refused <= (0.01 if is_told else 0.02)
+    assert found.too_early <= (0 if is_told else 40)
 
 
 @pytest.mark.parametrize("limits", LIMITS)
@@ -107,6 +109,16 @@ def test_a_minute_that_begins_anew_is_used_whole_where_headers_tell() -> None:
     assert found.used >= 0.90
     assert found.refused <= 0.01
     assert found.too_early == 0
+
+
+@pytest.mark.parametrize("share", [0.02, 0.06, 0.2])
+@pytest.mark.parametrize("is_slow", [True, False])
+@pytest.mark.parametrize("latency", [0.35, 1.0])
+def test_a_short_run_is_not_held_up_by_refusals_of_single_calls(
+    share: float, is_slow: bool, latency: float
+) -> None:
+    ratios = [compare(120, 8, seed, whims=share, latency=latency, is_slow=is_slow) for seed in range(6)]
+    assert min(ratios) >= 0.8
 
 
 @pytest.mark.parametrize("share", [0.02, 0.06, 0.2])

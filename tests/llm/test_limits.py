@@ -13,7 +13,7 @@ from adjudge.core.ask import Reply, Usage
 from adjudge.errors import ServerStopError
 from adjudge.llm.faults import Fault, fault_of, read_retry_after
 from adjudge.llm.limits import Limiter, Load, join, load_of
-from adjudge.llm.pacing import Bucket, Pace, Sizes, Window
+from adjudge.llm.pacing import Blame, Bucket, Pace, Sizes, Window
 from adjudge.llm.pauses import Pauses
 from adjudge.llm.rate_headers import Allowance, read_allowances, read_duration, server_time
 from adjudge.llm.retry import Patience
@@ -422,7 +422,7 @@ def test_calls_go_in_the_order_in_which_they_came_and_a_refused_one_keeps_its_pl
                     turn.heard({})
                     is_refused = number in refused
                     refused.discard(number)
-                    turn.judged(fault_of(429, "slow", 5.0) if is_refused else GOOD)
+                    turn.judged(fault_of(429, "slow", 30.0) if is_refused else GOOD)
                 if not is_refused:
                     return
 
@@ -720,6 +720,35 @@ def test_a_call_that_wants_more_than_the_limit_is_too_long_and_no_other(
 ) -> None:
     fault = fault_of(429, message, 1.0)
     assert (fault.consequence, fault.reason == "too_long") == (consequence, consequence == "fail")
+
+
+@pytest.mark.parametrize(("refusals", "headers", "pause"), [(4, {}, 0), (5, {}, 3), (1, OPENAI, 3)])
+def test_the_first_refusals_hold_back_single_calls_until_they_are_no_accident(
+    refusals: int, headers: Mapping[str, str], pause: float
+) -> None:
+    async def main() -> float:
+        share = open_share()
+        await call(share, 1.0, GOOD, **headers)
+        for _ in range(refusals):
+            await call(share, 0.1, fault_of(429, "no", 3.0))
+        return share.limiter.pause
+
+    assert run(main()) == pytest.approx(pause)
+
+
+@pytest.mark.parametrize(("outcomes", "is_proven"), [("r.rr." * 3 + "r....", False), ("r.rr." * 4, True)])
+def test_more_refusals_of_the_last_twenty_than_chance_explains_are_of_capacity(
+    outcomes: str, is_proven: bool
+) -> None:
+    """The calls that are taken are smaller, and so no evidence that there was room for the others."""
+    blame = Blame()
+    for place, outcome in enumerate(outcomes):
+        now = place / 10
+        if outcome == "r":
+            blame.spares(now, now, 300, 3.0)
+        else:
+            blame.answered(now, now, 100)
+    assert blame.is_proven == is_proven
 
 
 def test_a_call_that_is_taken_within_the_pause_shows_that_it_was_asked_of_one_call() -> None:

@@ -121,9 +121,11 @@ def test_a_server_that_moves_is_still_the_same_model() -> None:
     assert first.identity == second.identity
 
 
-@pytest.mark.parametrize(("choice", "constrained"), [("auto", False), ("on", True), ("off", False)])
+@pytest.mark.parametrize(("choice", "constrained"), [("auto", True), ("on", True), ("off", False)])
 def test_the_user_decides_on_the_schema_of_an_unknown_server(choice: Any, constrained: bool) -> None:
-    assert endpoint_of("m", base_url="http://h", json_schema=choice).constrained == constrained
+    endpoint = endpoint_of("m", base_url="http://h", json_schema=choice)
+    assert endpoint.constrained == constrained
+    assert endpoint.tries_schema == (choice == "auto")
     assert not endpoint_of("vllm/m", json_schema="off").constrained
 
 

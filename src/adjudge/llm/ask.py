@@ -167,6 +167,7 @@ class Asker:
             self.store.release(request.key)
             raise
         seconds = round(time.monotonic() - began, 3)
+        is_held = model.remote is None or model.remote.was_held(request.key)
         most = NOTHING if model.remote is None else unsure_of(request, reply)
         attempt = Attempt(request.key, when, seconds, usage=reply.usage, model=model.billed, most=most)
         self.store.note(attempt)
@@ -175,7 +176,7 @@ class Asker:
         else:
             self.tally.add(reply)
         saved = await self.store.save(
-            request.key, stored_request(model.identity, request), reply, replaces=replaces
+            request.key, stored_request(model.identity, request, is_held=is_held), reply, replaces=replaces
         )
         if replaces:
             self._renewed.add(request.key)
@@ -461,12 +462,18 @@ class _Question:
         return reply, use
 
     def _key(self, request: Request) -> bytes:
-        """Key of a call; a stored answer to a question put again in the same words is used."""
-        key = call_key(self._model.identity, request, self._digest)
-        if self._digest == self._first or self._asker.store.find(key) is not None:
+        """Key of a call; an answer that is stored under another key of the same question is used.
+
+        Earlier versions asked again in the same words, and sent no schema to a server of one's own.
+        """
+        identity, find = self._model.identity, self._asker.store.find
+        key = call_key(identity, request, self._digest)
+        if (self._digest == self._first and not identity.is_tried) or find(key) is not None:
             return key
-        same_words = call_key(self._model.identity, request, self._first)
-        return key if self._asker.store.find(same_words) is None else same_words
+        others = [] if self._digest == self._first else [call_key(identity, request, self._first)]
+        if (earlier := identity.earlier) is not None:
+            others.append(call_key(earlier, request))
+        return next((other for other in others if find(other) is not None), key)
 
     def _read(self, request: Request, reply: Reply, use: int, read: Callable[[Reply], T]) -> T:
         if reply.model not in {"", self._model.identity.model, self._model.name}:

@@ -29,6 +29,7 @@ class Connection:
         timeout: seconds for one attempt, from connecting to the last byte.
         concurrency: calls at a time.
         needs_key: whether a key must be there; not where nothing is sent.
+        in_batches: whether calls go out in batches, where a refusal of the schema would come a day later.
 
     Raises:
         UsageError: a deadline that never comes.
@@ -43,6 +44,7 @@ class Connection:
     timeout: float = 180.0
     concurrency: int = 20
     needs_key: bool = True
+    in_batches: bool = False
 
     def __post_init__(self) -> None:
         """Refuse to wait for ever."""

@@ -25,6 +25,7 @@ class Endpoint:
         model: name of the model there.
         key: sent in the header and nowhere else.
         constrained: whether the JSON schema is sent.
+        tries_schema: whether it is left out once the server refuses it.
         effort: how much the model shall think; None for as much as it does by itself.
         timeout: seconds for one attempt, from connecting to the last byte.
         concurrency: attempts at a time.
@@ -37,6 +38,7 @@ class Endpoint:
     model: str
     key: str = field(default="", repr=False)
     constrained: bool = False
+    tries_schema: bool = False
     effort: Effort | None = None
     timeout: float = 180.0
     concurrency: int = 20

@@ -51,6 +51,16 @@ _KEY: Final = re.compile(
 _NO_MODEL: Final = re.compile(
     r"model[_ ]not[_ ]found|model.{0,80}does not exist|unknown model", re.IGNORECASE
 )
+_SCHEMA: Final = re.compile(
+    r"response[_ ]?format|json[_ ]?(mode|schema|object)|guided[_ ]?(json|decoding|grammar)|grammar"
+    r"|structured[_ ]?(output|decoding|generation)|constrained[_ ]?(decoding|sampling)|extra_forbidden"
+    r"|extra[_ ](fields?|inputs?|properties)( are| is)?[_ ](not[_ ](permitted|allowed)|forbidden)"
+    r"|additional properties are not allowed"
+    r"|(unknown|unrecogni[sz]ed|unsupported|unexpected|invalid)( \w+)? "
+    r"(field|parameter|argument|key|property)",
+    re.IGNORECASE,
+)
+"""What servers say that do not know the JSON schema of a request; it may be said of something else, too."""
 _RATE: Final = re.compile(r"rate[_ ]?limit|too many requests|overloaded|resource[_ ]exhausted", re.IGNORECASE)
 
 
@@ -84,6 +94,7 @@ class Fault:
         is_free: whether trying again costs no attempt: the server has asked for it, or never had the call.
         usage: tokens that the server counted all the same.
         body: what came, where it was no text.
+        names_schema: whether the request may be refused for its JSON schema.
     """
 
     consequence: Consequence
@@ -96,6 +107,7 @@ class Fault:
     is_free: bool = False
     usage: Usage = field(default_factory=Usage)
     body: bytes | None = None
+    names_schema: bool = False
 
 
 def retried(reason: FailureReason, detail: str, status: int | None = None, **more: Any) -> Fault:  # noqa: ANN401
@@ -116,6 +128,7 @@ def fault_of(status: int, message: str, wait: float | None = None) -> Fault:
     shown = " ".join(message.split())[:_LONGEST_MESSAGE]
     consequence, reason = _class_of(status, message, asks_to_wait=wait is not None)
     is_retried = consequence == "retry"
+    is_request = status in {400, 404, 422, 501} and reason == "server_error"
     return Fault(
         consequence=consequence,
         reason=reason,
@@ -124,6 +137,7 @@ def fault_of(status: int, message: str, wait: float | None = None) -> Fault:
         wait=wait if is_retried else None,
         limited=is_retried and status in {429, 503, 529},
         is_free=is_retried and status == 429 and wait is not None,
+        names_schema=is_request and _SCHEMA.search(message) is not None,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import orjson
@@ -29,6 +29,9 @@ class Identity:
         endpoint: alias of the server, such as `openai`; never an address with credentials.
         model: name of the model there.
         constrained: whether a JSON schema reaches it.
+        is_tried: whether the schema is left out where the server refuses it. Answers to such questions have
+            keys of their own, the same with and without the schema, so that a run finds them again whatever
+            the server does by then, and nobody who insists on a schema gets one of them.
         seeded: whether a seed reaches it.
         reads_about: whether it answers by `Request.about`, as the embedded model does.
         effort: how much it was told to think; empty for as much as it does by itself.
@@ -38,6 +41,7 @@ class Identity:
     endpoint: str
     model: str
     constrained: bool = False
+    is_tried: bool = False
     seeded: bool = False
     reads_about: bool = False
     effort: str = ""
@@ -60,7 +64,14 @@ class Identity:
             "constrained": self.constrained,
             "seeded": self.seeded,
             "reads_about": self.reads_about,
-        } | ({"effort": self.effort, "room": self.room} if self.effort or self.room else {})
+            **({"effort": self.effort, "room": self.room} if self.effort or self.room else {}),
+            **({"is_tried": True} if self.is_tried else {}),
+        }
+
+    @property
+    def earlier(self) -> Identity | None:
+        """The same without a schema: whose stored answers are used too where the schema is only tried."""
+        return replace(self, constrained=False, is_tried=False) if self.is_tried else None
 
 
 def question_digest(identity: Identity, request: Request) -> bytes:
@@ -76,13 +87,19 @@ def question_digest(identity: Identity, request: Request) -> bytes:
     digest = begun[1].copy()
     digest.update(b",".join([_json(message_to_json(message)) for message in rest]))
     more: list[object] = [
-        request.schema if identity.constrained else None,
+        _schema(identity, request),
         _facts(request.about) if identity.reads_about else None,
     ]
     if identity.effort or request.tools:
         more += [identity.effort, tools_to_json(request.tools)]
     digest.update(b"]," + _json(more)[1:])
     return digest.digest()
+
+
+def _schema(identity: Identity, request: Request) -> object:
+    if not identity.constrained or request.schema is None:
+        return None
+    return {"tried": request.schema} if identity.is_tried else request.schema
 
 
 def _split(messages: tuple[Message, ...]) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
@@ -152,13 +169,13 @@ def _plain(value: object) -> object:
     return value if isinstance(value, str | int | float | None) else repr(value)
 
 
-def stored_request(identity: Identity, request: Request) -> StoredRequest:
-    """What the store keeps of a request."""
+def stored_request(identity: Identity, request: Request, *, is_held: bool = True) -> StoredRequest:
+    """What the store keeps of a request; `is_held`: the server did not refuse its schema."""
     return StoredRequest(
         model=identity.to_json(),
         messages=request.messages,
         sampling=request.sampling,
-        schema=request.schema if identity.constrained else None,
+        schema=request.schema if identity.constrained and is_held else None,
         sample=(request.sample, request.again),
         tools=request.tools,
     )

@@ -297,7 +297,7 @@ class Limiter:
         self._pauses.answered()
         self._answers += 1
         self._borne = max(self._borne, turn.flying)
-        if self._blame.answered(now, turn.sent, turn.place.size):
+        if self._blame.answered(now, turn.sent, turn.place.size) and self._blame.is_proven:
             self._excuse(now)
         self._window.answered(now, was_full=turn.was_full)
         self._pace.answered(now, turn.sent)
@@ -335,11 +335,8 @@ class Limiter:
             self._pause(now, turn.sent, fault.wait)
             self._window.bounded(now, self._borne)
             return self._as_free(turn, fault)
-        was_ours, is_new = self._blame.is_ours, self._pauses.is_news(turn.sent)
-        is_slow = self._pace.is_below_what_was_taken
-        if self._blame.refused(now, turn.sent, turn.place.size, fault.wait, is_new=is_new, is_slow=is_slow):
-            if was_ours:
-                self._excuse(now)
+        is_new = self._pauses.is_news(turn.sent)
+        if self._is_passing(turn, fault, now, is_new=is_new):
             return self._as_free(turn, fault)
         self._pause(now, turn.sent, fault.wait)
         if not self._pace.governs:
@@ -350,6 +347,19 @@ class Limiter:
             self._sizes.counts_most = True
         self._pace.refused(now, turn.sent, self._pauses.until, is_told=fault.wait is not None)
         return self._as_free(turn, fault)
+
+    def _is_passing(self, turn: Turn, fault: Fault, now: float, *, is_new: bool) -> bool:
+        """Whether the refusal is one of the moment, that the other calls need not mind."""
+        blame, what = self._blame, (now, turn.sent, turn.place.size, fault.wait)
+        blame.is_proven |= any(bucket.is_known for bucket in self._buckets.values())
+        blame.flying = self._flying - 1
+        if blame.spares(*what):
+            return True
+        was_ours, is_slow = blame.is_ours, self._pace.is_below_what_was_taken
+        is_passing = blame.refused(*what, is_new=is_new, is_slow=is_slow)
+        if is_passing and was_ours:
+            self._excuse(now)
+        return is_passing
 
     def _is_alone(self, turn: Turn) -> bool:
         """Whether it is this call that the server refuses, again and again while it takes others."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from adjudge.core.ask import About, Message, Reply, Sampling, Tool
 
-__all__ = ["Model", "NotYetError", "Request"]
+__all__ = ["Model", "NotYetError", "Request", "SchemaUse"]
 
 
 class NotYetError(Exception):
@@ -53,6 +53,19 @@ class Request:
     def draw(self) -> int:
         """The seed of just this reply, for models that take one."""
         return self.seed + self.sample + 1000 * self.again
+
+
+@dataclass(frozen=True)
+class SchemaUse:
+    """What became of the JSON schema with one model.
+
+    Args:
+        how: `on`, `off`, `refused` by the server and left out since, or `tried`, where no answer has told.
+        why: words of the server that refused it.
+    """
+
+    how: Literal["on", "off", "tried", "refused"]
+    why: str = ""
 
 
 class Model(Protocol):

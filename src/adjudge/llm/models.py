@@ -18,7 +18,7 @@ from adjudge.llm.connection import Connection
 from adjudge.llm.credentials import check_address, read_key
 from adjudge.llm.identity import Identity
 from adjudge.llm.limits import Limiter, Load, load_of
-from adjudge.llm.model import Model, Request
+from adjudge.llm.model import Model, Request, SchemaUse
 from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Provider
 from adjudge.llm.replay import ReplayModel, open_recorded
 
@@ -43,6 +43,19 @@ class Remote(Protocol):
     @property
     def limiter(self) -> Limiter | None:
         """Of its server; None where nothing is limited now."""
+        ...
+
+    @property
+    def schema(self) -> SchemaUse:
+        """What became of the JSON schema so far."""
+        ...
+
+    def leave_schema(self, why: str) -> None:
+        """Send no schema any more: the server has refused it."""
+        ...
+
+    def was_held(self, key: bytes) -> bool:
+        """Whether the last answer to a call came to a request with its schema; to be asked once."""
         ...
 
     def observe(self, note: Callable[[Attempt], None]) -> None:
@@ -91,6 +104,13 @@ class OpenModel:
     def billed(self) -> str:
         """Name that its calls are charged under; what they cost depends on it."""
         return self.billed_as or self.name
+
+    @property
+    def schema(self) -> SchemaUse:
+        """What became of the JSON schema: `tried` until a server that may refuse it has answered."""
+        if self.remote is not None:
+            return self.remote.schema
+        return SchemaUse("tried" if self.identity.is_tried else "on" if self.identity.constrained else "off")
 
     async def reply(self, request: Request) -> Reply:
         """Answer one request; see `llm.model.Model`."""
@@ -155,6 +175,17 @@ class Models:
     def load(self) -> Load:
         """How it stands with the servers now."""
         return load_of(remote.limiter for remote in self._remotes() if remote.limiter is not None)
+
+    @property
+    def schemas(self) -> dict[str, str]:
+        """What became of the JSON schema, by model; see `SchemaUse`."""
+        return {model.name: model.schema.how for model in self.all}
+
+    def leave_schemas(self, used: Mapping[str, str]) -> None:
+        """Send no schema to the models whose server has refused it in an earlier session, by name."""
+        for model in self.all:
+            if model.remote is not None and model.identity.is_tried and used.get(model.name) == "refused":
+                model.remote.leave_schema("it did so in an earlier session")
 
     async def drain(self) -> None:
         """Send nothing more; what is on its way may come back."""
@@ -300,7 +331,10 @@ def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel
             default=provider.key_env,
             needed=provider.needs_key and connection.base_url is None,
         )
-    constrained = row.schema if connection.json_schema == "auto" else connection.json_schema == "on"
+    is_tried = connection.json_schema == "auto" and row is COMPATIBLE
+    constrained = (
+        (row.schema or is_tried) if connection.json_schema == "auto" else connection.json_schema == "on"
+    )
     effort = connection.effort
     if effort is not None and not row.takes_effort(model):
         raise UsageError(f"--effort: {provider.name}/{model} cannot be told how much to think")
@@ -308,6 +342,7 @@ def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel
         endpoint=provider.name,
         model=model,
         constrained=constrained,
+        is_tried=is_tried,
         seeded=bool(row.seed),
         effort=effort or "",
         room=row.room_for(model, effort),
@@ -318,7 +353,8 @@ def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel
             url=url,
             model=model,
             key=key,
-            constrained=constrained,
+            constrained=constrained and not (is_tried and connection.in_batches),
+            tries_schema=is_tried,
             effort=effort,
             timeout=connection.timeout,
             concurrency=connection.concurrency,

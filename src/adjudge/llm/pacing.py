@@ -345,6 +345,11 @@ _NEAR_CALLS: Final = 60  # calls between two refusals of the moment at most; few
 _LAST: Final = 60  # outcomes, of which so many refused are no accident...
 _TOO_MANY: Final = 24
 _ROW: Final = 6  # ... and so many in a row
+_FEW: Final = 20  # outcomes of a server that was never found out of capacity, of which so many refused...
+_FEW_REFUSED: Final = 11
+_FEW_ROW: Final = 5  # ... or so many in a row are no accident, where a fifth of all calls is refused by one
+_DUE: Final = 0.25  # more of them for each call under way,
+_MOST_DUE: Final = 8.0  # up to so many
 _TRIAL: Final = 20  # refusals after which it is tried whether there are fewer when we ask more slowly,
 _SLOWER: Final = 0.85  # so much,
 _EXPECTED: Final = 5.0  # for as long as so many would be expected
@@ -355,7 +360,11 @@ class Blame:
 
     A server whose capacity is used up refuses everybody until it has some again, and takes all calls while
     we ask more slowly than that. A gateway, a key that others use too, or one machine of several refuses a
-    call and takes the next. At first a refusal is taken for the former. Each of these speaks against it:
+    call and takes the next. As long as a server was never found out of capacity, a refusal that names a
+    time of some seconds holds back its own call alone, until more were refused together than such accidents
+    explain: five in a row, or eleven of twenty, and one more for every four calls under way. From then on,
+    and from the start where headers tell what is left, a refusal is taken for one of capacity. Each of these
+    speaks against it:
 
     - A call was taken that was sent after the refused one and before the time that the server had named, and
       is no smaller.
@@ -369,8 +378,12 @@ class Blame:
     def __init__(self) -> None:
         self.is_ours = True
         """Whether it is our speed."""
+        self.is_proven = False
+        """Whether it was ever more than single calls that were refused."""
         self.trial: float | None = None
         """Calls a second at most, while that is tried."""
+        self.flying = 0
+        """Calls that are under way: refusals may come back at once, and answers later."""
         self._doubts = 0.0
         self._has_doubted = False
         self._enough = _DOUBTS
@@ -404,6 +417,25 @@ class Blame:
             return True
         return False
 
+    @property
+    def _due(self) -> float:
+        """Refusals more than usual in a row, because the answers to calls sent with them have yet to come."""
+        return min(_DUE * self.flying, _MOST_DUE)
+
+    def spares(self, now: float, sent: float, size: int, wait: float | None) -> bool:
+        """Take a refusal, if it may be one of the first of single calls; otherwise leave it to `refused`."""
+        if self.is_proven or not self.is_ours or wait is None or not _CLEAR[0] <= wait <= _CLEAR[1]:
+            return False
+        share = sum(list(self._last)[1 - _FEW :])
+        if self._row + 1 >= _FEW_ROW + self._due or share + 1 >= _FEW_REFUSED + self._due:
+            self.is_proven = True
+            self._doubts, self._open = 0.0, None
+            return False
+        self._row += 1
+        self._last.append(True)
+        self._open = (sent, size, now + wait)
+        return True
+
     def refused(
         self, now: float, sent: float, size: int, wait: float | None, *, is_new: bool, is_slow: bool
     ) -> bool:
@@ -421,7 +453,7 @@ class Blame:
         self._last.append(True)
         if not self.is_ours:
             self._counts[1] += 1
-            if self._row >= _ROW or sum(self._last) >= _TOO_MANY:
+            if self._row >= _ROW + self._due or sum(self._last) >= _TOO_MANY + self._due:
                 self._convict()
                 return False
             self._try(now)
@@ -491,6 +523,7 @@ class Blame:
         """It is our speed after all; the next time it takes more to doubt that."""
         enough = min(2 * self._enough, _MOST_DOUBTS)
         self.__init__()  # type: ignore[misc]
+        self.is_proven = True
         self._enough = enough
 
 

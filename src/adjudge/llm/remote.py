@@ -7,6 +7,7 @@ import datetime as dt
 import time
 from collections import Counter
 from collections.abc import Callable
+from typing import Literal
 
 import orjson
 
@@ -17,7 +18,7 @@ from adjudge.llm.budget import STOPPED, Account
 from adjudge.llm.endpoint import Endpoint
 from adjudge.llm.faults import Fault
 from adjudge.llm.limits import Limiter, join
-from adjudge.llm.model import Request
+from adjudge.llm.model import Request, SchemaUse
 from adjudge.llm.retry import Tries
 from adjudge.llm.turns import Share, Turn
 from adjudge.llm.wire import Wire
@@ -35,6 +36,9 @@ class RemoteModel:
         self._refusals: Counter[str] = Counter()
         self._note: Callable[[Attempt], None] | None = None
         self._account = Account(self.name)
+        how: Literal["on", "off", "tried"] = "on" if endpoint.constrained else "off"
+        self._schema = SchemaUse("tried" if endpoint.tries_schema else how)
+        self._bare: set[bytes] = set()
 
     @property
     def name(self) -> str:
@@ -45,6 +49,21 @@ class RemoteModel:
     def endpoint(self) -> Endpoint:
         """The model on its server."""
         return self._endpoint
+
+    @property
+    def schema(self) -> SchemaUse:
+        """What became of the JSON schema so far."""
+        return self._schema
+
+    def leave_schema(self, why: str) -> None:
+        """Send no schema any more: the server has refused it."""
+        self._schema = SchemaUse("refused", why)
+
+    def was_held(self, key: bytes) -> bool:
+        """Whether the last answer to a call came to a request with its schema; to be asked once."""
+        is_held = key not in self._bare
+        self._bare.discard(key)
+        return is_held
 
     def observe(self, note: Callable[[Attempt], None]) -> None:
         """Have every failed attempt written down."""
@@ -79,17 +98,41 @@ class RemoteModel:
 
     async def reply(self, request: Request) -> Reply:
         """Answer one request, trying again where that can help; see `llm.model.Model`."""
-        body = orjson.dumps(self._wire.dialect.payload(request))
+        asked, body = self._said(request)
+        refusal: Fault | None = None  # of the schema, as it seems
         tries = Tries(self._endpoint.patience, self._endpoint.timeout)
         share = self._joined()
         place = share.place(len(body), request.sampling.max_tokens)
         while True:
             async with share.turn(place) as turn:
-                outcome = turn.judged(await self._attempt(request, body, turn))
+                if asked.schema is not None and self._schema.how == "refused":
+                    asked, body = self._said(request)
+                outcome = turn.judged(await self._attempt(asked, body, turn))
             if isinstance(outcome, Reply):
                 self._refusals.clear()
+                self._learn_of_schema(request, asked, refusal)
                 return outcome
+            if outcome.names_schema and asked.schema is not None and self._endpoint.tries_schema:
+                refusal, (asked, body) = outcome, self._said(request, is_bare=True)
+                continue
             await share.sleep(self._pause_or_give_up(outcome, tries))
+
+    def _said(self, request: Request, *, is_bare: bool = False) -> tuple[Request, bytes]:
+        """The request as it is sent now, and its body: without a schema where the server refuses one."""
+        is_bare = is_bare or self._schema.how == "refused"
+        asked = request.but(schema=None) if is_bare and request.schema is not None else request
+        return asked, orjson.dumps(self._wire.dialect.payload(asked))
+
+    def _learn_of_schema(self, request: Request, asked: Request, refusal: Fault | None) -> None:
+        """An answer without the schema to a call that was refused with it shows that this was the reason."""
+        if request.schema is None:
+            return
+        if asked.schema is None:
+            self._bare.add(request.key)
+            if refusal is not None and self._schema.how != "refused":
+                self.leave_schema(refusal.detail)
+        elif self._schema.how == "tried":
+            self._schema = SchemaUse("on")
 
     def _pause_or_give_up(self, fault: Fault, tries: Tries) -> float:
         if fault.consequence == "stop":

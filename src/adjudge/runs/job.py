@@ -299,6 +299,7 @@ def _connection(options: Options) -> Connection:
         timeout=options.get("timeout", Connection.timeout),
         concurrency=options.get("concurrency", _CONCURRENCY),
         needs_key=not (options.get("dry", False) or options.get("reparse", False)),
+        in_batches=options.get("engine") == "batch",
     )
 
 
@@ -345,7 +346,7 @@ def _settings(annotator: Annotator, models: Models | None, plan: Plan, options: 
         settings |= {
             "model": models.name,
             "json_schema": options.get("json_schema", "auto"),
-            "json_schema_used": {m.name: "on" if m.identity.constrained else "off" for m in models.all},
+            "json_schema_used": models.schemas,
             "effort": options.get("effort"),
             "seed": options.get("seed", 0),
             "concurrency": options.get("concurrency", _CONCURRENCY),

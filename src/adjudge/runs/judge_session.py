@@ -6,7 +6,7 @@ import asyncio
 import time
 import warnings
 from collections import Counter
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, closing, suppress
 from dataclasses import replace
 from itertools import islice
@@ -62,6 +62,7 @@ class JudgeSession(Session):
         self.standings = Standings()
         self._kept = kept
         self._settled: dict[int, Entry] = {}
+        self._models: Models | None = None
         # of the first units, while all of them failed; None as soon as one was judged
         self._reasons: Counter[FailureReason] | None = (
             None if job.may_all_fail or job.offline or job.engine == "batch" else Counter()
@@ -100,6 +101,9 @@ class JudgeSession(Session):
         before = {name: spent for name, spent in totals.spent.items() if name in self.job.prices}
         self.meter = self.job.open_meter(self.job.prices, self.job.budget, before)
         models.charge(self.meter)
+        self._models = models
+        if (earlier := self.directory.before) is not None:
+            models.leave_schemas(cast("Mapping[str, str]", earlier.settings.get("json_schema_used", {})))
         try:
             await self._work(judge, asker, store)
             info = self.finish(self._info(store.totals()))
@@ -108,7 +112,13 @@ class JudgeSession(Session):
             with suppress(Exception):
                 self.directory.write(self._info(store.totals()))
             raise
-        notes = (*self._notes(asker), *_unfound(asker.tally), *_masked(asker.tally), *_torn(store.torn))
+        notes = (
+            *self._notes(asker),
+            *_refused_schemas(models),
+            *_unfound(asker.tally),
+            *_masked(asker.tally),
+            *_torn(store.torn),
+        )
         return Outcome(
             info=info,
             tally=asker.tally,
@@ -285,6 +295,7 @@ class JudgeSession(Session):
 
     def _info(self, totals: CallTotals) -> RunInfo:
         used, usage, load = self.tally.asked + self.tally.from_store, totals.usage, self._load
+        schemas = {} if self._models is None else {"json_schema_used": self._models.schemas}
         info = self.info(
             calls={
                 "asked": totals.asked,
@@ -302,6 +313,7 @@ class JudgeSession(Session):
             },
             price=None if self.meter.price is None else float(self.meter.price),
             currency=self.meter.currency,
+            settings={**self.start.settings, **schemas},
         )
         if served := sorted(self.tally.served):
             info = replace(info, signature=info.signature.with_fields(served=",".join(served)))
@@ -313,6 +325,16 @@ class JudgeSession(Session):
                 seen = ", ".join(sorted(asker.tally.roles - {""})) or "none"
                 known = "" if roles_of(self.job.annotator) else f"; this judge's roles: {seen}"
                 yield f"no question came from role {role!r}{known}"
+
+
+def _refused_schemas(models: Models) -> Iterator[str]:
+    """Servers that hold no answer to a JSON schema."""
+    for model in models.all:
+        if model.schema.how == "refused":
+            yield (
+                f"{model.name}: the server refuses the JSON schema ({model.schema.why}); "
+                "it was asked without, as with --json-schema off"
+            )
 
 
 def _unfound(tally: Tally) -> Iterator[str]:

@@ -21,7 +21,7 @@ from adjudge.llm.budget import Account, most_of
 from adjudge.llm.endpoint import Endpoint
 from adjudge.llm.faults import Fault
 from adjudge.llm.limits import Limiter
-from adjudge.llm.model import NotYetError, Request
+from adjudge.llm.model import NotYetError, Request, SchemaUse
 
 __all__ = ["BatchModel"]
 
@@ -55,6 +55,17 @@ class BatchModel:
         self._failed: dict[bytes, Fault] = {}
         self._refusals: Counter[str] = Counter()
         self._note: Callable[[Attempt], None] | None = None
+        self._sends_schema = endpoint.constrained
+        self.schema = SchemaUse("on" if endpoint.constrained else "off")
+        """What becomes of the JSON schema: it is sent or not; none is only tried, for that takes a day."""
+
+    def leave_schema(self, why: str) -> None:
+        """Send no schema any more; see `llm.models.Remote`."""
+        self.schema = SchemaUse("refused", why)
+
+    def was_held(self, key: bytes) -> bool:  # noqa: ARG002 (as in `llm.models.Remote`)
+        """Whether the last answer to a call came to a request with its schema."""
+        return self._sends_schema
 
     def observe(self, note: Callable[[Attempt], None]) -> None:
         """Have every failed attempt written down."""
