@@ -1,5 +1,6 @@
 """Checks take time linear in their texts, whatever stands in them, and find what they found before."""
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,16 +17,17 @@ from adjudge.checks.telephone import _keys as telephone_keys
 from adjudge.checks.telephone import _Telephone
 from adjudge.checks.texts import Ranges
 
-LENGTH = 30_000
+LENGTH = 4_000
+SHORT, LONG = 400, 1_600  # lengths whose calls are counted
 PLAIN = "The cat slept on the sofa at 9:30."
 
 
-def text_of(unit: str) -> str:
-    """30 kB of a unit; `#` in it is a number that differs each time."""
+def text_of(unit: str, length: int = LENGTH) -> str:
+    """Repeat a unit up to a length; `#` in it is a number that differs each time."""
     if "#" not in unit:
-        return (unit * (LENGTH // len(unit) + 1))[:LENGTH]
+        return (unit * (length // len(unit) + 1))[:length]
     found, size, number = [], 0, 100
-    while size < LENGTH:
+    while size < length:
         found.append(unit.replace("#", str(number)))
         size += len(found[-1])
         number += 1
@@ -49,6 +51,32 @@ def test_a_long_text_ends(unit: str) -> None:
         found = find_errors(source, translation, "en-de")
         assert len(found) <= 7_000
     assert find_attacks.__wrapped__(long) is not None
+
+
+def calls_of(unit: str, length: int) -> int:
+    """Calls of functions, those of C included, that all checks of a text make."""
+    calls = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event in {"call", "c_call"}
+
+    text = text_of(unit, length)
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        find_errors(text, text + " 7", "en-de")
+        find_attacks.__wrapped__(text)
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=repr)
+def test_calls_grow_no_faster_than_a_text(unit: str) -> None:
+    """4 times the length makes 4 times the calls; 16 times if everything is compared with everything."""
+    calls_of(unit, 100)  # what is read once is read
+    assert calls_of(unit, LONG) < 6 * calls_of(unit, SHORT)
 
 
 days: st.SearchStrategy[Day] = st.tuples(
