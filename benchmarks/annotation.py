@@ -26,21 +26,39 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
+from sqlalchemy import (
+    create_engine,
+    text,
+)
+
+from adjudge.campaigns.campaign import (
+    open_campaign,
+    read_links,
+)
+from adjudge.campaigns.making import (
+    insert_tasks,
+    new_campaign,
+)
+from adjudge.campaigns.settings import Settings
+from adjudge.campaigns.tasks import make_tasks
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.reports.tables import Table, render_table
+from benchmarks.annotators import (
+    Annotator,
+    Times,
+    work_together,
+)
+from benchmarks.page import (
+    make_parser,
+    write_section,
+)
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from sqlalchemy import create_engine, text  # noqa: E402
-
-from adjudge.campaigns.campaign import open_campaign  # noqa: E402
-from adjudge.campaigns.folder import read_links  # noqa: E402
-from adjudge.campaigns.making import new_campaign  # noqa: E402
-from adjudge.campaigns.settings import Settings  # noqa: E402
-from adjudge.campaigns.storing import insert_tasks  # noqa: E402
-from adjudge.campaigns.tasks import make_tasks  # noqa: E402
-from adjudge.core.segment import Segment, TestSet  # noqa: E402
-from adjudge.report.tables import Table, render_table  # noqa: E402
-from benchmarks.annotators import Annotator, Times, work_together  # noqa: E402
-from benchmarks.page import make_parser, write_section  # noqa: E402
 
 TITLE = "Annotators at once"
 THINK = 10.0  # seconds

@@ -13,13 +13,24 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from adjudge.checks.attacks import (
+    DETECTORS,
+    find_attacks,
+)
+from adjudge.formats.read import load
+from benchmarks.page import (
+    find_data,
+    make_parser,
+    show,
+)
+from tests.attacks.corpus import (
+    ATTACKS,
+    KINDS,
+)
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from adjudge.checks.attacks import DETECTORS, find_attacks  # noqa: E402
-from adjudge.data.load import load  # noqa: E402
-from benchmarks.page import find_data, make_parser, show  # noqa: E402
-from tests.attacks.corpus import ATTACKS, KINDS  # noqa: E402
 
 CLEAN = (("wmt23", "en-de"), ("wmt23", "zh-en"), ("ment", "zh-en"))
 TITLE = "Detectors of attacks"

@@ -25,20 +25,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.analysis import compare
+from adjudge.analysis.compare import difference
+from adjudge.analysis.gate import critical_p_value, non_inferiority
+from adjudge.analysis.power import units_needed
+from adjudge.analysis.segment_scores import Totals
+from adjudge.reports.tables import Table, render_table
+from adjudge.stats import paired
+from adjudge.stats.paired import holm, sign_flip_p_values
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from adjudge.meta import paired  # noqa: E402
-from adjudge.meta.comparing import bounds  # noqa: E402
-from adjudge.meta.comparing.difference import difference  # noqa: E402
-from adjudge.meta.comparing.noninferiority import critical_p_value, non_inferiority  # noqa: E402
-from adjudge.meta.comparing.power import units_needed  # noqa: E402
-from adjudge.meta.matrix import Totals  # noqa: E402
-from adjudge.meta.paired import sign_flip_p_values  # noqa: E402
-from adjudge.meta.significance.corrections import holm  # noqa: E402
-from adjudge.report.tables import Table, render_table  # noqa: E402
-
-__all__ = ["GUARANTEES", "Guarantee", "Measured", "Population", "populations", "table"]
 
 Floats = NDArray[np.float64]
 PAGE = ROOT / "docs" / "coverage.md"
@@ -167,7 +165,7 @@ def _read(path: Path, documents: Path, lp: str) -> Population:
 @contextmanager
 def remembering() -> Iterator[None]:
     """Make the random numbers of a seed and size once: they are the same for each of a thousand samples."""
-    drawers = [(bounds, "unit_draws"), (bounds, "_weights"), (paired, "sign_vectors")]
+    drawers = [(compare, "unit_draws"), (compare, "_weights"), (paired, "sign_vectors")]
     kept = [getattr(module, name) for module, name in drawers]
     for (module, name), function in zip(drawers, kept, strict=True):
         setattr(module, name, cache(lambda *key, function=function: list(function(*key))))

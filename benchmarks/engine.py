@@ -26,15 +26,17 @@ import orjson
 
 from adjudge.cli.main import main as adjudge
 from adjudge.core.ask import Reply, Usage
-from adjudge.core.segment import Segment, Subject, TestSet
+from adjudge.core.segment import (
+    Segment,
+    Subject,
+    TestSet,
+)
 from adjudge.judges.gemba_mqm import GembaMqm
-from adjudge.llm.delimiters import render_message
-from adjudge.llm.identity import Identity
-from adjudge.llm.model import Request
-from adjudge.llm.models import Models, OpenModel
-from adjudge.report.tables import Table, render_table
+from adjudge.llm.model import Identity, Request, render_message
+from adjudge.llm.model_choice import Models, OpenModel
+from adjudge.reports.tables import Table, render_table
 from adjudge.runs.job import Job, prepare
-from adjudge.runs.local import execute
+from adjudge.runs.run import execute
 
 LATENCY = 0.020
 SYSTEMS = "ABCDEFGHIJ"

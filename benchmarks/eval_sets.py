@@ -12,13 +12,18 @@ import tempfile
 import time
 from pathlib import Path
 
+from adjudge.analysis.eval_set import EvalSet
+from adjudge.analysis.eval_set_files import read_eval_set
+from adjudge.reports.tables import Table, render_table
+from benchmarks.page import (
+    find_data,
+    make_parser,
+    show,
+)
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from adjudge.meta.evaluation.eval_set import EvalSet  # noqa: E402
-from adjudge.meta.evaluation.eval_sets import read_eval_set  # noqa: E402
-from adjudge.report.tables import Table, render_table  # noqa: E402
-from benchmarks.page import find_data, make_parser, show  # noqa: E402
 
 TITLE = "Reading eval sets"
 LP = "zh-en"

@@ -24,23 +24,46 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import adjudge
+from adjudge import examples
+from adjudge.checks.attacks import find_attacks
+from adjudge.core.judge import (
+    PROFILES,
+    is_translation_judge,
+)
+from adjudge.core.record import Failure, Record
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.errors import AnswerError
+from adjudge.judges import (
+    JUDGES,
+    load_judge,
+)
+from adjudge.llm.model_choice import EMBEDDED
+from benchmarks.attacks import clean_table
+from benchmarks.page import (
+    find_data,
+    make_parser,
+    show,
+)
+from tests.attacks.corpus import (
+    ATTACKS,
+    KINDS,
+    Attack,
+    carrier_of,
+)
+from tests.attacks.hostile import (
+    PLACES,
+    Hostile,
+    subject_with,
+)
+from tests.faults.server import running
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-import adjudge  # noqa: E402
-from adjudge import examples  # noqa: E402
-from adjudge.checks.attacks import find_attacks  # noqa: E402
-from adjudge.core.annotation import Failure, Record  # noqa: E402
-from adjudge.core.judge import PROFILES, is_translation_judge  # noqa: E402
-from adjudge.core.segment import Segment, TestSet  # noqa: E402
-from adjudge.errors import AnswerError  # noqa: E402
-from adjudge.judges import JUDGES, load_judge  # noqa: E402
-from adjudge.llm.models import EMBEDDED  # noqa: E402
-from benchmarks.attacks import clean_table  # noqa: E402
-from benchmarks.page import find_data, make_parser, show  # noqa: E402
-from tests.attacks.corpus import ATTACKS, KINDS, Attack, carrier_of  # noqa: E402
-from tests.attacks.hostile import PLACES, Hostile, subject_with  # noqa: E402
-from tests.faults.server import running  # noqa: E402
 
 ALONE = "10 master key"
 """Kind whose strings stand in place of the translation; the others follow it."""

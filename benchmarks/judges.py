@@ -15,24 +15,27 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import adjudge
+from adjudge.analysis.ensemble import By, Settings
+from adjudge.core.record import Annotation
+from adjudge.core.scores import VERSION, Run
+from adjudge.core.segment import TestSet
+from adjudge.errors import AdjudgeError
+from adjudge.formats.mtme import read_score_records
+from adjudge.formats.read import load
+from adjudge.judges import JUDGES
+from adjudge.reports.tables import Table, render_table
+from adjudge.runs.ensemble_run import ensemble
+from adjudge.store.json_lines import write_records, write_test_set
+from benchmarks.page import (
+    find_data,
+    make_parser,
+    show,
+)
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-import adjudge  # noqa: E402
-from adjudge.core.annotation import Annotation  # noqa: E402
-from adjudge.core.run import Run  # noqa: E402
-from adjudge.core.segment import TestSet  # noqa: E402
-from adjudge.core.version import VERSION  # noqa: E402
-from adjudge.data.jsonl import write_test_set  # noqa: E402
-from adjudge.data.load import load  # noqa: E402
-from adjudge.data.mtme_scores import read_score_records  # noqa: E402
-from adjudge.data.records import write_records  # noqa: E402
-from adjudge.errors import AdjudgeError  # noqa: E402
-from adjudge.judges import JUDGES  # noqa: E402
-from adjudge.meta.ensemble.settings import By, Settings  # noqa: E402
-from adjudge.report.tables import Table, render_table  # noqa: E402
-from adjudge.runs.ensemble import ensemble  # noqa: E402
-from benchmarks.page import find_data, make_parser, show  # noqa: E402
 
 TITLE = "Judges on the embedded rules"
 MODEL = "builtin/rules"

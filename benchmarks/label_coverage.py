@@ -14,17 +14,21 @@ from pathlib import Path
 
 import numpy as np
 
+from adjudge.analysis.rank import Test, better_p_values
+from adjudge.analysis.segment_scores import Totals, student_intervals
+from adjudge.reports.tables import Table, render_table
+from adjudge.stats.judged import Floats
+from adjudge.stats.prediction_powered import Sample, Target, estimate_mean
+from adjudge.stats.risk import Labelled, shown_bound
+from benchmarks.page import (
+    find_data,
+    make_parser,
+    show,
+)
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from adjudge.meta.deciding.few_labels import Sample, Target, estimate_mean  # noqa: E402
-from adjudge.meta.deciding.risk import Labelled, shown_bound  # noqa: E402
-from adjudge.meta.intervals import student_intervals  # noqa: E402
-from adjudge.meta.matrix import Totals  # noqa: E402
-from adjudge.meta.measures.result import Floats  # noqa: E402
-from adjudge.meta.ranking.pairs import Test, better_p_values  # noqa: E402
-from adjudge.report.tables import Table, render_table  # noqa: E402
-from benchmarks.page import find_data, make_parser, show  # noqa: E402
 
 # Estimate, thresholds, ranks...
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from page import make_parser, write_section
 
+from adjudge.llm.faults import Patience
 from adjudge.llm.limits import join
-from adjudge.llm.retry import Patience
 from tests.faults.limited import Figures, LimitedServer, Meter, compare, drive, run
 
 _MINUTES: Final = 60

@@ -20,16 +20,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from adjudge.formats.score_file import read_score_file
+from adjudge.reports.tables import Table, render_table
+from adjudge.stats.acc_eq import Compat, acc_eq
+from adjudge.stats.judged import Floats
+from adjudge.stats.measures import MEASURES
+from adjudge.stats.spa import soft_pairwise_accuracy
+from benchmarks.page import (
+    find_data,
+    make_parser,
+    show,
+)
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from adjudge.data.score_files import read_score_file  # noqa: E402
-from adjudge.meta.measures import MEASURES  # noqa: E402
-from adjudge.meta.measures.acc_eq import Compat, acc_eq  # noqa: E402
-from adjudge.meta.measures.result import Floats  # noqa: E402
-from adjudge.meta.measures.spa import soft_pairwise_accuracy  # noqa: E402
-from adjudge.report.tables import Table, render_table  # noqa: E402
-from benchmarks.page import find_data, make_parser, show  # noqa: E402
 
 TITLE = "Meta-evaluation"
 INTRODUCTION = """\

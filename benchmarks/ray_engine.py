@@ -16,13 +16,16 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.jsonl import write_test_set
-from adjudge.report.tables import Table, render_table
-from adjudge.runs.engines import carry_out
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.reports.tables import Table, render_table
 from adjudge.runs.job import prepare
-from adjudge.runs.scale.fleet import Fleet
-from adjudge.runs.scale.merge import merge
+from adjudge.runs.ray import Fleet
+from adjudge.runs.run import carry_out
+from adjudge.runs.shards import merge
+from adjudge.store.json_lines import write_test_set
 
 SYSTEMS = "ABCDEFGHIJ"
 

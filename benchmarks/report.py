@@ -19,15 +19,16 @@ from typing import TYPE_CHECKING
 
 from page import find_data, make_parser, write_section
 
-from adjudge.core.annotation import Annotation, Record
-from adjudge.core.run import Run, RunInfo
-from adjudge.core.score import Signature
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.convert import read_content
-from adjudge.data.jsonl import write_test_set
-from adjudge.data.mtme import read_mtme
-from adjudge.data.records import write_records
-from adjudge.data.run_dir import write_run_info
+from adjudge.core.record import Annotation, Record
+from adjudge.core.scores import Run, RunInfo, Signature
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.formats.convert import read_content
+from adjudge.formats.mtme import read_mtme
+from adjudge.store.json_lines import write_records, write_test_set
+from adjudge.store.run_directory import write_run_info
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

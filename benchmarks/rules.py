@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 from page import find_data
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
+from adjudge.analysis.segment_scores import score_records
 from adjudge.checks import RULES, Finding, find_errors
-from adjudge.core.annotation import Annotation
+from adjudge.core.record import Annotation
 from adjudge.core.segment import TestSet
 from adjudge.core.typology import find_weights
-from adjudge.data.load import load
-from adjudge.data.mqm_tsv import read_mqm_tsv
-from adjudge.data.mtme_ratings import read_ratings
-from adjudge.data.score_files import read_score_file
-from adjudge.report.tables import Table, render_table
-from adjudge.scoring.score import score
+from adjudge.formats.mqm_tsv import read_mqm_tsv
+from adjudge.formats.mtme import read_ratings
+from adjudge.formats.read import load
+from adjudge.formats.score_file import read_score_file
+from adjudge.reports.tables import Table, render_table
 
 Key = tuple[str, str]
 """System and segment id."""
@@ -226,7 +226,7 @@ def held_out(folder: Path) -> None:
     """Agreement on texts that nobody looked at."""
     ment = load(folder / "ment", "zh-en")
     talks = read_mqm_tsv(folder / "mqm-tsv" / "mqm_ted_zhen.tsv", "zh-en")
-    scores = score(talks.records, weights="mqm-google")
+    scores = score_records(talks.records, weights="mqm-google")
     print("\n## Texts that no rule was tuned on\n")
     rows = []
     people = {

@@ -14,17 +14,25 @@ from pathlib import Path
 
 import numpy as np
 
+from adjudge.reports.tables import Table, render_table
+from adjudge.stats.judged import Floats
+from adjudge.stats.measures import MEASURES
+from adjudge.stats.paired import significance_ranks
+from adjudge.stats.resampling import Drawing, default_method, measure_draws, metric_p_values
+from benchmarks.meta import (
+    METRICS,
+    Case,
+    read_case,
+)
+from benchmarks.page import (
+    find_data,
+    make_parser,
+    show,
+)
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from adjudge.meta.measures import MEASURES  # noqa: E402
-from adjudge.meta.measures.result import Floats  # noqa: E402
-from adjudge.meta.significance.corrections import significance_ranks  # noqa: E402
-from adjudge.meta.significance.draws import Drawing, measure_draws  # noqa: E402
-from adjudge.meta.significance.metric_tests import default_method, metric_p_values  # noqa: E402
-from adjudge.report.tables import Table, render_table  # noqa: E402
-from benchmarks.meta import METRICS, Case, read_case  # noqa: E402
-from benchmarks.page import find_data, make_parser, show  # noqa: E402
 
 TITLE = "Significance of metrics"
 INTRODUCTION = """\

@@ -19,11 +19,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from adjudge.reports.tables import Table, render_table
+from benchmarks.page import (
+    find_data,
+    make_parser,
+    show,
+)
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from adjudge.report.tables import Table, render_table  # noqa: E402
-from benchmarks.page import find_data, make_parser, show  # noqa: E402
 
 TITLE = "Start"
 ADJUDGE = (str(Path(sys.executable).with_name("adjudge")),)

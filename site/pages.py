@@ -18,13 +18,13 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 import adjudge
-from adjudge.campaigns.protocols import NAMES, find_campaign_protocol
+from adjudge.campaigns.settings import NAMES, find_campaign_protocol
 from adjudge.cli.main import COMMANDS, GROUPS
 from adjudge.core.protocol import PROTOCOLS
-from adjudge.data.formats import FORMATS, Format
+from adjudge.formats.convert import FORMATS, Format
 from adjudge.judges import JUDGES
-from adjudge.meta.measures import MEASURES, Measure
 from adjudge.metrics import METRICS
+from adjudge.stats.measures import MEASURES, Measure
 
 ROOT: Final = Path(__file__).parents[1]
 
@@ -195,7 +195,7 @@ def _format_page(form: Format) -> str:
     """What a format is, and what its reader or writer says of it."""
     ways = " and ".join(way for way, does in (("read", form.reads), ("written", form.writes)) if does)
     name = _FORMAT_MODULES.get(form.name, form.name.replace("-", "_"))
-    said = inspect.getdoc(importlib.import_module(f"adjudge.data.{name}")) or ""
+    said = inspect.getdoc(importlib.import_module(f"adjudge.formats.{name}")) or ""
     return f"# {form.name}\n\n{form.title}.\n\nHolds: {form.holds}; {ways}.\n\n{said}\n"
 
 

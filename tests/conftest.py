@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
-    from adjudge.report.figures import Figure
+    from adjudge.reports.figures import Figure
     from tests.faults.server import Server
 
 OURS = {"ADJUDGE_DATA", "ADJUDGE_TEST_DATABASE", "ADJUDGE_CHAOS_KILLS"}  # the tests' own settings
@@ -81,7 +81,7 @@ def browser_path() -> str:
 @pytest.fixture
 def _one_format(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures are written as SVG alone, where tests of figures have shown that they are in all formats."""
-    monkeypatch.setattr("adjudge.report.figures.Figure.write", _write_svg)
+    monkeypatch.setattr("adjudge.reports.figures.Figure.write", _write_svg)
 
 
 def _write_svg(figure: "Figure", folder: Path) -> list[Path]:
@@ -108,4 +108,4 @@ def server(_server: "Server") -> "Server":
 @pytest.fixture
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test waits as long as a user should, where a model is asked again."""
-    monkeypatch.setattr("adjudge.llm.retry.Patience.pause", lambda self, tries: 0.002)
+    monkeypatch.setattr("adjudge.llm.faults.Patience.pause", lambda self, tries: 0.002)

@@ -11,19 +11,17 @@ import typer
 
 import adjudge
 from adjudge.errors import UsageError
-from tests.runs.conftest import Rater, Scripted, model, small_set
-
-__all__ = ["model"]  # a fixture
+from tests.runs.conftest import Rater, Scripted, small_set
 
 NOT_IN_PYTHON = {
-    "format": "a function returns an object; `adjudge.report` and its tables render it",
+    "format": "a function returns an object; `adjudge.reports` and its tables render it",
     "dry-run": "`adjudge.forecast` does that",
-    "figures": "figures are drawn from the result with `adjudge.report`",
-    "figure": "figures are drawn from the result with `adjudge.report`",
-    "radar": "figures are drawn from the result with `adjudge.report`",
-    "junit": "the verdict is rendered with `adjudge.report.gate_tables.render_junit`",
-    "summary": "the verdict is rendered with `adjudge.report.gate_tables.render_summary`",
-    "score-files": "`adjudge.report.score_files.write_score_files` writes the result",
+    "figures": "figures are drawn from the result with `adjudge.reports`",
+    "figure": "figures are drawn from the result with `adjudge.reports`",
+    "radar": "figures are drawn from the result with `adjudge.reports`",
+    "junit": "the verdict is rendered with `adjudge.reports.result_tables.render_junit`",
+    "summary": "the verdict is rendered with `adjudge.reports.result_tables.render_summary`",
+    "score-files": "`adjudge.formats.score_file.write_score_files` writes the result",
     "level": "`Scores` has segments, documents and systems together",
 }
 """Options that no function needs, with the reason."""
@@ -34,8 +32,8 @@ NOT_OF = {
     },
     "gate": {"range": "`scale`, a pair of numbers: `range` is a function of Python's own"},
     "spans": {
-        "confusion": "another result: `adjudge.meta.spans.confusion.severity_confusion`",
-        "error-free": "another result: `adjudge.meta.spans.error_free.error_free`",
+        "confusion": "another result: `adjudge.analysis.spans.severity_confusion`",
+        "error-free": "another result: `adjudge.analysis.error_free.error_free`",
         **dict.fromkeys(("at-least", "gold-at-least", "risk", "confidence"), "of --error-free"),
         "severity-penalty": "`penalty`: there is no other one",
         "severity-weights": "`weights`: those of --error-free belong to another function",
@@ -51,7 +49,7 @@ def function_of(verb: str) -> Callable[..., Any]:
     found: Any = getattr(adjudge, verb)
     if not inspect.ismodule(found):
         return found  # type: ignore[no-any-return]
-    home = {"meta": "adjudge.meta.evaluation.meta", "report": "adjudge.report.html"}[verb]
+    home = {"meta": "adjudge.analysis.meta", "report": "adjudge.reports.html"}[verb]
     return getattr(importlib.import_module(home), verb)  # type: ignore[no-any-return]
 
 

@@ -12,24 +12,27 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
+from adjudge import judges, metrics
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
-    from adjudge import judges, metrics
-    from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference
-    from adjudge.core.segment import Segment, TestSet
-    from adjudge.data.load import load
-    from adjudge.data.records import read_records
-    from adjudge.meta.bias.biases import bias
-    from adjudge.meta.comparing.compare import compare
-    from adjudge.meta.comparing.replacing import gate
-    from adjudge.meta.evaluation.meta import meta
-    from adjudge.meta.ranking.rank import rank
-    from adjudge.meta.scoring import score
-    from adjudge.meta.spans.compare import spans
-    from adjudge.report.html import report
+    from adjudge.analysis.bias import bias
+    from adjudge.analysis.compare import compare
+    from adjudge.analysis.gate import gate
+    from adjudge.analysis.meta import meta
+    from adjudge.analysis.rank import rank
+    from adjudge.analysis.score import score
+    from adjudge.analysis.spans import spans
+    from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference
+    from adjudge.core.segment import (
+        Segment,
+        TestSet,
+    )
+    from adjudge.formats.read import load
+    from adjudge.reports.html import report
     from adjudge.runs.forecast import forecast
     from adjudge.runs.run import arun, run
+    from adjudge.store.json_lines import read_records
 
 __all__ = [
     "AdjudgeError",
@@ -57,31 +60,33 @@ __all__ = [
 ]
 
 _HOMES: Final = {
-    "Annotation": "core.annotation",
-    "ErrorSpan": "core.annotation",
-    "Failure": "core.annotation",
-    "Preference": "core.annotation",
+    "Annotation": "core.record",
+    "ErrorSpan": "core.record",
+    "Failure": "core.record",
+    "Preference": "core.record",
     "Segment": "core.segment",
     "TestSet": "core.segment",
     "arun": "runs.run",
-    "bias": "meta.bias.biases",
-    "compare": "meta.comparing.compare",
+    "bias": "analysis.bias",
+    "compare": "analysis.compare",
     "forecast": "runs.forecast",
-    "gate": "meta.comparing.replacing",
-    "load": "data.load",
-    "rank": "meta.ranking.rank",
-    "read_records": "data.records",
+    "gate": "analysis.gate",
+    "load": "formats.read",
+    "meta": "analysis.meta",
+    "rank": "analysis.rank",
+    "read_records": "store.json_lines",
+    "report": "reports.html",
     "run": "runs.run",
-    "score": "meta.scoring",
-    "spans": "meta.spans.compare",
+    "score": "analysis.score",
+    "spans": "analysis.spans",
 }
-_ROOMS: Final = {"judges", "meta", "metrics", "report"}
+_ROOMS: Final = {"judges", "metrics"}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 (any public name)
     """Import a public name from its home."""
     if name == "__version__":
-        from adjudge.core.version import VERSION
+        from adjudge.core.scores import VERSION
 
         return VERSION
     if name in _ROOMS:
@@ -93,7 +98,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 (any public name)
 
 def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 (IPython's, which we do not import)
     """Have a notebook show runs, records and results as HTML: `%load_ext adjudge`; see docs/notebooks.md."""
-    from adjudge.report.notebook import register
+    from adjudge.reports.notebook import register
 
     register(shell)
 

@@ -10,13 +10,16 @@ import pytest
 
 import adjudge
 from adjudge.checks.attacks import attack_flags
-from adjudge.core.annotation import SUSPECT, Annotation, Failure, Record
-from adjudge.core.run import Run
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.jsonl import read_test_set
-from adjudge.data.run_dir import read_run
-from adjudge.llm import rules
-from adjudge.report.invisible import is_invisible
+from adjudge.core.record import SUSPECT, Annotation, Failure, Record
+from adjudge.core.scores import Run
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.llm import embedded_rules
+from adjudge.reports.tables import is_invisible
+from adjudge.store.json_lines import read_test_set
+from adjudge.store.run_directory import read_run
 from tests.attacks.hostile import CLEAN, TEST_SET, Calm, Obedient
 from tests.cli.calling import call
 
@@ -30,7 +33,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("ADJUDGE_MODEL", raising=False)
         for name, made in (("obedient", Obedient), ("calm", Calm)):
-            patch.setattr(rules, "RulesModel", made)
+            patch.setattr(embedded_rules, "RulesModel", made)
             folders[name] = tmp_path_factory.mktemp(name)
             adjudge.run("gemba-mqm", TEST_SET, out=folders[name], context=1)
     return folders

@@ -15,14 +15,12 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import adjudge
-from adjudge.campaigns.answers import save
+from adjudge.campaigns.answers import finish, save
 from adjudge.campaigns.assigning import assign_next
-from adjudge.campaigns.finishing import finish
 from adjudge.campaigns.items import ItemShown
-from adjudge.core.annotation import Annotation
-from adjudge.data.jsonl import read_test_set
-from adjudge.data.records import read_records
+from adjudge.core.record import Annotation
 from adjudge.examples import path
+from adjudge.store.json_lines import read_records, read_test_set
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.served import Site, serving, visit
 from tests.browser.test_annotating import drag

@@ -14,11 +14,17 @@ from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect
 from sqlalchemy import select
 
 from adjudge.campaigns.campaign import Campaign
-from adjudge.campaigns.making import Extras, new_campaign
+from adjudge.campaigns.database import answer, event
+from adjudge.campaigns.making import (
+    Extras,
+    new_campaign,
+)
 from adjudge.campaigns.people import Link
-from adjudge.campaigns.schema import answer, event
 from adjudge.campaigns.settings import Settings
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.web.app import create_app
 
 PATIENCE = 10_000

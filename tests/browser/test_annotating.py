@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from adjudge.core.annotation import Annotation, ErrorSpan
+from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import TestSet as Texts
 from tests.browser.served import Visit, make_test_set, serving, visit
 

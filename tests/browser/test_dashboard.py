@@ -8,10 +8,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Page, expect
 
+from adjudge.campaigns.answers import release
 from adjudge.campaigns.assigning import assignments
-from adjudge.campaigns.finishing import release
-from adjudge.campaigns.people import people
-from adjudge.campaigns.sessions import enter
+from adjudge.campaigns.people import enter, people
 from adjudge.errors import AccessError
 from tests.browser.served import PATIENCE, Site, make_test_set, serving
 from tests.campaigns.work import answer_all, person, take, work_off

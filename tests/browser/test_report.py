@@ -4,11 +4,11 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Page, expect
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Record
-from adjudge.core.run import Run
+from adjudge.core.record import Annotation, ErrorSpan, Record
+from adjudge.core.scores import Run
 from adjudge.core.segment import Segment
-from adjudge.report.html import render_page
-from adjudge.report.page import make_page
+from adjudge.reports.html import render_page
+from adjudge.reports.page import make_page
 from tests.browser.conftest import OpenPage
 from tests.browser.payloads import PAYLOADS
 from tests.report.samples import (

@@ -14,12 +14,12 @@ import uvicorn
 from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, expect
 
-from adjudge.core.annotation import Annotation, Record
+from adjudge.core.record import Annotation, Record
 from adjudge.core.segment import Segment
-from adjudge.report.html import render_page
-from adjudge.report.page import Page as ReportPage
-from adjudge.report.page import make_page
-from adjudge.web.serving import address_of, listen
+from adjudge.reports.html import render_page
+from adjudge.reports.page import Page as ReportPage
+from adjudge.reports.page import make_page
+from adjudge.web.app import address_of, listen
 from adjudge.web.viewer import create_viewer
 from tests.browser.conftest import OpenPage, Watched
 from tests.browser.payloads import PAYLOADS

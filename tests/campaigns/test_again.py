@@ -5,16 +5,14 @@ from typing import Any
 import pytest
 
 from adjudge.campaigns.again import adjudicate, second_pass
-from adjudge.campaigns.answers import save
+from adjudge.campaigns.answers import finish, save, task_view
 from adjudge.campaigns.assigning import assign_next
 from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.exporting import stream_submissions
-from adjudge.campaigns.finishing import finish
 from adjudge.campaigns.people import Person, add_people, people
-from adjudge.campaigns.view import task_view
-from adjudge.core.annotation import Annotation
-from adjudge.data.submission_records import final_records
+from adjudge.core.record import Annotation
 from adjudge.errors import UsageError
+from adjudge.formats.campaign_export import final_records
 from tests.campaigns.conftest import NOW, MakeCampaign
 from tests.campaigns.work import answer_all, change, items, person, take, work_off
 

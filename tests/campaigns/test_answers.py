@@ -8,14 +8,12 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, update
 
-from adjudge.campaigns.answers import save
+from adjudge.campaigns.answers import Saved, finish, save
 from adjudge.campaigns.assigning import Assignment, assign_next
 from adjudge.campaigns.campaign import Campaign
-from adjudge.campaigns.events import Saved
-from adjudge.campaigns.finishing import finish
+from adjudge.campaigns.database import answer, event
 from adjudge.campaigns.items import ItemShown
 from adjudge.campaigns.people import Person, revoke
-from adjudge.campaigns.schema import answer, event
 from adjudge.errors import DataError, NotYoursError
 from tests.campaigns.conftest import NOW, MakeCampaign
 from tests.campaigns.work import answer_all, change, expire, fields, items, person, statements_of, take

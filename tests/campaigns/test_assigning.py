@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, update
 
-from adjudge.campaigns.answers import save
+from adjudge.campaigns.answers import finish, release, save, task_view
 from adjudge.campaigns.assigning import Assignment, assign_next, assignments
 from adjudge.campaigns.campaign import Campaign
-from adjudge.campaigns.finishing import finish, release
+from adjudge.campaigns.database import task
 from adjudge.campaigns.items import ItemShown
 from adjudge.campaigns.people import Person, revoke
-from adjudge.campaigns.schema import task
-from adjudge.campaigns.view import task_view
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import NotYoursError, UnfinishedError, UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign
 from tests.campaigns.work import answer_all, change, expire, items, person, statements_of, take, work_off

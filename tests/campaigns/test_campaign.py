@@ -9,20 +9,31 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from adjudge.campaigns import making, schema
-from adjudge.campaigns.campaign import Campaign, open_campaign
-from adjudge.campaigns.folder import read_links
-from adjudge.campaigns.protocols import NAMES
-from adjudge.campaigns.storing import insert_tasks
+from adjudge.campaigns import database, making
+from adjudge.campaigns.campaign import (
+    Campaign,
+    open_campaign,
+    read_links,
+)
+from adjudge.campaigns.making import insert_tasks
+from adjudge.campaigns.settings import NAMES
 from adjudge.campaigns.tasks import make_tasks
-from adjudge.core.annotation import Annotation
-from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import AdjudgeError, DataError, DataWarning, UsageError
+from adjudge.core.record import Annotation
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.errors import (
+    AdjudgeError,
+    DataError,
+    DataWarning,
+    UsageError,
+)
 from tests.campaigns.conftest import NOW, MakeCampaign, make_test_set
 
 
 def rows(campaign: Campaign, table: str) -> list[Any]:
-    chosen = getattr(schema, table)
+    chosen = getattr(database, table)
     with campaign.database.reading() as connection:
         return list(connection.execute(select(chosen).order_by(chosen.c.id)))
 
@@ -247,7 +258,7 @@ def test_tasks_are_appended_in_short_transactions_and_numbered_on(
     stored = rows(campaign, "task")
     assert [task.number for task in stored] == list(range(1, before + len(tasks) + 1))
     with campaign.database.reading() as connection:
-        counted = select(schema.item.c.task_id, func.count()).group_by(schema.item.c.task_id)
+        counted = select(database.item.c.task_id, func.count()).group_by(database.item.c.task_id)
         counts = {row[0]: row[1] for row in connection.execute(counted)}
     assert [counts[task.id] for task in stored[before:]] == [len(task.items) for task in tasks]
 
@@ -258,7 +269,7 @@ def test_people_write_between_the_transactions_of_an_import(
     campaign, _ = make_campaign()
     items: list[int] = []
     pauses: list[float] = []
-    monkeypatch.setattr("adjudge.campaigns.storing.sleep", pauses.append)
+    monkeypatch.setattr("adjudge.campaigns.making.sleep", pauses.append)
     writing = campaign.database.writing
 
     def watched() -> Any:

@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.campaigns.checks import Checks
-from adjudge.campaigns.protocols import find_campaign_protocol
-from adjudge.campaigns.settings import CheckKind
-from adjudge.campaigns.shown import Shown
-from adjudge.campaigns.tasks import Item, Task, make_tasks
-from adjudge.campaigns.words import has_spaces, words_of
+from adjudge.campaigns.attention_checks import Checks, has_spaces, words_of
+from adjudge.campaigns.items import Shown
+from adjudge.campaigns.settings import CheckKind, find_campaign_protocol
+from adjudge.campaigns.tasks import (
+    Item,
+    Task,
+    make_tasks,
+)
 from tests.campaigns.conftest import TEXTS, make_test_set
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adjudge.campaigns.completion import completion_code
+from adjudge.campaigns.campaign import completion_code
 from tests.campaigns.conftest import NOW, MakeCampaign
 from tests.campaigns.work import person, work_off
 

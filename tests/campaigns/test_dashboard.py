@@ -8,18 +8,19 @@ import pytest
 from sqlalchemy import event as store_event
 from sqlalchemy import select
 
-from adjudge.campaigns.answers import save
+from adjudge.analysis.study_pieces import final_pieces, pieces_of
+from adjudge.campaigns.again import apply_gate
+from adjudge.campaigns.answers import finish, save
 from adjudge.campaigns.assigning import assign_next
 from adjudge.campaigns.campaign import Campaign
-from adjudge.campaigns.dashboard import dashboard
+from adjudge.campaigns.dashboard import dashboard, watched
+from adjudge.campaigns.database import task
 from adjudge.campaigns.exporting import stream_submissions
-from adjudge.campaigns.finishing import finish
-from adjudge.campaigns.gate import apply_gate
 from adjudge.campaigns.people import revoke
-from adjudge.campaigns.schema import task
-from adjudge.campaigns.watching import watched
-from adjudge.core.segment import Segment, TestSet
-from adjudge.meta.campaign.pieces import final_pieces, pieces_of
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from tests.campaigns.conftest import NOW, MakeCampaign
 from tests.campaigns.work import change, items, person, take, work_off
 

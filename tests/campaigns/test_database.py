@@ -8,15 +8,19 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import func, insert, inspect, select, text
+from sqlalchemy import (
+    func,
+    insert,
+    inspect,
+    select,
+    text,
+)
 from sqlalchemy.event import listen
 from sqlalchemy.exc import IntegrityError
 
 from adjudge.campaigns.campaign import open_campaign
-from adjudge.campaigns.database import Database
+from adjudge.campaigns.database import METADATA, Database, Turns, audit, campaign
 from adjudge.campaigns.migrations import upgrade
-from adjudge.campaigns.schema import METADATA, audit, campaign
-from adjudge.campaigns.turns import Turns
 from adjudge.errors import StoreError, UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign
 

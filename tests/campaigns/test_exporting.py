@@ -8,20 +8,22 @@ from typing import Any
 
 import pytest
 
-from adjudge.campaigns.answers import save
+from adjudge.analysis.study import analyse
+from adjudge.campaigns.answers import finish, save
 from adjudge.campaigns.assigning import Assignment, assign_next
 from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.exporting import export_campaign, stream_submissions
-from adjudge.campaigns.finishing import finish
 from adjudge.campaigns.items import ItemShown
-from adjudge.core.annotation import Annotation, ErrorSpan, Preference
+from adjudge.core.record import Annotation, ErrorSpan, Preference
 from adjudge.core.segment import TestSet
-from adjudge.data.spreadsheet import write_spreadsheet
-from adjudge.data.submission_lines import submission_from_json, submission_to_json
-from adjudge.data.submission_records import final_records
-from adjudge.data.submissions import Submission
-from adjudge.meta.agreement.estimate import Draws
-from adjudge.meta.campaign.analysis import analyse
+from adjudge.formats.campaign_export import (
+    Submission,
+    final_records,
+    submission_from_json,
+    submission_to_json,
+)
+from adjudge.formats.spreadsheet import write_spreadsheet
+from adjudge.stats.bootstrap import Draws
 from tests.campaigns.conftest import NOW, SYSTEMS, MakeCampaign
 from tests.campaigns.work import answer_all, change, expire, finished, items, person, take, work_off
 

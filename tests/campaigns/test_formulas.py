@@ -4,12 +4,15 @@ import csv
 import time
 from pathlib import Path
 
+from adjudge.campaigns.campaign import read_links
 from adjudge.campaigns.exporting import export_campaign
-from adjudge.campaigns.folder import read_links
 from adjudge.campaigns.making import new_campaign
 from adjudge.campaigns.settings import Settings
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.convert import content_of, write_content
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.formats.convert import content_of, write_content
 from tests.campaigns.work import person, work_off
 
 FORMULAS = (

@@ -3,19 +3,21 @@
 import pytest
 from sqlalchemy import select
 
-from adjudge.campaigns.answers import save
+from adjudge.analysis.study_agreement import segment_agreements
+from adjudge.campaigns.again import GateReport, apply_gate
+from adjudge.campaigns.answers import finish, save
 from adjudge.campaigns.assigning import assign_next
 from adjudge.campaigns.campaign import Campaign
+from adjudge.campaigns.database import verdict
 from adjudge.campaigns.exporting import stream_submissions
-from adjudge.campaigns.finishing import finish
-from adjudge.campaigns.gate import GateReport, apply_gate
 from adjudge.campaigns.people import Person
-from adjudge.campaigns.schema import verdict
-from adjudge.core.annotation import Annotation
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.submission_records import final_records
+from adjudge.core.record import Annotation
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import UsageError
-from adjudge.meta.campaign.segments import segment_agreements
+from adjudge.formats.campaign_export import final_records
 from tests.campaigns.conftest import NOW, MakeCampaign
 from tests.campaigns.work import change, items, person, work_off
 

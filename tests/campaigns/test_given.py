@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from adjudge.campaigns.given import Given
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure
+from adjudge.campaigns.tasks import Given
+from adjudge.core.record import Annotation, ErrorSpan, Failure
 from adjudge.core.segment import Segment
 from adjudge.errors import DataError, DataWarning, UsageError
 from tests.campaigns.conftest import MakeCampaign

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from adjudge.campaigns.campaign import Campaign
+from adjudge.campaigns.dashboard import find_progress
 from adjudge.campaigns.exporting import export_campaign
 from adjudge.campaigns.importing import import_submissions
-from adjudge.campaigns.progress import find_progress
-from adjudge.core.annotation import Annotation, ErrorSpan
-from adjudge.data.submissions import Submission
+from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.errors import UsageError
+from adjudge.formats.campaign_export import Submission
 from tests.campaigns.conftest import NOW, MakeCampaign
 from tests.campaigns.work import finished, person, take, work_off
 

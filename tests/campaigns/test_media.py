@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from adjudge.campaigns import schema
-from adjudge.campaigns.media import find_media, place_media
-from adjudge.core.segment import Segment, TestSet
+from adjudge.campaigns import database
+from adjudge.campaigns.tasks import find_media, place_media
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import DataError
 from tests.campaigns.conftest import MakeCampaign
 
@@ -39,7 +42,7 @@ def test_files_are_copied_under_names_of_ours(make_campaign: MakeCampaign, folde
     ]
     campaign, _ = make_campaign(test_set=TestSet(name="seen", segments=tuple(sources)), media=folder)
     with campaign.database.reading() as connection:
-        columns = (schema.item.c.segment, schema.item.c.media, schema.item.c.source)
+        columns = (database.item.c.segment, database.item.c.media, database.item.c.source)
         rows = {row.segment: row for row in connection.execute(select(*columns))}
     assert [rows[str(n)].media for n in range(1, 6)] == ["image", "image", "audio", "text", "image"]
     assert rows["4"].source == "Plain text."

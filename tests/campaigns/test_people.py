@@ -3,10 +3,9 @@
 import pytest
 from sqlalchemy import func, select, update
 
-from adjudge.campaigns import people, schema, sessions
+from adjudge.campaigns import database, people
 from adjudge.campaigns.campaign import Campaign
-from adjudge.campaigns.people import Link
-from adjudge.campaigns.sessions import IDLE, LONGEST
+from adjudge.campaigns.people import IDLE, LONGEST, Link
 from adjudge.errors import AccessError, UsageError
 from tests.campaigns.conftest import NOW, Made, MakeCampaign
 
@@ -26,13 +25,15 @@ def organiser_of(made: Made) -> tuple[Campaign, int, Link]:
 
 def count(campaign: Campaign, table: str) -> int:
     with campaign.database.reading() as connection:
-        return int(connection.execute(select(func.count()).select_from(getattr(schema, table))).scalar_one())
+        return int(
+            connection.execute(select(func.count()).select_from(getattr(database, table))).scalar_one()
+        )
 
 
 def test_a_link_lets_its_person_in(made: Made) -> None:
     campaign, links = made
-    cookie = sessions.enter(campaign, links[0].secret, NOW)
-    person = sessions.who(campaign, cookie, NOW)
+    cookie = people.enter(campaign, links[0].secret, NOW)
+    person = people.who(campaign, cookie, NOW)
     assert person is not None
     assert (person.name, person.role) == ("Ann", "annotator")
 
@@ -48,13 +49,13 @@ def test_links_that_were_replaced_let_nobody_in(made: Made) -> None:
 
 def test_secrets_are_long_different_and_not_in_the_store(made: Made) -> None:
     campaign, links = made
-    cookies = [sessions.enter(campaign, links[0].secret, NOW) for _ in range(2)]
+    cookies = [people.enter(campaign, links[0].secret, NOW) for _ in range(2)]
     secrets = [*(link.secret for link in links), *cookies]
     assert len(set(secrets)) == len(secrets)
     assert min(len(secret) for secret in secrets) >= 22  # 128 bits, six a character
     assert min(len(cookie) for cookie in cookies) >= 43
     with campaign.database.reading() as connection:
-        for table in (schema.person, schema.session, schema.audit):
+        for table in (database.person, database.session, database.audit):
             stored = str(connection.execute(select(table)).all())
             assert not [secret for secret in secrets if secret in stored]
 
@@ -63,8 +64,8 @@ def test_what_is_no_secret_opens_nothing(made: Made) -> None:
     campaign, _ = made
     for secret in ("", "wrong", "A" * 22, "\0", "\ud800", "x" * 100_000, "' OR 1=1 --"):
         with pytest.raises(AccessError, match="not valid"):
-            sessions.enter(campaign, secret, NOW)
-        assert sessions.who(campaign, secret, NOW) is None
+            people.enter(campaign, secret, NOW)
+        assert people.who(campaign, secret, NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -82,62 +83,62 @@ def test_a_session_ends_when_idle_or_old(
     make_campaign: MakeCampaign, seen: list[float], later: float, is_in: bool
 ) -> None:
     campaign, links = make_campaign()
-    cookie = sessions.enter(campaign, links[0].secret, NOW)
+    cookie = people.enter(campaign, links[0].secret, NOW)
     for at in seen:
-        sessions.who(campaign, cookie, NOW + at)
-    assert (sessions.who(campaign, cookie, NOW + later) is not None) is is_in
+        people.who(campaign, cookie, NOW + at)
+    assert (people.who(campaign, cookie, NOW + later) is not None) is is_in
 
 
 def test_who_is_looked_up_without_writing_within_a_minute(made: Made) -> None:
     campaign, links = made
-    cookie = sessions.enter(campaign, links[0].secret, NOW)
-    sessions.who(campaign, cookie, NOW + 59)
+    cookie = people.enter(campaign, links[0].secret, NOW)
+    people.who(campaign, cookie, NOW + 59)
     with campaign.database.reading() as connection:
-        assert connection.execute(select(schema.session.c.seen_at)).scalar_one() == NOW
+        assert connection.execute(select(database.session.c.seen_at)).scalar_one() == NOW
 
 
 def test_every_login_makes_a_session_of_its_own(made: Made) -> None:
     campaign, links = made
-    first, second = (sessions.enter(campaign, links[0].secret, NOW) for _ in range(2))
-    sessions.leave(campaign, first)
-    assert sessions.who(campaign, first, NOW) is None
-    assert sessions.who(campaign, second, NOW) is not None
+    first, second = (people.enter(campaign, links[0].secret, NOW) for _ in range(2))
+    people.leave(campaign, first)
+    assert people.who(campaign, first, NOW) is None
+    assert people.who(campaign, second, NOW) is not None
 
 
 def test_old_sessions_are_cleared_at_login(made: Made) -> None:
     campaign, links = made
-    sessions.enter(campaign, links[0].secret, NOW)
-    sessions.enter(campaign, links[0].secret, NOW + LONGEST + 1)
+    people.enter(campaign, links[0].secret, NOW)
+    people.enter(campaign, links[0].secret, NOW + LONGEST + 1)
     assert count(campaign, "session") == 1
 
 
 def test_a_session_of_one_campaign_is_none_of_another(make_campaign_anywhere: MakeCampaign) -> None:
     (one, links), (other, _) = (make_campaign_anywhere() for _ in range(2))
-    cookie = sessions.enter(one, links[0].secret, NOW)
-    assert sessions.who(other, cookie, NOW) is None
+    cookie = people.enter(one, links[0].secret, NOW)
+    assert people.who(other, cookie, NOW) is None
     with pytest.raises(AccessError):
-        sessions.enter(other, links[0].secret, NOW)
+        people.enter(other, links[0].secret, NOW)
 
 
 def test_who_is_revoked_is_out_at_once_and_can_be_let_in_again(made: Made) -> None:
     campaign, links = made
     ann = people.people(campaign)[0]
-    cookie = sessions.enter(campaign, links[0].secret, NOW)
+    cookie = people.enter(campaign, links[0].secret, NOW)
     people.revoke(campaign, ann.id, NOW + 1, actor="organiser")
-    assert sessions.who(campaign, cookie, NOW + 2) is None
+    assert people.who(campaign, cookie, NOW + 2) is None
     with pytest.raises(AccessError):
-        sessions.enter(campaign, links[0].secret, NOW + 2)
+        people.enter(campaign, links[0].secret, NOW + 2)
     link = people.new_link(campaign, ann.id, NOW + 3, actor="organiser")
-    assert sessions.who(campaign, sessions.enter(campaign, link.secret, NOW + 4), NOW + 4) is not None
+    assert people.who(campaign, people.enter(campaign, link.secret, NOW + 4), NOW + 4) is not None
 
 
 def test_a_new_link_ends_the_one_before_and_its_sessions(made: Made) -> None:
     campaign, links = made
-    cookie = sessions.enter(campaign, links[0].secret, NOW)
+    cookie = people.enter(campaign, links[0].secret, NOW)
     people.new_link(campaign, people.people(campaign)[0].id, NOW, actor="organiser")
-    assert sessions.who(campaign, cookie, NOW) is None
+    assert people.who(campaign, cookie, NOW) is None
     with pytest.raises(AccessError):
-        sessions.enter(campaign, links[0].secret, NOW)
+        people.enter(campaign, links[0].secret, NOW)
 
 
 def test_the_last_organiser_cannot_be_revoked(made: Made) -> None:
@@ -152,8 +153,8 @@ def test_the_last_organiser_cannot_be_revoked(made: Made) -> None:
 def test_an_organiser_signs_in_with_a_password(made: Made) -> None:
     campaign, number, _ = organiser_of(made)
     people.set_password(campaign, number, PASSWORD, NOW, actor="command")
-    cookie = sessions.sign_in(campaign, "organiser", PASSWORD, NOW)
-    person = sessions.who(campaign, cookie, NOW)
+    cookie = people.sign_in(campaign, "organiser", PASSWORD, NOW)
+    person = people.who(campaign, cookie, NOW)
     assert person is not None
     assert person.role == "organiser"
 
@@ -172,22 +173,22 @@ def test_name_and_password_must_belong_together(made: Made) -> None:
     ]
     for name, password in wrong:
         with pytest.raises(AccessError, match="belong together"):
-            sessions.sign_in(campaign, name, password, NOW)
+            people.sign_in(campaign, name, password, NOW)
 
 
 def test_without_a_password_nobody_signs_in(made: Made) -> None:
     campaign, _, _ = organiser_of(made)
     with pytest.raises(AccessError):
-        sessions.sign_in(campaign, "organiser", "", NOW)
+        people.sign_in(campaign, "organiser", "", NOW)
 
 
 def test_passwords_are_kept_as_argon2_and_end_sessions(made: Made) -> None:
     campaign, number, link = organiser_of(made)
-    cookie = sessions.enter(campaign, link.secret, NOW)
+    cookie = people.enter(campaign, link.secret, NOW)
     people.set_password(campaign, number, PASSWORD, NOW, actor="command")
-    assert sessions.who(campaign, cookie, NOW) is None
+    assert people.who(campaign, cookie, NOW) is None
     with campaign.database.reading() as connection:
-        chosen = select(schema.person.c.password_hash).where(schema.person.c.id == number)
+        chosen = select(database.person.c.password_hash).where(database.person.c.id == number)
         assert str(connection.execute(chosen).scalar_one()).startswith("$argon2id$")
 
 
@@ -211,7 +212,7 @@ def test_a_name_may_be_of_any_script(made: Made) -> None:
     campaign, _ = made
     for name in ("Łukasz", "王小明", "عائشة", "O'Neill; DROP TABLE person"):
         (link,) = people.add_people(campaign, [name], "adjudicator", NOW, actor="organiser")
-        person = sessions.who(campaign, sessions.enter(campaign, link.secret, NOW), NOW)
+        person = people.who(campaign, people.enter(campaign, link.secret, NOW), NOW)
         assert person is not None
         assert (person.name, person.role) == (name, "adjudicator")
 
@@ -228,7 +229,7 @@ def test_what_organisers_do_is_written_down(made: Made) -> None:
     ann = people.people(campaign)[0]
     people.new_link(campaign, ann.id, NOW + 5, actor="organiser")
     people.revoke(campaign, ann.id, NOW + 6, actor="organiser")
-    chosen = select(schema.audit).where(schema.audit.c.at > NOW).order_by(schema.audit.c.id)
+    chosen = select(database.audit).where(database.audit.c.at > NOW).order_by(database.audit.c.id)
     with campaign.database.reading() as connection:
         rows = connection.execute(chosen).all()
     assert [(row.actor, row.action, row.detail) for row in rows] == [
@@ -242,11 +243,11 @@ def test_who_is_revoked_gives_tasks_back(made: Made) -> None:
     ann = people.people(campaign)[0]
     lease = {"state": "leased", "place": 0, "seed": 1, "leased_until": NOW + 60, "started_at": NOW}
     with campaign.database.writing() as connection:
-        number = connection.execute(select(func.min(schema.task.c.id))).scalar_one()
-        connection.execute(schema.assignment.insert().values(task_id=number, person_id=ann.id, **lease))
-        connection.execute(update(schema.task).where(schema.task.c.id == number).values(is_closed=True))
+        number = connection.execute(select(func.min(database.task.c.id))).scalar_one()
+        connection.execute(database.assignment.insert().values(task_id=number, person_id=ann.id, **lease))
+        connection.execute(update(database.task).where(database.task.c.id == number).values(is_closed=True))
     people.revoke(campaign, ann.id, NOW + 1, actor="organiser")
     with campaign.database.reading() as connection:
-        assert connection.execute(select(schema.assignment.c.state)).scalar_one() == "expired"
-        chosen = select(schema.task.c.is_closed).where(schema.task.c.id == number)
+        assert connection.execute(select(database.assignment.c.state)).scalar_one() == "expired"
+        chosen = select(database.task.c.is_closed).where(database.task.c.id == number)
         assert connection.execute(chosen).scalar_one() is False

@@ -1,16 +1,16 @@
 import numpy as np
 import pytest
 
-from adjudge.campaigns.priorities import disagreement
-from adjudge.core.score import Scores
+from adjudge.analysis.segment_scores import score_records
+from adjudge.campaigns.planning import disagreement
+from adjudge.core.scores import Scores
 from adjudge.errors import DataError, UsageError
-from adjudge.scoring.score import score
 from tests.scoring.records import failed, rated
 
 
 def scores(*values: float, scale: float = 1.0) -> Scores:
     records = [rated("x", str(n), value * scale, protocol="metric") for n, value in enumerate(values)]
-    return score([*records, failed("x", segment="failed", protocol="metric")])
+    return score_records([*records, failed("x", segment="failed", protocol="metric")])
 
 
 def test_priorities_are_the_spread_of_z_scores_whatever_the_scales() -> None:
@@ -34,6 +34,6 @@ def test_one_metric_cannot_disagree() -> None:
 
 
 def test_metrics_of_other_translations_are_refused() -> None:
-    other = score([rated("y", "0", 1.0, protocol="metric")])
+    other = score_records([rated("y", "0", 1.0, protocol="metric")])
     with pytest.raises(DataError, match="are they of one test set"):
         disagreement([scores(1, 2), other])

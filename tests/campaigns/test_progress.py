@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 
-from adjudge.campaigns.answers import save
+from adjudge.campaigns.answers import finish, save
 from adjudge.campaigns.assigning import assign_next
+from adjudge.campaigns.attention_checks import checks_noticed
 from adjudge.campaigns.campaign import Campaign
-from adjudge.campaigns.finishing import finish
+from adjudge.campaigns.dashboard import OwnProgress, PersonProgress, find_own_progress, find_progress
 from adjudge.campaigns.making import new_campaign
-from adjudge.campaigns.noticing import checks_noticed
 from adjudge.campaigns.people import people, revoke
-from adjudge.campaigns.progress import OwnProgress, PersonProgress, find_own_progress, find_progress
 from adjudge.campaigns.settings import Settings
 from adjudge.core.segment import TestSet
 from tests.campaigns.conftest import NOW, MakeCampaign

@@ -1,6 +1,6 @@
 """What is costly rests ten times as long as it took."""
 
-from adjudge.campaigns.resting import Resting
+from adjudge.campaigns.dashboard import Resting
 from tests.campaigns.conftest import MakeCampaign
 
 

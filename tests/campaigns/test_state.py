@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.campaigns.faults import faults, lacks
-from adjudge.campaigns.protocols import NAMES, find_campaign_protocol
-from adjudge.campaigns.state import Asked, first_state, read_state, shown_order, text_hash
+from adjudge.campaigns.items import Asked, faults, first_state, lacks, read_state, shown_order, text_hash
+from adjudge.campaigns.settings import NAMES, find_campaign_protocol
 from adjudge.errors import DataError
 
 SOURCE = "Der Hund 🐕 schläft."

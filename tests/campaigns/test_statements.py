@@ -5,9 +5,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import bindparam, insert, literal, select, update
 
-from adjudge.campaigns.database import Database
-from adjudge.campaigns.schema import campaign
-from adjudge.campaigns.statements import Statement
+from adjudge.campaigns.database import Database, Statement, campaign
 from adjudge.errors import StoreError
 from tests.campaigns.conftest import NOW
 

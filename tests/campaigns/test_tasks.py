@@ -2,9 +2,15 @@
 
 import pytest
 
-from adjudge.campaigns.protocols import NAMES, find_campaign_protocol
-from adjudge.campaigns.tasks import Task, make_tasks
-from adjudge.core.segment import Segment, TestSet
+from adjudge.campaigns.settings import NAMES, find_campaign_protocol
+from adjudge.campaigns.tasks import (
+    Task,
+    make_tasks,
+)
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import DataError
 from tests.campaigns.conftest import make_test_set
 

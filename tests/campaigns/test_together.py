@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, bindparam, insert, select
 
-from adjudge.campaigns.database import Database
-from adjudge.campaigns.schema import audit, campaign
-from adjudge.campaigns.statements import Statement
+from adjudge.campaigns.database import Database, Statement, audit, campaign
 from adjudge.errors import StoreError
 from tests.campaigns.conftest import NOW
 

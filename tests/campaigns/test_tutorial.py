@@ -5,13 +5,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from adjudge.campaigns import schema
-from adjudge.campaigns.feedback import feedback
-from adjudge.campaigns.protocols import NAMES, find_campaign_protocol
-from adjudge.campaigns.state import MarkedSpan, Missing, State, TranslationState
+from adjudge.campaigns import database
+from adjudge.campaigns.answers import task_view
+from adjudge.campaigns.items import MarkedSpan, Missing, State, TranslationState, feedback
+from adjudge.campaigns.settings import NAMES, find_campaign_protocol
 from adjudge.campaigns.tasks import Item
 from adjudge.campaigns.tutorial import DOCUMENT, make_tutorial, read_tutorial
-from adjudge.campaigns.view import task_view
 from adjudge.errors import DataError, UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign, make_test_set
 from tests.campaigns.work import person, take
@@ -125,9 +124,9 @@ def test_what_is_no_tutorial_is_refused_with_the_reason(
 def test_a_campaign_has_one_for_each_language_pair_before_all_else(make_campaign: MakeCampaign) -> None:
     chosen = make_test_set("en-de", "en-zh")
     campaign, _ = make_campaign("esa", 4, tutorial=True, checks=0.2, test_set=chosen)
-    columns = (schema.task.c.kind, schema.task.c.lp, schema.task.c.redundancy, schema.task.c.batch)
+    columns = (database.task.c.kind, database.task.c.lp, database.task.c.redundancy, database.task.c.batch)
     with campaign.database.reading() as connection:
-        first, second, *rest = connection.execute(select(*columns).order_by(schema.task.c.number)).all()
+        first, second, *rest = connection.execute(select(*columns).order_by(database.task.c.number)).all()
     assert [tuple(first), tuple(second)] == [("tutorial", "en-de", 0, None), ("tutorial", "en-zh", 0, None)]
     assert {row.kind for row in rest} == {"original", "check"}
 
@@ -139,7 +138,9 @@ def test_a_tutorial_of_ones_own_needs_a_campaign_with_a_tutorial(
     make_campaign(tutorial=True)
     campaign, _ = make_campaign(tutorial=True, extras_tutorial=tmp_path / "own.toml")
     with campaign.database.reading() as connection:
-        sources = connection.execute(select(schema.item.c.source).order_by(schema.item.c.id)).scalars().all()
+        sources = (
+            connection.execute(select(database.item.c.source).order_by(database.item.c.id)).scalars().all()
+        )
     assert sources[0] == "A cat."
     with pytest.raises(UsageError, match="settings do not ask for one"):
         make_campaign(extras_tutorial=tmp_path / "own.toml")

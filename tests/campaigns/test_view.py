@@ -5,11 +5,9 @@ from dataclasses import asdict
 
 import pytest
 
-from adjudge.campaigns.answers import save
+from adjudge.campaigns.answers import finish, save, task_view
 from adjudge.campaigns.assigning import assign_next
-from adjudge.campaigns.finishing import finish
-from adjudge.campaigns.state import text_hash
-from adjudge.campaigns.view import task_view
+from adjudge.campaigns.items import text_hash
 from adjudge.errors import NotYoursError
 from tests.campaigns.conftest import NOW, SYSTEMS, MakeCampaign
 from tests.campaigns.work import answer_all, change, finished, items, person, take

@@ -4,18 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
-from adjudge.campaigns import watching
+from adjudge.analysis.study_pieces import final_pieces, pieces_of
+from adjudge.campaigns import dashboard as dashboard_module
 from adjudge.campaigns.again import second_pass
-from adjudge.campaigns.answers import save
+from adjudge.campaigns.answers import release, save
 from adjudge.campaigns.assigning import Assignment, assign_next
 from adjudge.campaigns.campaign import Campaign
-from adjudge.campaigns.dashboard import dashboard
+from adjudge.campaigns.dashboard import dashboard, find_progress, watched
 from adjudge.campaigns.exporting import stream_submissions
-from adjudge.campaigns.finishing import release
 from adjudge.campaigns.people import revoke
-from adjudge.campaigns.progress import find_progress
-from adjudge.campaigns.watching import watched
-from adjudge.meta.campaign.pieces import final_pieces, pieces_of
 from tests.campaigns.conftest import NOW, MakeCampaign
 from tests.campaigns.work import change, expire, items, person, work_off
 
@@ -69,7 +66,7 @@ def test_more_changes_than_are_asked_for_by_number_are_all_read(
     campaign, _ = make_campaign(annotators=2)
     work_off(campaign, person(campaign, 0), NOW)
     watched(campaign)
-    monkeypatch.setattr(watching, "_MOST_CHANGED", 1)
+    monkeypatch.setattr(dashboard_module, "_MOST_CHANGED", 1)
     work_off(campaign, person(campaign, 1), NOW)
     assert scores(campaign) == exported(campaign)
 

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.campaigns.campaign import open_campaign
-from adjudge.campaigns.protocols import NAMES
-from adjudge.campaigns.typology import OURS, canonical_category, read_typology
-from adjudge.campaigns.wording import read_guidelines, write_guidelines
+from adjudge.campaigns.campaign import (
+    open_campaign,
+    read_guidelines,
+    write_guidelines,
+)
+from adjudge.campaigns.settings import NAMES, OURS, canonical_category, read_typology
 from adjudge.core.typology import CATEGORIES
 from adjudge.errors import DataError, UsageError
 from tests.campaigns.conftest import MakeCampaign, make_test_set

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.campaigns.words import has_spaces, words_of
+from adjudge.campaigns.attention_checks import has_spaces, words_of
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,12 @@ from typing import Any
 
 from sqlalchemy import select
 
-from adjudge.campaigns.answers import save
-from adjudge.campaigns.assigning import Assignment, assign_next
+from adjudge.campaigns.answers import Event, Saved, finish, save
+from adjudge.campaigns.assigning import Assignment, assign_next, expire_overdue
 from adjudge.campaigns.campaign import Campaign
-from adjudge.campaigns.events import Event, Saved
-from adjudge.campaigns.finishing import finish
-from adjudge.campaigns.items import ITEM_COLUMNS, ItemShown, read_item
-from adjudge.campaigns.leases import expire_overdue
+from adjudge.campaigns.database import item
+from adjudge.campaigns.items import ITEM_COLUMNS, ItemShown, first_state, read_item
 from adjudge.campaigns.people import Person, people
-from adjudge.campaigns.schema import item
-from adjudge.campaigns.state import first_state
 
 
 def person(campaign: Campaign, number: int = 0) -> Person:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from adjudge.checks import find_errors
-from adjudge.core.annotation import ErrorSpan
+from adjudge.core.record import ErrorSpan
 
 Case = tuple[str, str, str]
 """Language pair, source, translation."""

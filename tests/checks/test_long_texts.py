@@ -12,9 +12,9 @@ from adjudge.checks import find_errors
 from adjudge.checks.attacks import find_attacks
 from adjudge.checks.dates import Day, _Date
 from adjudge.checks.dates import _keys as date_keys
-from adjudge.checks.matched import match
-from adjudge.checks.telephone import _keys as telephone_keys
-from adjudge.checks.telephone import _Telephone
+from adjudge.checks.numbers import _keys as telephone_keys
+from adjudge.checks.numbers import _Telephone
+from adjudge.checks.numerals import match
 from adjudge.checks.texts import Ranges
 
 LENGTH = 4_000

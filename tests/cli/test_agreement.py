@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 from adjudge import examples
-from adjudge.core.annotation import Annotation, Preference, Record
-from adjudge.data.records import read_records, write_records
-from adjudge.data.score_files import read_score_file
+from adjudge.core.record import Annotation, Preference, Record
+from adjudge.formats.score_file import read_score_file
+from adjudge.store.json_lines import read_records, write_records
 from tests.cli.calling import call
 from tests.scoring.records import error, failed, mqm, preferred, rated
 

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.core.annotation import Preference
-from adjudge.data.jsonl import read_test_set
-from adjudge.data.records import read_records, write_records
+from adjudge.core.record import Preference
+from adjudge.store.json_lines import read_records, read_test_set, write_records
 from tests.cli.calling import call
 
 

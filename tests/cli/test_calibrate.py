@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.data.run_dir import read_run_info
+from adjudge.store.run_directory import read_run_info
 from tests.cli.calling import call
 
 EXAMPLES = str(examples.path("test_set.jsonl"))

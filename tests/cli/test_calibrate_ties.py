@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from adjudge import read_records, run
-from adjudge.cli.calibrate_ties import calibrate_run
-from adjudge.core.annotation import Preference
-from adjudge.data.records import write_records
+from adjudge.cli.judge_commands import calibrate_run
+from adjudge.core.record import Preference
 from adjudge.errors import DataError, UsageError
+from adjudge.runs.run import run
+from adjudge.store.json_lines import read_records, write_records
 from tests.runs.conftest import small_set
 
 

@@ -8,14 +8,19 @@ from typing import Any
 
 import pytest
 
-from adjudge.campaigns.campaign import Campaign, open_campaign
+from adjudge.campaigns.campaign import (
+    Campaign,
+    open_campaign,
+)
 from adjudge.campaigns.people import people
-from adjudge.core.annotation import Annotation, ErrorSpan
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.convert import read_content
-from adjudge.data.jsonl import write_test_set
-from adjudge.data.records import read_records, write_records
-from adjudge.data.submission_lines import read_campaign_file
+from adjudge.core.record import Annotation, ErrorSpan
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.formats.campaign_export import read_campaign_file
+from adjudge.formats.convert import read_content
+from adjudge.store.json_lines import read_records, write_records, write_test_set
 from tests.campaigns.work import work_off
 from tests.cli.calling import call
 

@@ -6,7 +6,7 @@ import pytest
 
 from adjudge.campaigns.making import new_campaign
 from adjudge.campaigns.settings import Settings
-from adjudge.data.submission_lines import write_campaign_file
+from adjudge.formats.campaign_export import write_campaign_file
 from tests.campaigns.conftest import NOW, make_test_set
 from tests.campaigns.work import person, work_off
 from tests.cli.calling import Asked

@@ -6,14 +6,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from adjudge.campaigns.answers import release
 from adjudge.campaigns.campaign import open_campaign
-from adjudge.campaigns.finishing import release
-from adjudge.campaigns.schema import item, task
-from adjudge.core.annotation import Annotation
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.jsonl import write_test_set
-from adjudge.data.pair_files import ListedPair, write_pairs
-from adjudge.data.records import write_records
+from adjudge.campaigns.database import item, task
+from adjudge.core.record import Annotation
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.formats.pair_file import ListedPair, write_pairs
+from adjudge.store.json_lines import write_records, write_test_set
 from tests.campaigns.conftest import NOW
 from tests.campaigns.work import answer_all, person, take
 from tests.cli.calling import call

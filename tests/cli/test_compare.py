@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.data.records import write_records
+from adjudge.store.json_lines import write_records
 from tests.cli.calling import Asked
 from tests.cli.test_score_and_rank import make_run
 from tests.scoring.records import rated

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.core.annotation import Annotation, Preference, Verdict
-from adjudge.data.jsonl import read_test_set
-from adjudge.data.pair_files import read_pairs
-from adjudge.data.records import read_records, write_records
-from adjudge.data.run_dir import read_run
+from adjudge.core.record import Annotation, Preference, Verdict
+from adjudge.formats.pair_file import read_pairs
+from adjudge.store.json_lines import read_records, read_test_set, write_records
+from adjudge.store.run_directory import read_run
 from tests.cli.calling import call
 
 SET = str(examples.path("test_set.jsonl"))

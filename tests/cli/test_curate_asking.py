@@ -8,10 +8,9 @@ import pytest
 
 from adjudge import examples
 from adjudge.campaigns.campaign import open_campaign
-from adjudge.core.annotation import Annotation, Failure
-from adjudge.data.jsonl import read_test_set
-from adjudge.data.records import read_records
-from adjudge.data.run_dir import read_run
+from adjudge.core.record import Annotation, Failure
+from adjudge.store.json_lines import read_records, read_test_set
+from adjudge.store.run_directory import read_run
 from tests.campaigns.work import items, person, take
 from tests.cli.calling import call
 
@@ -133,7 +132,7 @@ def test_one_translation_is_drawn_at_temperature_0() -> None:
 
 
 def _digest() -> str:
-    from adjudge.curation.translating import AskTranslation
+    from adjudge.curation.drafting import AskTranslation
 
     return AskTranslation().prompts_digest
 

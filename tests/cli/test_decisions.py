@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adjudge.cli.exits import DONE, USAGE
-from adjudge.data.records import write_records
+from adjudge.cli.main import DONE, USAGE
+from adjudge.store.json_lines import write_records
 from tests.cli.calling import Asked
 from tests.meta.folders import write_folder, write_scores
 from tests.scoring.records import error, failed, mqm, rated

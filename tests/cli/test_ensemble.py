@@ -3,9 +3,8 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.data.jsonl import write_test_set
-from adjudge.data.load import load
-from adjudge.data.records import write_records
+from adjudge.formats.read import load
+from adjudge.store.json_lines import write_records, write_test_set
 from tests.cli.calling import Asked
 from tests.scoring.records import failed, rated
 

@@ -129,10 +129,10 @@ def test_a_name_that_nothing_has_is_wrong_use(
 @pytest.mark.parametrize(
     ("place", "arguments"),
     [
-        ("adjudge.report.page.make_page", ("report", "judged")),
-        ("adjudge.meta.ranking.rank.rank", ("rank", "judged")),
-        ("adjudge.data.convert.write_content", ("convert", TEXTS, "-", "--to", "jsonl")),
-        ("adjudge.scoring.score.score", ("demo",)),
+        ("adjudge.reports.page.make_page", ("report", "judged")),
+        ("adjudge.analysis.rank.rank", ("rank", "judged")),
+        ("adjudge.formats.convert.write_content", ("convert", TEXTS, "-", "--to", "jsonl")),
+        ("adjudge.analysis.segment_scores.score_records", ("demo",)),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )

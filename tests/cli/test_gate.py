@@ -5,10 +5,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from adjudge.cli.exits import DONE, GATE_NO, GATE_UNSURE, USAGE
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.jsonl import write_test_set
-from adjudge.data.records import write_records
+from adjudge.cli.main import DONE, GATE_NO, GATE_UNSURE, USAGE
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.store.json_lines import write_records, write_test_set
 from tests.cli.calling import Asked
 from tests.meta.folders import write_folder, write_scores
 from tests.scoring.records import rated

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import adjudge
-from adjudge.meta.evaluation.results import MetaEvaluation
-from adjudge.meta.measures.tau import kendall_like
+from adjudge.analysis.meta_settings import MetaEvaluation
+from adjudge.stats.correlation import kendall_like
 from tests.cli.calling import Asked
 from tests.meta.folders import GOLD, METRIC, write_folder, write_own, write_ratings, write_scores
 

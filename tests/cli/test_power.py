@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.data.records import write_records
+from adjudge.store.json_lines import write_records
 from tests.cli.calling import Asked
 from tests.meta.comparing.test_separating import records as made
 

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.core.annotation import Annotation
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.jsonl import write_test_set
-from adjudge.data.records import read_records, write_records
+from adjudge.core.record import Annotation
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.store.json_lines import read_records, write_records, write_test_set
 from tests.cli.calling import Asked
 from tests.scoring.records import error, mqm
 

@@ -6,9 +6,9 @@ import pytest
 
 from adjudge.campaigns.campaign import open_campaign
 from adjudge.campaigns.people import people
-from adjudge.core.annotation import Annotation
-from adjudge.data.jsonl import write_test_set
-from adjudge.data.mtme_scores import write_score_records
+from adjudge.core.record import Annotation
+from adjudge.formats.mtme import write_score_records
+from adjudge.store.json_lines import write_test_set
 from tests.campaigns.work import work_off
 from tests.cli.calling import call
 from tests.report.samples import small_test_set

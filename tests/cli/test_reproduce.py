@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.meta.reproduce import reproduction
+from adjudge.reproduce import reproduction
 from tests.cli.calling import Asked
 from tests.meta.folders import METRIC, write_folder, write_scores
 

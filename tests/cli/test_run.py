@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.cli.settings import read_settings, split_settings
+from adjudge.cli.options import read_settings, split_settings
 from adjudge.core.wording import read_share
-from adjudge.data.records import read_records
-from adjudge.data.run_dir import read_run_info
 from adjudge.errors import UsageError
-from adjudge.runs import metric_session
-from adjudge.runs.journal import Entry
+from adjudge.runs import session
+from adjudge.runs.resume import Entry
+from adjudge.runs.session import Sink
 from adjudge.runs.units import Unit
-from adjudge.runs.work import Sink
+from adjudge.store.json_lines import read_records
+from adjudge.store.run_directory import read_run_info
 from tests.cli.calling import call
 
 EXAMPLES = str(examples.path("test_set.jsonl"))
@@ -254,7 +254,7 @@ def test_a_signal_stops_between_blocks_and_says_what_is_left(
         add(sink, unit, entry)
 
     monkeypatch.setattr(Sink, "add", interrupted)
-    monkeypatch.setattr(metric_session, "_BLOCK", 4)
+    monkeypatch.setattr(session, "_BLOCK", 4)
     assert call("run", judge, EXAMPLES, "--lp", "en-de", "--out", "first") == 130
     assert said in capsys.readouterr().err
     assert len(added) < sum(read_run_info("first").counts.values())

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.core.annotation import Annotation
-from adjudge.data.records import read_records
-from adjudge.data.run_dir import read_run_info
+from adjudge.core.record import Annotation
 from adjudge.llm import search
-from adjudge.llm.retry import Patience
+from adjudge.llm.faults import Patience
+from adjudge.store.json_lines import read_records
+from adjudge.store.run_directory import read_run_info
 from tests.cli.calling import call
 
 EXAMPLES = str(examples.path("test_set.jsonl"))

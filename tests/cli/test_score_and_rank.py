@@ -7,15 +7,16 @@ from typing import Any
 import pytest
 
 from adjudge import examples
-from adjudge.cli import scorable
-from adjudge.core.annotation import Record
-from adjudge.core.run import RunInfo
-from adjudge.core.score import Signature
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.jsonl import write_test_set
-from adjudge.data.mtme_ratings import write_ratings
-from adjudge.data.records import write_records
-from adjudge.data.run_dir import write_run_info
+from adjudge.analysis.judgements import read_judgements
+from adjudge.core.record import Record
+from adjudge.core.scores import RunInfo, Signature
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.formats.mtme import write_ratings
+from adjudge.store.json_lines import write_records, write_test_set
+from adjudge.store.run_directory import write_run_info
 from tests.cli.calling import Asked
 from tests.scoring.records import error, failed, mqm, preferred, rated
 
@@ -390,14 +391,13 @@ def test_a_radar_is_drawn_of_one_run(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_what_is_odd_in_a_file_is_said_once_with_a_radar_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = scorable.read_judgements
+    read = read_judgements
 
     def read_and_say(path: Path, lp: str | None, texts: Path | None) -> Any:
         sys.stderr.write("something odd\n")
         return read(path, lp, texts)
 
-    monkeypatch.setattr(scorable, "read_judgements", read_and_say)
-    monkeypatch.setattr("adjudge.cli.rank.read_judgements", read_and_say)
+    monkeypatch.setattr("adjudge.cli.compare_commands.read_judgements", read_and_say)
     few = ["--lp", "en-de", "--resamples", "20", "--radar", tmp_path / "r.svg"]
     asked = Asked(capsys, "rank", examples.path("gold.pairwise.jsonl"), *few)
     assert (asked.code, asked.err.count("something odd")) == (0, 1)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import adjudge
-from adjudge.core.annotation import Record
-from adjudge.data.records import write_records
+from adjudge.core.record import Record
+from adjudge.store.json_lines import write_records
 from tests.cli.calling import Asked
 from tests.meta.folders import write_folder
 from tests.scoring.records import error, failed, mqm

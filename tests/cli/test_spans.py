@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.core.annotation import Record
-from adjudge.data.records import write_records
+from adjudge.core.record import Record
+from adjudge.store.json_lines import write_records
 from tests.cli.calling import Asked as PlainlyAsked
 from tests.meta.spans.judged import esa, marked, run_of, span, write_run
 from tests.scoring.records import failed

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.cli import version
-from adjudge.cli.main import main
-from adjudge.cli.version import UNKNOWN, render_version
-from adjudge.core.version import VERSION, Build, read_build
+from adjudge.cli import main as main_module
+from adjudge.cli.main import UNKNOWN, main, render_version
+from adjudge.core.scores import VERSION, Build, read_build
 
 
 def test_the_first_line_is_the_version_alone(capsys: pytest.CaptureFixture[str]) -> None:
@@ -26,18 +25,18 @@ def facts() -> dict[str, str]:
 
 
 def test_a_built_package_says_its_commit_and_its_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(version, "read_build", lambda: Build(commit="c0ffee+", lock="ab12"))
+    monkeypatch.setattr(main_module, "read_build", lambda: Build(commit="c0ffee+", lock="ab12"))
     assert (facts()["commit"], facts()["lock"]) == ("c0ffee+", "sha256:ab12")
 
 
 def test_a_package_that_was_not_built_claims_no_commit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(version, "read_build", Build)
+    monkeypatch.setattr(main_module, "read_build", Build)
     assert (facts()["commit"], facts()["lock"]) == (UNKNOWN, UNKNOWN)
 
 
 def test_the_build_is_read_from_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder: Callable[[str], Path] = lambda _: tmp_path  # noqa: E731
-    monkeypatch.setattr("adjudge.core.version.files", folder)
+    monkeypatch.setattr("adjudge.core.scores.files", folder)
     assert read_build() == Build()
     (tmp_path / "build.json").write_text(json.dumps({"commit": None, "lock": "ab12"}))
     assert read_build() == Build(lock="ab12")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.data.wmt25 import MARKS, TEXTS
+from adjudge.formats.wmt import MARKS, TEXTS
 from tests.cli.calling import Asked
 
 GOLD = (("0", "4", "major"), ("-1", "-1", "no-error"), ("0 missing", "2 missing", "minor major"))

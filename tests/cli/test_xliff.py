@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.data.its import ITS
-from adjudge.data.records import write_records
-from adjudge.data.xliff_writer import write_xliff
+from adjudge.formats.its import ITS
+from adjudge.formats.xliff import write_xliff
+from adjudge.store.json_lines import write_records
 from tests.cli.calling import Asked
 from tests.data.test_xliff import one, write
 from tests.data.test_xliff_writer import judged, span

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference
 from adjudge.errors import FAILURE_REASONS, DataError
 
 WHO: dict[str, Any] = {"lp": "en-de", "segment": "1", "annotator": "ann"}

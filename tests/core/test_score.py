@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.score import Signature
+from adjudge.core.scores import Signature
 
 LINE = "m-mad|model:openai/gpt-x|prompts:3fa19c|weights:mqm-google|failed:3/4200|version:0.3.0"
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.annotation import Preference, Verdict
-from adjudge.curation.agreement import settle
+from adjudge.core.record import Preference, Verdict
+from adjudge.curation.settling import settle
 from adjudge.errors import DataError
 
 

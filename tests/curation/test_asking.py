@@ -7,17 +7,27 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Record
-from adjudge.core.segment import Term, TestSet
-from adjudge.curation.asking import Gathered, Question, blank, gather
-from adjudge.curation.classifying import AskCategories, marked_set, with_categories
-from adjudge.curation.difficulty import PLACE, AskDifficulty, Difficulty
-from adjudge.curation.translating import AskTranslation, candidate_names, with_translations
-from adjudge.data.run_dir import read_run
+from adjudge.analysis.segment_scores import score_records
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Record
+from adjudge.core.segment import (
+    Term,
+    TestSet,
+)
+from adjudge.curation.drafting import AskTranslation, candidate_names, with_translations
+from adjudge.curation.questions import (
+    AskCategories,
+    Gathered,
+    Question,
+    blank,
+    gather,
+    marked_set,
+    with_categories,
+)
+from adjudge.curation.sources import PLACE, AskDifficulty, Difficulty
 from adjudge.errors import DataError, UsageError
 from adjudge.runs.job import prepare
 from adjudge.runs.run import run_to_end
-from adjudge.scoring.score import score
+from adjudge.store.run_directory import read_run
 from tests.curation.conftest import sources
 from tests.faults.server import Server
 
@@ -100,7 +110,7 @@ def test_what_failed_while_the_server_was_down_is_asked_again(server: Server, tm
 def test_the_records_of_a_question_are_never_scored(tmp_path: Path) -> None:
     put(AskDifficulty(), blank(sources("One"), [PLACE]), tmp_path / "run")
     with pytest.raises(DataError, match="has no rating"):
-        score(read_run(tmp_path / "run"))
+        score_records(read_run(tmp_path / "run"))
 
 
 def numbered() -> Callable[[dict[str, Any]], str]:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from adjudge.core.annotation import Annotation
-from adjudge.curation.gating import gate_ratings
+from adjudge.core.record import Annotation
+from adjudge.curation.settling import gate_ratings
 from adjudge.errors import DataError, UsageError
 
 

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.core.segment import TestSet
-from adjudge.curation.asking import Key
-from adjudge.curation.difficulty import PLACE, Difficulty
-from adjudge.curation.keeping import Keeping, keep_hardest, quotas
+from adjudge.curation.questions import Key
+from adjudge.curation.sources import PLACE, Difficulty, Keeping, keep_hardest, quotas
 from adjudge.errors import UsageError
 from tests.curation.conftest import sources
 

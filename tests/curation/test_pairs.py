@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.segment import Segment, TestSet
-from adjudge.curation.pairs import draw_pairs
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.curation.drawing import draw_pairs
 from adjudge.errors import UsageError
 
 

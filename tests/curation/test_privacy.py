@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.curation.privacy import find_private
+from adjudge.curation.sources import find_private
 
 FOUND = [
     ("write to jo.smith+x@mail.example.org today", "e-mail", "jo.smith+x@mail.example.org"),

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.curation.selecting import WAYS, Way, choose, priorities, read_budget
-from adjudge.curation.simulation import simulate
+from adjudge.analysis.eval_set import EvalSet, ScoreSet
+from adjudge.analysis.eval_set_files import read_eval_set
+from adjudge.curation.selecting import WAYS, Way, choose, priorities, read_budget, simulate
 from adjudge.errors import DataError, UsageError
-from adjudge.meta.evaluation.eval_set import EvalSet, ScoreSet
-from adjudge.meta.evaluation.eval_sets import read_eval_set
-from adjudge.meta.measures.result import Floats
+from adjudge.stats.judged import Floats
 
 NAN = float("nan")
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from adjudge.core.annotation import Annotation, ErrorSpan
-from adjudge.data.submissions import Submission
+from adjudge.core.record import Annotation, ErrorSpan
+from adjudge.formats.campaign_export import Submission
 
 
 def submission(

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Match, Preference, Record, Side
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Match, Preference, Record, Side
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
 
 NASTY = [

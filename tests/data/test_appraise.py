@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.data.appraise import AppraiseFile, AppraiseRow, AppraiseSpan, read_appraise, write_appraise
 from adjudge.errors import DataError
+from adjudge.formats.appraise import AppraiseFile, AppraiseRow, AppraiseSpan, read_appraise, write_appraise
 
 ROW = 'engdeu0102,set.A,7,TGT,eng,deu,{score},doc#A,False,"{spans}",1711317347.5,1711317350.0\n'
 SPANS = (

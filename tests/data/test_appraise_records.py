@@ -8,15 +8,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.annotation import Annotation
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.appraise import AppraiseSpan
-from adjudge.data.appraise_batches import ITEMS, batches_test_set, read_batches, write_batches
-from adjudge.data.appraise_records import find_batches, read_appraise_records, read_span
-from adjudge.data.convert import read_content
-from adjudge.data.load import detect, load
-from adjudge.data.units import code_points
+from adjudge.core.record import Annotation
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.appraise import (
+    ITEMS,
+    AppraiseSpan,
+    batches_test_set,
+    code_points,
+    find_batches,
+    read_appraise_records,
+    read_batches,
+    read_span,
+    write_batches,
+)
+from adjudge.formats.convert import read_content
+from adjudge.formats.read import detect, load
 
 ITEM = {
     "mqm": [],

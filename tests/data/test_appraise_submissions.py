@@ -10,19 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.annotation import Annotation, ErrorSpan
-from adjudge.data.appraise_batches import read_batches, write_batches
-from adjudge.data.appraise_export import appraise_batches_of, write_appraise_submissions
-from adjudge.data.appraise_places import place_of, units_of
-from adjudge.data.appraise_submissions import read_appraise_submissions
-from adjudge.data.convert import read_content
-from adjudge.data.pearmut_export import write_pearmut_submissions
-from adjudge.data.pearmut_submissions import read_pearmut_submissions
-from adjudge.data.submission_lines import read_campaign_file, write_campaign_file
-from adjudge.data.submission_records import campaign_test_set, final_records
-from adjudge.data.submissions import CampaignFile, Submission
-from adjudge.data.units import code_points, code_units
+from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.errors import DataError
+from adjudge.formats.appraise import code_points, code_units, place_of, read_batches, units_of, write_batches
+from adjudge.formats.appraise_campaign import (
+    appraise_batches_of,
+    read_appraise_submissions,
+    write_appraise_submissions,
+)
+from adjudge.formats.campaign_export import (
+    CampaignFile,
+    Submission,
+    campaign_test_set,
+    final_records,
+    read_campaign_file,
+    write_campaign_file,
+)
+from adjudge.formats.convert import read_content
+from adjudge.formats.pearmut import read_pearmut_submissions, write_pearmut_submissions
 from tests.data.campaigns import submission
 
 ITEM: dict[str, Any] = {

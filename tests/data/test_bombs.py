@@ -8,21 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.data import files
-from adjudge.data.appraise import read_appraise
-from adjudge.data.appraise_batches import read_batches
-from adjudge.data.files import read_bytes, read_json_lines, read_lines
-from adjudge.data.jsonl import read_test_set
-from adjudge.data.load import detect
-from adjudge.data.mqm_tsv import read_mqm_tsv
-from adjudge.data.pearmut import read_pearmut
-from adjudge.data.pearmut_submissions import read_pearmut_submissions
-from adjudge.data.po import read_po
-from adjudge.data.score_files import read_score_file
-from adjudge.data.submission_lines import read_campaign_file
-from adjudge.data.xlsx import read_xlsx
-from adjudge.data.xml_files import read_xml
 from adjudge.errors import DataError
+from adjudge.formats.appraise import read_appraise, read_batches
+from adjudge.formats.campaign_export import read_campaign_file
+from adjudge.formats.mqm_tsv import read_mqm_tsv
+from adjudge.formats.pearmut import read_pearmut, read_pearmut_submissions
+from adjudge.formats.po import read_po
+from adjudge.formats.read import detect
+from adjudge.formats.score_file import read_score_file
+from adjudge.formats.table import read_xlsx
+from adjudge.formats.xml_text import read_xml
+from adjudge.store import files
+from adjudge.store.files import read_bytes, read_json_lines, read_lines
+from adjudge.store.json_lines import read_test_set
 
 MEGABYTE = 1 << 20
 READERS: list[Callable[[Path], object]] = [

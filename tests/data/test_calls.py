@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.core.ask import Message, Quoted, Reply, Sampling, TokenLogprob, Usage
-from adjudge.data import call_writer
-from adjudge.data.call_layers import open_store
-from adjudge.data.call_rows import (
+from adjudge.errors import StoreError
+from adjudge.store import call_file
+from adjudge.store.call_file import (
     Attempt,
     StoredRequest,
     Use,
@@ -28,8 +28,7 @@ from adjudge.data.call_rows import (
     run_name,
     unit_name,
 )
-from adjudge.data.calls import CallReader, CallStore, CallTotals
-from adjudge.errors import StoreError
+from adjudge.store.calls import CallReader, CallStore, CallTotals, open_store
 from tests.open_files import files_open_in
 
 RUN = run_name("secret")
@@ -61,7 +60,7 @@ def store(path: Path) -> Iterator[CallStore]:
 
 async def fill(store: CallStore, calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Save calls, of which the first 10 become a dictionary for those after them."""
-    monkeypatch.setattr(call_writer, "_SAMPLES", 20)
+    monkeypatch.setattr(call_file, "_SAMPLES", 20)
     for number in range(calls):
         await store.save(key(number), asked("word " * number), Reply(text="yes " * number))
 
@@ -133,13 +132,13 @@ async def test_no_more_is_committed_together_than_a_batch_holds(
     store: CallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes: list[int] = []
-    commit = call_writer.CallWriter._commit
+    commit = call_file.CallWriter._commit
 
-    def counted(self: call_writer.CallWriter, batch: list[call_writer.Item]) -> None:
+    def counted(self: call_file.CallWriter, batch: list[call_file.Item]) -> None:
         sizes.append(len(batch))
         commit(self, batch)
 
-    monkeypatch.setattr(call_writer.CallWriter, "_commit", counted)
+    monkeypatch.setattr(call_file.CallWriter, "_commit", counted)
     await asyncio.gather(*(store.save(key(n), asked(), Reply(text=str(n))) for n in range(600)))
     assert sum(sizes) == 600
     assert max(sizes) <= 256

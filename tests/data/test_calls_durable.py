@@ -15,13 +15,15 @@ from pathlib import Path
 import pytest
 
 from adjudge.core.ask import Message, Quoted, Reply, Sampling
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data import call_writer
-from adjudge.data.call_rows import StoredRequest, run_name
-from adjudge.data.call_writer import CallWriter
-from adjudge.data.calls import CallStore
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.llm.model import Request
 from adjudge.runs.run import run
+from adjudge.store import call_file
+from adjudge.store.call_file import CallWriter, StoredRequest, run_name
+from adjudge.store.calls import CallStore
 from tests.runs.conftest import Rater, Scripted
 
 RUN = run_name("secret")
@@ -53,7 +55,7 @@ def store(tmp_path: Path) -> Iterator[CallStore]:
 async def test_a_power_cut_takes_less_than_a_hundred_answers(
     tmp_path: Path, store: CallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(call_writer, "_SYNC_SECONDS", 3600.0)
+    monkeypatch.setattr(call_file, "_SYNC_SECONDS", 3600.0)
     lost = []
     for done in range(0, 400, 20):
         await save(store, range(done, done + 20))
@@ -68,7 +70,7 @@ async def test_a_power_cut_takes_less_than_a_hundred_answers(
 async def test_one_second_after_an_answer_no_power_cut_takes_it(
     tmp_path: Path, store: CallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(call_writer, "_SYNC_SECONDS", 0.01)
+    monkeypatch.setattr(call_file, "_SYNC_SECONDS", 0.01)
     synced, sync = threading.Event(), CallWriter._sync
 
     def told(self: CallWriter) -> None:
@@ -87,7 +89,7 @@ async def test_one_second_after_an_answer_no_power_cut_takes_it(
 async def test_a_damaged_byte_in_the_log_costs_less_than_a_hundred_answers(
     part: float, tmp_path: Path, store: CallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(call_writer, "_SYNC_SECONDS", 3600.0)
+    monkeypatch.setattr(call_file, "_SYNC_SECONDS", 3600.0)
     for done in range(0, 380, 20):
         await save(store, range(done, done + 20))
     for name in ("calls.sqlite", "calls.sqlite-wal"):
@@ -103,7 +105,7 @@ async def test_a_damaged_byte_in_the_log_costs_less_than_a_hundred_answers(
 async def test_a_reader_of_the_log_holds_nothing_up_and_is_waited_for_next_time(
     tmp_path: Path, store: CallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(call_writer, "_SYNC_WAIT", 1)
+    monkeypatch.setattr(call_file, "_SYNC_WAIT", 1)
     await save(store, range(3))
     with closing(sqlite3.connect(store.path, isolation_level=None)) as reader:
         reader.execute("BEGIN")
@@ -121,7 +123,7 @@ def test_a_run_that_a_power_cut_ends_pays_at_most_the_last_hundred_answers_again
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run directory is copied in the middle, without the log: what resumes there asks the rest."""
-    monkeypatch.setattr(call_writer, "_SYNC_SECONDS", 3600.0)
+    monkeypatch.setattr(call_file, "_SYNC_SECONDS", 3600.0)
     out, cut = tmp_path / "run", tmp_path / "cut"
     writing, sync = threading.Lock(), CallWriter._sync
 
@@ -139,7 +141,7 @@ def test_a_run_that_a_power_cut_ends_pays_at_most_the_last_hundred_answers_again
             return await super().reply(request)
 
     model = Cut()
-    monkeypatch.setattr("adjudge.llm.rules.RulesModel", lambda: model)
+    monkeypatch.setattr("adjudge.llm.embedded_rules.RulesModel", lambda: model)
     segments = tuple(
         Segment(segment=str(n), lp="en-de", source="s", translations={"A": "a" * (n + 1)}) for n in range(400)
     )

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Preference
-from adjudge.data.convert import Content, read_content, write_content
-from adjudge.data.load import detect, load
-from adjudge.data.spreadsheet import render_cell
-from adjudge.data.submission_records import campaign_test_set
-from adjudge.data.submissions import CampaignFile, Submission
+from adjudge.core.record import Annotation, ErrorSpan, Preference
 from adjudge.errors import UsageError
+from adjudge.formats.campaign_export import CampaignFile, Submission, campaign_test_set
+from adjudge.formats.convert import Content, read_content, write_content
+from adjudge.formats.read import detect, load
+from adjudge.formats.spreadsheet import render_cell
 from tests.data.campaigns import submission
 
 NAMES = {"campaign": "c.jsonl", "appraise": "c.csv", "pearmut": "set_#_en-de.jsonl"}

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Record
-from adjudge.core.run import RunInfo
-from adjudge.core.score import Signature
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.convert import Content, read_content, write_content
-from adjudge.data.formats import FORMATS, find_format
-from adjudge.data.jsonl import write_test_set
-from adjudge.data.records import write_records
-from adjudge.data.run_dir import write_run_info
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Record
+from adjudge.core.scores import RunInfo, Signature
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.convert import FORMATS, Content, find_format, read_content, write_content
+from adjudge.store.json_lines import write_records, write_test_set
+from adjudge.store.run_directory import write_run_info
 from tests.data.nasty import drawn_test_sets, texts
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*empty lines")  # B translates every segment with nothing

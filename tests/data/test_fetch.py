@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from adjudge.data import catalog
-from adjudge.data.catalog import PublicSet
-from adjudge.data.fetch import Limits, download, fetch, unpack
 from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.formats import catalog
+from adjudge.formats.catalog import PublicSet
+from adjudge.formats.fetch import Limits, download, fetch, unpack
 
 BODY = bytes(range(256)) * 64
 
@@ -287,7 +287,7 @@ def entry(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pu
 def test_a_public_set_is_fetched_once_and_loaded_by_its_name(
     server: Server, entry: PublicSet, tmp_path: Path
 ) -> None:
-    from adjudge.data.load import load
+    from adjudge.formats.read import load
 
     path = fetch("tiny")
     assert path == tmp_path / "cache" / "test-sets" / "tiny"

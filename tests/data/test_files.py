@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.data.files import (
+from adjudge.errors import DataError, DataWarning
+from adjudge.store.files import (
     read_json,
     read_json_lines,
     read_lines,
@@ -22,7 +23,6 @@ from adjudge.data.files import (
     write_lines,
     write_text,
 )
-from adjudge.errors import DataError, DataWarning
 from tests.data.nasty import one_line
 
 

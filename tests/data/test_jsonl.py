@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.jsonl import read_test_set, write_test_set
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import DataError, UsageError
+from adjudge.store.json_lines import read_test_set, write_test_set
 from tests.data.nasty import drawn_test_sets
 
 LINE: dict[str, Any] = {

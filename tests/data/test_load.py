@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.core.run import RunInfo
-from adjudge.core.score import Signature
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.catalog import CATALOG, cached_path
-from adjudge.data.jsonl import write_test_set
-from adjudge.data.load import detect, load
-from adjudge.data.records import write_records
-from adjudge.data.run_dir import write_run_info
+from adjudge.core.scores import RunInfo, Signature
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.catalog import CATALOG, cached_path
+from adjudge.formats.read import detect, load
+from adjudge.store.json_lines import write_records, write_test_set
+from adjudge.store.run_directory import write_run_info
 
 SET = TestSet(
     name="set",
@@ -126,7 +127,7 @@ def test_a_public_name_is_loaded_from_the_cache(cache: Path) -> None:
 
 
 def test_a_public_set_of_one_language_pair_needs_none_named(cache: Path) -> None:
-    from adjudge.data.convert import read_content
+    from adjudge.formats.convert import read_content
 
     (cache / "test-sets").mkdir(parents=True)
     heading = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
@@ -154,7 +155,7 @@ def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch
 
 def test_every_public_set_is_complete_and_its_pairs_canonical() -> None:
     from adjudge.core.language import canonical_lp
-    from adjudge.data.formats import find_format
+    from adjudge.formats.convert import find_format
 
     assert len({entry.name for entry in CATALOG}) == len(CATALOG)
     for entry in CATALOG:

@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.load import detect, load
-from adjudge.data.ment import read_ment_file, read_ment_folder, read_ment_ratings, write_ment_folder
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.ment import read_ment_file, read_ment_folder, read_ment_ratings, write_ment_folder
+from adjudge.formats.read import detect, load
 from tests.data.nasty import drawn_test_sets, texts
 
 

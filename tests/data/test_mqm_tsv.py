@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Record
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.load import load
-from adjudge.data.mqm_tsv import AttentionCheck, MqmFile, read_mqm_tsv
-from adjudge.data.mqm_writer import write_mqm_tsv
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Record
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.mqm_tsv import AttentionCheck, MqmFile, read_mqm_tsv, write_mqm_tsv
+from adjudge.formats.read import load
 from tests.data.nasty import annotations, texts
 
 OLD = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity"
@@ -247,7 +249,7 @@ def test_words_repeated_beside_the_tag_are_marked_once_where_the_translation_is_
 
 @given(text=st.text("ab ", max_size=12), onto=st.text("ab ", max_size=12), data=st.data())
 def test_a_mark_carried_over_lies_within_the_other_text(text: str, onto: str, data: st.DataObject) -> None:
-    from adjudge.data.mqm_spans import Mark, carry_over
+    from adjudge.formats.mqm_tsv import Mark, carry_over
 
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
@@ -277,7 +279,7 @@ def test_very_long_changes_mark_all_that_changed(tmp_path: Path) -> None:
 
 @given(text=st.text("abc", max_size=8), other=st.text("abc", max_size=8))
 def test_marks_are_carried_along_a_shortest_edit(text: str, other: str) -> None:
-    from adjudge.data.mqm_spans import _costs
+    from adjudge.formats.mqm_tsv import _costs
 
     @functools.cache
     def distance(i: int, j: int) -> int:

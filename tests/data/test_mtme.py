@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.load import load
-from adjudge.data.mtme import (
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.errors import DataError, UsageError
+from adjudge.formats.mtme import (
     NO_TRANSLATION,
     ScoreFile,
     find_lps,
@@ -18,7 +21,7 @@ from adjudge.data.mtme import (
     read_mtme,
     write_mtme,
 )
-from adjudge.errors import DataError, UsageError
+from adjudge.formats.read import load
 from tests.data.nasty import drawn_test_sets, one_line
 
 

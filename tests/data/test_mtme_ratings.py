@@ -7,11 +7,20 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference, Record
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.mtme_ratings import find_test_set, rater_name, read_ratings, write_ratings
-from adjudge.data.mtme_scores import read_score_records, write_score_records
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.formats.mtme import (
+    find_test_set,
+    rater_name,
+    read_ratings,
+    read_score_records,
+    write_ratings,
+    write_score_records,
+)
 
 SET = TestSet(
     name="t",

@@ -7,15 +7,28 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import Annotation, ErrorSpan
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.pearmut import pearmut_campaign_of, pearmut_test_set, read_pearmut, write_pearmut
-from adjudge.data.pearmut_export import write_pearmut_submissions
-from adjudge.data.pearmut_submissions import RESET, read_pearmut_submissions
-from adjudge.data.submission_lines import read_campaign_file, write_campaign_file
-from adjudge.data.submission_records import final_records
-from adjudge.data.submissions import CampaignFile, Submission
+from adjudge.core.record import Annotation, ErrorSpan
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.campaign_export import (
+    CampaignFile,
+    Submission,
+    final_records,
+    read_campaign_file,
+    write_campaign_file,
+)
+from adjudge.formats.pearmut import (
+    RESET,
+    pearmut_campaign_of,
+    pearmut_test_set,
+    read_pearmut,
+    read_pearmut_submissions,
+    write_pearmut,
+    write_pearmut_submissions,
+)
 
 NAME = "wmt25_#_en-cs_CZ"
 ITEM = {"src": "A sofa 😀", "tgt": {"A": "Sofa 😀 je", "B": "Gauč"}, "item_id": "en-cs_CZ_#_news_#_7", "x": 1}

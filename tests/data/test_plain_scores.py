@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.core.annotation import Annotation
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.convert import read_content
-from adjudge.data.load import detect
-from adjudge.data.plain_scores import name_and_lp, read_plain_scores
+from adjudge.core.record import Annotation
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.convert import read_content
+from adjudge.formats.read import detect
+from adjudge.formats.score_file import name_and_lp, read_plain_scores
 
 TEXTS = TestSet(name="t", segments=tuple(Segment(segment=f"s{n}", lp="en-de", source="x") for n in range(2)))
 COMET = {

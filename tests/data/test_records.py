@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference, Record
-from adjudge.data.records import read_records, record_from_json, record_to_json, write_records
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
 from adjudge.errors import DataError
+from adjudge.store.json_lines import read_records, record_from_json, record_to_json, write_records
 from tests.data.nasty import records
 
 SPAN = {

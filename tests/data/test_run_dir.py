@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import Failure, Preference, Record
-from adjudge.core.run import RunInfo
-from adjudge.core.score import Signature
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.jsonl import write_test_set
-from adjudge.data.records import write_records
-from adjudge.data.run_dir import INFO, RECORDS, TEST_SET, read_run, read_run_info, write_run_info
+from adjudge.core.record import Failure, Preference, Record
+from adjudge.core.scores import RunInfo, Signature
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import DataError
+from adjudge.store.json_lines import write_records, write_test_set
+from adjudge.store.run_directory import INFO, RECORDS, TEST_SET, read_run, read_run_info, write_run_info
 
 INFO_OF_RUN = RunInfo(
     signature=Signature("m-mad", {"model": "a|b%", "version": "0.1.0"}),

@@ -8,15 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.data import score_files
-from adjudge.data.score_files import (
-    AVERAGES,
-    Level,
-    ScoreTable,
-    read_score_file,
-    write_score_file,
-)
 from adjudge.errors import DataError, DataWarning
+from adjudge.formats import score_file
+from adjudge.formats.score_file import AVERAGES, Level, ScoreTable, read_score_file, write_score_file
 from tests.data.nasty import words
 
 NAN = float("nan")
@@ -219,7 +213,7 @@ def test_the_fast_way_never_reads_what_the_strict_way_would_not(
     for slow in (False, True):
         with pytest.MonkeyPatch.context() as patch:
             if slow:
-                patch.setattr(score_files, "_read_blocks", lambda raw: None)
+                patch.setattr(score_file, "_read_blocks", lambda raw: None)
             try:
                 table = read_score_file(path)
                 results.append((table.systems, table.values.tobytes()))

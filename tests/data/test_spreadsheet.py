@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from adjudge.cli.main import main
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference, Record
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.convert import Content, write_content
-from adjudge.data.jsonl import write_test_set
-from adjudge.data.records import write_records
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import UsageError
+from adjudge.formats.convert import Content, write_content
+from adjudge.store.json_lines import write_records, write_test_set
 
 TEXTS = TestSet(
     name="menu",

@@ -10,17 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference
-from adjudge.data.submission_lines import (
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference
+from adjudge.errors import DataError
+from adjudge.formats.campaign_export import (
+    KINDS,
+    SCHEMA,
+    CampaignFile,
+    Submission,
+    campaign_test_set,
+    final_records,
     read_campaign_file,
     read_submissions,
     submission_from_json,
     submission_to_json,
     write_campaign_file,
 )
-from adjudge.data.submission_records import campaign_test_set, final_records
-from adjudge.data.submissions import KINDS, SCHEMA, CampaignFile, Submission
-from adjudge.errors import DataError
 from tests.data.nasty import annotations, ids, preferences, ratings, spans, texts
 
 times = st.floats(0, 2e9).map(lambda seconds: round(seconds, 3))
@@ -171,7 +175,7 @@ def test_a_failure_is_no_submission() -> None:
     failure = Failure(
         lp="en-de", segment="1", systems=("A",), annotator="x", protocol="esa", reason="refused"
     )
-    from adjudge.data.records import record_to_json
+    from adjudge.store.json_lines import record_to_json
 
     with pytest.raises(DataError, match="never a failure"):
         submission_from_json({**value, "records": [record_to_json(failure)]})

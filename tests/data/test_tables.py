@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.core.segment import Segment
-from adjudge.data.load import detect, load
 from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.formats.read import detect, load
 
 Rows = Sequence[Sequence[object]]
 

@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.load import load, load_lines
-from adjudge.data.text import check_file_name, write_text_folder
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.formats.read import load, load_lines
+from adjudge.formats.text import check_file_name, write_text_folder
 from tests.data.nasty import drawn_test_sets, one_line
 
 

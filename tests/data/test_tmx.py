@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from adjudge.core.segment import Segment
-from adjudge.data.load import detect, load
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.read import detect, load
 
 HEAD = '<?xml version="1.0"?>\n<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n'
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from adjudge.data import xlsx
-from adjudge.data.load import load
-from adjudge.data.xml_files import root_name
 from adjudge.errors import DataError, UsageError
+from adjudge.formats import table
+from adjudge.formats.read import load
+from adjudge.formats.xml_text import root_name
 
 UNIT = "<trans-unit id='1'><source>{}</source></trans-unit>"
 BODY = "<xliff version='1.2'><file source-language='en' target-language='de'><body>{}</body></file></xliff>"
@@ -124,7 +124,7 @@ def test_a_workbook_with_a_document_type_is_refused(tmp_path: Path, name: str) -
 
 
 def test_a_cell_far_out_makes_no_rows_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xlsx, "_MOST_ROWS", 10_000)
+    monkeypatch.setattr(table, "_MOST_ROWS", 10_000)
     parts = workbook()
     far = b'<row r="999999999"><c r="XFD999999999" t="str"><v>x</v></c></row></sheetData>'
     parts["xl/worksheets/sheet1.xml"] = parts["xl/worksheets/sheet1.xml"].replace(b"</sheetData>", far)

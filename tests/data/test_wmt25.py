@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.convert import Content, read_content, write_content
-from adjudge.data.load import load
-from adjudge.data.wmt25 import MARKS, TEXTS, read_wmt25
-from adjudge.data.wmt25_writer import write_wmt25
+from adjudge.core.record import Annotation, ErrorSpan, Failure
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.convert import Content, read_content, write_content
+from adjudge.formats.read import load
+from adjudge.formats.wmt import MARKS, TEXTS, read_wmt25, write_wmt25
 
 SEGMENT = ["doc", "7", "en", "cs_CZ", "official"]
 CLEAN = ("-1", "-1", "no-error")

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import ErrorSpan
-from adjudge.data.wmt25_jsonl import read_wmt25_jsonl
+from adjudge.core.record import ErrorSpan
 from adjudge.errors import DataError
+from adjudge.formats.wmt import read_wmt25_jsonl
 from tests.cli.calling import Asked
 
 TARGET = "Ina bewertet: \U0001f600 Die Jägerin hat daneben gefeuert!"

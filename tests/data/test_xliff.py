@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.core.segment import Segment
-from adjudge.data.load import detect, load
-from adjudge.data.xliff import read_xliff
 from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.formats.read import detect, load
+from adjudge.formats.xliff import read_xliff
 
 ONE = '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">{}</xliff>'
 TWO = (

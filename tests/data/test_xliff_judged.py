@@ -9,14 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Match, Side
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Match, Side
 from adjudge.core.typology import CATEGORIES, SEVERITIES
-from adjudge.data.convert import read_content
-from adjudge.data.its import ISSUE_TYPES, ITS, issue_attributes, label_of, severity_of
-from adjudge.data.xliff import read_xliff
-from adjudge.data.xliff_judged import JudgedXliff, read_judged_xliff
-from adjudge.data.xliff_writer import write_xliff
 from adjudge.errors import DataError
+from adjudge.formats.convert import read_content
+from adjudge.formats.its import ISSUE_TYPES, ITS, issue_attributes, label_of, severity_of
+from adjudge.formats.xliff import JudgedXliff, read_judged_xliff, read_xliff, write_xliff
 from tests.data.test_xliff import ONE, one, two, write
 from tests.data.test_xliff_writer import FORMS, file_of, judged, span
 

@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference, Record
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
 from adjudge.core.typology import CATEGORIES
-from adjudge.data.convert import Content, read_content, write_content
-from adjudge.data.its import ISSUE_TYPES, ITS
-from adjudge.data.xliff import read_xliff
-from adjudge.data.xliff_writer import write_xliff
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.convert import Content, read_content, write_content
+from adjudge.formats.its import ISSUE_TYPES, ITS
+from adjudge.formats.xliff import read_xliff, write_xliff
 from tests.data.test_xliff import one, two, write, xml_texts
 
 HELLO = "Hallo <g id='1'>Welt</g>, du"  # Hallo <t1>Welt</t1>, du

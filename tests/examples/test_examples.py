@@ -8,12 +8,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Preference
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.record import Annotation, ErrorSpan, Preference
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.core.typology import CATEGORIES, SEVERITIES, SUBTYPES, Severity, find_weights
-from adjudge.data.jsonl import read_test_set
-from adjudge.data.records import read_records
 from adjudge.examples import path
+from adjudge.store.json_lines import read_records, read_test_set
 
 LPS = ("en-de", "zh-en", "en-ar")
 SYSTEMS = ("Alder", "Birch", "Cedar", "Dogwood")

@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 
 from adjudge.cli.main import main
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.jsonl import write_test_set
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.llm.pacing import Pace
+from adjudge.store.json_lines import write_test_set
 from tests.faults.server import Server
 
 KEY = "canary-4f1d9b7c2e8a6053"

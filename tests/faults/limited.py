@@ -18,10 +18,8 @@ from typing import Any, Literal, TypeVar
 
 from adjudge.core.ask import Reply, Usage
 from adjudge.errors import AnswerError
-from adjudge.llm.faults import Fault, fault_of, read_retry_after
-from adjudge.llm.limits import join
-from adjudge.llm.retry import Patience, Tries
-from adjudge.llm.turns import Share, Turn
+from adjudge.llm.faults import Fault, Patience, Tries, fault_of, read_retry_after
+from adjudge.llm.limits import Share, Turn, join
 
 T = TypeVar("T")
 

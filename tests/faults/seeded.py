@@ -15,11 +15,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from adjudge.core.segment import TestSet
-from adjudge.data.load import load
-from adjudge.data.run_dir import RECORDS
 from adjudge.errors import ModelError
+from adjudge.formats.read import load
 from adjudge.runs.job import prepare
-from adjudge.runs.local import execute
+from adjudge.runs.run import execute
+from adjudge.store.run_directory import RECORDS
 from tests.faults.conftest import write_set
 from tests.faults.server import TEXT, Fault, Server, plain
 

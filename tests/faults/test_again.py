@@ -8,14 +8,19 @@ from typing import Any
 
 import pytest
 
-from adjudge.cli.exits import DONE, FAILURES
+from adjudge.cli.main import DONE, FAILURES
 from adjudge.core.ask import Reply
 from adjudge.core.segment import Subject
-from adjudge.data.run_dir import read_run_info
 from adjudge.errors import AnswerError
-from adjudge.judges._mqm import ErrorList
+from adjudge.judges._answers import ErrorList
+from adjudge.store.run_directory import read_run_info
 from tests.faults.conftest import KEY, call, write_set
-from tests.faults.server import Server, judge, patient, running
+from tests.faults.server import (
+    Server,
+    judge,
+    patient,
+    running,
+)
 from tests.faults.test_kill import arguments_of, asked, start
 
 

@@ -11,15 +11,13 @@ from typing import Any
 import pytest
 
 import adjudge
-from adjudge.cli.exits import BUDGET, DONE, ERROR, FAILURES, STOPPED, USAGE
-from adjudge.cli.main import main
-from adjudge.core.annotation import Failure, Record
-from adjudge.data.run_dir import read_run, read_run_info
+from adjudge.cli.main import BUDGET, DONE, ERROR, FAILURES, STOPPED, USAGE, main
+from adjudge.core.record import Failure, Record
 from adjudge.errors import ModelError, ServerStopError
-from adjudge.llm.batch import desk as desk_module
-from adjudge.llm.batch import openai as openai_module
-from adjudge.llm.batch.dialect import Limits
-from adjudge.llm.batch.ledger import Ledger
+from adjudge.llm import batch as desk_module
+from adjudge.llm import batch_providers as openai_module
+from adjudge.llm.batch_providers import Ledger, Limits
+from adjudge.store.run_directory import read_run, read_run_info
 from tests.faults.batches import BatchServer, Bend, good_line, taking_batches
 from tests.faults.conftest import KEY, call, write_set
 from tests.faults.dialects import Json

@@ -10,11 +10,15 @@ import pytest
 from aiohttp import web
 
 from adjudge.errors import AnswerError
-from adjudge.llm.endpoint import Endpoint
-from adjudge.llm.providers import COMPATIBLE
+from adjudge.llm.faults import Patience
+from adjudge.llm.providers import COMPATIBLE, Endpoint
 from adjudge.llm.remote import RemoteModel
-from adjudge.llm.retry import Patience
-from tests.faults.server import HOLE, Fault, Server, running
+from tests.faults.server import (
+    HOLE,
+    Fault,
+    Server,
+    running,
+)
 from tests.llm.conftest import make_request
 
 CHAOS = int(os.environ.get("ADJUDGE_CHAOS_KILLS", "0")) >= 1000
@@ -81,7 +85,7 @@ async def seconds_of(server: Server, deadline: float) -> float:
 CLIENT = """
 import asyncio, resource, sys
 from adjudge.errors import AnswerError
-from adjudge.llm.endpoint import Endpoint
+from adjudge.llm.providers import Endpoint
 from adjudge.llm.providers import COMPATIBLE
 from adjudge.llm.remote import RemoteModel
 from tests.llm.conftest import make_request

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adjudge.data.calls import CallReader
+from adjudge.store.calls import CallReader
 from tests.faults.conftest import KEY, Command, call
 from tests.faults.server import FAULTS, Server
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from adjudge.cli.main import main
-from adjudge.data.calls import CallReader
-from adjudge.llm.delimiters import render_message
+from adjudge.llm.model import render_message
+from adjudge.store.calls import CallReader
 from tests.faults.conftest import call, write_set
 from tests.faults.seeded import quick_folder
 from tests.faults.server import MARK, Server, patient

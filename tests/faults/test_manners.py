@@ -10,28 +10,16 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from adjudge.cli.exits import DONE
-from adjudge.data.run_dir import read_run_info
+from adjudge.cli.main import DONE
 from adjudge.errors import AnswerError
-from adjudge.llm.endpoint import Endpoint
-from adjudge.llm.faults import Fault, fault_of
+from adjudge.llm.faults import Fault, Patience, Tries, fault_of
 from adjudge.llm.limits import join
-from adjudge.llm.providers import COMPATIBLE
+from adjudge.llm.providers import COMPATIBLE, Endpoint
 from adjudge.llm.remote import RemoteModel
-from adjudge.llm.retry import Patience, Tries
+from adjudge.store.run_directory import read_run_info
 from tests.faults import server as faults
 from tests.faults.conftest import Command, call, write_set
-from tests.faults.limited import (
-    Figures,
-    Headers,
-    LimitedServer,
-    Meter,
-    RetryAfter,
-    ask,
-    compare,
-    drive,
-    run,
-)
+from tests.faults.limited import Figures, Headers, LimitedServer, Meter, RetryAfter, ask, compare, drive, run
 from tests.faults.server import Server
 from tests.llm.conftest import make_request
 

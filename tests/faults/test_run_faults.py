@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.cli.exits import DONE, ERROR, FAILURES, STOPPED
-from adjudge.core.annotation import Annotation, Failure
-from adjudge.data.run_dir import read_run, read_run_info
-from adjudge.llm.retry import Patience
+from adjudge.cli.main import DONE, ERROR, FAILURES, STOPPED
+from adjudge.core.record import Annotation, Failure
+from adjudge.llm.faults import Patience
+from adjudge.store.run_directory import read_run, read_run_info
 from tests.faults.conftest import Command, call, write_set
 from tests.faults.server import Server
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from adjudge.cli.exits import DONE
-from adjudge.data.calls import CallReader, find_store
-from adjudge.data.run_dir import read_run_info
+from adjudge.cli.main import DONE
 from adjudge.llm.faults import fault_of
+from adjudge.store.calls import CallReader, find_store
+from adjudge.store.run_directory import read_run_info
 from tests.faults.conftest import Command, call, write_set
 from tests.faults.server import Fault, Server, body, status
 

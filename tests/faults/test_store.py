@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.cli.exits import DONE, ERROR
-from adjudge.data.run_dir import read_run_info
+from adjudge.cli.main import DONE, ERROR
+from adjudge.store.run_directory import read_run_info
 from tests.faults.conftest import Command, call, write_set
 from tests.faults.server import Server, patient
 from tests.faults.test_kill import arguments_of, asked, start

@@ -6,9 +6,12 @@ from typing import NamedTuple
 
 import orjson
 
-from adjudge.core.annotation import Annotation, Preference
 from adjudge.core.ask import Reply
-from adjudge.core.segment import Segment, Subject
+from adjudge.core.record import Annotation, Preference
+from adjudge.core.segment import (
+    Segment,
+    Subject,
+)
 from adjudge.errors import AnswerError
 from adjudge.judges.direct_rank import DirectRank
 from tests.judges.asking import Script, load_judge

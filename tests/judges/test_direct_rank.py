@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from adjudge.core.annotation import Preference
 from adjudge.core.ask import Reply
+from adjudge.core.record import Preference
 from adjudge.errors import AnswerError
 from adjudge.judges.direct_rank import DirectRank
 from tests.judges.asking import Script, pair

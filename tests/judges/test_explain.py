@@ -7,13 +7,16 @@ import pytest
 
 from adjudge.core.ask import Reply
 from adjudge.core.judge import Profile
-from adjudge.errors import AnswerError, UsageError
+from adjudge.errors import (
+    AnswerError,
+    UsageError,
+)
 from adjudge.judges import JUDGES as ALL
 from adjudge.judges import has_setting
 from adjudge.judges._prompts import Prompts, load_prompts
-from adjudge.llm.rules import RulesModel
-from adjudge.runs.annotators import load_annotator, signature_of
+from adjudge.llm.embedded_rules import RulesModel
 from adjudge.runs.conversation import rehearse
+from adjudge.runs.units import load_annotator, signature_of
 from tests.judges.asking import Script, load_judge, subject
 
 JUDGES = ("gemba-mqm", "gemba-esa", "gemba-v2", "ea-prompt", "single-agent")

@@ -11,13 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.annotation import Preference, Verdict
 from adjudge.core.ask import Reply, TokenLogprob
-from adjudge.core.segment import Segment, Subject
-from adjudge.errors import AnswerError, UsageError
+from adjudge.core.record import Preference, Verdict
+from adjudge.core.segment import (
+    Segment,
+    Subject,
+)
+from adjudge.errors import (
+    AnswerError,
+    UsageError,
+)
 from adjudge.judges import load_judge
-from adjudge.judges._comparison import read_criterion
-from adjudge.judges._verdicts import majority, synthesise
+from adjudge.judges._pairs import majority, read_criterion, synthesise
 from adjudge.judges.fire import Fire
 from tests.judges.asking import Script, pair
 

@@ -2,8 +2,8 @@ from typing import Any, cast
 
 import pytest
 
-from adjudge.core.annotation import ErrorSpan
 from adjudge.core.ask import Message
+from adjudge.core.record import ErrorSpan
 from adjudge.errors import AnswerError
 from adjudge.judges import load_judge
 from adjudge.judges.gemba_mqm import GembaMqm

@@ -3,9 +3,12 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import Annotation
 from adjudge.core.ask import Reply
-from adjudge.errors import AnswerError, UsageError
+from adjudge.core.record import Annotation
+from adjudge.errors import (
+    AnswerError,
+    UsageError,
+)
 from adjudge.judges import load_judge
 from adjudge.judges.gemba_v2 import GembaV2
 from tests.judges.asking import Script, subject

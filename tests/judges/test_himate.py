@@ -9,19 +9,28 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import Annotation
 from adjudge.core.ask import About, Quoted, Reply, Sampling, TokenLogprob
-from adjudge.core.judge import PROFILES, Profile
-from adjudge.core.segment import Segment, Subject
+from adjudge.core.judge import (
+    PROFILES,
+    Profile,
+)
+from adjudge.core.mqm import mqm_score
+from adjudge.core.record import Annotation
+from adjudge.core.segment import (
+    Segment,
+    Subject,
+)
 from adjudge.core.typology import SUBTYPES, find_weights
-from adjudge.data.calibration import Calibration, LpThreshold, read_calibration, write_calibration
-from adjudge.errors import AnswerError, DataError, UsageError
+from adjudge.errors import (
+    AnswerError,
+    DataError,
+    UsageError,
+)
 from adjudge.judges import load_judge
 from adjudge.judges._prompts import load_prompts
-from adjudge.judges.himate import Himate
-from adjudge.judges.himate.agents import BY_CORE, BY_SUBTYPE
-from adjudge.judges.himate.threshold import Threshold
-from adjudge.scoring.mqm import mqm_score
+from adjudge.judges.himate import Himate, Threshold
+from adjudge.judges.himate.stages import BY_CORE, BY_SUBTYPE
+from adjudge.store.run_directory import Calibration, LpThreshold, read_calibration, write_calibration
 from tests.judges.asking import Asking, subject
 from tests.judges.malformed import ANYWHERE, Bad
 

@@ -8,19 +8,22 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Match
 from adjudge.core.ask import About, Reply
-from adjudge.core.judge import PROFILES, Profile
+from adjudge.core.judge import (
+    PROFILES,
+    Profile,
+)
+from adjudge.core.mqm import mqm_score
+from adjudge.core.record import Annotation, ErrorSpan, Match
 from adjudge.core.typology import Severity, find_category, find_weights
-from adjudge.errors import AnswerError, UsageError
+from adjudge.errors import (
+    AnswerError,
+    UsageError,
+)
 from adjudge.judges import load_judge
+from adjudge.judges._answers import find_place
 from adjudge.judges._prompts import load_prompts
-from adjudge.judges._spans import find_place
-from adjudge.judges.m_mad import MMad
-from adjudge.judges.m_mad.debate import debate_calls
-from adjudge.judges.m_mad.final import tidy
-from adjudge.judges.m_mad.panel import ALL, DIMENSIONS
-from adjudge.scoring.mqm import mqm_score
+from adjudge.judges.m_mad import ALL, DIMENSIONS, MMad, debate_calls, tidy
 from tests.judges.asking import Asked, Asking, subject
 from tests.judges.malformed import ANYWHERE
 

@@ -5,12 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from adjudge.core.annotation import Preference
 from adjudge.core.ask import Reply
-from adjudge.core.judge import PROFILES, PairJudge, Profile, is_pair_judge
+from adjudge.core.judge import (
+    PROFILES,
+    PairJudge,
+    Profile,
+    is_pair_judge,
+)
+from adjudge.core.record import Preference
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError
-from adjudge.judges import JUDGES, load_judge
+from adjudge.judges import (
+    JUDGES,
+    load_judge,
+)
 from tests.attacks.corpus import ATTACKS
 from tests.judges.asking import Script, pair
 from tests.judges.malformed import ANYWHERE

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from adjudge.core.ask import Reply
 from adjudge.core.judge import Profile
 from adjudge.errors import AnswerError
+from adjudge.judges._answers import GEMBA_CATEGORIES, ErrorList, Marked, RatingScale
 from adjudge.judges._json import read_object
-from adjudge.judges._mqm import GEMBA_CATEGORIES, ErrorList
-from adjudge.judges._rating import RatingScale
-from adjudge.judges._spans import Marked
 from tests.judges.asking import subject
 from tests.judges.malformed import VALID
 

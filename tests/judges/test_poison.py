@@ -8,12 +8,18 @@ import pytest
 
 from adjudge import judges
 from adjudge.core.ask import About, Answer, Message, Reply, Sampling, Tool
-from adjudge.core.judge import PROFILES, Profile
-from adjudge.core.segment import Segment, Subject
+from adjudge.core.judge import (
+    PROFILES,
+    Profile,
+)
+from adjudge.core.segment import (
+    Segment,
+    Subject,
+)
 from adjudge.errors import AnswerError
+from adjudge.llm.embedded_rules import RulesModel
 from adjudge.llm.model import Request
-from adjudge.llm.rules import RulesModel
-from adjudge.runs.judging import judge_subject
+from adjudge.runs.units import judge_subject
 
 T = TypeVar("T")
 

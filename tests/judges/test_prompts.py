@@ -7,16 +7,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.annotation import Side
 from adjudge.core.ask import Message, Quoted
-from adjudge.core.judge import PROFILES, Profile
-from adjudge.core.segment import Segment, Term
+from adjudge.core.judge import (
+    PROFILES,
+    Profile,
+)
+from adjudge.core.record import Side
+from adjudge.core.segment import (
+    Segment,
+    Term,
+)
 from adjudge.core.typology import SUBTYPES, find_category
-from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._examples import Example
-from adjudge.judges._mqm import GEMBA_CATEGORIES
-from adjudge.judges._prompts import Prompts, joined, load_prompts, render
-from adjudge.judges._spans import find_place
+from adjudge.errors import (
+    AnswerError,
+    UsageError,
+)
+from adjudge.judges._answers import GEMBA_CATEGORIES, find_place
+from adjudge.judges._prompts import Example, Prompts, joined, load_prompts, render
 from tests.judges.asking import SINGLE, Asked, Script, load_judge, subject
 
 PROMPTS = Path(__file__).parents[2] / "src" / "adjudge" / "judges" / "prompts"

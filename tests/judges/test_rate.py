@@ -9,16 +9,19 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import Annotation
-from adjudge.core.ask import Message, Quoted, Reply, ToolCall
-from adjudge.core.search import Query, Snippet
-from adjudge.core.segment import Segment, Subject
-from adjudge.errors import AnswerError, UsageError
+from adjudge.core.ask import Message, Query, Quoted, Reply, Snippet, ToolCall
+from adjudge.core.record import Annotation
+from adjudge.core.segment import (
+    Segment,
+    Subject,
+)
+from adjudge.errors import (
+    AnswerError,
+    UsageError,
+)
 from adjudge.judges import load_judge
 from adjudge.judges.rate import Rate
-from adjudge.judges.rate.comparison import Outcome, move
-from adjudge.judges.rate.memory import Anchor, Memory, Note
-from adjudge.judges.rate.team import Scale
+from adjudge.judges.rate.agents import Anchor, Memory, Note, Outcome, Scale, move
 from tests.judges.asking import Script
 from tests.judges.malformed import ANYWHERE, Bad
 

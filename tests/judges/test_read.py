@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from adjudge.core.ask import Reply
 from adjudge.errors import AnswerError
-from adjudge.judges._headings import read_headings, render_headings
+from adjudge.judges._answers import read_headings, render_headings
 from adjudge.judges._json import Reading, read_object
-from adjudge.judges._read import echoes, read_text
-from adjudge.judges._refusals import is_refusal
+from adjudge.judges._replies import echoes, is_refusal, read_text
 
 TWO = ("major", "minor")
 

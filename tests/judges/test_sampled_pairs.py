@@ -7,15 +7,19 @@ from typing import Any
 
 import pytest
 
-from adjudge import run
-from adjudge.core.annotation import Annotation, Preference
 from adjudge.core.ask import Ask
 from adjudge.core.judge import Calls, annotation_of
+from adjudge.core.record import Annotation, Preference
 from adjudge.core.segment import Subject
-from adjudge.errors import AnswerError, UsageError
-from adjudge.judges import SampledPairs, SampledSources, load_judge
+from adjudge.errors import (
+    AnswerError,
+    UsageError,
+)
+from adjudge.judges import load_judge
+from adjudge.judges._samples import SampledPairs, SampledSources
 from adjudge.judges.direct_rank import DirectRank
 from adjudge.judges.fire import Fire
+from adjudge.runs.run import run
 from tests.judges.asking import Script, pair
 from tests.runs.conftest import small_set
 

@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import Annotation
 from adjudge.core.ask import Reply
-from adjudge.errors import AnswerError, UsageError
-from adjudge.judges import Sampled
+from adjudge.core.record import Annotation
+from adjudge.errors import (
+    AnswerError,
+    UsageError,
+)
+from adjudge.judges._samples import Sampled
 from adjudge.judges.gemba_da import GembaDa
 from adjudge.judges.gemba_v2 import GembaV2
 from tests.judges.asking import SINGLE, Script, load_judge, subject

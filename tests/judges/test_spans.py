@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.annotation import Side
+from adjudge.core.record import Side
 from adjudge.core.typology import Severity
 from adjudge.errors import AnswerError
-from adjudge.judges._spans import Listed, find_place, place_errors
+from adjudge.judges._answers import Listed, find_place, place_errors
 from tests.judges.asking import subject
 
 BOTH: tuple[Severity, ...] = ("major", "minor")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.annotation import ErrorSpan
+from adjudge.core.record import ErrorSpan
 from adjudge.core.typology import SEVERITIES, Severity
-from adjudge.judges._vote import middle, vote
+from adjudge.judges._samples import middle, vote
 
 TEXT = "one two three four five six seven eight nine ten"
 

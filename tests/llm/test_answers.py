@@ -4,7 +4,7 @@ import pytest
 
 from adjudge.core.ask import Reply
 from adjudge.errors import AnswerError
-from adjudge.llm.answers import check_reply, is_same_model
+from adjudge.llm.asking import check_reply, is_same_model
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,20 @@ from typing import Any
 import pytest
 
 from adjudge.core.ask import About, Answer, Message, Quoted, Reply, Sampling, Usage
-from adjudge.core.segment import Segment, Subject
-from adjudge.data.call_rows import Exchange, run_name, unit_name
-from adjudge.data.calls import CallReader, CallStore
-from adjudge.errors import AnswerError, ModelError, ServerStopError
-from adjudge.llm.ask import ASKED_AGAIN, WRONG, Asker
-from adjudge.llm.identity import Identity
-from adjudge.llm.model import Request
-from adjudge.llm.models import Models, OpenModel
+from adjudge.core.segment import (
+    Segment,
+    Subject,
+)
+from adjudge.errors import (
+    AnswerError,
+    ModelError,
+    ServerStopError,
+)
+from adjudge.llm.asking import ASKED_AGAIN, WRONG, Asker
+from adjudge.llm.model import Identity, Request
+from adjudge.llm.model_choice import Models, OpenModel
+from adjudge.store.call_file import Exchange, run_name, unit_name
+from adjudge.store.calls import CallReader, CallStore
 
 RUN = run_name("00")
 Script = Callable[[Request], Reply]

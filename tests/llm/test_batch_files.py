@@ -10,16 +10,20 @@ from hypothesis import strategies as st
 
 from adjudge.core.ask import Usage
 from adjudge.errors import StoreError, UsageError
-from adjudge.llm.batch.anthropic import MessageBatches
-from adjudge.llm.batch.desk import Desk
-from adjudge.llm.batch.dialect import BatchDialect, Frame, Limits
-from adjudge.llm.batch.ledger import LEDGER, Batch, Ledger, refuse_open_batches
-from adjudge.llm.batch.openai import FileBatches
-from adjudge.llm.batch.opening import open_desk
-from adjudge.llm.batch.results import Found, Results
-from adjudge.llm.batch.spool import Spool
-from adjudge.llm.connection import Connection
-from adjudge.llm.models import open_models
+from adjudge.llm.batch import Desk, Found, Results, Spool, open_desk
+from adjudge.llm.batch_providers import (
+    LEDGER,
+    Batch,
+    BatchDialect,
+    FileBatches,
+    Frame,
+    Ledger,
+    Limits,
+    MessageBatches,
+    refuse_open_batches,
+)
+from adjudge.llm.model_choice import open_models
+from adjudge.llm.providers import Connection
 from tests.open_files import files_open_in
 
 DIALECTS: list[BatchDialect] = [FileBatches(), MessageBatches()]

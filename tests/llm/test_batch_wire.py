@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from adjudge.errors import ModelError, ServerAwayError
-from adjudge.llm.batch import wire as wire_module
-from adjudge.llm.batch.wire import BatchWire
-from adjudge.llm.endpoint import Endpoint
-from adjudge.llm.providers import PROVIDERS
-from adjudge.llm.retry import Patience
+from adjudge.llm import batch_providers as wire_module
+from adjudge.llm.batch_providers import BatchWire
+from adjudge.llm.faults import Patience
+from adjudge.llm.providers import PROVIDERS, Endpoint
 
 
 def wire(url: str, **more: float) -> BatchWire:

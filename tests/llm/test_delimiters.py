@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from adjudge.core.ask import Message, Quoted
 from adjudge.core.segment import Segment
-from adjudge.llm.delimiters import mark_of, render_message, render_quoted
+from adjudge.llm.model import mark_of, render_message, render_quoted
 
 MARK = "0123456789abcdef"
 

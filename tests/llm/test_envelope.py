@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from adjudge.core.ask import Reply, TokenLogprob, Usage
 from adjudge.errors import AnswerError
-from adjudge.llm.body import read_json_body
 from adjudge.llm.credentials import Redactor
-from adjudge.llm.envelope import read_envelope, read_usage
+from adjudge.llm.dialect import read_json_body
+from adjudge.llm.openai import read_envelope, read_usage
 from adjudge.llm.providers import PROVIDERS
 from tests.faults.server import envelope
 

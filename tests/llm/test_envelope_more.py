@@ -7,12 +7,11 @@ import pytest
 
 from adjudge.core.ask import Reply
 from adjudge.errors import AnswerError
-from adjudge.llm.body import read_logprobs
 from adjudge.llm.credentials import Redactor
-from adjudge.llm.endpoint import Endpoint
-from adjudge.llm.envelope import read_envelope
+from adjudge.llm.dialect import read_logprobs
 from adjudge.llm.faults import Fault, read_error
-from adjudge.llm.providers import COMPATIBLE, PROVIDERS
+from adjudge.llm.openai import read_envelope
+from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Endpoint
 from adjudge.llm.remote import RemoteModel
 from adjudge.llm.wire import Wire
 from tests.faults.server import Server, body, envelope, raw

@@ -5,9 +5,19 @@ from email.utils import formatdate
 
 import pytest
 
-from adjudge.errors import AnswerError, ServerStopError
-from adjudge.llm.faults import Fault, fault_of, read_error, read_retry_after, read_retry_delay
-from adjudge.llm.retry import Patience, Tries
+from adjudge.errors import (
+    AnswerError,
+    ServerStopError,
+)
+from adjudge.llm.faults import (
+    Fault,
+    Patience,
+    Tries,
+    fault_of,
+    read_error,
+    read_retry_after,
+    read_retry_delay,
+)
 
 GEMINI_LIMIT = (
     "You exceeded your current quota, please check your plan and billing details. Please retry in 36s"

@@ -8,8 +8,8 @@ import orjson
 import pytest
 
 from adjudge.core.ask import About, Message, Quoted, Sampling, ToolCall
-from adjudge.data.call_rows import message_to_json
-from adjudge.llm.identity import Identity, call_key, question_digest
+from adjudge.llm.model import Identity, call_key, question_digest
+from adjudge.store.call_file import message_to_json
 from tests.llm.conftest import make_request, make_subject
 
 MODEL = Identity(endpoint="openai", model="gpt-x")

@@ -11,13 +11,19 @@ from hypothesis import strategies as st
 
 from adjudge.core.ask import Reply, Usage
 from adjudge.errors import ServerStopError
-from adjudge.llm.faults import Fault, fault_of, read_retry_after
-from adjudge.llm.limits import Limiter, Load, join, load_of
-from adjudge.llm.pacing import Blame, Bucket, Pace, Sizes, Window
-from adjudge.llm.pauses import Pauses
-from adjudge.llm.rate_headers import Allowance, read_allowances, read_duration, server_time
-from adjudge.llm.retry import Patience
-from adjudge.llm.turns import Share
+from adjudge.llm.faults import Fault, Patience, fault_of, read_retry_after
+from adjudge.llm.limits import Limiter, Load, Pauses, Share, join, load_of
+from adjudge.llm.pacing import (
+    Allowance,
+    Blame,
+    Bucket,
+    Pace,
+    Sizes,
+    Window,
+    read_allowances,
+    read_duration,
+    server_time,
+)
 from tests.faults.limited import run
 
 GOOD = Reply(text="", usage=Usage(prompt=100, completion=20))

@@ -6,11 +6,11 @@ import pytest
 
 from adjudge.core.ask import Reply, Sampling, TokenLogprob
 from adjudge.errors import AnswerError
-from adjudge.llm.body import read_logprobs
 from adjudge.llm.credentials import Redactor
-from adjudge.llm.envelope import read_envelope
-from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Provider
-from adjudge.llm.remote import Endpoint, RemoteModel
+from adjudge.llm.dialect import read_logprobs
+from adjudge.llm.openai import read_envelope
+from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Endpoint, Provider
+from adjudge.llm.remote import RemoteModel
 from tests.faults.server import Server, body, envelope, says, spelled
 from tests.llm.conftest import make_request
 

@@ -8,14 +8,18 @@ from typing import Any
 import pytest
 
 from adjudge.core.ask import Reply
-from adjudge.data.call_rows import run_name
-from adjudge.data.calls import CallStore
-from adjudge.errors import AdjudgeError, AnswerError, ModelError, UsageError
-from adjudge.llm.connection import Connection
-from adjudge.llm.identity import Identity, call_key, stored_request
-from adjudge.llm.models import EMBEDDED, Models, describe_models, open_model, open_models
-from adjudge.llm.providers import PROVIDERS
+from adjudge.errors import (
+    AdjudgeError,
+    AnswerError,
+    ModelError,
+    UsageError,
+)
+from adjudge.llm.model import Identity, call_key, stored_request
+from adjudge.llm.model_choice import EMBEDDED, Models, describe_models, open_model, open_models
+from adjudge.llm.providers import PROVIDERS, Connection
 from adjudge.llm.remote import RemoteModel
+from adjudge.store.call_file import run_name
+from adjudge.store.calls import CallStore
 from tests.llm.conftest import make_request
 from tests.open_files import files_open_in
 

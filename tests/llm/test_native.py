@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 
 from adjudge.core.ask import Message, Quoted, Reply, Sampling, TokenLogprob, Tool, ToolCall, Usage
 from adjudge.errors import AnswerError
-from adjudge.llm.body import refuse_duplicate_keys
 from adjudge.llm.credentials import Redactor
-from adjudge.llm.dialect import Dialect, open_dialect
-from adjudge.llm.endpoint import Endpoint
+from adjudge.llm.dialect import Dialect, open_dialect, refuse_duplicate_keys
 from adjudge.llm.faults import Fault
-from adjudge.llm.providers import PROVIDERS
+from adjudge.llm.providers import PROVIDERS, Endpoint
 from adjudge.llm.wire import Wire
 from tests.faults.dialects import anthropic, gemini
 from tests.llm.conftest import make_request

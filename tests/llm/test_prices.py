@@ -8,7 +8,7 @@ import pytest
 
 from adjudge.core.ask import Usage
 from adjudge.errors import UsageError
-from adjudge.llm.prices import (
+from adjudge.llm.money import (
     Price,
     PriceTable,
     batch_name,

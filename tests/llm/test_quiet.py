@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 
-from adjudge.llm.quiet import Quiet
+from adjudge.llm.asking import Quiet
 
 
 async def question(quiet: Quiet, name: str, seconds: float, *, fails: bool) -> None:

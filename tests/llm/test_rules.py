@@ -12,13 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.checks import CLEAN_PRECISION, RULES, find_errors
-from adjudge.core.annotation import Annotation
 from adjudge.core.ask import About, Answer, Message, Reply, Sampling, Tool, Usage
-from adjudge.core.segment import Segment, Subject
+from adjudge.core.record import Annotation
+from adjudge.core.segment import (
+    Segment,
+    Subject,
+)
 from adjudge.errors import ModelError
 from adjudge.judges import JUDGES
+from adjudge.llm.embedded_rules import ROLES, RulesModel
 from adjudge.llm.model import Model, Request
-from adjudge.llm.rules import ROLES, RulesModel
 from tests.judges.asking import load_judge
 
 T = TypeVar("T")

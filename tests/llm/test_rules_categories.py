@@ -4,8 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.core.annotation import Annotation
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.record import Annotation
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.runs.run import run
 
 

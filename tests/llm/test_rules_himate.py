@@ -7,8 +7,11 @@ import pytest
 
 from adjudge.checks import RULES
 from adjudge.core.ask import About
-from adjudge.core.segment import Segment, Subject
-from adjudge.llm.rules import ROLES
+from adjudge.core.segment import (
+    Segment,
+    Subject,
+)
+from adjudge.llm.embedded_rules import ROLES
 
 SOURCE = "He paid 300 dollars, and then the others came."
 TRANSLATION = "Er zahlte 500 Dollar , und dann kamen die anderen."

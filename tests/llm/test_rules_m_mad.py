@@ -9,8 +9,8 @@ import pytest
 from adjudge.core.ask import About, Message, Reply, Sampling
 from adjudge.core.segment import Subject
 from adjudge.errors import ModelError
+from adjudge.llm.embedded_rules import RulesModel
 from adjudge.llm.model import Request
-from adjudge.llm.rules import RulesModel
 from tests.judges.asking import pair, subject
 
 SOURCE, TRANSLATION = "It costs 40 euros, or so.", "Es kostet 400 400 Euro."

@@ -6,10 +6,13 @@ import math
 import pytest
 
 from adjudge.core.ask import About, Message, Reply, Sampling
-from adjudge.core.segment import Segment, Subject
+from adjudge.core.segment import (
+    Segment,
+    Subject,
+)
 from adjudge.errors import ModelError
+from adjudge.llm.embedded_rules import RulesModel
 from adjudge.llm.model import Request
-from adjudge.llm.rules import RulesModel
 
 GOOD, DOUBLED, WRONG = "Es kostet 40 Euro.", "Es kostet kostet 40 Euro.", "Es kostet 4 Euro."
 

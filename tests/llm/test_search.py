@@ -11,20 +11,26 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from adjudge.core.ask import About, Reply, Sampling
-from adjudge.core.search import Query, Snippet
-from adjudge.core.segment import Segment, Subject
-from adjudge.data.calls import CallReader, CallStore
-from adjudge.errors import AnswerError, ModelError, ServerStopError, UsageError
+from adjudge.core.ask import About, Query, Reply, Sampling, Snippet
+from adjudge.core.segment import (
+    Segment,
+    Subject,
+)
+from adjudge.errors import (
+    AnswerError,
+    ModelError,
+    ServerStopError,
+    UsageError,
+)
 from adjudge.llm import search
-from adjudge.llm.ask import Asker
-from adjudge.llm.connection import Connection
+from adjudge.llm.asking import Asker
+from adjudge.llm.faults import Patience
 from adjudge.llm.model import Request
-from adjudge.llm.models import EMBEDDED, Models, OpenModel, open_model
-from adjudge.llm.remote import RemoteModel
-from adjudge.llm.retry import Patience
+from adjudge.llm.model_choice import EMBEDDED, Models, OpenModel, open_model
+from adjudge.llm.providers import Connection
+from adjudge.llm.remote import RemoteModel, query_message, read_query, read_snippets, search_reply
 from adjudge.llm.search import open_search
-from adjudge.llm.search_results import query_message, read_query, read_snippets, search_reply
+from adjudge.store.calls import CallReader, CallStore
 
 SEGMENT = Segment(segment="1", lp="zh-en", source="夺笋啊", translations={"A": "So mean."})
 SUBJECT = Subject(segment=SEGMENT, systems=("A",))

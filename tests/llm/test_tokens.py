@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.core.ask import Message, Quoted
-from adjudge.llm.tokens import RATES, Tokens, estimate_messages, estimate_text, script_of_character
+from adjudge.llm.money import RATES, Tokens, estimate_messages, estimate_text, script_of_character
 
 TEXTS = {
     "en": "The harbour was closed for three days because of the storm, and nobody knew when it would open.",

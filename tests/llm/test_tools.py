@@ -8,7 +8,18 @@ from typing import Any
 import pytest
 
 from adjudge.core.ask import About, Answer, Message, Quoted, Reply, Sampling, Tool, ToolCall, Usage
-from adjudge.data.call_rows import (
+from adjudge.errors import (
+    AnswerError,
+    UsageError,
+)
+from adjudge.llm.asking import check_reply, cut_error
+from adjudge.llm.model import Identity, call_key
+from adjudge.llm.model_choice import EMBEDDED, Models, OpenModel, open_model
+from adjudge.llm.money import estimate_messages, most_of
+from adjudge.llm.providers import Connection
+from adjudge.llm.remote import RemoteModel
+from adjudge.runs.conversation import exchange_to_json, render_exchange
+from adjudge.store.call_file import (
     Exchange,
     StoredRequest,
     Use,
@@ -17,15 +28,6 @@ from adjudge.data.call_rows import (
     request_from_json,
     request_to_json,
 )
-from adjudge.errors import AnswerError, UsageError
-from adjudge.llm.answers import check_reply, cut_error
-from adjudge.llm.budget import most_of
-from adjudge.llm.connection import Connection
-from adjudge.llm.identity import Identity, call_key
-from adjudge.llm.models import EMBEDDED, Models, OpenModel, open_model
-from adjudge.llm.remote import RemoteModel
-from adjudge.llm.tokens import estimate_messages
-from adjudge.runs.conversation import exchange_to_json, render_exchange
 from tests.llm.conftest import make_request
 from tests.llm.test_ask import Bench, Scripted, make_subject, opened
 

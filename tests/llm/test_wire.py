@@ -9,12 +9,16 @@ import orjson
 import pytest
 
 from adjudge.core.ask import Reply, Sampling, Usage
-from adjudge.data.call_rows import Attempt
-from adjudge.errors import AnswerError, ModelError, ServerStopError
+from adjudge.errors import (
+    AnswerError,
+    ModelError,
+    ServerStopError,
+)
+from adjudge.llm.faults import Patience
 from adjudge.llm.model import Request
-from adjudge.llm.providers import COMPATIBLE, PROVIDERS
-from adjudge.llm.remote import Endpoint, RemoteModel
-from adjudge.llm.retry import Patience
+from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Endpoint
+from adjudge.llm.remote import RemoteModel
+from adjudge.store.call_file import Attempt
 from tests.faults.server import Server, patient, status
 from tests.llm.conftest import make_request
 

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import bootstrap
 
-from adjudge.meta import bootstrap as fast
-from adjudge.meta.bootstrap import bootstrap_interval, bootstrap_means, lone_unit_note, percentile_intervals
+from adjudge.stats import bootstrap as fast
+from adjudge.stats.bootstrap import bootstrap_interval, bootstrap_means, lone_unit_note, percentile_intervals
 
 numbers = st.one_of(st.none(), st.integers(-50, 0).map(lambda tenths: tenths / 10))
 tables = st.integers(1, 4).flatmap(

@@ -8,12 +8,15 @@ from typing import Any, Literal
 import pytest
 
 import adjudge
-from adjudge.core.annotation import Annotation, ErrorSpan
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.jsonl import write_test_set
-from adjudge.data.mtme_ratings import write_ratings
+from adjudge.analysis.judgements import read_judgements
+from adjudge.core.record import Annotation, ErrorSpan
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import DataWarning, UsageError
-from adjudge.meta.judgements import read_judgements
+from adjudge.formats.mtme import write_ratings
+from adjudge.store.json_lines import write_test_set
 from tests.cli.calling import Asked
 from tests.meta.folders import SYSTEMS, write_folder, write_scores
 

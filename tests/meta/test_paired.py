@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from adjudge.meta import paired
-from adjudge.meta.paired import (
+from adjudge.stats import paired
+from adjudge.stats.paired import (
     Alternative,
     enlarged,
     is_exact,

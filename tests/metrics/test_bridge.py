@@ -11,14 +11,18 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure
-from adjudge.core.segment import Segment, Subject, TestSet
-from adjudge.data.run_dir import read_run
+from adjudge.analysis.segment_scores import score_records
+from adjudge.core.record import Annotation, ErrorSpan, Failure
+from adjudge.core.segment import (
+    Segment,
+    Subject,
+    TestSet,
+)
 from adjudge.errors import UsageError
 from adjudge.metrics import load_metric
 from adjudge.metrics.bridge import Bridge
 from adjudge.runs.run import arun, run
-from adjudge.scoring.score import score
+from adjudge.store.run_directory import read_run
 
 TEXTS = ("Eine Katze\u2028schläft.", "Straße 🐈 ", "", 'Zitat "so"\nzwei')
 
@@ -384,7 +388,7 @@ def test_a_run_keeps_numbers_and_failures_apart(bridge: Made, tmp_path: Path) ->
     assert done.info.failures == {"count": 1}
     assert (done.info.annotator, done.info.low, done.info.high) == ("mine", 0.0, 5.0)
     assert read_run(tmp_path / "run") == done
-    scores = score(done)
+    scores = score_records(done)
     assert (scores.systems[0].score, scores.systems[0].n, scores.systems[0].failed) == (2.0, 3, 1)
     assert scores.signature.fields["command"].endswith("script.py")
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from adjudge import rank, run
-from adjudge.core.annotation import Failure, Preference
+from adjudge.analysis.rank import rank
+from adjudge.core.record import Failure, Preference
 from adjudge.errors import UsageError
 from adjudge.metrics.bridge import Bridge
+from adjudge.runs.run import run
 from tests.runs.conftest import small_set
 
 LONGER = """

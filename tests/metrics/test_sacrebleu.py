@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sacrebleu
 import sacrebleu.utils
 import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.annotation import Annotation, Record
 from adjudge.core.language import language_name
-from adjudge.core.segment import Segment, Subject
+from adjudge.core.record import Annotation, Record
+from adjudge.core.segment import (
+    Segment,
+    Subject,
+)
 from adjudge.errors import DataError, UsageError
 from adjudge.metrics import load_metric
 from adjudge.metrics.sacrebleu import Bleu, SpBleu, _scorer

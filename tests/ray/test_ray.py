@@ -15,13 +15,18 @@ from typing import Any
 
 import pytest
 
-from adjudge.data.calls import CallReader
-from adjudge.data.run_dir import read_run_info
-from adjudge.llm.delimiters import render_message
+from adjudge.llm.model import render_message
+from adjudge.runs.ray import import_ray
 from adjudge.runs.run import run
-from adjudge.runs.scale.ray import import_ray
+from adjudge.store.calls import CallReader
+from adjudge.store.run_directory import read_run_info
 from tests.faults.conftest import write_set
-from tests.faults.server import MARK, Server, patient, running
+from tests.faults.server import (
+    MARK,
+    Server,
+    patient,
+    running,
+)
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

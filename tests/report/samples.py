@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference, Record
-from adjudge.core.run import Run, RunInfo
-from adjudge.core.score import Signature
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
+from adjudge.core.scores import Run, RunInfo, Signature
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 
 SYSTEMS = ("Alder", "Birch", "Cedar")
 TEXTS: Mapping[str, tuple[tuple[str, ...], ...]] = {

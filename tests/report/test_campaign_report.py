@@ -7,11 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.meta.agreement.estimate import Draws
-from adjudge.meta.campaign.analysis import Analysis, analyse
-from adjudge.report.campaign_figures import Subsets, campaign_figures, people_figure, subsets_figure
-from adjudge.report.campaign_tables import analysis_data, analysis_rows, analysis_tables
-from adjudge.report.tables import render_table
+from adjudge.analysis.study import Analysis, analyse
+from adjudge.reports.campaign_report import (
+    Subsets,
+    analysis_data,
+    analysis_rows,
+    analysis_tables,
+    campaign_figures,
+    people_figure,
+    subsets_figure,
+)
+from adjudge.reports.tables import render_table
+from adjudge.stats.bootstrap import Draws
 from tests.meta.campaign.campaigns import campaign, compare, span, work
 from tests.meta.campaign.test_analysis import two_systems
 

@@ -9,15 +9,14 @@ import pytest
 
 import adjudge
 from adjudge.cli.main import main
-from adjudge.core.annotation import Annotation
-from adjudge.core.run import Run
+from adjudge.core.record import Annotation
+from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
-from adjudge.data.jsonl import write_test_set
-from adjudge.data.mtme_ratings import write_ratings
-from adjudge.data.records import write_records
-from adjudge.data.run_dir import read_run, write_run_info
 from adjudge.errors import UsageError
-from adjudge.report.repeat import run_command
+from adjudge.formats.mtme import write_ratings
+from adjudge.reports.page import run_command
+from adjudge.store.json_lines import write_records, write_test_set
+from adjudge.store.run_directory import read_run, write_run_info
 from tests.report.samples import judge_all, make_run, small_test_set
 
 

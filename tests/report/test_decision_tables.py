@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.meta.deciding.thresholds import Band, Cut, Thresholds, ThresholdSettings
-from adjudge.report.decision_tables import threshold_table
+from adjudge.analysis.thresholds import Band, Cut, Thresholds, ThresholdSettings
+from adjudge.reports.result_tables import threshold_table
 
 
 def cut(bound: float | None) -> Cut:

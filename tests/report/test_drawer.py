@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from adjudge.report.drawer import Drawer, drawer_for, drawing, drawn
-from adjudge.report.figures import Figure, distribution_figure
-from adjudge.report.html import render_page
-from adjudge.report.page import make_page
+from adjudge.reports.figures import Figure, distribution_figure
+from adjudge.reports.html import Drawer, drawer_for, drawing, drawn, render_page
+from adjudge.reports.page import make_page
 from tests.report.samples import make_run, many_segments
 
 LONG = replace(

@@ -4,20 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.core.score import Interval, Signature
+from adjudge.analysis.rank import RankedSystem, Ranking
+from adjudge.core.scores import Interval, Signature
 from adjudge.errors import UsageError
-from adjudge.meta.evaluation.binned import Bin
-from adjudge.meta.ranking.rank import RankedSystem
-from adjudge.meta.ranking.ranked import Ranking
-from adjudge.report.figures import (
+from adjudge.reports.figures import (
     COLOURS,
     FILE_FORMATS,
     Figure,
     distribution_figure,
     figure_style,
+    page_svg,
+    radar_figure,
     ranking_figure,
+    steps_figure,
 )
-from adjudge.report.parts.figures import (
+from adjudge.reports.part_figures import (
+    Bin,
     Dot,
     Point,
     Square,
@@ -27,9 +29,6 @@ from adjudge.report.parts.figures import (
     dots_figure,
     matrix_figure,
 )
-from adjudge.report.radar_figure import radar_figure
-from adjudge.report.steps_figure import steps_figure
-from adjudge.report.svg import page_svg
 
 ROWS = [
     RankedSystem(system="Alder", score=-1.2, interval=Interval(-1.9, -0.5), cluster=1, n=40, failed=0),
@@ -157,7 +156,7 @@ def test_equal_scores_have_a_distribution_too() -> None:
 
 
 def test_figures_and_pages_have_the_same_colours() -> None:
-    from adjudge.report.html import _style
+    from adjudge.reports.html import _style
 
     light = _style().split("@media")[0]
     assert {name: colour for colour, name in COLOURS.items()} == {

@@ -2,10 +2,9 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from adjudge.core.score import Interval
-from adjudge.meta.ranking.rank import RankedSystem
-from adjudge.report.findings import finding, in_words
-from adjudge.report.headline import headline
+from adjudge.analysis.rank import RankedSystem
+from adjudge.core.scores import Interval
+from adjudge.reports.words import finding, headline, in_words
 
 BEST = "is significantly better than every other system"
 NONE = "No system is significantly better than every other one"

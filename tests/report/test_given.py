@@ -4,14 +4,12 @@ from pathlib import Path
 import pytest
 
 import adjudge
-from adjudge.core.annotation import Annotation
-from adjudge.data.jsonl import write_test_set
-from adjudge.data.mtme_ratings import write_ratings
-from adjudge.data.mtme_scores import write_score_records
-from adjudge.data.records import write_records
+from adjudge.core.record import Annotation
 from adjudge.errors import DataError, DataWarning, UsageError
-from adjudge.report.given import Given, read_judged
-from adjudge.report.page import make_page
+from adjudge.formats.mtme import write_ratings, write_score_records
+from adjudge.reports.annotators import Given, read_judged
+from adjudge.reports.page import make_page
+from adjudge.store.json_lines import write_records, write_test_set
 from tests.report.samples import judge_all, judgement, make_run, preferences, small_test_set
 
 TEST_SET = small_test_set(["en-de"])

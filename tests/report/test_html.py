@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import Annotation, Record
-from adjudge.core.run import Run
+from adjudge.core.record import Annotation, Record
+from adjudge.core.scores import Run
 from adjudge.errors import DataError, DataWarning, UsageError
-from adjudge.report.html import render_page, report
-from adjudge.report.page import make_page
+from adjudge.reports.html import render_page, report
+from adjudge.reports.page import make_page
 from tests.report.samples import (
     SYSTEMS,
     failure,
@@ -308,13 +308,13 @@ def test_records_that_do_not_belong_to_the_test_set_are_refused() -> None:
 
 
 def test_commands_in_notes_are_set_as_code() -> None:
-    from adjudge.report.html import _code
+    from adjudge.reports.html import _code
 
     assert _code("see `adjudge rank`, <b>") == "see <code>adjudge rank</code>, &lt;b&gt;"
 
 
 def test_a_name_with_a_hyphen_stays_on_one_line_of_the_headline() -> None:
-    from adjudge.report.html import _whole
+    from adjudge.reports.html import _whole
 
     assert _whole("<b> and gemba-mqm do") == '&lt;b&gt; and <span class="whole">gemba-mqm</span> do'
 

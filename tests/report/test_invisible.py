@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.report.invisible import RANGES, is_invisible, name_invisible
+from adjudge.reports.tables import RANGES, is_invisible, name_invisible
 
 
 @pytest.mark.parametrize(

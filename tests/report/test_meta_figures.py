@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.meta.evaluation.meta import meta
-from adjudge.report.figures import Figure
-from adjudge.report.labels import Box, place_labels, spread_heights
-from adjudge.report.meta_figures import meta_figures
-from adjudge.report.meta_tables import meta_tables
+from adjudge.analysis.meta import meta
+from adjudge.reports.figures import Box, Figure, place_labels, spread_heights
+from adjudge.reports.metric_figures import meta_figures
+from adjudge.reports.metric_tables import meta_tables
 from tests.meta.folders import write_folder, write_scores
 
 

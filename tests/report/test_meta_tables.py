@@ -2,10 +2,10 @@
 
 import pytest
 
-from adjudge.meta.evaluation.results import MetaEvaluation, MetricResults
-from adjudge.meta.measures.result import Result
-from adjudge.report.meta_tables import meta_tables
-from adjudge.report.tables import Table
+from adjudge.analysis.meta_settings import MetaEvaluation, MetricResults
+from adjudge.reports.metric_tables import meta_tables
+from adjudge.reports.tables import Table
+from adjudge.stats.judged import Result
 
 
 def metric(name: str, value: float, *, partial: bool = False) -> MetricResults:

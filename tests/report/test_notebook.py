@@ -12,15 +12,18 @@ from typing import Any
 import pytest
 
 import adjudge
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference, Record
-from adjudge.core.run import Run
-from adjudge.core.segment import Segment, TestSet
+from adjudge.analysis.meta_settings import MetaEvaluation, MetricResults
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
+from adjudge.core.scores import Run
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import UsageError
-from adjudge.meta.evaluation.results import MetaEvaluation, MetricResults
-from adjudge.meta.measures.result import Result
-from adjudge.report.marked import render_marked
-from adjudge.report.notebook import _TYPES, register, render, show
-from adjudge.report.tables import Table
+from adjudge.reports.notebook import _TYPES, register, render, show
+from adjudge.reports.segments import render_marked
+from adjudge.reports.tables import Table
+from adjudge.stats.judged import Result
 from tests.report.samples import failure, judge_all, make_run, preferences, small_test_set
 
 EVIL = '<script>alert("1")</script>&\u202e\u200b\ud800'

@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from adjudge.core.score import Interval
-from adjudge.report.numbers import NOTHING, digits_for, duration, interval, number, share, whole
+from adjudge.core.scores import Interval
+from adjudge.reports.tables import NOTHING, digits_for, duration, interval, number, share, whole
 
 
 @pytest.mark.parametrize(

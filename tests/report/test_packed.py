@@ -5,9 +5,8 @@ import zlib
 from dataclasses import replace
 from typing import Any
 
-from adjudge.report.html import render_page
-from adjudge.report.packed import packed_blocks
-from adjudge.report.page import make_page
+from adjudge.reports.html import packed_blocks, render_page
+from adjudge.reports.page import make_page
 from tests.report.samples import make_run, many_segments, small_test_set
 
 LONG = replace(

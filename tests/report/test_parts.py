@@ -6,14 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from adjudge.core.annotation import Annotation, Preference, Record
-from adjudge.core.run import Run
-from adjudge.core.segment import Segment, TestSet
-from adjudge.report.given import Given
-from adjudge.report.html import render_page
-from adjudge.report.page import Page, make_page
-from adjudge.report.parts.cost import cost_of
-from adjudge.report.parts.part import Part
+from adjudge.core.record import Annotation, Preference, Record
+from adjudge.core.scores import Run
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.reports.annotators import Given
+from adjudge.reports.html import render_page
+from adjudge.reports.page import Page, make_page
+from adjudge.reports.part_figures import Part
+from adjudge.reports.parts import cost_of
 from tests.report.samples import failure, make_run, many_segments, mark, small_test_set
 from tests.report.test_html import Page as Markup
 

@@ -3,14 +3,12 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.core.annotation import Preference, Record
-from adjudge.data.records import read_records
+from adjudge.analysis.preferences import source_of
+from adjudge.analysis.rank import Ranking, rank, rank_by_criterion
+from adjudge.core.record import Preference, Record
 from adjudge.errors import UsageError
-from adjudge.meta.agreement.sources import source_of
-from adjudge.meta.ranking.criterion_ranking import rank_by_criterion
-from adjudge.meta.ranking.rank import rank
-from adjudge.meta.ranking.ranked import Ranking
-from adjudge.report.radar_figure import radar_figure
+from adjudge.reports.figures import radar_figure
+from adjudge.store.json_lines import read_records
 from tests.scoring.records import preferred
 
 

@@ -1,7 +1,7 @@
 """A paper's figures, drawn from the cells that were computed."""
 
-from adjudge.meta.reproduce.reproduction import Cell, Reproduction
-from adjudge.report.reproduction_figures import reproduction_figures
+from adjudge.reports.campaign_report import reproduction_figures
+from adjudge.reproduce.reproduction import Cell, Reproduction
 
 
 def cell(table: str, row: str, column: str, ours: float | None) -> Cell:

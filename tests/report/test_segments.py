@@ -5,13 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.annotation import ErrorSpan
+from adjudge.core.record import ErrorSpan
 from adjudge.core.segment import Segment
 from adjudge.errors import UsageError
-from adjudge.report.annotators import judged_annotators
-from adjudge.report.page import make_page
-from adjudge.report.script_data import page_facts
-from adjudge.report.segments import merge_segments, spread_by_translation, to_script_json
+from adjudge.reports.annotators import judged_annotators
+from adjudge.reports.page import make_page
+from adjudge.reports.segments import merge_segments, page_facts, spread_by_translation, to_script_json
 from tests.report.samples import (
     SYSTEMS,
     failure,

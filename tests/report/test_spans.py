@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.core.annotation import Record
-from adjudge.meta.spans.compare import SpanComparison, spans_of_runs
-from adjudge.meta.spans.error_free import error_free_of_runs
-from adjudge.meta.spans.rules import THRESHOLDS
-from adjudge.report.span_figures import threshold_figure
-from adjudge.report.span_tables import error_free_table, span_table
-from adjudge.report.tables import render_table
+from adjudge.analysis.error_free import error_free_of_runs
+from adjudge.analysis.span_matching import THRESHOLDS
+from adjudge.analysis.spans import SpanComparison, spans_of_runs
+from adjudge.core.record import Record
+from adjudge.reports.metric_figures import threshold_figure
+from adjudge.reports.metric_tables import error_free_table, span_table
+from adjudge.reports.tables import render_table
 from tests.meta.spans.judged import esa, marked, span
 
 GOLD: list[Record] = [marked("a", str(i), span("The old lab", "major")) for i in range(1, 9)]

@@ -3,10 +3,13 @@
 from collections import Counter
 from pathlib import Path
 
-from adjudge.core.annotation import Annotation, Failure, Record
-from adjudge.core.segment import Segment, TestSet
-from adjudge.report.html import report
-from adjudge.report.steps_figure import count_steps, steps_figure
+from adjudge.core.record import Annotation, Failure, Record
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.reports.figures import count_steps, steps_figure
+from adjudge.reports.html import report
 from adjudge.runs.run import run
 
 

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from adjudge.core.typology import SEVERITIES
-from adjudge.report.html import _style
+from adjudge.reports.html import _style
 
 Vector = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from adjudge.report.tables import Table, TableFormat, render_table
+from adjudge.reports.tables import Table, TableFormat, render_table
 
 
 @pytest.mark.parametrize(

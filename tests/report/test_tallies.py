@@ -1,7 +1,7 @@
 from dataclasses import replace
 
-from adjudge.core.annotation import Failure, Verdict
-from adjudge.report.tallies import count_errors, count_failures, count_verdicts
+from adjudge.core.record import Failure, Verdict
+from adjudge.reports.segments import count_errors, count_failures, count_verdicts
 from tests.report.samples import SYSTEMS, failure, judge_all, judgement, preferences, small_test_set
 
 TEST_SET = small_test_set(["en-de"])

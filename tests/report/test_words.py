@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from adjudge.core.annotation import Annotation
-from adjudge.report.annotators import judged_annotators
-from adjudge.report.words import meaning
+from adjudge.core.record import Annotation
+from adjudge.reports.annotators import judged_annotators
+from adjudge.reports.words import meaning
 from tests.report.samples import make_run, small_test_set
 
 TEXTS = small_test_set(["en-de"])

@@ -8,18 +8,23 @@ from typing import ClassVar
 
 import pytest
 
-from adjudge.core.annotation import Annotation
 from adjudge.core.ask import About, Ask, Message, Quoted, Reply
 from adjudge.core.judge import Calls, Profile
-from adjudge.core.run import Run
-from adjudge.core.segment import Segment, Subject, TestSet
-from adjudge.errors import AnswerError, ServerStopError
-from adjudge.llm import rules
+from adjudge.core.record import Annotation
+from adjudge.core.scores import Run
+from adjudge.core.segment import (
+    Segment,
+    Subject,
+    TestSet,
+)
+from adjudge.errors import (
+    AnswerError,
+    ServerStopError,
+)
+from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
 
-__all__ = ["Lengths", "Rater", "Stopping", "check_stops", "platform_set", "small_set"]
-
-RULES = rules.RulesModel()  # before any test puts another in its place
+RULES = embedded_rules.RulesModel()  # before any test puts another in its place
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +135,7 @@ class Scripted:
 def model(monkeypatch: pytest.MonkeyPatch) -> Scripted:
     """The model that runs without `model=` ask."""
     scripted = Scripted()
-    monkeypatch.setattr(rules, "RulesModel", lambda: scripted)
+    monkeypatch.setattr(embedded_rules, "RulesModel", lambda: scripted)
     monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
     return scripted
 
@@ -169,7 +174,7 @@ def check_stops(
         The whole run.
     """
     model = Stopping(-1)
-    monkeypatch.setattr(rules, "RulesModel", lambda: model)
+    monkeypatch.setattr(embedded_rules, "RulesModel", lambda: model)
     whole, total = again(folder / "whole"), model.asked
     for left in stops(total):
         model.left, model.asked = left, 0

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from adjudge.data.load import load
-from adjudge.data.run_dir import read_run
+from adjudge.formats.read import load
 from adjudge.runs.forecast import forecast
 from adjudge.runs.run import run
+from adjudge.store.run_directory import read_run
 from tests.faults.server import Server
 from tests.runs.conftest import check_stops, platform_set
 

@@ -14,14 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.core.ask import Reply, Usage
-from adjudge.core.run import Run
-from adjudge.data.calls import Spent
-from adjudge.data.run_dir import read_run_info
+from adjudge.core.scores import Run
 from adjudge.errors import BudgetError, DataError, UsageError
-from adjudge.llm.budget import Account, Budget, Meter, most_of, render_price
 from adjudge.llm.faults import Fault
-from adjudge.llm.prices import Price, find_prices
+from adjudge.llm.money import Account, Budget, Meter, Price, find_prices, most_of, render_price
 from adjudge.runs.run import run
+from adjudge.store.calls import Spent
+from adjudge.store.run_directory import read_run_info
 from tests.faults import server as faults
 from tests.faults.server import Server, envelope
 from tests.llm.conftest import make_request
@@ -183,7 +182,7 @@ def test_a_run_that_is_stored_needs_no_budget(server: Server, tmp_path: Path, pr
 def test_a_run_that_its_budget_stopped_has_no_scores(
     server: Server, tmp_path: Path, prices: Path, bills: list[Usage]
 ) -> None:
-    from adjudge.data.run_dir import read_run
+    from adjudge.store.run_directory import read_run
 
     with pytest.raises(BudgetError):
         judge(server, tmp_path / "run", prices=prices, budget=5)

@@ -5,15 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from adjudge import run
 from adjudge.core.ask import Reply, Usage
 from adjudge.core.segment import TestSet
-from adjudge.data.call_rows import Attempt, Exchange, Use
-from adjudge.data.conversations import Conversations
-from adjudge.data.trace import Trace
 from adjudge.errors import DataError, StoreError
-from adjudge.llm.prices import shipped_prices
-from adjudge.runs.conversations import ReadableRun, _answered
+from adjudge.llm.money import shipped_prices
+from adjudge.runs.conversation import ReadableRun, _answered
+from adjudge.runs.run import run
+from adjudge.store.call_file import Attempt, Exchange, Use
+from adjudge.store.traces import Conversations, Trace
 from tests.runs.conftest import small_set
 
 

@@ -8,21 +8,25 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.errors import AdjudgeError, ServerStopError, UsageError
-from adjudge.llm.budget import Meter
-from adjudge.runs import engines, session
+from adjudge.errors import (
+    AdjudgeError,
+    ServerStopError,
+    UsageError,
+)
+from adjudge.llm.money import Meter
+from adjudge.runs import run as run_module
+from adjudge.runs import session
 from adjudge.runs.job import Job, prepare
-from adjudge.runs.local import execute
-from adjudge.runs.record import RunDirectory
-from adjudge.runs.run import run
+from adjudge.runs.resume import RunDirectory
+from adjudge.runs.run import execute, run
 from adjudge.runs.session import Outcome
 from tests.open_files import files_open_in
 from tests.runs.conftest import Rater, Scripted, small_set
 
 
-@pytest.mark.parametrize("name", engines.ENGINES)
+@pytest.mark.parametrize("name", run_module.ENGINES)
 def test_every_engine_is_where_the_table_says(name: str) -> None:
-    module, _, function = engines.ENGINES[name].partition(":")
+    module, _, function = run_module.ENGINES[name].partition(":")
     assert callable(getattr(importlib.import_module(module), function))
 
 
@@ -43,7 +47,7 @@ def test_the_engine_that_is_named_carries_a_run_out(
         return await execute(job)
 
     monkeypatch.setattr(session, "noting", noting, raising=False)
-    monkeypatch.setattr(engines, "ENGINES", {"noting": "adjudge.runs.session:noting"})
+    monkeypatch.setattr(run_module, "ENGINES", {"noting": "adjudge.runs.session:noting"})
     found = run(Rater(), small_set(), out=tmp_path / "run", engine="noting")
     assert [job.engine for job in carried] == ["noting"]
     assert found.info.counts["judged"] == 12

@@ -5,19 +5,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adjudge import examples, report
-from adjudge.core.annotation import Annotation, Failure, Preference, Record
-from adjudge.core.run import Run
+from adjudge import (
+    examples,
+    report,
+)
+from adjudge.analysis.ensemble import By, Settings
+from adjudge.analysis.segment_scores import score_records
+from adjudge.core.record import Annotation, Failure, Preference, Record
+from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
-from adjudge.data.load import load
-from adjudge.data.mtme_scores import read_score_records
-from adjudge.data.records import read_records
 from adjudge.errors import DataError, UsageError
-from adjudge.meta.ensemble.settings import By, Settings
-from adjudge.report.repeat import run_command
-from adjudge.runs.ensemble import ensemble
+from adjudge.formats.mtme import read_score_records
+from adjudge.formats.read import load
+from adjudge.reports.page import run_command
+from adjudge.runs.ensemble_run import ensemble
 from adjudge.runs.run import run
-from adjudge.scoring.score import score
+from adjudge.store.json_lines import read_records
 from tests.scoring.records import failed, rated
 
 LP = "zh-en"
@@ -47,9 +50,9 @@ def test_an_ensemble_is_a_run_that_can_be_scored_and_reported(
     assert (made.info.low, made.info.high) == (low, high)
     assert made.info.counts == {"judged": 64, "failed": 0, "pending": 0}
     assert made.test_set.segments == members["chrf"].test_set.segments
-    line = str(score(made).signature)
+    line = str(score_records(made).signature)
     assert line.startswith(f"ensemble|by:{by}|within:lp|members:gemba-mqm,gemba-da,chrf|inputs:")
-    assert min(score(made).systems, key=lambda s: s.score or 0).system == "Dogwood"
+    assert min(score_records(made).systems, key=lambda s: s.score or 0).system == "Dogwood"
     report([made, members["chrf"]], out=tmp_path / "page.html")
     assert "made of those of gemba-mqm, gemba-da, chrf" in (tmp_path / "page.html").read_text()
 

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from adjudge import meta, run
-from adjudge.core.annotation import Failure
-from adjudge.data.load import load
+from adjudge import meta
+from adjudge.core.record import Failure
+from adjudge.formats.read import load
 from adjudge.judges import JUDGES
+from adjudge.runs.run import run
 
 SETS = {"wmt23": ("en-de", "mqm"), "ment": ("zh-en", "ment")}
 

@@ -6,13 +6,12 @@ from typing import cast
 import pytest
 
 from adjudge.core.ask import About, Message, Reply, Sampling, Tool, Usage
-from adjudge.data.call_rows import StoredRequest
-from adjudge.data.calls import CallReader
-from adjudge.llm.connection import Connection
-from adjudge.llm.identity import stored_request
-from adjudge.llm.model import Request
-from adjudge.llm.models import Models, open_models
-from adjudge.runs.experience import Experience, learn
+from adjudge.llm.model import Request, stored_request
+from adjudge.llm.model_choice import Models, open_models
+from adjudge.llm.providers import Connection
+from adjudge.runs.forecast import Experience, learn
+from adjudge.store.call_file import StoredRequest
+from adjudge.store.calls import CallReader
 from tests.judges.asking import subject
 
 ABOUT = About(judge="rate", stage="core", subject=subject(), wants="rating")

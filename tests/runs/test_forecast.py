@@ -12,16 +12,22 @@ from hypothesis import strategies as st
 
 import adjudge
 from adjudge.core.ask import Message
-from adjudge.core.judge import PROFILES, Calls
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.calls import CallReader
-from adjudge.data.jsonl import write_test_set
+from adjudge.core.judge import (
+    PROFILES,
+    Calls,
+)
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import BudgetError
-from adjudge.llm.delimiters import render_message
-from adjudge.llm.tokens import estimate_text
+from adjudge.llm.model import render_message
+from adjudge.llm.money import estimate_text
 from adjudge.runs.forecast import Forecast, aforecast, forecast, forecast_job
 from adjudge.runs.job import prepare
 from adjudge.runs.run import run
+from adjudge.store.calls import CallReader
+from adjudge.store.json_lines import write_test_set
 from tests.cli.calling import call
 from tests.faults import server as faults
 from tests.faults.server import MARK, Server, envelope

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from adjudge.runs.garbage import rare_collections
+from adjudge.runs.session import rare_collections
 
 
 @pytest.fixture(autouse=True)

@@ -10,17 +10,19 @@ from typing import Any
 import pytest
 
 from adjudge import examples
-from adjudge.core.annotation import Annotation, Failure
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.calibration import read_calibration, write_calibration
-from adjudge.data.load import load
+from adjudge.core.record import Annotation, Failure
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import DataError, UsageError
-from adjudge.judges.himate import Himate
-from adjudge.judges.himate.threshold import Threshold
+from adjudge.formats.read import load
+from adjudge.judges.himate import Himate, Threshold
 from adjudge.runs.calibration import acalibrate, for_calibration, percentile_of
 from adjudge.runs.forecast import forecast
 from adjudge.runs.job import prepare
 from adjudge.runs.run import run, run_to_end
+from adjudge.store.run_directory import read_calibration, write_calibration
 from tests.faults.server import Server
 from tests.runs.conftest import check_stops, platform_set
 from tests.runs.debates import check_flaky, check_replayed, check_told, check_wmt23

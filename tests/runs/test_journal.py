@@ -16,32 +16,32 @@ from hypothesis import strategies as st
 
 import adjudge
 from adjudge.core.ask import Reply
-from adjudge.core.run import Run
+from adjudge.core.scores import Run
 from adjudge.errors import DataWarning, ServerStopError
-from adjudge.judges import Repeated
+from adjudge.judges._samples import Repeated
 from adjudge.judges.gemba_mqm import GembaMqm
-from adjudge.llm import rules
+from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
-from adjudge.runs import journal, judge_session, judging
-from adjudge.runs.journal import Journal, Kept, basis_of
+from adjudge.runs import resume, session, units
+from adjudge.runs.resume import Journal, Kept, basis_of
 from tests.runs.conftest import RULES, Rater, Stopping, small_set
 
 SIZE = 12  # translations
 MARKS = ".records.jsonl.marks"
-ENTRY = journal.Entry(b'{"a": 1}\n', 1)
+ENTRY = resume.Entry(b'{"a": 1}\n', 1)
 
 
 @pytest.fixture
 def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the units that were judged, not taken over."""
     seen: list[str] = []
-    judge_subject = judging.judge_subject
+    judge_subject = units.judge_subject
 
     async def seeing(judge: Any, subject: Any, *more: Any) -> Sequence[Any]:
         seen.append(subject.key)
         return await judge_subject(judge, subject, *more)
 
-    monkeypatch.setattr(judge_session, "judge_subject", seeing)
+    monkeypatch.setattr(session, "judge_subject", seeing)
     return seen
 
 
@@ -86,7 +86,7 @@ def test_all_is_judged_again_where_something_has(
     before = records(tmp_path / "run")
     judged.clear()
     if what == "program":
-        monkeypatch.setattr(journal, "_program", lambda: b"a better reader")
+        monkeypatch.setattr(resume, "_program", lambda: b"a better reader")
     elif what == "answers":
         (tmp_path / "run/calls.sqlite").unlink()
     else:
@@ -128,10 +128,10 @@ def test_what_stands_in_a_file_that_a_setting_names_counts(tmp_path: Path) -> No
 
 
 def test_the_program_is_all_that_a_judge_of_ours_imports() -> None:
-    code = "import sys, adjudge.runs.local, adjudge.judges.gemba_mqm; print(*sys.modules)"
+    code = "import sys, adjudge.runs.run, adjudge.judges.gemba_mqm; print(*sys.modules)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     rooms = {name.split(".")[1] for name in said.split() if name.startswith("adjudge.")}
-    assert rooms - {"meta", "errors"} == set(journal._ROOMS), "meta only says which pairs there are"
+    assert rooms - {"meta", "errors"} == set(resume._ROOMS), "meta only says which pairs there are"
 
 
 def test_reparse_reads_every_answer_anew(tmp_path: Path, judged: list[str]) -> None:
@@ -143,7 +143,7 @@ def test_reparse_reads_every_answer_anew(tmp_path: Path, judged: list[str]) -> N
 def test_a_failure_is_judged_again_and_nothing_else(
     tmp_path: Path, judged: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rules, "RulesModel", Mumbling)
+    monkeypatch.setattr(embedded_rules, "RulesModel", Mumbling)
     done = run(tmp_path / "run")
     assert done.info.counts == {"judged": SIZE - 2, "failed": 2, "pending": 0}
     before = records(tmp_path / "run")
@@ -168,12 +168,12 @@ def test_a_session_that_was_stopped_leaves_what_it_recorded(
 ) -> None:
     run(tmp_path / "whole")
     model = Stopping(5)
-    monkeypatch.setattr(rules, "RulesModel", lambda: model)
+    monkeypatch.setattr(embedded_rules, "RulesModel", lambda: model)
     for left in (5, 2):  # stopped twice, the second time while it reads what the first has left
         model.left, model.asked = left, 0
         with pytest.raises(ServerStopError):
             run(tmp_path / "run", concurrency=1)
-    monkeypatch.setattr(rules, "RulesModel", lambda: RULES)
+    monkeypatch.setattr(embedded_rules, "RulesModel", lambda: RULES)
     judged.clear()
     run(tmp_path / "run")
     assert len(judged) == SIZE - 7

@@ -7,17 +7,24 @@ from typing import ClassVar
 
 import pytest
 
-from adjudge.core.annotation import Annotation, Failure, Preference, Verdict
 from adjudge.core.ask import About, Ask, Message, Quoted
 from adjudge.core.judge import Calls, Profile, annotation_of, preference_of
-from adjudge.core.segment import Subject, TestSet
-from adjudge.data.run_dir import read_run
-from adjudge.data.trace import Trace
-from adjudge.errors import AnswerError, DataError, UsageError
-from adjudge.llm import rules
+from adjudge.core.record import Annotation, Failure, Preference, Verdict
+from adjudge.core.segment import (
+    Subject,
+    TestSet,
+)
+from adjudge.errors import (
+    AnswerError,
+    DataError,
+    UsageError,
+)
+from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
 from adjudge.runs.forecast import forecast
 from adjudge.runs.run import run
+from adjudge.store.run_directory import read_run
+from adjudge.store.traces import Trace
 from tests.runs.conftest import Scripted, read_rating, small_set
 
 CRITERIA = ("fluency", "overall")
@@ -114,7 +121,7 @@ def test_a_criterion_without_a_verdict_fails_alone(tmp_path: Path, monkeypatch: 
             is_fluency = "fluency" in str(request.messages)
             return replace(said, text="well") if is_fluency else said
 
-    monkeypatch.setattr(rules, "RulesModel", Tired)
+    monkeypatch.setattr(embedded_rules, "RulesModel", Tired)
     done = run(Comparer(), small_set(1), out=tmp_path / "run")
     failure, preference = done.records
     assert isinstance(preference, Preference)

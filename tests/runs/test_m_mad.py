@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from adjudge import examples
-from adjudge.core.annotation import Annotation
-from adjudge.data.load import load
+from adjudge.core.record import Annotation
+from adjudge.formats.read import load
 from adjudge.judges.m_mad import MMad
 from adjudge.runs.forecast import forecast
 from adjudge.runs.run import run

@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 
-from adjudge import forecast, load, run
-from adjudge.core.annotation import Preference
+from adjudge.core.record import Preference
 from adjudge.errors import ServerStopError, UsageError
+from adjudge.formats.read import load
 from adjudge.judges.direct_rank import DirectRank
-from adjudge.llm import rules
+from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
+from adjudge.runs.forecast import forecast
+from adjudge.runs.run import run
 from tests.runs.conftest import small_set
 
 TEST_SET = small_set(20, systems=("A", "B", "CC", "DDD", "EEEE"))
@@ -23,7 +25,7 @@ SCHEDULES: dict[str, dict[str, Any]] = {
 UNITS = dict(zip(SCHEDULES, (60, 30, 80, 60), strict=True))
 
 
-class Longer(rules.RulesModel):
+class Longer(embedded_rules.RulesModel):
     """Prefers the longer translation; after so many questions it stops the run."""
 
     left = 10**6
@@ -41,7 +43,7 @@ class Longer(rules.RulesModel):
 
 @pytest.fixture
 def longer(monkeypatch: pytest.MonkeyPatch) -> type[Longer]:
-    monkeypatch.setattr(rules, "RulesModel", Longer)
+    monkeypatch.setattr(embedded_rules, "RulesModel", Longer)
     monkeypatch.setattr(Longer, "left", 10**6)
     return Longer
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from adjudge import run
-from adjudge.core.annotation import Preference
 from adjudge.core.ask import Reply
-from adjudge.data.records import read_records
-from adjudge.data.trace import Trace
+from adjudge.core.record import Preference
 from adjudge.errors import ServerStopError
-from adjudge.llm import rules
+from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
+from adjudge.runs.run import run
+from adjudge.store.json_lines import read_records
+from adjudge.store.traces import Trace
 from tests.runs.conftest import small_set
 
 THREE = small_set(2, systems=("A", "B", "CC"))
@@ -34,13 +34,13 @@ def test_every_pair_is_a_unit_with_the_calls_of_all_criteria(tmp_path: Path) -> 
 
 
 def test_a_pair_of_which_one_criterion_failed_is_shown_as_failed(tmp_path: Path) -> None:
-    class Silent(rules.RulesModel):
+    class Silent(embedded_rules.RulesModel):
         async def reply(self, request: Request) -> Reply:
             said = await super().reply(request)
             return replace(said, text="the first") if request.about.role == "style" else said
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rules, "RulesModel", Silent)
+        patch.setattr(embedded_rules, "RulesModel", Silent)
         run("fire", small_set(1), out=tmp_path / "run")
     first, *_ = read_records(tmp_path / "run")
     assert isinstance(first, Preference)
@@ -51,12 +51,12 @@ def test_a_pair_of_which_one_criterion_failed_is_shown_as_failed(tmp_path: Path)
 
 
 def test_the_pairs_of_a_run_that_was_stopped_are_pending(tmp_path: Path) -> None:
-    class Stopped(rules.RulesModel):
+    class Stopped(embedded_rules.RulesModel):
         async def reply(self, request: Request) -> Reply:
             raise ServerStopError("quota")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rules, "RulesModel", Stopped)
+        patch.setattr(embedded_rules, "RulesModel", Stopped)
         with pytest.raises(ServerStopError):
             run("direct-rank", small_set(1, systems=("A", "B", "CC")), out=tmp_path / "run")
     trace = Trace(tmp_path / "run")

@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from adjudge.core.ask import Usage
-from adjudge.llm.ask import Tally
-from adjudge.runs import progress as progress_module
-from adjudge.runs.progress import Progress
+from adjudge.llm.asking import Tally
+from adjudge.runs import session as progress_module
+from adjudge.runs.session import Progress
 
 
 def tally() -> Tally:

@@ -12,17 +12,20 @@ import pytest
 from aiohttp import web
 
 from adjudge import examples
-from adjudge.core.annotation import Annotation, Failure
-from adjudge.core.run import Run
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.load import load
-from adjudge.data.run_dir import read_run
-from adjudge.data.trace import Trace
+from adjudge.core.record import Annotation, Failure
+from adjudge.core.scores import Run
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import SettingError, UsageError
+from adjudge.formats.read import load
 from adjudge.llm import search
-from adjudge.llm.retry import Patience
+from adjudge.llm.faults import Patience
 from adjudge.runs.forecast import forecast
 from adjudge.runs.run import run
+from adjudge.store.run_directory import read_run
+from adjudge.store.traces import Trace
 from tests.faults.server import Server, envelope, plain
 from tests.runs.conftest import check_stops
 

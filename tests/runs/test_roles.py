@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.load import load
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import UsageError
-from adjudge.llm.models import EMBEDDED
-from adjudge.runs.advice import roles_of, serves
-from adjudge.runs.job import Job, prepare
-from adjudge.runs.local import execute
+from adjudge.formats.read import load
+from adjudge.llm.model_choice import EMBEDDED
+from adjudge.runs.job import Job, prepare, roles_of, serves
+from adjudge.runs.run import execute
 from adjudge.runs.session import Outcome
 
 JUDGES: list[tuple[str, dict[str, str]]] = [

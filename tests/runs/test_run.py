@@ -13,15 +13,24 @@ from typing import Any, ClassVar
 import pytest
 
 import adjudge
-from adjudge.core.annotation import Annotation, Failure
+from adjudge.analysis.segment_scores import score_records
 from adjudge.core.ask import Ask, Reply
-from adjudge.core.segment import Subject, TestSet
-from adjudge.data.calls import CallReader
-from adjudge.data.run_dir import read_run, read_run_info
-from adjudge.errors import AdjudgeError, AnswerError, ServerStopError, StoreError, UsageError
+from adjudge.core.record import Annotation, Failure
+from adjudge.core.segment import (
+    Subject,
+    TestSet,
+)
+from adjudge.errors import (
+    AdjudgeError,
+    AnswerError,
+    ServerStopError,
+    StoreError,
+    UsageError,
+)
 from adjudge.llm.model import Request
 from adjudge.runs.run import arun, run
-from adjudge.scoring.score import score
+from adjudge.store.calls import CallReader
+from adjudge.store.run_directory import read_run, read_run_info
 from tests.runs.conftest import Lengths, Rater, Scripted, small_set
 
 FILES = {"run.json", "records.jsonl", ".records.jsonl.marks", "test_set.jsonl", "calls.sqlite"}
@@ -378,7 +387,7 @@ def test_a_metric_runs_through_the_same_directory_without_calls(tmp_path: Path) 
     assert len(done.records) == 1600
     assert done.info.kind == "metric"
     assert done.info.corpus_scores == {}
-    assert score(done).range == (0.0, math.inf)
+    assert score_records(done).range == (0.0, math.inf)
 
 
 def test_corpus_scores_are_kept_for_metrics_that_have_them(tmp_path: Path) -> None:
@@ -393,7 +402,7 @@ def test_corpus_scores_are_kept_for_metrics_that_have_them(tmp_path: Path) -> No
 
 
 def test_names_files_and_settings_are_resolved(tmp_path: Path, model: Scripted) -> None:
-    from adjudge.data.jsonl import write_test_set
+    from adjudge.store.json_lines import write_test_set
 
     write_test_set(tmp_path / "set.jsonl", small_set(1))
     done = run("chrf", tmp_path / "set.jsonl", out=tmp_path / "run")
@@ -418,7 +427,7 @@ def test_the_store_tells_every_conversation(tmp_path: Path, model: Scripted) -> 
 
 def test_a_role_that_no_question_came_from_is_said(tmp_path: Path, model: Scripted) -> None:
     from adjudge.runs.job import prepare
-    from adjudge.runs.local import execute
+    from adjudge.runs.run import execute
 
     job = prepare(Rater(), small_set(1), tmp_path / "run", model=["builtin/rules", "cor=builtin/rules"])
     outcome = asyncio.run(execute(job))

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import UsageError
-from adjudge.runs import annotators
-from adjudge.runs.annotators import load_annotator
+from adjudge.runs import units
 from adjudge.runs.run import run
-from adjudge.runs.units import plan_units
+from adjudge.runs.units import load_annotator, plan_units
 from tests.cli.calling import Asked
 from tests.runs.conftest import Lengths, Rater, Scripted, small_set
 
@@ -80,7 +82,7 @@ def test_judges_of_other_packages_are_listed_even_if_they_are_broken(
             EntryPoint("broken", "no_such_package:Judge", "adjudge.judges"),
         ]
     )
-    for module in (adjudge.judges, annotators):
+    for module in (adjudge.judges, units):
         monkeypatch.setattr(module, "entry_points", lambda group: entries.select(group=group))
     asked = Asked(capsys, "list", "judges", "--format", "json")
     rows = {row["judge"]: row for row in asked.json["judges"]}
@@ -109,7 +111,7 @@ def test_a_price_that_is_not_known_is_not_paid_in_all(
 ) -> None:
     from types import SimpleNamespace
 
-    from adjudge.cli.run import print_summary
+    from adjudge.cli.judge_commands import print_summary
     from adjudge.runs.session import Outcome
 
     info = run(Rater(), small_set(1), out=tmp_path / "run").info

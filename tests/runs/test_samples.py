@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.core.annotation import Annotation, Failure
+from adjudge.analysis.segment_scores import score_records
 from adjudge.core.ask import Reply
-from adjudge.data.run_dir import read_run
+from adjudge.core.record import Annotation, Failure
 from adjudge.errors import ServerStopError
-from adjudge.llm import rules
+from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
 from adjudge.runs.run import run
-from adjudge.scoring.score import score
+from adjudge.store.run_directory import read_run
 from tests.runs.conftest import small_set
 
 
@@ -38,7 +38,7 @@ class Drawn:
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> Drawn:
     model = Drawn()
-    monkeypatch.setattr(rules, "RulesModel", lambda: model)
+    monkeypatch.setattr(embedded_rules, "RulesModel", lambda: model)
     monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
     return model
 
@@ -90,6 +90,6 @@ def test_a_run_that_was_stopped_ends_as_one_that_was_not(
 def test_gemba_v2_says_how_it_draws_and_that_no_score_is_above_0(tmp_path: Path, drawn: Drawn) -> None:
     done = run("gemba-v2", small_set(1, systems=["A"]), out=tmp_path / "run")
     assert "|samples:10|temperature:0.7|" in str(done.info.signature)
-    scores = score(done)
+    scores = score_records(done)
     assert scores.range == (float("-inf"), 0.0)
     assert scores.systems[0].score == 0.0

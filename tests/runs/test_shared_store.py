@@ -12,12 +12,15 @@ from pathlib import Path
 import pytest
 
 from adjudge.core.ask import Message, Quoted, Reply, Sampling
-from adjudge.data import call_claims, calls
-from adjudge.data.call_rows import StoredRequest
-from adjudge.data.calls import CallStore
-from adjudge.errors import AnswerError, DataWarning
+from adjudge.errors import (
+    AnswerError,
+    DataWarning,
+)
 from adjudge.llm.model import Request
 from adjudge.runs.run import arun, run
+from adjudge.store import call_file, calls
+from adjudge.store.call_file import StoredRequest
+from adjudge.store.calls import CallStore
 from tests.runs.conftest import Rater, Scripted, small_set
 
 KEY = bytes(32)
@@ -40,7 +43,7 @@ class Slow(Scripted):
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
     model = Slow()
-    monkeypatch.setattr("adjudge.llm.rules.RulesModel", lambda: model)
+    monkeypatch.setattr("adjudge.llm.embedded_rules.RulesModel", lambda: model)
     monkeypatch.setattr(calls, "_LOOK_SECONDS", 0.01)
     return model
 
@@ -101,7 +104,7 @@ async def test_the_claim_of_a_machine_that_is_silent_is_taken_over_later(
         waiting = asyncio.create_task(store.claim(KEY))
         await asyncio.sleep(0.05)
         assert not waiting.done(), "it may be asking"
-        monkeypatch.setattr(call_claims, "_DEAD_SECONDS", 0.0)
+        monkeypatch.setattr(call_file, "_DEAD_SECONDS", 0.0)
         assert await waiting is None
 
 
@@ -133,7 +136,7 @@ def test_the_store_of_a_run_directory_needs_no_claims(tmp_path: Path, model: Scr
 @pytest.mark.parametrize("content", ["nothing", "a header"])
 def test_an_empty_store_is_a_new_store(content: str, tmp_path: Path, model: Scripted) -> None:
     import adjudge
-    from adjudge.data.calls import CallReader
+    from adjudge.store.calls import CallReader
 
     out = tmp_path / "run"
     run(Rater(), small_set(3), out=out)

@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.core.annotation import Failure
 from adjudge.core.ask import Reply
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.record import Failure
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import FailureReason, UniformFailureError, UsageError
 from adjudge.llm.model import Request
-from adjudge.runs.advice import remedy_for
+from adjudge.runs.job import remedy_for
 from adjudge.runs.run import run
 from tests.runs.conftest import Lengths, Rater, Scripted
 
@@ -101,7 +104,7 @@ class Refusing(Scripted):
 def test_a_content_filter_that_refuses_everything_stops_a_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adjudge.llm.rules.RulesModel", Refusing)
+    monkeypatch.setattr("adjudge.llm.embedded_rules.RulesModel", Refusing)
     with pytest.raises(UniformFailureError, match=r"reason, refused: .*another --model"):
         run(Rater(), many(), out=tmp_path / "run", concurrency=1)
 
@@ -167,7 +170,7 @@ def test_an_unread_first_answer_of_a_judged_unit_is_not_asked_again(tmp_path: Pa
 
     mending = Mending()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("adjudge.llm.rules.RulesModel", lambda: mending)
+        patch.setattr("adjudge.llm.embedded_rules.RulesModel", lambda: mending)
         run(Rater(), many(5), out=tmp_path / "run")
         mending.requests.clear()
         run(Rater(), many(5), out=tmp_path / "run", retry_failed=True)

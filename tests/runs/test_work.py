@@ -9,13 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from adjudge.core.annotation import Annotation, Failure
-from adjudge.data.records import read_records
+from adjudge.core.record import Annotation, Failure
 from adjudge.errors import ServerStopError, StoreError
-from adjudge.runs import work as work_module
-from adjudge.runs.journal import Entry, Journal
+from adjudge.runs import session as work_module
+from adjudge.runs.resume import Entry, Journal
+from adjudge.runs.session import Sink, work
 from adjudge.runs.units import Unit, plan_units
-from adjudge.runs.work import Sink, work
+from adjudge.store.json_lines import read_records
 from tests.runs.conftest import small_set
 
 

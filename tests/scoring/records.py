@@ -1,6 +1,6 @@
 """Records for tests, short to write."""
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference, Verdict
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Verdict
 from adjudge.core.typology import Severity
 
 

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.annotation import ErrorSpan
+from adjudge.analysis.segment_scores import esa_score
+from adjudge.core.mqm import mqm_range, mqm_score, unknown_categories_note
+from adjudge.core.record import ErrorSpan
 from adjudge.core.typology import CATEGORIES, Severity, Weights, find_weights
 from adjudge.errors import DataError, UsageError
-from adjudge.scoring.esa import esa_score
-from adjudge.scoring.mqm import mqm_range, mqm_score, unknown_categories_note
 from tests.scoring.records import error, mqm, rated
 
 MINOR, MAJOR, CRITICAL, NEUTRAL = (error(s) for s in ("minor", "major", "critical", "neutral"))

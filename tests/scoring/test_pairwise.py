@@ -5,14 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from adjudge.core.annotation import UNDECIDED, Preference
+from adjudge.analysis.bias import bias
+from adjudge.analysis.preferences import tabulate
+from adjudge.analysis.rank import Method, rank
+from adjudge.analysis.segment_scores import score_records
+from adjudge.core.record import UNDECIDED, Preference
 from adjudge.errors import DataError
-from adjudge.meta.bias.biases import bias
-from adjudge.meta.ranking.comparisons import tabulate
-from adjudge.meta.ranking.rank import rank
-from adjudge.meta.ranking.ranked import Method
-from adjudge.report.tallies import count_verdicts
-from adjudge.scoring.score import score
+from adjudge.reports.segments import count_verdicts
 from tests.scoring.records import preferred
 
 
@@ -25,7 +24,7 @@ RECORDS = [preferred("a", "b", "A", "1"), preferred("a", "b", "E", "2"), undecid
 
 
 def test_an_undecided_comparison_earns_nobody_a_point_and_is_counted() -> None:
-    found = score(RECORDS)
+    found = score_records(RECORDS)
     assert {s.system: (s.score, s.n, s.failed) for s in found.systems} == {
         "a": (0.75, 2, 0),
         "b": (0.25, 2, 0),
@@ -57,7 +56,7 @@ def test_its_label_is_missing_and_its_position_bias_is_not() -> None:
 
 def test_nothing_but_undecided_comparisons_is_nothing_to_score() -> None:
     with pytest.raises(DataError, match="every comparison is undecided"):
-        score([undecided("a", "b", "1")])
+        score_records([undecided("a", "b", "1")])
 
 
 def test_an_undecided_comparison_has_no_winner() -> None:

@@ -2,10 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from adjudge.core.annotation import Annotation, Record
+from adjudge.analysis.segment_scores import score_records, without_repeats
+from adjudge.core.record import Annotation, Record
 from adjudge.errors import DataError
-from adjudge.scoring.repeats import without_repeats
-from adjudge.scoring.score import score
 from tests.scoring.records import failed, preferred, rated
 
 NOTE = (
@@ -29,7 +28,7 @@ OTHERS = [rated("a", "2", 60), rated("b", "1", 50), rated("b", "2", 50)]
 )
 def test_of_a_repeated_item_the_judgement_without_the_flag_counts(records: list[Annotation]) -> None:
     assert without_repeats(records) == ([FIRST, *OTHERS], 1)
-    scores = score(records)
+    scores = score_records(records)
     assert {s.system: s.score for s in scores.systems} == {"a": 70, "b": 50}
     assert NOTE.format("1 judgement").replace("were", "was") in scores.notes
 
@@ -43,7 +42,7 @@ def test_a_filler_that_stands_alone_counts_and_of_several_the_first() -> None:
 def test_a_filler_that_somebody_else_judged_is_a_second_opinion() -> None:
     records = [FIRST, again(rated("a", "1", 0, annotator="ben"))]
     assert without_repeats(records) == (records, 0)
-    assert score(records).systems[0].score == 40
+    assert score_records(records).systems[0].score == 40
 
 
 def test_everything_else_stays() -> None:
@@ -58,11 +57,11 @@ def test_everything_else_stays() -> None:
 
 def test_a_second_judgement_without_the_flag_is_still_an_error() -> None:
     with pytest.raises(DataError, match="judged a twice"):
-        score([FIRST, FIRST, again(FIRST)])
+        score_records([FIRST, FIRST, again(FIRST)])
 
 
 def test_several_language_pairs_say_it_once() -> None:
     french = rated("a", "1", 10, lp="en-fr")
-    scores = score([FIRST, again(FIRST), french, again(french)])
+    scores = score_records([FIRST, again(FIRST), french, again(french)])
     assert scores.notes.count(NOTE.format("2 judgements")) == 1
     assert scores.lps["en-fr"].notes == ()

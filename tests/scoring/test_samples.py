@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.errors import DataError
-from adjudge.scoring.samples import reciprocal_rank_mean
+from adjudge.judges.gemba_v2 import reciprocal_rank_mean
 
 SCORES = st.lists(st.floats(-500, 0), min_size=1, max_size=12)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from adjudge.core.annotation import SUSPECT, Annotation, Preference, Record
-from adjudge.scoring.score import score
+from adjudge.analysis.segment_scores import score_records
+from adjudge.core.record import SUSPECT, Annotation, Preference, Record
 from tests.scoring.records import failed
 
 ALONE = (SUSPECT, "instruction@translation")
@@ -25,7 +25,7 @@ TABLE = [
 
 
 def test_a_flagged_segment_is_left_out_for_every_system() -> None:
-    scores = score(TABLE)
+    scores = score_records(TABLE)
     assert {s.system: s.score for s in scores.systems} == {"A": 77.5, "B": 55.0}
     found = scores.suspects
     assert found is not None
@@ -34,7 +34,7 @@ def test_a_flagged_segment_is_left_out_for_every_system() -> None:
 
 
 def test_a_note_says_how_much_it_matters() -> None:
-    (note,) = score(TABLE).notes
+    (note,) = score_records(TABLE).notes
     assert note == (
         "3 of 8 judgements are flagged injection_suspect, 1 of them for what a translation holds and its "
         "source does not. Without their segments (2) A moves most, by -7.5."
@@ -42,13 +42,13 @@ def test_a_note_says_how_much_it_matters() -> None:
 
 
 def test_nothing_is_said_where_nothing_is_flagged() -> None:
-    scores = score([r for r in TABLE if r.segment in {"1", "4"}])
+    scores = score_records([r for r in TABLE if r.segment in {"1", "4"}])
     assert scores.suspects is None
     assert scores.notes == ()
 
 
 def test_where_every_segment_is_flagged_there_is_nothing_to_compare() -> None:
-    scores = score([rated("1", "A", 80, *ALONE), rated("1", "B", 60)])
+    scores = score_records([rated("1", "A", 80, *ALONE), rated("1", "B", 60)])
     assert scores.suspects is not None
     assert scores.suspects.systems == ()
     assert scores.notes[0].endswith("no score can be had without their segments (1).")
@@ -56,7 +56,7 @@ def test_where_every_segment_is_flagged_there_is_nothing_to_compare() -> None:
 
 def test_each_language_pair_has_its_own() -> None:
     other = [rated("1", "A", 10, *ALONE, lp="en-cs"), rated("2", "A", 20, lp="en-cs")]
-    scores = score([*TABLE, *other])
+    scores = score_records([*TABLE, *other])
     assert scores.suspects is None  # the language pairs have not the same systems
     assert scores.systems == ()
     assert [lp for lp, part in scores.lps.items() if part.suspects is not None] == ["en-de", "en-cs"]
@@ -78,7 +78,7 @@ def test_a_flagged_comparison_is_one_judgement(flags: tuple[str, ...]) -> None:
         for n, f in enumerate([(), flags])
     ]
     records.append(failed("A", "B", segment="9", protocol="pairwise", annotator="a", criterion="overall"))
-    found = score(records).suspects
+    found = score_records(records).suspects
     assert found is not None
     assert (found.judgements, found.asked, found.segments) == (1, 3, 1)
     assert found.in_translation == (flags is ALONE)

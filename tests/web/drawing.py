@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future
 
-from adjudge.report.drawer import Drawer
-from adjudge.report.figures import Figure
+from adjudge.reports.figures import Figure
+from adjudge.reports.html import Drawer
 
 
 class Waiting(Drawer):

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from adjudge.campaigns.database import METADATA
 from adjudge.campaigns.people import Link, people, revoke
-from adjudge.campaigns.schema import METADATA
 from tests.campaigns.conftest import make_test_set, opener
 from tests.web.client import Client, Response
 from tests.web.conftest import House, copy_of

@@ -3,9 +3,9 @@
 import re
 from html import unescape
 
+from adjudge.analysis.study import analyse
 from adjudge.campaigns.exporting import export_campaign
-from adjudge.meta.campaign.analysis import analyse
-from adjudge.report.campaign_tables import analysis_tables
+from adjudge.reports.campaign_report import analysis_tables
 from tests.campaigns.work import person, work_off
 from tests.web.conftest import House, OpenHouse
 

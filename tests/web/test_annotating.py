@@ -9,9 +9,9 @@ import pytest
 from anyio import to_thread
 from sqlalchemy import func, select
 
-from adjudge.campaigns.protocols import NAMES
-from adjudge.campaigns.schema import answer, event, item
-from adjudge.campaigns.state import text_hash
+from adjudge.campaigns.database import answer, event, item
+from adjudge.campaigns.items import text_hash
+from adjudge.campaigns.settings import NAMES
 from tests.campaigns.work import person, work_off
 from tests.web.client import Client, Response
 from tests.web.conftest import House, OpenHouse
@@ -28,7 +28,7 @@ def start(client: Client) -> int:
 
 def items_of(house: House, assignment: int) -> list[Any]:
     """Rows of the items of an assignment, with the texts that the page shows."""
-    from adjudge.campaigns.schema import assignment as assignments
+    from adjudge.campaigns.database import assignment as assignments
 
     query = select(item).join(assignments, assignments.c.task_id == item.c.task_id)
     with house.campaign.database.reading() as connection:

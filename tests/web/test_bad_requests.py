@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from adjudge.campaigns.schema import event
+from adjudge.campaigns.database import event
 from tests.web.client import Client
 from tests.web.conftest import House
 from tests.web.test_annotating import change, items_of, start

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from adjudge.web.connections import Connections, Listening, Patience, protocol_of
-from adjudge.web.serving import listen
+from adjudge.web.app import Connections, Listening, Patience, listen, protocol_of
 
 GOOD = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 SHORT = Patience(head=0.2, body=0.2, reading=0.2)

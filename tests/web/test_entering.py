@@ -2,8 +2,7 @@
 
 import pytest
 
-from adjudge.campaigns.people import add_people, new_link, people, revoke, set_password
-from adjudge.campaigns.sessions import IDLE, LONGEST
+from adjudge.campaigns.people import IDLE, LONGEST, add_people, new_link, people, revoke, set_password
 from adjudge.web.app import create_app
 from tests.web.client import Client
 from tests.web.conftest import House, OpenHouse

@@ -15,11 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import (
+    select,
+    text,
+)
 
 from adjudge.campaigns.campaign import open_campaign
+from adjudge.campaigns.database import answer, event
 from adjudge.campaigns.people import Link
-from adjudge.campaigns.schema import answer, event
 from adjudge.cli.main import main
 from tests.campaigns.conftest import make_test_set, opener
 from tests.web.test_annotating import change, items_of
@@ -28,9 +31,9 @@ KILLS = int(os.environ.get("ADJUDGE_CHAOS_KILLS", "50"))
 CLIENTS = 16
 FORKS = get_context("forkserver")  # a copy of a process that has everything imported: quicker than a new one
 OURS = [
-    "adjudge.web.serving",
-    "adjudge.cli.campaign",
-    "adjudge.cli.campaign_serve",
+    "adjudge.web.app",
+    "adjudge.cli.people_commands",
+    "adjudge.cli.people_commands",
     "adjudge.campaigns.migrations",
 ]
 LATE = ["uvicorn.loops.auto", "uvicorn.protocols.http.auto", "uvicorn.protocols.websockets.auto", "h11"]

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from adjudge.errors import AccessError
-from adjudge.web.limits import Guesses, TooOftenError, Window, network_of
+from adjudge.web.security import Guesses, TooOftenError, Window, network_of
 
 
 def guess(

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from adjudge.campaigns.folder import alone, read_links
+from adjudge.campaigns.campaign import alone, read_links
 from adjudge.campaigns.people import new_link, people
 from adjudge.cli.main import main
 from adjudge.errors import UsageError
-from adjudge.web import serving
-from adjudge.web.serving import address_of, listen
+from adjudge.web import app
+from adjudge.web.app import address_of, listen
 from tests.campaigns.conftest import MakeCampaign
 from tests.web.conftest import House
 
@@ -157,7 +157,7 @@ def test_links_that_let_nobody_in_are_not_called_everyones(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(serving, "serve", lambda *_, **__: None)
+    monkeypatch.setattr(app, "serve", lambda *_, **__: None)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     for person in people(house.campaign):
         if person.name in renewed:
@@ -168,7 +168,7 @@ def test_links_that_let_nobody_in_are_not_called_everyones(
 
 
 def test_the_organisers_link_is_in_no_log(house: House, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    monkeypatch.setattr(serving, "serve", lambda *_, **__: None)
+    monkeypatch.setattr(app, "serve", lambda *_, **__: None)
     for is_terminal in (False, True):
         monkeypatch.setattr("sys.stderr.isatty", lambda is_terminal=is_terminal: is_terminal)
         assert call("serve", str(house.campaign.folder), "--port", "0") == 0

@@ -18,12 +18,12 @@ import pytest
 from fastapi import FastAPI
 
 from adjudge.cli.main import main
-from adjudge.core.annotation import Record
+from adjudge.core.record import Record
 from adjudge.core.segment import Segment
-from adjudge.data.jsonl import write_test_set
 from adjudge.errors import StoreError
-from adjudge.report.page import Page, make_page
-from adjudge.report.svg import page_svg
+from adjudge.reports.figures import page_svg
+from adjudge.reports.page import Page, make_page
+from adjudge.store.json_lines import write_test_set
 from adjudge.web.viewer import create_viewer
 from tests.report.samples import failure, judge_all, make_run, preferences, small_test_set
 from tests.web.client import Client

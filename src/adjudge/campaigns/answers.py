@@ -8,28 +8,161 @@ the revisions that its own changes got.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from sqlalchemy import Connection, and_, bindparam, insert, select, update
+from sqlalchemy import Connection, and_, bindparam, insert, literal, select, update
 
-from adjudge.campaigns.assigning import Assignment, lock_person, read_assignment
-from adjudge.campaigns.events import Event, Refused, Saved, SavedEvent, Stale, check_event, check_token
-from adjudge.campaigns.faults import faults, lacks
-from adjudge.campaigns.items import ITEM_COLUMNS, AnyRow, ItemShown, read_item
-from adjudge.campaigns.leases import renew, take_up_again
-from adjudge.campaigns.schema import answer, event, item
-from adjudge.campaigns.state import State, first_state, read_state
-from adjudge.campaigns.statements import Statement
-from adjudge.errors import DataError, NotYoursError
+from adjudge.campaigns.assigning import (
+    Assignment,
+    give_back,
+    lock_person,
+    read_assignment,
+    renew,
+    take_up_again,
+    tutorial_before,
+)
+from adjudge.campaigns.database import Statement, answer, assignment, event, item, task, write_audit
+from adjudge.campaigns.database import person as people
+from adjudge.campaigns.items import (
+    ITEM_COLUMNS,
+    ITEMS_AND_ANSWERS,
+    AnyRow,
+    ItemShown,
+    State,
+    faults,
+    feedback,
+    first_state,
+    lacks,
+    read_item,
+    read_state,
+)
+from adjudge.campaigns.tasks import insert_copy, item_values, items_of
+from adjudge.core.protocol import is_number
+from adjudge.errors import DataError, NotYoursError, UnfinishedError, UsageError
+from adjudge.formats.campaign_export import FIRST
 
 if TYPE_CHECKING:
     from adjudge.campaigns.campaign import Campaign
     from adjudge.campaigns.people import Person
 
-__all__ = ["save"]
+__all__ = [
+    "Event",
+    "ItemView",
+    "Saved",
+    "TaskView",
+    "finish",
+    "release",
+    "save",
+    "send_segments_again",
+    "task_view",
+]
+
+
+# What a page tells of a change, and what became of it.
+
+
+_TOKEN: Final = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+_KIND: Final = re.compile(r"[a-z_-]{1,20}")
+_LONGEST: Final = 86_400.0  # seconds that one event may say it took
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One change, as the page tells it.
+
+    Args:
+        id: made by the page, unique to it.
+        item: number of the item.
+        base: revision that it was made upon; 0 before the first one.
+        kind: what was done: mark, rate, undo and so on. `complete` says that all errors are marked, `reset`
+            takes that back, `time` tells seconds and changes nothing else.
+        at: when, by the page's clock, seconds since 1970.
+        state: the whole item afterwards.
+        hashes: of each text shown, the source first.
+        active: seconds of work since the event before.
+        idle: seconds of pause since then.
+    """
+
+    id: str
+    item: int
+    base: int
+    kind: str
+    at: float
+    state: object
+    hashes: Sequence[str]
+    active: float = 0.0
+    idle: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedEvent:
+    """A change that is on the disk, and the revision that it made."""
+
+    id: str
+    item: int
+    revision: int
+    complete: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stale:
+    """An item that another page has changed since; nothing was written over it."""
+
+    item: int
+    revision: int
+    state: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refused:
+    """A change that cannot be, and why, for the person to read."""
+
+    id: str
+    item: int
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saved:
+    """What became of each event."""
+
+    saved: tuple[SavedEvent, ...] = ()
+    stale: tuple[Stale, ...] = ()
+    refused: tuple[Refused, ...] = ()
+
+
+def check_token(whose: str, token: str) -> None:
+    """Refuse an id that no page of ours makes.
+
+    Raises:
+        DataError: it is such a one.
+    """
+    if not _TOKEN.fullmatch(token):
+        raise DataError(f"{whose} has an id of 1 to 64 letters, digits and - _ . :, got {token!r}")
+
+
+def check_event(one: Event) -> None:
+    """Refuse what no event says.
+
+    Raises:
+        DataError: which part, and why.
+    """
+    check_token("a change", one.id)
+    if not _KIND.fullmatch(one.kind):
+        raise DataError(f"a kind of change is a short word, got {one.kind!r}")
+    for name in ("active", "idle"):
+        seconds = getattr(one, name)
+        if not is_number(seconds) or not 0 <= seconds <= _LONGEST:
+            raise DataError(f"{name} lies in 0 to {_LONGEST:g} seconds, got {seconds!r}")
+    if not is_number(one.at):
+        raise DataError(f"a time is a finite number of seconds, got {one.at!r}")
+
 
 _MOST_EVENTS: Final = 500  # of one request
 
@@ -294,3 +427,225 @@ class _Saving:
 
 def _values(found: _Answer) -> dict[str, Any]:
     return {name: getattr(found, name) for name in _KEPT} | {"state": found.state.model_dump_json()}
+
+
+# How a task ends for a person: finished, or taken back by an organiser.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """A task that was finished; `notes`: item to what a person who did not pass a loud check is told."""
+
+    assignment: int
+    notes: dict[int, tuple[str, ...]]
+
+
+_END: Final = Statement(
+    update(assignment)
+    .where(assignment.c.id == bindparam("assignment"))
+    .values(state=literal("done"), done_at=bindparam("at"))
+)
+
+
+def finish(campaign: Campaign, person: Person, assignment_id: int, now: float) -> Finished:
+    """Finish a task; what was finished before stays finished when it is changed and finished again.
+
+    Args:
+        campaign: theirs.
+        person: who worked.
+        assignment_id: the task given to them.
+        now: seconds since 1970.
+
+    Raises:
+        NotYoursError: the assignment is another person's, or not theirs any more.
+        UnfinishedError: something is still to do; or, in a tutorial, to be done otherwise.
+    """
+    with campaign.database.writing() as connection:
+        known = lock_person(connection, campaign, person.id)
+        given = read_assignment(connection, campaign, person.id, assignment_id, locks=True)
+        if given.state == "expired":
+            raise NotYoursError(f"task {given.number} is not yours any more; go on with the next one")
+        notes = _check_finished(connection, campaign, given)
+        _END.run(connection, [{"assignment": assignment_id, "at": given.done_at or now}])
+        if given.kind == "tutorial" and tutorial_before(connection, campaign, known, -1, lp=given.lp) == -1:
+            connection.execute(update(people).where(people.c.id == person.id).values(tutorial_at=now))
+        return Finished(assignment=assignment_id, notes=notes if campaign.settings.is_loud else {})
+
+
+def _check_finished(
+    connection: Connection, campaign: Campaign, given: Assignment
+) -> dict[int, tuple[str, ...]]:
+    """Refuse what is not finished; say what a check or a tutorial expected otherwise."""
+    rows = ITEMS_AND_ANSWERS.rows(connection, assignment=given.id, task=given.task)
+    shown = [(read_item(campaign, row, given.seed), row) for row in rows]
+    todo = {one.id: _todo(one, row) for one, row in shown if not row.is_complete}
+    if todo:
+        raise UnfinishedError("this task is not finished", todo)
+    notes = {
+        one.id: tuple(f"segment {one.place + 1}: {why}" for why in found)
+        for one, row in shown
+        if one.check is not None and (found := feedback(read_state(row.state), one.check))
+    }
+    if given.kind == "tutorial" and notes:
+        raise UnfinishedError("not quite yet", notes)
+    return notes
+
+
+def _todo(one: ItemShown, row: AnyRow) -> list[str]:
+    """What is to do, each with the item's place for people, who count from 1."""
+    if row.state is None:
+        return [f"segment {one.place + 1} was not looked at"]
+    reasons = lacks(read_state(row.state), one.asked, is_declared=False)
+    return [f"segment {one.place + 1}: {why}" for why in reasons]
+
+
+def release(campaign: Campaign, number: int, now: float, *, actor: str) -> int:
+    """Take a task back from everybody who has not finished it; their answers so far stay and count.
+
+    Returns:
+        From how many.
+
+    Raises:
+        UsageError: there is no task of that number.
+    """
+    with campaign.database.writing() as connection:
+        query = select(task.c.id).where(task.c.campaign_id == campaign.id, task.c.number == number)
+        found = connection.execute(query).scalar()
+        if found is None:
+            raise UsageError(f"campaign {campaign.name!r} has no task {number}")
+        count = give_back(connection, (assignment.c.task_id == found) & (assignment.c.state == "leased"))
+        detail = f"task {number}: {count} given back"
+        write_audit(connection, campaign.id, now, actor=actor, action="release", detail=detail)
+        return count
+
+
+# A task as its annotator sees it: texts, what was said so far, and never the name of a system.
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemView:
+    """One item, in the order in which it is shown.
+
+    Args:
+        id: number, for events.
+        place: within the task, from 0.
+        media: text, image, audio or video.
+        source: text, or the address of the media file below the campaign's folder.
+        texts: translations.
+        given: of each translation, the marks that were there beforehand.
+        hashes: of each text shown, the source first.
+        revision: how many changes were saved; 0 before the first one.
+        state: after the newest of them.
+        is_complete: whether the item has all that the protocol asks for.
+        says: in a tutorial, what the person is told of it.
+        active: seconds of work so far.
+    """
+
+    id: int
+    place: int
+    media: str
+    source: str
+    texts: Sequence[str]
+    given: Sequence[Sequence[dict[str, Any]]]
+    hashes: Sequence[str]
+    revision: int
+    state: State
+    is_complete: bool
+    says: str
+    active: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskView:
+    """A task given to a person, without anything that would tell whose translations these are.
+
+    `lp` is the task's, `lp_shown` that of its texts: a tutorial may be in other languages.
+    """
+
+    assignment: int
+    number: int
+    lp: str
+    lp_shown: str
+    is_tutorial: bool
+    is_done: bool
+    is_editable: bool
+    leased_until: float
+    items: tuple[ItemView, ...]
+
+
+def task_view(campaign: Campaign, person: Person, assignment_id: int) -> TaskView:
+    """Show a task to the person to whom it was given; what is done may be read, and changed, again.
+
+    Raises:
+        NotYoursError: it is another person's.
+    """
+    with campaign.database.reading() as connection:
+        given = read_assignment(connection, campaign, person.id, assignment_id)
+        rows = ITEMS_AND_ANSWERS.rows(connection, assignment=given.id, task=given.task)
+    items = [read_item(campaign, row, given.seed) for row in rows]
+    return TaskView(
+        assignment=given.id,
+        number=given.number,
+        lp=given.lp,
+        lp_shown=next((one.check["lp"] for one in items if one.check and "lp" in one.check), given.lp),
+        is_tutorial=given.kind == "tutorial",
+        is_done=given.state == "done",
+        is_editable=given.is_editable(is_loud=campaign.settings.is_loud),
+        leased_until=given.leased_until,
+        items=tuple(_item_view(given, one, row) for one, row in zip(items, rows, strict=True)),
+    )
+
+
+def _item_view(given: Assignment, shown: ItemShown, row: AnyRow) -> ItemView:
+    check = shown.check or {}
+    return ItemView(
+        id=shown.id,
+        place=shown.place,
+        media=shown.media,
+        source=shown.asked.source,
+        texts=shown.asked.texts,
+        given=[[dict(span) for span in spans if span["start"] is not None] for spans in shown.asked.given],
+        hashes=shown.asked.hashes,
+        revision=row.revision or 0,
+        state=first_state(shown.asked) if row.state is None else read_state(row.state),
+        is_complete=bool(row.is_complete),
+        says=check.get("says", "") if given.kind == "tutorial" else "",
+        active=row.active or 0.0,
+    )
+
+
+# Segments that are judged anew, since people did not agree on them.
+
+
+def send_segments_again(
+    connection: Connection, campaign: Campaign, segments: Collection[tuple[str, str]], *, by_others: bool
+) -> int:
+    """Have segments judged anew by as many people as before, who see nothing of the first judgements.
+
+    Args:
+        connection: that writes.
+        campaign: theirs.
+        segments: language pair and id of each.
+        by_others: whether those who judged a document may not judge it again.
+
+    Returns:
+        How many new tasks: one for each task of the first pass that holds any of the segments.
+    """
+    wanted: defaultdict[int, set[int]] = defaultdict(set)
+    is_first = (task.c.campaign_id == campaign.id) & task.c.kind.in_(FIRST)
+    query = select(task.c.id, task.c.lp, item.c.segment, item.c.id.label("item_id")).join_from(item, task)
+    for row in connection.execute(query.where(is_first)) if segments else ():
+        if (row.lp, row.segment) in segments:
+            wanted[row.id].add(row.item_id)
+    redundancy = campaign.settings.redundancy
+    for number, chosen in sorted(wanted.items()):
+        rows = [row for row in items_of(connection, number) if row.item_id in chosen]
+        values = [item_values(row, _bare(row)) for row in rows]
+        origin = number if by_others else None
+        insert_copy(connection, campaign, number, values, kind="again", redundancy=redundancy, copy_of=origin)
+    return len(wanted)
+
+
+def _bare(row: AnyRow) -> str:
+    shown = [{**one, "given": None} for one in json.loads(row.translations)]
+    return json.dumps(shown, ensure_ascii=False)

@@ -7,31 +7,508 @@ of theirs wait for each other, and then the task, so that nobody else is given t
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, and_, bindparam, func, insert, select
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    true,
+    update,
+)
 
-from adjudge.campaigns.choosing import choose, tutorial_before
-from adjudge.campaigns.dynamic import Ranked, rank_systems
-from adjudge.campaigns.items import AnyRow
-from adjudge.campaigns.leases import close_if_full, expire_overdue, renew, take_up_again
-from adjudge.campaigns.schema import assignment, task
-from adjudge.campaigns.schema import person as people
-from adjudge.campaigns.statements import Statement
+from adjudge.analysis.preferences import VERDICTS
+from adjudge.campaigns.database import Database, Statement, answer, assignment, task
+from adjudge.campaigns.database import person as people
+from adjudge.campaigns.items import AnyRow, State, read_state, score_of, shown_order
 from adjudge.errors import NotYoursError
+from adjudge.formats.campaign_export import FIRST
 
 if TYPE_CHECKING:
     from adjudge.campaigns.campaign import Campaign
     from adjudge.campaigns.people import Person
 
 __all__ = [
+    "TAKEN",
     "Assignment",
     "assign_next",
     "assignments",
+    "close_if_full",
+    "expire_overdue",
+    "give_back",
     "lock_person",
     "read_assignment",
+    "renew",
+    "take_up_again",
+    "tutorial_before",
 ]
+
+
+# Which systems the next judgement tells most of, by the answers so far.
+
+
+_Z: Final = 1.96
+_OVERLAP: Final = 60.0  # seconds read again: transactions end in another order than they began
+_COUNTED_EVERY: Final = 60.0  # seconds between counts of the open tasks
+
+
+@dataclass(kw_only=True)
+class Tally:
+    """Judgements of one system, or of a pair.
+
+    Args:
+        count: how many.
+        total: their sum.
+        squares: sum of their squares.
+    """
+
+    count: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+
+    def add(self, values: Iterable[float], sign: int = 1) -> None:
+        """Add judgements, or with -1 take them back."""
+        for value in values:
+            self.count += sign
+            self.total += sign * value
+            self.squares += sign * value * value
+
+    @property
+    def mean(self) -> float:
+        """Mean; 0 without judgements."""
+        return self.total / self.count if self.count else 0.0
+
+    @property
+    def variance(self) -> float:
+        """Variance of the mean; infinite with fewer than two judgements."""
+        if self.count < 2:
+            return math.inf
+        spread = max(0.0, self.squares - self.total * self.total / self.count)
+        return spread / (self.count - 1) / self.count
+
+
+@dataclass(kw_only=True)
+class Ranked:
+    """Systems of tasks as JSON, most telling first; empty where priorities alone decide."""
+
+    systems: tuple[str, ...] = ()
+    known: Known | None = None
+
+    def note_exhausted(self, systems: str) -> None:
+        """Leave systems without open tasks out until they are counted again."""
+        if self.known is not None:
+            self.known.open.pop(systems, None)
+
+
+@dataclass(kw_only=True)
+class Known:
+    """What the answers of a campaign say so far.
+
+    Args:
+        tallies: systems of a task, as JSON, to their judgements.
+        open: the same to how many of their tasks are open.
+    """
+
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    open: dict[str, int] = field(default_factory=dict)
+    _values: dict[int, tuple[str, list[float]]] = field(default_factory=dict)
+    _read_until: float = -math.inf
+    _counted_at: float = -math.inf
+
+    def update(self, connection: Connection, campaign: Campaign, now: float) -> None:
+        """Read what was finished since the last time."""
+        is_new = (assignment.c.state == "done") & (assignment.c.done_at >= self._read_until - _OVERLAP)
+        query = (
+            select(assignment.c.id, assignment.c.seed, assignment.c.done_at, task.c.systems, answer)
+            .join_from(assignment, task)
+            .join(answer, answer.c.assignment_id == assignment.c.id)
+            .where(is_new, task.c.campaign_id == campaign.id, task.c.kind.in_(FIRST))
+        )
+        found: dict[int, tuple[str, list[float]]] = {}
+        for row in connection.execute(query):
+            self._read_until = max(self._read_until, row.done_at)
+            values = _values(campaign, read_state(row.state), row.seed, row.item_id)
+            found.setdefault(row.id, (row.systems, []))[1].extend(values)
+        for number, (systems, values) in found.items():
+            self._replace(number, systems, values)
+        if not 0 <= now - self._counted_at < _COUNTED_EVERY:
+            self._count(connection, campaign)
+            self._counted_at = now
+
+    def _replace(self, number: int, systems: str, values: list[float]) -> None:
+        tally = self.tallies.setdefault(systems, Tally())
+        tally.add(self._values.get(number, ("", []))[1], sign=-1)
+        tally.add(values)
+        self._values[number] = (systems, values)
+
+    def _count(self, connection: Connection, campaign: Campaign) -> None:
+        is_open = (task.c.campaign_id == campaign.id) & task.c.is_closed.is_(False) & task.c.kind.in_(FIRST)
+        query = select(task.c.systems, func.count()).where(is_open).group_by(task.c.systems)
+        self.open = dict(connection.execute(query).all())
+
+    def ranked(self, leased: Counter[str], value: Callable[[Known, str], float]) -> tuple[str, ...]:
+        """Systems with open tasks, most telling first; of equals, those with the fewest judgements.
+
+        Args:
+            leased: tasks under way by their systems: what they tell is on its way.
+            value: how much is to be learned.
+        """
+        per_task = len(self._values) and sum(tally.count for tally in self.tallies.values()) / len(
+            self._values
+        )
+
+        def key(systems: str) -> tuple[float, float, str]:
+            tally = self.tallies.get(systems, Tally())
+            coming = leased[systems] * (per_task or 1)
+            share = tally.count / (tally.count + coming) if tally.count else 1.0
+            return -value(self, systems) * share, tally.count + coming, systems
+
+        return tuple(sorted(self.open, key=key))
+
+
+def tied_with(known: Known, systems: str) -> float:
+    """With how many others a system is tied; of a pair, 1 where its two are."""
+    tally = known.tallies.get(systems, Tally())
+    if len(json.loads(systems)) == 2:
+        return float(not abs(tally.mean) > _Z * math.sqrt(tally.variance))
+    others = [other for other in known.open.keys() | known.tallies.keys() if other != systems]
+    return float(sum(_is_tied(tally, known.tallies.get(other, Tally())) for other in others))
+
+
+def _is_tied(one: Tally, other: Tally) -> bool:
+    return abs(one.mean - other.mean) <= _Z * math.sqrt(one.variance + other.variance)
+
+
+def uncertainty(known: Known, systems: str) -> float:
+    """Variance of the mean."""
+    return known.tallies.get(systems, Tally()).variance
+
+
+_VALUES: Final = {"ties": tied_with, "information": uncertainty}
+_GUARD: Final = Lock()
+_KNOWN: Final[WeakKeyDictionary[Database, dict[int, Known]]] = WeakKeyDictionary()
+
+
+def rank_systems(campaign: Campaign, now: float) -> Ranked:
+    """Order the systems by how much the next judgement of them tells.
+
+    Args:
+        campaign: with a dynamic assignment.
+        now: seconds since 1970.
+    """
+    value = _VALUES.get(campaign.settings.dynamic_by)
+    if value is None or campaign.protocol.shows not in {"one", "pair"}:
+        return Ranked()
+    with _GUARD, campaign.database.reading() as connection:
+        known = _KNOWN.setdefault(campaign.database, {}).setdefault(campaign.id, Known())
+        known.update(connection, campaign, now)
+        is_leased = (assignment.c.state == "leased") & (task.c.campaign_id == campaign.id)
+        query = select(task.c.systems, func.count()).join_from(assignment, task).where(is_leased)
+        leased: Counter[str] = Counter(dict(connection.execute(query.group_by(task.c.systems)).all()))
+        return Ranked(systems=known.ranked(leased, value), known=known)
+
+
+def _values(campaign: Campaign, state: State, seed: int, item: int) -> list[float]:
+    """An answer as numbers: ratings, penalties, or 1 for the first of a pair and -1 for the second."""
+    if campaign.protocol.criteria:
+        sign = 1.0 if shown_order(seed, item, 2) == (0, 1) else -1.0
+        points = [sign * VERDICTS[verdict] for verdict in state.verdicts.values()]
+        return [sum(points) / len(points)] if points else []
+    scores = [score_of(state, shown, campaign.protocol) for shown in range(len(state.translations))]
+    return [score for score in scores if score is not None]
+
+
+# Places of a task: how many people have it, and what becomes of a place that is given back.
+
+
+_MOST: Final = 200  # given back in one transaction
+TAKEN: Final = ("leased", "done")
+"""States of assignments that hold a place, and whose answers count as progress."""
+_COUNT: Final = (
+    select(func.count())
+    .where(assignment.c.task_id == task.c.id, assignment.c.state.in_(map(literal, TAKEN)))
+    .scalar_subquery()
+)
+_PLACES: Final = Statement(
+    select(task.c.redundancy, _COUNT.label("count")).where(task.c.id == bindparam("task"))
+)
+
+_CLOSE: Final = Statement(update(task).where(task.c.id == bindparam("task")).values(is_closed=true()))
+_OPEN: Final = Statement(
+    select(task.c.id)
+    .where(task.c.id == bindparam("task"), task.c.is_closed.is_(False))
+    .with_for_update(key_share=True)
+)
+_RENEW: Final = Statement(
+    update(assignment)
+    .where(assignment.c.id == bindparam("assignment"))
+    .values(state=literal("leased"), leased_until=bindparam("until"))
+)
+_GIVEN: Final = select(assignment.c.id, assignment.c.task_id).order_by(assignment.c.id).limit(_MOST)
+_OVERDUE: Final = Statement(
+    _GIVEN.where(
+        assignment.c.state == "leased", assignment.c.leased_until < bindparam("now")
+    ).with_for_update(skip_locked=True, key_share=True)
+)
+
+
+def free_places(connection: Connection, number: int) -> int:
+    """How many more people a task needs; its row is to be locked. One for everybody always needs 1."""
+    redundancy, count = _PLACES.first(connection, task=number)
+    return redundancy - count if redundancy else 1
+
+
+def close_if_full(connection: Connection, number: int) -> None:
+    """Close a task that as many people have as it needs; its row is to be locked."""
+    if free_places(connection, number) <= 0:
+        close(connection, number)
+
+
+def close(connection: Connection, number: int) -> None:
+    """Give a task to nobody else."""
+    _CLOSE.run(connection, [{"task": number}])
+
+
+def expire_overdue(connection: Connection, now: float) -> int:
+    """Give back what was leased for longer than it was kept for; answers so far stay.
+
+    What somebody saves at this moment is passed over.
+
+    Returns:
+        How many places became free.
+    """
+    return _give_back(connection, _OVERDUE.rows(connection, now=now))
+
+
+def give_back(connection: Connection, chosen: ColumnElement[bool]) -> int:
+    """Free the places of the chosen assignments, and open their tasks; whoever saves just now is waited for.
+
+    Args:
+        connection: that writes.
+        chosen: which assignments.
+
+    Returns:
+        How many.
+    """
+    rows = connection.execute(_GIVEN.where(chosen).with_for_update(key_share=True)).all()
+    return _give_back(connection, rows)
+
+
+def _give_back(connection: Connection, rows: Sequence[Any]) -> int:
+    if not rows:
+        return 0
+    tasks = select(task.c.id).where(task.c.id.in_({row.task_id for row in rows})).order_by(task.c.id)
+    opened = connection.execute(tasks.with_for_update(key_share=True)).scalars().all()
+    given = assignment.c.id.in_([row.id for row in rows])
+    connection.execute(update(assignment).where(given).values(state="expired"))
+    connection.execute(update(task).where(task.c.id.in_(opened)).values(is_closed=False))
+    return len(rows)
+
+
+def renew(connection: Connection, number: int, until: float) -> None:
+    """Keep an assignment for its person until then."""
+    _RENEW.run(connection, [{"assignment": number, "until": until}])
+
+
+def take_up_again(connection: Connection, task_number: int, number: int, until: float) -> bool:
+    """Lease a task to the person again from whom it was taken, where it still has a free place."""
+    found = _OPEN.first(connection, task=task_number)
+    if found is None or free_places(connection, task_number) <= 0:
+        return False
+    renew(connection, number, until)
+    close_if_full(connection, task_number)
+    return True
+
+
+# Which task comes next for a person: a batch in its order, a pool by priority, or what tells most.
+
+
+_GAP: Final = 4
+"""A check of a pool comes 2 to 5 tasks after its original."""
+_SECOND: Final = ("adjudication", "again")  # kinds that look at what others did, and come first
+
+
+def choose(
+    connection: Connection, campaign: Campaign, person: AnyRow, place: int, ranked: Ranked
+) -> int | None:
+    """Lock a task that has a place for the person, and return its id; None where there is none.
+
+    A task that another transaction holds is passed over at first. Where nothing else is left, its end is
+    waited for, since it may leave a place.
+
+    Args:
+        connection: that writes, with the person locked.
+        campaign: theirs.
+        person: row of the store.
+        place: how many tasks the person was given before.
+        ranked: systems in the order in which they tell most; empty where that is not asked.
+    """
+    for waits in (False,) if campaign.database.is_sqlite else (False, True):
+        choosing = _Choosing(connection, campaign, person, waits=waits)
+        if (found := choosing.find(place, ranked)) is not None:
+            return found
+    return None
+
+
+def tutorial_before(
+    connection: Connection,
+    campaign: Campaign,
+    person: AnyRow,
+    chosen: int,
+    *,
+    lp: str | None = None,
+) -> int:
+    """The first part of the tutorial that the person was not given yet; `chosen` where there is none.
+
+    Args:
+        connection: that writes, with the person locked.
+        campaign: theirs.
+        person: row of the store.
+        chosen: task that would come next.
+        lp: language pair of the tutorial; None for the chosen task's.
+    """
+    if not campaign.settings.tutorial or person.tutorial_at is not None:
+        return chosen
+    if lp is None:
+        lp = connection.execute(select(task.c.lp).where(task.c.id == chosen)).scalar_one()
+    asked = {"campaign": campaign.id, "person": person.id, "lp": lp}
+    found = connection.execute(_TUTORIAL, asked).scalar()
+    return chosen if found is None else int(found)
+
+
+# Statements, made once, since to make one takes longer than to run it...
+
+_PERSON: Final[BindParameter[int]] = bindparam("person")
+_HAD: Final = exists().where(assignment.c.task_id == task.c.id, assignment.c.person_id == _PERSON)
+_NEW: Final = select(task.c.id).where(task.c.is_closed.is_(False), ~_HAD)
+"""Open tasks that the person never had, found by what is theirs rather than in all of a campaign."""
+_CHOOSING_OPEN: Final = _NEW.where(task.c.campaign_id == bindparam("campaign"))
+_DID: Final = exists().where(assignment.c.task_id == task.c.copy_of, assignment.c.person_id == _PERSON)
+_DID_ALL: Final = _DID.where(assignment.c.state == "done")
+
+_TUTORIAL: Final = (
+    _CHOOSING_OPEN.where(task.c.kind == "tutorial", task.c.lp == bindparam("lp"))
+    .order_by(task.c.number)
+    .limit(1)
+)
+_MINE: Final = _NEW.where(task.c.only_for == _PERSON).order_by(task.c.number)
+_OF_KIND: Final = _CHOOSING_OPEN.where(task.c.kind == bindparam("kind"), task.c.only_for.is_(None)).order_by(
+    task.c.priority.desc(), task.c.number
+)
+_OF_KIND_AND_SYSTEMS: Final = _OF_KIND.where(task.c.systems == bindparam("systems"))
+_OF_OTHERS: Final = _OF_KIND.where(~_DID)
+_OF_BATCH: Final = _CHOOSING_OPEN.where(
+    task.c.batch == bindparam("batch"),
+    task.c.only_for.is_(None),
+    task.c.kind.in_(map(literal, (*FIRST, "check"))),
+).order_by(task.c.number)
+_OF_BATCH_IN_TURN: Final = _OF_BATCH.where(or_(task.c.kind != "check", _DID_ALL))
+_THIS: Final = _CHOOSING_OPEN.where(task.c.id == bindparam("task"))
+_DONE: Final = assignment.alias("done")
+_CHECKS: Final = Statement(
+    _NEW.add_columns(_DONE.c.place)
+    .join(_DONE, _DONE.c.task_id == task.c.copy_of)
+    .where(_DONE.c.person_id == _PERSON, _DONE.c.state == "done", task.c.kind == "check")
+    .order_by(_DONE.c.place)
+)
+
+
+@cache
+def _locking(query: Select[int], *, waits: bool) -> Statement:
+    """The first task of a statement, locked; one that is locked already is passed over, or waited for."""
+    return Statement(query.limit(1).with_for_update(of=task.c.id, skip_locked=not waits, key_share=True))
+
+
+class _Choosing:
+    """One look through the tasks."""
+
+    def __init__(self, connection: Connection, campaign: Campaign, person: AnyRow, *, waits: bool) -> None:
+        self._connection = connection
+        self._campaign = campaign
+        self._person = person
+        self._waits = waits
+        self._asked = {"campaign": campaign.id, "person": person.id}
+
+    def find(self, place: int, ranked: Ranked) -> int | None:
+        if (mine := self._first(_MINE)) is not None:
+            return mine
+        for kind in _SECOND:
+            if (found := self._second_look(kind)) is not None:
+                return found
+        if self._campaign.settings.assignment == "static" and self._person.batch is not None:
+            return self._of_batch()
+        return self._due_check(place) or self._of_pool(ranked) or self._due_check(None)
+
+    def _first(self, query: Select[int], **asked: object) -> int | None:
+        """Lock the first task that has a place left."""
+        locked = _locking(query, waits=self._waits)
+        while (found := locked.first(self._connection, **self._asked, **asked)) is not None:
+            if free_places(self._connection, found.id) > 0:
+                return int(found.id)
+            close(self._connection, found.id)
+        return None
+
+    def _second_look(self, kind: str) -> int | None:
+        """What others annotated, and the person did not."""
+        if kind == "adjudication" and self._person.role != "adjudicator":
+            return None
+        return self._first(_OF_OTHERS, kind=kind)
+
+    def _of_batch(self) -> int | None:
+        """In the order of the batch; a check only once its original is done, unless it may come before."""
+        query = _OF_BATCH if self._campaign.settings.checks_first else _OF_BATCH_IN_TURN
+        return self._first(query, batch=self._person.batch)
+
+    def _due_check(self, place: int | None) -> int | None:
+        """A check whose original the person did long enough ago; None: however long ago."""
+        for found, before in _CHECKS.rows(self._connection, **self._asked):
+            if place is None or place - before > self._gap(found):
+                chosen = self._first(_THIS, task=found)
+                if chosen is not None:
+                    return chosen
+        return None
+
+    def _gap(self, check: int) -> int:
+        """Drawn, so that nobody can tell when a check comes."""
+        drawn = hashlib.sha256(f"{self._campaign.settings.seed}/{check}/{self._person.id}".encode()).digest()
+        return 1 + drawn[0] % _GAP
+
+    def _of_pool(self, ranked: Ranked) -> int | None:
+        for systems in ranked.systems:
+            if (found := self._best(systems)) is not None:
+                return found
+            ranked.note_exhausted(systems)
+        return self._best(None)
+
+    def _best(self, systems: str | None) -> int | None:
+        """Of originals and controls, the one with the higher priority or the lower number."""
+        found = []
+        for kind in FIRST:
+            query = _OF_KIND if systems is None else _OF_KIND_AND_SYSTEMS
+            if (number := self._first(query, kind=kind, systems=systems)) is not None:
+                found.append(number)
+        if len(found) < 2:
+            return found[0] if found else None
+        order = select(task.c.id).where(task.c.id.in_(found)).order_by(task.c.priority.desc(), task.c.number)
+        return self._connection.execute(order.limit(1)).scalar()
+
 
 _WORKERS: Final = {"annotator", "adjudicator"}
 
@@ -101,7 +578,7 @@ _ADD: Final = Statement(
     .values({c.name: bindparam(c.name) for c in assignment.c if c.name not in {"id", "done_at"}})
     .returning(assignment.c.id)
 )
-_PERSON: Final = Statement(
+_ASSIGNING_PERSON: Final = Statement(
     select(people)
     .where(people.c.id == bindparam("person"), people.c.campaign_id == bindparam("campaign"))
     .with_for_update(key_share=True)
@@ -149,7 +626,7 @@ def lock_person(connection: Connection, campaign: Campaign, number: int) -> AnyR
     Raises:
         NotYoursError: the person was revoked, or is none of the campaign's.
     """
-    found: AnyRow | None = _PERSON.first(connection, person=number, campaign=campaign.id)
+    found: AnyRow | None = _ASSIGNING_PERSON.first(connection, person=number, campaign=campaign.id)
     if found is None or found.revoked_at is not None:
         raise NotYoursError("you have no access to this campaign any more; ask the organiser")
     return found

@@ -2,22 +2,189 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import io
+import json
+import os
+import re
+import secrets
+import shlex
+import shutil
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Final, Self
 
-from sqlalchemy import select
+from sqlalchemy import URL, make_url, select
+from sqlalchemy.exc import ArgumentError
 
-from adjudge.campaigns.database import Database
-from adjudge.campaigns.folder import TYPOLOGY, read_file, store_url
-from adjudge.campaigns.protocols import CampaignProtocol, find_campaign_protocol
-from adjudge.campaigns.schema import campaign as campaign_table
-from adjudge.campaigns.settings import Settings, read_settings
-from adjudge.campaigns.typology import OURS, read_typology
-from adjudge.errors import DataError
+from adjudge.campaigns.attention_checks import checks_noticed
+from adjudge.campaigns.database import Database, assignment, task
+from adjudge.campaigns.database import campaign as campaign_table
+from adjudge.campaigns.people import ROLES, Link
+from adjudge.campaigns.settings import (
+    OURS,
+    CampaignProtocol,
+    Settings,
+    find_campaign_protocol,
+    read_settings,
+    read_typology,
+)
+from adjudge.errors import DataError, StoreError, UsageError
+from adjudge.formats.spreadsheet import render_cell
+from adjudge.store.files import read_text, write_text
 
-__all__ = ["Campaign", "open_campaign", "protocol_of"]
+if TYPE_CHECKING:
+    from adjudge.campaigns.people import Person
+
+__all__ = [
+    "TYPOLOGY",
+    "Campaign",
+    "alone",
+    "completion_code",
+    "open_campaign",
+    "protocol_of",
+    "read_guidelines",
+    "read_links",
+    "refuse_taken",
+    "store_url",
+    "unfinished",
+    "write_file",
+    "write_guidelines",
+    "write_links",
+]
+
+
+# A campaign's folder: where its store is, guidelines for people to edit, and the links.
+
+
+STORE: Final = "campaign.sqlite"
+TYPOLOGY: Final = "typology.toml"
+_FILE: Final = "campaign.json"
+_LINKS: Final = "links.csv"
+_SERVING: Final = ".serving"
+_VERSION: Final = 1
+_FORMULA_MARK: Final = re.compile("^'")
+
+
+def read_file(folder: Path) -> dict[str, str]:
+    """Read what a campaign says of itself: name, protocol, database.
+
+    Raises:
+        UsageError: no campaign is there.
+        DataError: its file is damaged, or of another version.
+    """
+    path = folder / _FILE
+    if not path.is_file():
+        raise UsageError(
+            f"no campaign in {str(folder)!r}: it has no {_FILE}; `adjudge campaign new` makes one"
+        )
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+        if said["version"] != _VERSION:
+            raise DataError(f"wanted a campaign of version {_VERSION}, got {said['version']!r}", path=path)
+        return {key: str(said[key]) for key in ("name", "protocol", "database")}
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise DataError(
+            f"wanted name, protocol, database and version as JSON, got {error!r}", path=path
+        ) from error
+
+
+def store_url(folder: Path, database: str | None = None) -> URL:
+    """Address of the store: a server's as it was given, else that of a file in the folder.
+
+    Raises:
+        UsageError: no address.
+    """
+    if database is None or "://" not in database:
+        return URL.create("sqlite", database=str(folder.absolute() / (database or STORE)))
+    try:
+        return make_url(database)
+    except ArgumentError as error:
+        raise UsageError("a store's address reads postgresql://USER@HOST/DATABASE") from error
+
+
+def refuse_taken(folder: Path) -> None:
+    """Refuse a name at which something is.
+
+    Raises:
+        UsageError: something is; where that is a campaign, says what opens it.
+    """
+    if folder.exists():
+        opening = f", or open it: adjudge campaign serve {shlex.quote(str(folder))}"
+        is_campaign = (folder / _FILE).is_file()
+        raise UsageError(f"{str(folder)!r} exists; choose another name{opening if is_campaign else ''}")
+
+
+@contextmanager
+def unfinished(folder: Path) -> Iterator[Path]:
+    """A folder that gets its name when everything is in it; after an error there is none."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
+    draft.mkdir(mode=0o700)
+    try:
+        yield draft
+        draft.rename(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def write_file(folder: Path, name: str, protocol: str, database: str | None) -> None:
+    """Write what a campaign says of itself."""
+    said = {"name": name, "protocol": protocol, "database": database or STORE, "version": _VERSION}
+    write_text(folder / _FILE, [json.dumps(said, indent=2, ensure_ascii=False), "\n"])
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Be the only one that serves a campaign, until this process ends, whatever ends it.
+
+    Raises:
+        UsageError: another process serves it.
+        StoreError: the folder cannot be written to.
+    """
+    with closing(sqlite3.connect(folder / _SERVING, timeout=0, isolation_level=None)) as held:
+        try:
+            held.execute("PRAGMA locking_mode = EXCLUSIVE")
+            held.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise StoreError(f"cannot serve {str(folder)!r}: {error}; may you write there?") from error
+            taken = f"another process serves {str(folder)!r} already: stop it, or use it"
+            raise UsageError(taken) from error
+        yield  # the file stays: who removed it could remove what the next process holds
+
+
+def read_links(folder: Path) -> tuple[Link, ...]:
+    """Links as they were handed out when the campaign was made; people may have edited or moved the file."""
+    try:
+        rows = list(csv.DictReader((folder / _LINKS).read_text(encoding="utf-8").splitlines()))
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return ()
+    return tuple(
+        Link(name=_FORMULA_MARK.sub("", row["name"]), role=role, secret=row["link"].removeprefix("/#"))
+        for row in rows
+        for role in ROLES
+        if row.get("role") == role and row.get("name") and row.get("link")
+    )
+
+
+def write_links(folder: Path, links: Iterable[Link]) -> None:
+    """Write links where their owner alone can read them; a spreadsheet runs no name as a formula."""
+    table = io.StringIO()
+    rows = csv.writer(table)
+    rows.writerow(["name", "role", "link"])
+    rows.writerows([_cell(link.name), link.role, link.path] for link in links)
+    path = folder / _LINKS
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(table.getvalue())
+
+
+def _cell(name: str) -> str:
+    return f"'{name}" if render_cell(name).startswith("'") else name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,3 +277,75 @@ def protocol_of(settings: Settings) -> CampaignProtocol:
     if settings.half_steps and protocol.scale is not None:
         protocol = replace(protocol, scale=replace(protocol.scale, step=protocol.scale.step / 2))
     return protocol
+
+
+# What annotators read: guidelines of a protocol and of a language pair, as Markdown to be edited.
+
+
+_GENERAL: Final = "guidelines.md"
+
+
+def write_guidelines(folder: Path, protocol: str, lps: Iterable[str], *, own: Path | None = None) -> None:
+    """Put guidelines into a campaign's folder: ours, or one's own where there are some.
+
+    Args:
+        folder: of the campaign's guidelines.
+        protocol: name.
+        lps: language pairs.
+        own: a folder with `guidelines.md`, `LP.md`, or both.
+
+    Raises:
+        UsageError: the folder of one's own has no such file.
+    """
+    names = {_GENERAL: f"{protocol}.md", **{f"{lp}.md": f"{lp}.md" for lp in lps}}
+    ours = files("adjudge.campaigns") / "guidelines"
+    texts = {name: read_text(own / name) for name in names if own is not None and (own / name).is_file()}
+    if own is not None and not texts:
+        raise UsageError(f"guidelines: {str(own)!r} has none of {', '.join(names)}")
+    for name, file in names.items():
+        if name not in texts and (ours / file).is_file():
+            texts[name] = (ours / file).read_text(encoding="utf-8")
+    for name, text in texts.items():
+        write_text(folder / name, [text])
+
+
+def read_guidelines(campaign: Campaign, lp: str) -> str:
+    """Guidelines as they stand in a campaign's folder now; the general ones where there are no others."""
+    folder = campaign.folder / "guidelines"
+    names = [_GENERAL, *(f"{known}.md" for known in campaign.settings.lps if known == lp)]
+    found = [folder / name for name in names if (folder / name).is_file()]
+    return "\n\n".join(read_text(path).strip() for path in found)
+
+
+# The code that a person shows a platform such as Prolific when nothing is left for them.
+
+
+SHARE_TO_PASS: Final = 0.5
+"""Share of the attention checks that are to be noticed."""
+
+
+def completion_code(campaign: Campaign, person: Person) -> str:
+    """The campaign's code for who passed, or for who did not; none for who did nothing.
+
+    Who finished work and met no check passed.
+
+    Args:
+        campaign: with codes in its settings, or none.
+        person: for whom nothing is left to do.
+    """
+    settings = campaign.settings
+    if not _has_worked(campaign, person):
+        return ""
+    if settings.code_pass == settings.code_fail:
+        return settings.code_pass
+    noticed = checks_noticed(campaign, person)
+    is_passed = sum(noticed) >= SHARE_TO_PASS * len(noticed)
+    return settings.code_pass if is_passed else settings.code_fail
+
+
+def _has_worked(campaign: Campaign, person: Person) -> bool:
+    """Whether the person finished anything but a tutorial."""
+    is_theirs = (assignment.c.person_id == person.id) & (assignment.c.state == "done")
+    query = select(assignment.c.id).join_from(assignment, task).where(is_theirs, task.c.kind != "tutorial")
+    with campaign.database.reading() as connection:
+        return connection.execute(query.limit(1)).first() is not None

@@ -5,31 +5,539 @@ The numbers are those of `meta`, over the answers that `watching` keeps; `adjudg
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
+from threading import Lock
 from time import thread_time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select
 
-from adjudge.campaigns.progress import PersonProgress, Progress, find_progress
-from adjudge.campaigns.resting import Resting
-from adjudge.campaigns.watching import Seen, watched
-from adjudge.core.score import Interval
-from adjudge.data.submissions import of_latest_pass
-from adjudge.meta.agreement.estimate import Draws
-from adjudge.meta.campaign.agreeing import met_by_both, score_agreement
-from adjudge.meta.campaign.drift import FEWEST, means_by_system, strictness
-from adjudge.meta.campaign.standing import Standing, find_standing
-from adjudge.meta.measures.correlation import pearson
-from adjudge.meta.measures.result import Result
-from adjudge.meta.ranking.comparisons import numbered
+from adjudge.analysis.preferences import VERDICTS, numbered
+from adjudge.analysis.study_agreement import met_by_both, score_agreement
+from adjudge.analysis.study_people import FEWEST, means_by_system, strictness
+from adjudge.analysis.study_pieces import Mark, wilson_interval
+from adjudge.analysis.study_systems import Standing, find_standing
+from adjudge.campaigns.assigning import TAKEN
+from adjudge.campaigns.attention_checks import noticed_by_person
+from adjudge.campaigns.database import Database, answer, assignment, event, item, person, task
+from adjudge.campaigns.exporting import dropped_segments
+from adjudge.campaigns.items import State, TranslationState, read_state, score_of, shown_order
+from adjudge.campaigns.people import Role, select_people
+from adjudge.core.scores import Interval
+from adjudge.formats.campaign_export import PASSES, Kind, of_latest_pass
+from adjudge.stats.bootstrap import Draws
+from adjudge.stats.correlation import pearson
+from adjudge.stats.judged import Result
 
 if TYPE_CHECKING:
     from adjudge.campaigns.campaign import Campaign
+    from adjudge.campaigns.people import Person
 
-__all__ = ["dashboard"]
+__all__ = [
+    "OwnProgress",
+    "PersonProgress",
+    "Progress",
+    "Resting",
+    "dashboard",
+    "find_own_progress",
+    "find_progress",
+    "watched",
+]
+
+
+# What the store has of a campaign's work, counted. Tutorials are no work.
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Counts of one campaign, at one moment.
+
+    Args:
+        campaign: which.
+        connection: that reads.
+    """
+
+    campaign: Campaign
+    connection: Connection
+
+    def _all(self, query: Select[Any]) -> list[Row[Any]]:
+        return list(self.connection.execute(query.where(task.c.campaign_id == self.campaign.id)))
+
+    def tasks_by_kind(self) -> list[Row[Any]]:
+        """Of each kind, tutorials too: `tasks`, assignments `needed`, and `items_needed`."""
+        sizes = select(item.c.task_id, func.count().label("size")).group_by(item.c.task_id).subquery()
+        return self._all(
+            select(
+                task.c.kind,
+                func.count().label("tasks"),
+                func.sum(task.c.redundancy).label("needed"),
+                func.sum(task.c.redundancy * sizes.c.size).label("items_needed"),
+            )
+            .outerjoin_from(task, sizes, sizes.c.task_id == task.c.id)
+            .group_by(task.c.kind)
+        )
+
+    def assignments(self) -> dict[str, int]:
+        """Assignments by their state."""
+        query = select(assignment.c.state, func.count()).join_from(assignment, task)
+        return dict(map(tuple, self._all(query.where(_is_work()).group_by(assignment.c.state))))
+
+    def items_finished(self) -> dict[str, int]:
+        """Finished items by the state of the assignments that they are of."""
+        query = _finished(select(assignment.c.state, func.count())).group_by(assignment.c.state)
+        return dict(map(tuple, self._all(query)))
+
+    def finished_since(self, since: float) -> int:
+        """Items whose last change came then or later."""
+        (row,) = self._all(_finished(select(func.count())).where(answer.c.last_at >= since))
+        return int(row[0])
+
+    def items_finished_by(self, number: int) -> int:
+        """Items that one person finished."""
+        (row,) = self._all(_finished(select(func.count())).where(assignment.c.person_id == number))
+        return int(row[0])
+
+    # By person...
+
+    def tasks_done(self) -> dict[int, int]:
+        """Tasks that each person finished."""
+        query = select(assignment.c.person_id, func.count()).join_from(assignment, task)
+        chosen = query.where(_is_work(), assignment.c.state == "done").group_by(assignment.c.person_id)
+        return dict(map(tuple, self._all(chosen)))
+
+    def work(self) -> dict[int, dict[str, Any]]:
+        """Finished items, seconds and times of each person, by the names of `progress.PersonProgress`."""
+        query = (
+            select(
+                assignment.c.person_id,
+                func.count().filter(answer.c.is_complete).label("items"),
+                func.sum(answer.c.active).label("active"),
+                func.sum(answer.c.idle).label("idle"),
+                func.min(answer.c.first_at).label("first_at"),
+                func.max(answer.c.last_at).label("last_at"),
+            )
+            .join_from(answer, assignment)
+            .join(task)
+            .where(_is_work())
+            .group_by(assignment.c.person_id)
+        )
+        rows = [dict(row._mapping) for row in self._all(query)]  # noqa: SLF001 (public in SQLAlchemy)
+        return {row.pop("person_id"): row for row in rows}
+
+    def left(self, only: int | None = None) -> dict[int, int]:
+        """Items of each person's batch that nobody finished in their place, and they themselves did not.
+
+        Args:
+            only: person of whom alone it is counted.
+        """
+        mine = and_(assignment.c.task_id == task.c.id, assignment.c.person_id == person.c.id)
+        is_answered = and_(
+            answer.c.item_id == item.c.id, answer.c.assignment_id == assignment.c.id, answer.c.is_complete
+        )
+        query = (
+            select(person.c.id, func.count())
+            .join_from(person, task, and_(task.c.batch == person.c.batch, _is_work()))
+            .join(item, item.c.task_id == task.c.id)
+            .outerjoin(assignment, mine)
+            .outerjoin(answer, is_answered)
+            .where(person.c.campaign_id == self.campaign.id, answer.c.item_id.is_(None))
+            .where(or_(task.c.only_for.is_(None), task.c.only_for == person.c.id))
+            .where(or_(task.c.is_closed.is_(False), assignment.c.state == "leased"))
+            .group_by(person.c.id)
+        )
+        chosen = query if only is None else query.where(person.c.id == only)
+        return dict(map(tuple, self._all(chosen)))
+
+
+def _is_work() -> ColumnElement[bool]:
+    return task.c.kind != "tutorial"
+
+
+def _finished(columns: Select[Any]) -> Select[Any]:
+    """Complete answers of work, with their assignments and tasks."""
+    joined = columns.select_from(answer).join(assignment, answer.c.assignment_id == assignment.c.id)
+    return joined.join(task, assignment.c.task_id == task.c.id).where(_is_work(), answer.c.is_complete)
+
+
+# How far a campaign is: what is done and to do, who did how much how fast, and when it will end.
+
+
+_DAY: Final = 86_400.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonProgress:
+    """What one person did.
+
+    Args:
+        id: in the store.
+        name: theirs.
+        role: annotator, adjudicator, organiser.
+        is_revoked: whether they were shut out.
+        batch: of a static assignment; None where there is none.
+        tasks: that they finished.
+        items: that they finished, in tasks that were given back, too.
+        left: items of their batch that wait for them; None where tasks come from a pool.
+        active: seconds of work.
+        idle: seconds of pauses on open pages.
+        checks: attention checks that they finished, counted in items.
+        passed: of these, where they noticed the damage.
+        interval: 95 % Wilson interval of the share passed; None without checks.
+        first_at: first action, seconds since 1970; None before it.
+        last_at: last action.
+    """
+
+    id: int
+    name: str
+    role: Role
+    is_revoked: bool = False
+    batch: int | None = None
+    tasks: int = 0
+    items: int = 0
+    left: int | None = None
+    active: float = 0.0
+    idle: float = 0.0
+    checks: int = 0
+    passed: int = 0
+    interval: Interval | None = None
+    first_at: float | None = None
+    last_at: float | None = None
+
+    @property
+    def seconds_each(self) -> float | None:
+        """Seconds of work an item; None before the first one is finished, and where they are not known."""
+        return self.active / self.items if self.items and self.active else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far a campaign is.
+
+    Args:
+        tasks: assignments that are needed, each task as often as people judge it.
+        tasks_done: those finished.
+        under_way: those that somebody has.
+        items: that are needed.
+        items_done: those finished.
+        items_given_back: finished besides, in tasks that were given back: they count as judgements, and their
+            places are to be filled again.
+        kinds: number of tasks of each kind, tutorials among them.
+        people: in the order in which they were added.
+        an_hour: items finished an hour, over the last day or since the first action; None before the first.
+        ends_at: when everything will be done at that pace; None where nothing says it.
+    """
+
+    tasks: int
+    tasks_done: int
+    under_way: int
+    items: int
+    items_done: int
+    items_given_back: int
+    kinds: dict[str, int]
+    people: tuple[PersonProgress, ...]
+    an_hour: float | None = None
+    ends_at: float | None = None
+
+    @property
+    def items_left(self) -> int:
+        """Items that are still to be finished."""
+        return max(self.items - self.items_done, 0)
+
+    @property
+    def active(self) -> float:
+        """Seconds of everybody's work."""
+        return sum(one.active for one in self.people)
+
+    @property
+    def active_left(self) -> float | None:
+        """Seconds of work still to be done, at what an item took so far; None where nothing says it."""
+        done = sum(one.items for one in self.people)
+        return self.active / done * self.items_left if done and self.active else None
+
+
+def find_progress(campaign: Campaign, now: float) -> Progress:
+    """Count, at one moment.
+
+    Args:
+        campaign: which.
+        now: seconds since 1970.
+    """
+    with campaign.database.reading() as connection:
+        counts = Counts(campaign, connection)
+        of_tasks, states, finished = counts.tasks_by_kind(), counts.assignments(), counts.items_finished()
+        needed = [row for row in of_tasks if row.kind != "tutorial"]
+        found = Progress(
+            tasks=int(sum(row.needed for row in needed)),
+            tasks_done=states.get("done", 0),
+            under_way=states.get("leased", 0),
+            items=int(sum(row.items_needed or 0 for row in needed)),  # PostgreSQL sums to Decimal
+            items_done=sum(finished.get(state, 0) for state in TAKEN),
+            items_given_back=finished.get("expired", 0),
+            kinds={row.kind: row.tasks for row in of_tasks},
+            people=tuple(_people(counts)),
+        )
+        return _with_forecast(found, counts, now)
+
+
+def _people(counts: Counts) -> Iterator[PersonProgress]:
+    done, work, left = counts.tasks_done(), counts.work(), counts.left()
+    checks = noticed_by_person(counts.connection, counts.campaign)
+    for one in counts.connection.execute(select_people(counts.campaign).order_by(person.c.id)):
+        noticed = checks[one.id]
+        yield PersonProgress(
+            id=one.id,
+            name=one.name,
+            role=one.role,
+            is_revoked=one.revoked_at is not None,
+            batch=one.batch,
+            tasks=done.get(one.id, 0),
+            left=left.get(one.id, 0) if one.batch is not None else None,
+            checks=len(noticed),
+            passed=sum(noticed),
+            interval=wilson_interval(sum(noticed), len(noticed)) if noticed else None,
+            **work.get(one.id, {}),
+        )
+
+
+def _with_forecast(found: Progress, counts: Counts, now: float) -> Progress:
+    starts = [one.first_at for one in found.people if one.first_at is not None]
+    if not starts:
+        return found
+    since = max(min(starts), now - _DAY)
+    finished, hours = counts.finished_since(since), (now - since) / 3600
+    if not finished or hours <= 0:
+        return found
+    pace = finished / hours
+    return replace(found, an_hour=pace, ends_at=now + found.items_left / pace * 3600)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnProgress:
+    """What people are told of their own work, in items.
+
+    Args:
+        done: finished.
+        left: of their batch, still to do; None where tasks come from a pool.
+    """
+
+    done: int
+    left: int | None
+
+
+def find_own_progress(campaign: Campaign, who: Person) -> OwnProgress:
+    """Count one person's work alone."""
+    with campaign.database.reading() as connection:
+        counts = Counts(campaign, connection)
+        left = None if who.batch is None else counts.left(who.id).get(who.id, 0)
+        return OwnProgress(done=counts.items_finished_by(who.id), left=left)
+
+
+# The answers of a campaign as numbers in memory: read once, then only what changed since.
+
+
+_OVERLAP: Final = 1000  # events read again: transactions end in another order than their numbers were given
+_MOST_CHANGED: Final = 10_000  # assignments that are asked for by their numbers; of more, all are read
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Seen:
+    """What one person said of one translation, or of a pair.
+
+    Args:
+        person: key in the store.
+        kind: of the task.
+        unit: language pair and segment.
+        system: that was judged; of a pair, the first.
+        other: of a pair, the second.
+        score: rating, or minus the points of marks; of a pair, 1 for the first, 0 a tie, -1 the second.
+        about: what was judged: the unit and its systems in the order of their names.
+        marks: with both ends inclusive; None where nothing can be marked.
+        seconds: of work on the item.
+        at: when it was begun.
+        ended: when it was last changed.
+    """
+
+    person: int
+    kind: Kind
+    unit: tuple[str, str]
+    system: str
+    score: float
+    seconds: float
+    at: float
+    ended: float
+    about: tuple[str, ...]
+    other: str = ""
+    marks: tuple[Mark, ...] | None = None
+
+
+@dataclass
+class Watched:
+    """All finished answers of a campaign.
+
+    Args:
+        newest: number of the newest event that is in here.
+        answers: assignment and item to what was said there.
+        dropped: language pair and id of the segments that the agreement gate dropped.
+        lock: who reads on, reads alone.
+    """
+
+    newest: int = 0
+    answers: dict[tuple[int, int], tuple[Seen, ...]] = field(default_factory=dict)
+    dropped: frozenset[tuple[str, str]] = frozenset()
+    lock: Lock = field(default_factory=Lock)
+
+    @property
+    def seen(self) -> list[Seen]:
+        """Everything that was said and counts."""
+        return [one for said in self.answers.values() for one in said if one.unit not in self.dropped]
+
+
+_KEPT: WeakKeyDictionary[Database, dict[int, Watched]] = WeakKeyDictionary()
+
+
+def watched(campaign: Campaign) -> Watched:
+    """The answers of a campaign, as new as its store."""
+    kept = _KEPT.setdefault(campaign.database, {}).setdefault(campaign.id, Watched())
+    with kept.lock, campaign.database.reading() as connection:
+        _read_on(campaign, connection, kept)
+        kept.dropped = dropped_segments(connection, campaign)
+    return kept
+
+
+def _read_on(campaign: Campaign, connection: Connection, kept: Watched) -> None:
+    newest = int(connection.execute(select(func.max(event.c.id))).scalar() or 0)
+    if newest == kept.newest:
+        return
+    rows = _rows(campaign)
+    if kept.newest:
+        changed = select(event.c.assignment_id).where(event.c.id > kept.newest - _OVERLAP).distinct()
+        numbers = connection.execute(changed.limit(_MOST_CHANGED + 1)).scalars().all()
+        if len(numbers) <= _MOST_CHANGED:
+            rows = rows.where(answer.c.assignment_id.in_(numbers))
+    for row in connection.execute(rows):
+        key = (row.assignment_id, row.item_id)
+        if row.is_complete:
+            kept.answers[key] = tuple(_read(campaign, row))
+        else:
+            kept.answers.pop(key, None)
+    kept.newest = newest
+
+
+def _rows(campaign: Campaign) -> Select[Any]:
+    return (
+        select(
+            answer.c.assignment_id,
+            answer.c.item_id,
+            answer.c.state,
+            answer.c.is_complete,
+            answer.c.active,
+            answer.c.first_at,
+            answer.c.last_at,
+            assignment.c.person_id,
+            assignment.c.seed,
+            task.c.kind,
+            task.c.lp,
+            task.c.systems,
+            item.c.segment,
+        )
+        .select_from(answer)
+        .join(assignment, answer.c.assignment_id == assignment.c.id)
+        .join(task, assignment.c.task_id == task.c.id)
+        .join(item, answer.c.item_id == item.c.id)
+        .where(task.c.campaign_id == campaign.id, task.c.kind.in_(tuple(PASSES)))
+    )
+
+
+def _read(campaign: Campaign, row: Row[Any]) -> Iterator[Seen]:
+    state, systems = read_state(row.state), json.loads(row.systems)
+    order = shown_order(row.seed, row.item_id, len(systems))
+    shown = [systems[index] for index in order]
+    unit = (row.lp, row.segment)
+    whose = {
+        "person": row.person_id,
+        "kind": row.kind,
+        "unit": unit,
+        "seconds": row.active,
+        "at": row.first_at,
+        "ended": row.last_at,
+    }
+    protocol = campaign.protocol
+    if protocol.shows == "pair":
+        one, other = shown
+        about = (*unit, *sorted(shown))
+        if (score := _verdict(state, protocol.criteria)) is not None:
+            yield Seen(**whose, about=about, system=one, other=other, score=score)
+    elif protocol.shows != "candidates":
+        for place, system in enumerate(shown):
+            if (score := score_of(state, place, protocol)) is not None:
+                marks = _marks(state.translations[place]) if protocol.severities else None
+                yield Seen(**whose, about=(*unit, system), system=system, score=score, marks=marks)
+
+
+def _verdict(state: State, criteria: Sequence[str]) -> float | None:
+    """Of the pair as a whole where that is asked for, else on the first criterion."""
+    chosen = "overall" if "overall" in criteria else criteria[0]
+    verdict = state.verdicts.get(chosen)
+    return None if verdict is None else VERDICTS[verdict]
+
+
+def _marks(said: TranslationState) -> tuple[Mark, ...]:
+    errors = [span for span in said.spans if span.severity != "neutral" and span.side == "translation"]
+    found = [Mark(span.start, span.end - 1, span.severity) for span in errors]
+    return tuple(found + ([Mark(None, None, said.missing.severity)] if said.missing else []))
+
+
+# What is costly to compute and may be a little old: it rests ten times as long as it took.
+
+
+T = TypeVar("T")
+
+_REST: Final = 10.0  # what took a second is made every ten seconds at most
+
+
+@dataclass
+class _Made(Generic[T]):
+    """What was made last of a campaign, when, and how much work that took; times in seconds.
+
+    The first one reads the store and imports libraries, which the next ones do not: it took nothing.
+    """
+
+    lock: Lock = field(default_factory=Lock)
+    value: T | None = None
+    at: float = 0.0
+    took: float = 0.0
+
+
+class Resting(Generic[T]):
+    """Makes something of a campaign anew when it is older than ten times what it took.
+
+    So nothing that organisers look at slows down those who work; who asks meanwhile gets the last one.
+
+    Args:
+        make: from a campaign, and the seconds since 1970.
+        timer: seconds of work so far; those of this thread alone do not count the waiting for others.
+    """
+
+    def __init__(self, make: Callable[[Campaign, float], T], timer: Callable[[], float]) -> None:
+        self._make = make
+        self._timer = timer
+        self._kept: WeakKeyDictionary[Database, dict[int, _Made[T]]] = WeakKeyDictionary()
+
+    def of(self, campaign: Campaign, now: float) -> T:
+        """The last one, or a new one; one thread at a time makes it."""
+        made = self._kept.setdefault(campaign.database, {}).setdefault(campaign.id, _Made())
+        with made.lock:
+            if made.value is None or not made.at <= now <= made.at + _REST * made.took:
+                start, is_first = self._timer(), made.value is None
+                made.value = self._make(campaign, now)
+                made.at, made.took = now, 0.0 if is_first else self._timer() - start
+            return made.value
+
 
 _MOST_PAIRS: Final = 200  # of systems that are listed
 _DRAWS: Final = Draws(resamples=200)
@@ -59,7 +567,7 @@ def _dashboard(campaign: Campaign, now: float) -> dict[str, Any]:
         "systems": _systems(standing),
         "progress": _progress(progress),
         "agreement": [_result(name, result) for name, result in _agreement(twice)],
-        "people": _people(seen, twice, progress),
+        "people": _dashboard_people(seen, twice, progress),
     }
 
 
@@ -170,7 +678,7 @@ def _listed(ends: Interval | None) -> list[float] | None:
 # People...
 
 
-def _people(
+def _dashboard_people(
     seen: Sequence[Seen], twice: Sequence[tuple[Seen, Seen]], progress: Progress
 ) -> list[dict[str, Any]]:
     own: dict[int, list[Seen]] = {}

@@ -10,19 +10,182 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections import deque, namedtuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from threading import Lock
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import (
+    URL,
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    Engine,
+    Float,
+    ForeignKey,
+    Index,
+    Insert,
+    Integer,
+    MetaData,
+    Select,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    Update,
+    create_engine,
+    insert,
+    make_url,
+    select,
+    text,
+)
+from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.sql.compiler import SQLCompiler
 
-from adjudge.campaigns.together import Together
-from adjudge.campaigns.turns import Turns
 from adjudge.errors import StoreError, UsageError
 
-__all__ = ["Database"]
+if TYPE_CHECKING:
+    from adjudge.campaigns.campaign import Campaign
+
+__all__ = [
+    "METADATA",
+    "AuditLine",
+    "Database",
+    "Statement",
+    "Turns",
+    "answer",
+    "assignment",
+    "audit",
+    "campaign",
+    "event",
+    "item",
+    "person",
+    "read_audit",
+    "session",
+    "task",
+    "verdict",
+    "write_audit",
+]
+
+
+# Work of many threads in one transaction: what comes while the disk is waited for is then written at once.
+
+
+_MOST: Final = 32  # of one transaction: the first of them waits for the last
+_Found = TypeVar("_Found")
+
+
+class _Job:
+    """Some work, until it is on the disk or has failed."""
+
+    def __init__(self, work: Callable[[Connection], object]) -> None:
+        self._work = work
+        self._found: object = None
+        self.error: BaseException | None = None
+        self.is_done = False
+        self.turn = Lock()
+        self.turn.acquire()  # until it is done, or leads
+
+    def run(self, connection: Connection) -> None:
+        """Do the work; where it fails, nothing of it stays, and others' does."""
+        driver: Any = connection.connection.driver_connection
+        driver.execute("SAVEPOINT job")
+        try:
+            self._found = self._work(connection)
+        except Exception as error:  # noqa: BLE001 (raised again in its own thread)
+            self.error = error
+            driver.execute("ROLLBACK TO job")
+        driver.execute("RELEASE job")
+
+    def result(self) -> Any:  # noqa: ANN401 (what the work gave)
+        if self.error is not None:
+            raise self.error
+        return self._found
+
+
+class Together:
+    """Transactions that threads share: one of them leads, and does the work of all who wait.
+
+    Args:
+        writing: makes a transaction of SQLite's.
+    """
+
+    def __init__(self, writing: Callable[[], AbstractContextManager[Connection]]) -> None:
+        self._writing = writing
+        self._guard = Lock()
+        self._waiting: deque[_Job] = deque()
+        self._is_led = False
+
+    def do(self, work: Callable[[Connection], _Found]) -> _Found:
+        """Have work done; committed when this returns. What it raises is raised here."""
+        mine = _Job(work)
+        with self._guard:
+            self._waiting.append(mine)
+            leads, self._is_led = not self._is_led, True
+        if not leads:
+            mine.turn.acquire()
+        if not mine.is_done:
+            self._lead()
+        found: _Found = mine.result()
+        return found
+
+    def _lead(self) -> None:
+        with self._guard:
+            jobs = [self._waiting.popleft() for _ in range(min(_MOST, len(self._waiting)))]
+        try:
+            with self._writing() as connection:
+                for job in jobs:
+                    job.run(connection)
+        except BaseException as error:  # noqa: BLE001 (raised again in each of their threads)
+            for job in jobs:
+                job.error = job.error or error
+        with self._guard:
+            self._is_led = bool(self._waiting)
+            following = [self._waiting[0]] if self._waiting else []
+        for job in jobs:
+            job.is_done = True
+        for job in (*jobs, *following):
+            job.turn.release()
+
+
+# A lock whose waiters go in the order in which they came: a long import lets everyone through.
+
+
+class Turns:
+    """One at a time, first come, first served; a plain lock often goes back to the thread that left it."""
+
+    def __init__(self) -> None:
+        self._guard = Lock()
+        self._waiting: deque[Lock] = deque()
+        self._is_taken = False
+
+    def __enter__(self) -> None:
+        """Wait for one's turn."""
+        with self._guard:
+            if not self._is_taken:
+                self._is_taken = True
+                return
+            mine = Lock()
+            mine.acquire()
+            self._waiting.append(mine)
+        mine.acquire()  # until the one before leaves
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Let the next one in."""
+        with self._guard:
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._is_taken = False
+
 
 _BUSY: Final = 30.0  # seconds that a writer of another process is waited for
 _LOOK: Final = 0.003  # seconds between two looks whether it has ended
@@ -30,8 +193,6 @@ _POOL: Final = {"pool_size": 20, "max_overflow": 0, "pool_use_lifo": True}
 """Connections of a process: all are kept, since a server takes longer to make one than to save by it; the one
 used last comes first, since it knows the statements. Four processes fit into what PostgreSQL allows."""
 _MIGRATION_LOCK: Final = 7_236_014  # any number, the same for all processes that migrate
-
-_Found = TypeVar("_Found")
 
 
 class Database:
@@ -167,8 +328,8 @@ def _engine(url: str | URL) -> Engine:
     if address.drivername != "sqlite" or not address.database:
         raise UsageError("a store's address is sqlite:///PATH or postgresql://USER@HOST/DATABASE")
     engine = create_engine(address, connect_args={"timeout": _BUSY, "check_same_thread": False}, **_POOL)
-    event.listen(engine, "connect", _prepare)
-    event.listen(engine, "begin", _begin)
+    sqlalchemy_event.listen(engine, "connect", _prepare)
+    sqlalchemy_event.listen(engine, "begin", _begin)
     return engine
 
 
@@ -201,3 +362,292 @@ def _begin_to_write(driver: sqlite3.Connection) -> None:
             time.sleep(_LOOK)
         else:
             return
+
+
+# Tables of a campaign's store; `migrations/` carries older stores to them.
+
+
+METADATA: Final = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+_Id = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up in INTEGER keys alone
+
+
+def _key() -> Column[int]:
+    return Column("id", _Id, primary_key=True)
+
+
+def _of(table: str, *, nullable: bool = False) -> Column[int]:
+    return Column(f"{table}_id", ForeignKey(f"{table}.id"), nullable=nullable)
+
+
+campaign: Final = Table(
+    "campaign",
+    METADATA,
+    _key(),
+    Column("name", String(200), nullable=False, unique=True),
+    Column("protocol", String(40), nullable=False),
+    Column("settings", Text, nullable=False),  # JSON of campaigns.settings.Settings
+    Column("created_at", Float, nullable=False),
+)
+
+person: Final = Table(
+    "person",
+    METADATA,
+    _key(),
+    _of("campaign"),
+    Column("name", String(200), nullable=False),
+    Column("role", String(20), nullable=False),  # annotator, adjudicator, organiser
+    Column("batch", Integer),  # static assignment: the batch that is this person's
+    Column("link_hash", String(64), unique=True),  # SHA-256 of the link's secret
+    Column("password_hash", Text),  # argon2, organisers alone
+    Column("revoked_at", Float),
+    Column("tutorial_at", Float),  # when the tutorial was passed
+    Column("created_at", Float, nullable=False),
+    UniqueConstraint("campaign_id", "name"),
+)
+
+session: Final = Table(
+    "session",
+    METADATA,
+    Column("hash", String(64), primary_key=True),  # SHA-256 of the cookie
+    _of("person"),
+    Column("created_at", Float, nullable=False),
+    Column("seen_at", Float, nullable=False),
+)
+
+task: Final = Table(
+    "task",
+    METADATA,
+    _key(),
+    _of("campaign"),
+    Column("number", Integer, nullable=False),
+    Column("kind", String(20), nullable=False),  # data.submissions.Kind
+    Column("lp", String(80), nullable=False),
+    Column("document", Text, nullable=False),
+    Column("systems", Text, nullable=False),  # JSON list: one, a pair, or several
+    Column("batch", Integer),
+    Column("copy_of", ForeignKey("task.id")),  # the original of a check, of a second pass, of an adjudication
+    Column("redundancy", Integer, nullable=False),  # how many people it needs
+    Column("only_for", ForeignKey("person.id")),  # where just one person may have it
+    Column("priority", Float, nullable=False),  # higher first
+    Column("is_closed", Boolean, nullable=False),
+    UniqueConstraint("campaign_id", "number"),
+    Index("ix_task_open", "campaign_id", "kind", "is_closed", text("priority DESC"), "number"),
+    Index(None, "campaign_id", "batch", "is_closed", "number"),
+    Index(None, "copy_of"),
+    Index(None, "only_for"),
+)
+
+item: Final = Table(
+    "item",
+    METADATA,
+    _key(),
+    _of("task"),
+    Column("place", Integer, nullable=False),  # within its task, from 0
+    Column("segment", Text, nullable=False),
+    Column("media", String(10), nullable=False),  # text, image, audio, video
+    Column(
+        "source", Text, nullable=False
+    ),  # text, or the address of the media file below the campaign's folder
+    Column(
+        "translations", Text, nullable=False
+    ),  # JSON list of campaigns.tasks.Shown, in the order of systems
+    Column("check", Text),  # JSON: what a tutorial or a check expects
+    UniqueConstraint("task_id", "place"),
+)
+
+assignment: Final = Table(
+    "assignment",
+    METADATA,
+    _key(),
+    _of("task"),
+    _of("person"),
+    Column("state", String(10), nullable=False),  # leased, done, expired
+    Column("place", Integer, nullable=False),  # the person's how manieth, from 0
+    Column("seed", Integer, nullable=False),  # of the order in which sides are shown
+    Column("leased_until", Float, nullable=False),
+    Column("started_at", Float, nullable=False),
+    Column("done_at", Float),
+    UniqueConstraint("task_id", "person_id"),
+    Index(None, "person_id", "state"),
+    Index(None, "task_id", "state"),
+    Index(None, "state", "leased_until"),
+    Index(None, "state", "done_at"),
+)
+
+answer: Final = Table(
+    "answer",
+    METADATA,
+    Column("assignment_id", ForeignKey("assignment.id"), primary_key=True),
+    Column("item_id", ForeignKey("item.id"), primary_key=True),
+    Column("revision", Integer, nullable=False),
+    Column("state", Text, nullable=False),  # JSON of campaigns.state.State
+    Column("is_complete", Boolean, nullable=False),
+    Column("active", Float, nullable=False),  # seconds
+    Column("idle", Float, nullable=False),
+    Column("first_at", Float, nullable=False),
+    Column("last_at", Float, nullable=False),
+)
+
+event: Final = Table(
+    "event",
+    METADATA,
+    _key(),
+    _of("assignment"),
+    _of("item"),
+    _of("person"),
+    Column("client_id", String(64), nullable=False),  # made in the browser; the same one counts once
+    Column("page", String(64), nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("kind", String(20), nullable=False),
+    Column("state", Text, nullable=False),
+    Column("client_at", Float, nullable=False),
+    Column("at", Float, nullable=False),
+    UniqueConstraint("person_id", "client_id"),
+    UniqueConstraint("assignment_id", "item_id", "revision"),
+)
+
+verdict: Final = Table(
+    "verdict",  # what the agreement gate decided of a segment
+    METADATA,
+    _key(),
+    _of("campaign"),
+    Column("lp", String(80), nullable=False),
+    Column("segment", Text, nullable=False),
+    Column("pass", Integer, nullable=False),  # 1 or 2
+    Column("decision", String(10), nullable=False),  # kept, again, dropped
+    Column("agreement", Float),
+    Column("at", Float, nullable=False),
+    UniqueConstraint("campaign_id", "lp", "segment", "pass"),
+)
+
+audit: Final = Table(
+    "audit",
+    METADATA,
+    _key(),
+    _of("campaign"),
+    Column("at", Float, nullable=False),
+    Column("actor", String(200), nullable=False),
+    Column("action", String(40), nullable=False),
+    Column("detail", Text, nullable=False),
+)
+
+
+# Statements of the busiest requests, made into SQL once and handed to the driver.
+
+
+AnyStatement = Select[Any] | Insert | Update
+
+
+class _Made(NamedTuple):
+    """A statement for one kind of store."""
+
+    sql: str
+    values: Mapping[str, Any]
+    names: Sequence[str] | None
+
+    def filled(self, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 (values by name or in order, for the driver)
+        """Values of all that the statement leaves open."""
+        values = {**self.values, **given}
+        return values if self.names is None else [values[name] for name in self.names]
+
+
+class Statement:
+    """A statement; its rows have the names of its columns, and what the driver gives: truths may be 0 and 1.
+
+    Args:
+        statement: with a `bindparam` for each value that is given when it is run; none that expands.
+    """
+
+    def __init__(self, statement: AnyStatement) -> None:
+        self._statement: Final = statement
+        self._made: Final[dict[str, _Made]] = {}
+        found = statement.selected_columns if isinstance(statement, Select) else statement.exported_columns
+        names = [str(column.key) for column in found]
+        # No type checker and no lint rule knows the names of a statement's columns.
+        row: Callable[..., Any] = namedtuple("_Row", names, rename=True)  # type: ignore[misc] # noqa: PYI024
+        self._row: Final = row
+
+    def rows(self, connection: Connection, **given: object) -> list[Any]:
+        """Run it, and read all rows."""
+        cursor = connection.connection.cursor()
+        try:
+            made = self._for(connection)
+            cursor.execute(made.sql, made.filled(given))
+            return [self._row(*row) for row in cursor.fetchall()]
+        finally:
+            cursor.close()
+
+    def first(self, connection: Connection, **given: object) -> Any:  # noqa: ANN401 (a row of what was selected)
+        """Run it, and read the first row; None where there is none."""
+        return next(iter(self.rows(connection, **given)), None)
+
+    def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Run it for each of several rows of values."""
+        cursor = connection.connection.cursor()
+        try:
+            made = self._for(connection)
+            cursor.executemany(made.sql, [made.filled(row) for row in rows])
+        finally:
+            cursor.close()
+
+    def _for(self, connection: Connection) -> _Made:
+        dialect = connection.dialect
+        if dialect.name not in self._made:
+            made = self._statement.compile(dialect=dialect)
+            assert isinstance(made, SQLCompiler)  # noqa: S101 (no other statement is taken)
+            self._made[dialect.name] = _Made(str(made), made.params, made.positiontup)
+        return self._made[dialect.name]
+
+
+# Who did what to a campaign: a list that only grows.
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditLine:
+    """One thing that was done.
+
+    Args:
+        at: seconds since 1970.
+        actor: name of a person, or `command` where it was the command line.
+        action: one word or two.
+        detail: what to, or how much.
+    """
+
+    at: float
+    actor: str
+    action: str
+    detail: str
+
+
+def read_audit(campaign: Campaign) -> tuple[AuditLine, ...]:
+    """Everything that was done to a campaign, the first thing first."""
+    columns = (audit.c.at, audit.c.actor, audit.c.action, audit.c.detail)
+    query = select(*columns).where(audit.c.campaign_id == campaign.id).order_by(audit.c.id)
+    with campaign.database.reading() as connection:
+        rows = connection.execute(query)
+        return tuple(AuditLine(at=at, actor=who, action=what, detail=more) for at, who, what, more in rows)
+
+
+def write_audit(
+    connection: Connection, campaign: int, now: float, *, actor: str, action: str, detail: str = ""
+) -> None:
+    """Add a line.
+
+    Args:
+        connection: within the transaction of the action itself, so that neither is without the other.
+        campaign: id.
+        now: seconds since 1970.
+        actor: name of a person, or `command` where it was the command line.
+        action: one word or two.
+        detail: never a secret.
+    """
+    row = {"campaign_id": campaign, "at": now, "actor": actor, "action": action, "detail": detail}
+    connection.execute(insert(audit).values(**row))

@@ -13,22 +13,42 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from sqlalchemy import Connection, select, tuple_
 
-from adjudge.campaigns.feedback import feedback
-from adjudge.campaigns.items import ITEM_COLUMNS, TURNED, AnyRow, ItemShown, read_item
-from adjudge.campaigns.schema import answer, assignment, item, person, task
-from adjudge.campaigns.schema import verdict as decisions
-from adjudge.campaigns.shown import SpanShown
-from adjudge.campaigns.state import OMISSION, MarkedSpan, Missing, State, read_state
-from adjudge.campaigns.typology import canonical_category
-from adjudge.core.annotation import Annotation, ErrorSpan, Preference
+from adjudge.campaigns.database import answer, assignment, item, person, task
+from adjudge.campaigns.database import verdict as decisions
+from adjudge.campaigns.items import (
+    ITEM_COLUMNS,
+    OMISSION,
+    TURNED,
+    AnyRow,
+    ItemShown,
+    MarkedSpan,
+    Missing,
+    SpanShown,
+    State,
+    feedback,
+    read_item,
+    read_state,
+)
+from adjudge.campaigns.settings import CampaignProtocol, canonical_category
+from adjudge.core.record import Annotation, ErrorSpan, Preference
 from adjudge.core.typology import find_severity
-from adjudge.data.records import span_to_json
-from adjudge.data.submissions import CampaignFile, Submission
+from adjudge.errors import UsageError
+from adjudge.formats.campaign_export import CampaignFile, Submission
+from adjudge.store.json_lines import span_to_json
 
 if TYPE_CHECKING:
     from adjudge.campaigns.campaign import Campaign
 
-__all__ = ["NON_TRANSLATION", "campaign_header", "dropped_segments", "export_campaign", "stream_submissions"]
+__all__ = [
+    "NON_TRANSLATION",
+    "campaign_header",
+    "check_form",
+    "check_judged",
+    "dropped_segments",
+    "export_campaign",
+    "fitting_forms",
+    "stream_submissions",
+]
 
 NON_TRANSLATION: Final = "non-translation"
 """Category of the mark over a whole translation that is none of its source."""
@@ -262,3 +282,58 @@ def _more(kind: str, shown: ItemShown, state: State) -> dict[str, Any]:
     if shown.check is not None and kind in {"check", "tutorial"}:
         found["is_passed"] = not feedback(state, shown.check)
     return found
+
+
+# Which formats hold what people say under a protocol; others would lose it, or say something else.
+
+
+_ALWAYS: Final = ("campaign", "jsonl", "spreadsheet")
+_MARKS: Final = frozenset({"mqm-tsv", "mtme-ratings"})
+_HUNDRED: Final = frozenset({"appraise", "pearmut"})
+_NEVER_EMPTY: Final = (*_MARKS, "mtme-scores")  # a line a translation, of one language pair
+_BEST: Final = 100
+_FORMS: Final = (*_ALWAYS, "records", "appraise", "pearmut", *sorted(_MARKS), "mtme-scores")
+
+
+def fitting_forms(protocol: CampaignProtocol) -> tuple[str, ...]:
+    """Names of the formats that a campaign of a protocol can be exported to."""
+    return tuple(form for form in _FORMS if not _misfit(protocol, form))
+
+
+def check_form(protocol: CampaignProtocol, form: str) -> None:
+    """Refuse to export a campaign to a format that does not hold it.
+
+    Raises:
+        UsageError: it does not; says why, and names those that do.
+    """
+    if why := _misfit(protocol, form):
+        fitting = ", ".join(fitting_forms(protocol))
+        raise UsageError(f"{form} {why}; a campaign of {protocol.name} is exported as {fitting}")
+
+
+def check_judged(file: CampaignFile, form: str) -> None:
+    """Refuse to export a campaign that nobody judged in to a format that cannot say so.
+
+    Raises:
+        UsageError: nobody did, and the format has a line for every translation that was judged.
+    """
+    if not file.submissions and form in _NEVER_EMPTY:
+        raise UsageError(f"nobody has judged anything in {file.name} yet, and {form} cannot be empty")
+
+
+def _misfit(protocol: CampaignProtocol, form: str) -> str:
+    """Why a format does not hold what is said; empty where it does."""
+    scale, why = protocol.scale, ""
+    if form in _ALWAYS or (form == "records" and protocol.record):
+        return why
+    if not protocol.record:
+        why = "holds judgements, and people write references here"
+    elif protocol.criteria:
+        why = "holds no comparisons"
+    elif form in _MARKS and not protocol.severities:
+        why = "holds marked errors, and would call all that was rated free of them"
+    elif form in _HUNDRED and scale is not None and scale.high != _BEST:
+        why = f"rates from 0 to {_BEST}, and people rate from 0 to {scale.high:g} here"
+    elif form == "mtme-scores" and scale is None:
+        why = "holds ratings, and people mark errors alone; `adjudge score` turns marks into numbers"
+    return why

@@ -15,23 +15,30 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Connection, insert, select
 
-from adjudge.campaigns.audit import write_audit
+from adjudge.campaigns.assigning import close_if_full
+from adjudge.campaigns.database import answer, assignment, event, item, task, write_audit
 from adjudge.campaigns.exporting import NON_TRANSLATION
-from adjudge.campaigns.faults import faults, lacks
-from adjudge.campaigns.items import ITEM_COLUMNS, TURNED, ItemShown, read_item
-from adjudge.campaigns.leases import close_if_full
+from adjudge.campaigns.items import (
+    ITEM_COLUMNS,
+    TURNED,
+    ItemShown,
+    MarkedSpan,
+    Missing,
+    State,
+    TranslationState,
+    faults,
+    lacks,
+    read_item,
+)
 from adjudge.campaigns.people import people
-from adjudge.campaigns.schema import answer, assignment, event, item, task
-from adjudge.campaigns.state import MarkedSpan, Missing, State, TranslationState
-from adjudge.core.annotation import Annotation, ErrorSpan
-from adjudge.data.submissions import FIRST, Submission
+from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.errors import UsageError
+from adjudge.formats.campaign_export import FIRST, Submission
 
 if TYPE_CHECKING:
     from adjudge.campaigns.campaign import Campaign
 
 __all__ = ["import_submissions"]
-
 
 _SPOKEN: Final = {
     "check": "answers to attention checks, which belong to the campaign that made them",

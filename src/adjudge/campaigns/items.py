@@ -2,23 +2,250 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NotRequired, TypedDict, get_args
 
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy import Row, and_, bindparam, select
 
-from adjudge.campaigns.schema import answer, item
-from adjudge.campaigns.shown import Expected, Shown
-from adjudge.campaigns.state import Asked, shown_order
-from adjudge.campaigns.statements import Statement
-from adjudge.core.annotation import Verdict
+from adjudge.campaigns.database import Statement, answer, item
+from adjudge.campaigns.settings import CampaignProtocol, canonical_category
+from adjudge.core.record import Side, Verdict
+from adjudge.core.typology import CATEGORIES, Severity, find_weights
+from adjudge.errors import DataError
 
 if TYPE_CHECKING:
     from adjudge.campaigns.campaign import Campaign
 
-__all__ = ["ITEMS_AND_ANSWERS", "ITEM_COLUMNS", "TURNED", "AnyRow", "ItemShown", "read_item"]
+__all__ = [
+    "ITEMS_AND_ANSWERS",
+    "ITEM_COLUMNS",
+    "MEDIA",
+    "OMISSION",
+    "TURNED",
+    "AnyRow",
+    "Asked",
+    "Expected",
+    "ItemShown",
+    "MarkedSpan",
+    "Media",
+    "Missing",
+    "Shown",
+    "SpanShown",
+    "State",
+    "TranslationState",
+    "faults",
+    "feedback",
+    "first_state",
+    "lacks",
+    "read_item",
+    "read_state",
+    "score_of",
+    "shown_order",
+    "text_hash",
+]
+
+
+# Shapes of what an annotator is shown, as the store keeps them in JSON.
+
+
+Media = Literal["text", "image", "audio", "video"]
+MEDIA: Final[tuple[Media, ...]] = get_args(Media)
+
+
+class SpanShown(TypedDict):
+    """A span that was marked beforehand; half-open offsets in code points of the text shown.
+
+    The mark that something is missing has no place: None and None.
+    """
+
+    side: str
+    start: int | None
+    end: int | None
+    text: str
+    severity: str
+    category: str | None
+    note: str
+
+
+class Shown(TypedDict):
+    """One translation of an item.
+
+    `given`: spans marked beforehand; None where none were asked for. `original`: in a check, the text before
+    it was damaged; None where it was not. `withheld`: in a control, the spans that would have been given.
+    """
+
+    system: str
+    text: str
+    given: list[SpanShown] | None
+    original: str | None
+    withheld: NotRequired[list[SpanShown] | None]
+
+
+class Expected(TypedDict, total=False):
+    """What a check or a tutorial expects of an item; nothing of what it does not say.
+
+    `what`: `damaged`, `missing`, `score` or `tutorial`. `translation`: index among systems; in a check the
+    damaged one. `spans`: to be marked, each with start, end and severity (None: any), in a tutorial with its
+    text. `missing`: whether something missing is to be marked. `rating`: lowest and highest. `verdicts`:
+    criterion to A, B or E, A the first system. `chosen`: index of the draft to choose. `says`: told to the
+    person beforehand. `lp`: languages of the texts, where they are not those of the task.
+    """
+
+    what: str
+    translation: int
+    spans: list[dict[str, Any]]
+    missing: bool
+    rating: list[float]
+    verdicts: dict[str, Verdict]
+    chosen: int
+    says: str
+    lp: str
+
+
+# State of an item: everything a person has marked, rated, chosen and written of it, in the order shown.
+
+
+OMISSION: Final = "accuracy/omission"
+"""What [missing] means where the protocol asks for no category."""
+_MOST_NOTE: Final = 2_000
+
+
+def _encodable(text: str) -> str:
+    text.encode()
+    return text
+
+
+_Text = Annotated[str, AfterValidator(_encodable)]
+"""Half of a surrogate pair, which JSON can hold, is no text: UnicodeEncodeError is a ValueError."""
+_Name = Annotated[_Text, Field(min_length=1, max_length=64)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class MarkedSpan(_Part):
+    """A mark; `given` is the index of the span marked beforehand that it was at first."""
+
+    id: _Name
+    start: int
+    end: int
+    text: _Text
+    severity: Severity
+    side: Side = "translation"
+    category: _Text | None = None
+    note: _Text = Field(default="", max_length=_MOST_NOTE)
+    given: int | None = None
+
+
+class Missing(_Part):
+    """The mark that something is missing; it has no place."""
+
+    severity: Severity
+    category: _Text | None = None
+
+
+class TranslationState(_Part):
+    """What was said of one translation; `removed` are indices of spans marked beforehand and deleted."""
+
+    rating: float | None = None
+    spans: list[MarkedSpan] = Field(default_factory=list)
+    missing: Missing | None = None
+    removed: list[int] = Field(default_factory=list)
+
+
+class State(_Part):
+    """A full snapshot of an item; A is the first translation shown."""
+
+    translations: list[TranslationState]
+    verdicts: dict[_Text, Verdict] = Field(default_factory=dict)
+    chosen: int | None = None
+    edited: _Text | None = None
+    comment: _Text = ""
+    is_non_translation: list[bool] = Field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What an item shows and asks for.
+
+    Args:
+        protocol: of the campaign, with the severities and the steps that it has there.
+        source: text shown, or the address of its media file.
+        texts: translations in the order shown.
+        given: of each translation, the spans marked beforehand.
+        categories: that a mark may have.
+    """
+
+    protocol: CampaignProtocol
+    source: str
+    texts: Sequence[str]
+    given: Sequence[Sequence[Mapping[str, Any]]] = ()
+    categories: Collection[str] = field(default_factory=lambda: CATEGORIES)
+
+    @property
+    def hashes(self) -> list[str]:
+        """Of every text shown, the source first."""
+        return [text_hash(text) for text in (self.source, *self.texts)]
+
+    def given_of(self, index: int) -> Sequence[Mapping[str, Any]]:
+        """Spans of one translation that were marked beforehand."""
+        return self.given[index] if index < len(self.given) else ()
+
+
+def text_hash(text: str) -> str:
+    """First 16 hexadecimal digits of the SHA-256 of the text in UTF-8."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def shown_order(seed: int, item: int, count: int) -> tuple[int, ...]:
+    """Indices of the translations in the order shown: the same for the same seed and item, for ever."""
+
+    def key(index: int) -> bytes:
+        return hashlib.sha256(f"{seed}/{item}/{index}".encode()).digest()
+
+    return tuple(sorted(range(count), key=key))
+
+
+def first_state(asked: Asked) -> State:
+    """Nothing said yet: the spans marked beforehand stand, and nothing is rated."""
+    return State(translations=[_given_part(asked.given_of(index)) for index in range(len(asked.texts))])
+
+
+def _given_part(given: Sequence[Mapping[str, Any]]) -> TranslationState:
+    """Marks that were there beforehand; the one without a place says that something is missing."""
+    spans = [_given_span(index, span) for index, span in enumerate(given) if span["start"] is not None]
+    nowhere = [span for span in given if span["start"] is None]
+    missing = Missing(severity=nowhere[0]["severity"], category=nowhere[0]["category"]) if nowhere else None
+    return TranslationState(spans=spans, missing=missing)
+
+
+def _given_span(index: int, fields: Mapping[str, Any]) -> MarkedSpan:
+    kept = {name: fields[name] for name in ("start", "end", "text", "severity")}
+    side, category = fields.get("side", "translation"), fields.get("category")
+    note = (fields.get("note") or "")[:_MOST_NOTE]
+    return MarkedSpan(id=f"g{index}", given=index, side=side, category=category, note=note, **kept)
+
+
+def read_state(fields: object) -> State:
+    """Read a state as the page or the store has it: JSON text, or what it parsed to.
+
+    Raises:
+        DataError: it is none; says which part, and why.
+    """
+    try:
+        if isinstance(fields, str | bytes):
+            return State.model_validate_json(fields)
+        return State.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the whole"
+        raise DataError(f"this is no state of an item: {place}: {first['msg']}") from None
+
 
 AnyRow = Row[*tuple[Any, ...]]
 ITEM_COLUMNS: Final = (
@@ -106,3 +333,264 @@ def _in_order(check: Expected, order: tuple[int, ...]) -> Expected:
     if "verdicts" in check and order == (1, 0):
         check["verdicts"] = {name: TURNED[verdict] for name, verdict in check["verdicts"].items()}
     return check
+
+
+# What a state of an item cannot be, which is refused; and what it lacks, so that half-done work is kept.
+
+
+_MOST_SPANS: Final = 200
+_MOST_COMMENT: Final = 20_000  # bytes in UTF-8, as is the next
+_MOST_EDITED: Final = 100_000
+
+
+def faults(state: State, asked: Asked) -> list[str]:
+    """Why the state cannot be one of these texts under this protocol; empty where it can."""
+    if len(state.translations) != len(asked.texts):
+        shown = len(asked.texts)
+        return [f"the state has {len(state.translations)} translations, and {shown} are shown"]
+    found = [why for i, part in enumerate(state.translations) for why in _Checked(asked, i, part).faults()]
+    return [*found, *_choice_faults(state, asked), *_size_faults(state)]
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """One translation's part of a state beside what was shown."""
+
+    asked: Asked
+    index: int
+    part: TranslationState
+
+    def faults(self) -> Iterator[str]:
+        yield from self.rating_faults()
+        for span in self.part.spans:
+            yield from self.span_faults(span)
+        yield from self.missing_faults()
+        yield from self.given_faults()
+        ids = [span.id for span in self.part.spans]
+        if len(set(ids)) < len(ids):
+            yield "two marks have the same id"
+        if len(ids) > _MOST_SPANS:
+            yield f"a text may have {_MOST_SPANS} marks, this one has {len(ids)}"
+
+    def rating_faults(self) -> Iterator[str]:
+        rating, scale = self.part.rating, self.asked.protocol.scale
+        if rating is None:
+            return
+        if scale is None:
+            yield f"{self.asked.protocol.name} has no rating, got {rating:g}"
+        elif not scale.low <= rating <= scale.high:
+            yield f"a rating lies in {scale.low:g} to {scale.high:g}, got {rating:g}"
+        elif (rating - scale.low) % scale.step:
+            yield f"ratings have steps of {scale.step:g}, got {rating:g}"
+
+    def span_faults(self, span: MarkedSpan) -> Iterator[str]:
+        if not self.asked.protocol.severities:
+            yield f"{self.asked.protocol.name} marks nothing"
+            return
+        if span.side == "source" and not self.asked.protocol.marks_source:
+            yield f"{self.asked.protocol.name} marks nothing in the source"
+            return
+        text = self.asked.source if span.side == "source" else self.asked.texts[self.index]
+        if not 0 <= span.start < span.end <= len(text):
+            yield f"a mark from {span.start} to {span.end} does not lie in a text of {len(text)} characters"
+        elif span.text != text[span.start : span.end]:
+            there = text[span.start : span.end]
+            yield f"from {span.start} to {span.end} the text reads {there!r}, the mark says {span.text!r}"
+        yield from self.kind_faults(span)
+
+    def kind_faults(self, mark: MarkedSpan | Missing) -> Iterator[str]:
+        severities = self.asked.protocol.severities
+        if mark.severity not in severities:
+            yield f"severity is one of {', '.join(severities)}; got {mark.severity}"
+        if mark.category is None:
+            return
+        allowed = self.asked.categories if self.asked.protocol.has_categories else _PLAIN
+        if mark.category not in allowed and not _is_given(mark, self.asked.given_of(self.index)):
+            yield f"there is no category {mark.category!r} here"
+
+    def missing_faults(self) -> Iterator[str]:
+        if self.part.missing is None:
+            return
+        if not self.asked.protocol.marks_missing:
+            yield f"{self.asked.protocol.name} has no mark for what is missing"
+            return
+        yield from self.kind_faults(self.part.missing)
+
+    def given_faults(self) -> Iterator[str]:
+        kept = [span.given for span in self.part.spans if span.given is not None]
+        named, count = [*kept, *self.part.removed], len(self.asked.given_of(self.index))
+        if len(set(named)) < len(named):
+            yield "a mark that was there beforehand can be kept once or removed once"
+        if any(not 0 <= index < count for index in named):
+            yield f"{count} marks were there beforehand, and the state names one that was not"
+
+
+_PLAIN: Final = frozenset({OMISSION})
+
+
+def _is_given(mark: MarkedSpan | Missing, given: Sequence[Mapping[str, Any]]) -> bool:
+    """A span marked beforehand may bring a category into a protocol that asks for none."""
+    index = mark.given if isinstance(mark, MarkedSpan) else None
+    return index is not None and 0 <= index < len(given) and given[index].get("category") == mark.category
+
+
+def _choice_faults(state: State, asked: Asked) -> Iterator[str]:
+    protocol = asked.protocol
+    unknown = sorted(state.verdicts.keys() - set(protocol.criteria))
+    if unknown:
+        yield f"{protocol.name} does not ask for {', '.join(unknown)}"
+    if protocol.shows != "candidates" and (state.chosen is not None or state.edited is not None):
+        yield f"in {protocol.name} no draft is chosen or edited"
+    if state.chosen is not None and not 0 <= state.chosen < len(asked.texts):
+        yield f"{len(asked.texts)} drafts are shown, and number {state.chosen} was chosen"
+    if len(state.is_non_translation) not in {0, len(asked.texts)}:
+        yield f"{len(asked.texts)} translations are shown, {len(state.is_non_translation)} are said to be one"
+    if any(state.is_non_translation) and protocol.record != "mqm":
+        yield f"{protocol.name} does not know non-translations"
+
+
+def _size_faults(state: State) -> Iterator[str]:
+    for what, text, most in (("comment", state.comment, _MOST_COMMENT), ("text", state.edited, _MOST_EDITED)):
+        size = len((text or "").encode())
+        if size > most:
+            yield f"a {what} may have {most:,} bytes, this one has {size:,}"
+
+
+def lacks(state: State, asked: Asked, *, is_declared: bool) -> list[str]:
+    """What is still to do before the item is finished; empty where nothing is.
+
+    Args:
+        state: without faults.
+        asked: what the item asks for.
+        is_declared: whether the person said that all is marked; asked where nothing else would show it.
+    """
+    protocol = asked.protocol
+    found = [
+        f"{criterion} is not decided" for criterion in protocol.criteria if criterion not in state.verdicts
+    ]
+    for part in state.translations:
+        found += _missing_of(part, protocol)
+    if protocol.shows == "candidates":
+        found += ["no draft is chosen"] * (state.chosen is None)
+        found += ["the reference is empty"] * (not (state.edited or "").strip())
+    if protocol.record == "mqm" and not is_declared:
+        found.append("it is not said that all errors are marked")
+    return found
+
+
+def _missing_of(part: TranslationState, protocol: CampaignProtocol) -> Iterator[str]:
+    if protocol.scale is not None and part.rating is None:
+        yield "a rating is missing"
+    if protocol.has_categories:
+        yield from (f"{span.text!r} has no category" for span in part.spans if span.category is None)
+        if part.missing is not None and part.missing.category is None:
+            yield "what is missing has no category"
+
+
+# What was said of a translation as a number, as `meta.campaign` counts it once it is exported.
+
+
+def score_of(state: State, shown: int, protocol: CampaignProtocol) -> float | None:
+    """The rating of a translation, or minus the points of its marks where the protocol rates nothing.
+
+    Args:
+        state: of a finished item.
+        shown: index of the translation in the order shown.
+        protocol: of the campaign.
+
+    Returns:
+        None where it was not rated.
+    """
+    if protocol.scale is not None:
+        return state.translations[shown].rating
+    weights = find_weights("mqm-google" if protocol.record == "mqm" else "esa-spans")
+    return 0.0 - sum(weights.points(*error) for error in _errors(state, shown))
+
+
+def _errors(state: State, shown: int) -> Iterator[tuple[Severity, str | None]]:
+    part = state.translations[shown]
+    for span in part.spans:
+        yield span.severity, None if span.category is None else canonical_category(span.category)
+    if part.missing is not None:
+        yield part.missing.severity, canonical_category(part.missing.category or OMISSION)
+    if any(state.is_non_translation[shown : shown + 1]):
+        yield "major", "non-translation"
+
+
+# What tutorials and checks expect, beside what a person did: said in words, or counted as passed.
+
+
+TOLERANCE: Final = 3
+"""Characters by which the ends of a mark may miss those of a tutorial's."""
+
+
+def feedback(state: State, expected: Expected) -> list[str]:
+    """What is missing or wrong in the eyes of who made the item; empty where it was passed.
+
+    In a tutorial every expected mark must be there, within `TOLERANCE` and with its severity, and no other.
+    In a check any mark that touches the damage will do.
+
+    Args:
+        state: without faults.
+        expected: by the order shown, as `items.read_item` gives it.
+    """
+    part = state.translations[expected.get("translation", 0)]
+    found = [*_span_faults(part, expected), *_missing_faults(part, expected), *_rating_faults(part, expected)]
+    for criterion, verdict in expected.get("verdicts", {}).items():
+        if state.verdicts.get(criterion) != verdict:
+            found.append(f"{criterion}: {_SAID[verdict]}")
+    if state.chosen != expected.get("chosen", state.chosen):
+        found.append("another draft is better")
+    return found
+
+
+_SAID: Final = {"A": "the first one is better", "B": "the second one is better", "E": "both are as good"}
+
+
+def _span_faults(part: TranslationState, expected: Expected) -> Iterator[str]:
+    if "spans" not in expected:
+        return
+    marked = [span for span in part.spans if span.side == "translation"]
+    if expected.get("what") != "tutorial":
+        if not any(_touches(span, wanted) for span in marked for wanted in expected["spans"]):
+            yield "some words were exchanged, and they are not marked"
+        return
+    left = list(marked)
+    for wanted in expected["spans"]:
+        fitting = next((span for span in left if _is_near(span, wanted)), None)
+        if fitting is None:
+            yield _not_marked(wanted)
+            continue
+        left.remove(fitting)
+        if wanted.get("severity") not in {None, fitting.severity}:
+            yield f"{fitting.text!r} is {wanted['severity']}, and marked as {fitting.severity}"
+    yield from (f"{span.text!r} is marked, and is no error" for span in left)
+
+
+def _not_marked(wanted: dict[str, Any]) -> str:
+    text = wanted.get("text")
+    return f"{text!r} is not marked" if text else "an error is not marked"
+
+
+def _touches(span: MarkedSpan, wanted: dict[str, Any]) -> bool:
+    return bool(span.start < wanted["end"] and wanted["start"] < span.end)
+
+
+def _is_near(span: MarkedSpan, wanted: dict[str, Any]) -> bool:
+    start, end = abs(span.start - wanted["start"]), abs(span.end - wanted["end"])
+    return max(start, end) <= TOLERANCE and _touches(span, wanted)
+
+
+def _missing_faults(part: TranslationState, expected: Expected) -> Iterator[str]:
+    wanted = expected.get("missing")
+    if wanted and part.missing is None and not any(span.side == "source" for span in part.spans):
+        yield "something is missing, and not marked as missing"
+    elif wanted is False and part.missing is not None:
+        yield "nothing is missing, and it is marked"
+
+
+def _rating_faults(part: TranslationState, expected: Expected) -> Iterator[str]:
+    if "rating" in expected:
+        low, high = expected["rating"]
+        if part.rating is None or not low <= part.rating <= high:
+            yield f"a rating from {low:g} to {high:g} would fit"

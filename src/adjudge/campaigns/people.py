@@ -5,38 +5,87 @@ Whoever is revoked, or gets another link or password, is out at once.
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
-from sqlalchemy import Connection, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from adjudge.campaigns.audit import write_audit
-from adjudge.campaigns.leases import give_back
-from adjudge.campaigns.schema import assignment, person, session
-from adjudge.campaigns.secret import hash_of, hash_password, new_secret
-from adjudge.errors import UsageError
+from adjudge.campaigns.assigning import give_back
+from adjudge.campaigns.database import Statement, assignment, person, session, write_audit
+from adjudge.errors import AccessError, UsageError
 
 if TYPE_CHECKING:
+    from argon2 import PasswordHasher
+
     from adjudge.campaigns.campaign import Campaign
 
 __all__ = [
-    "PERSON_COLUMNS",
+    "IDLE",
+    "LONGEST",
     "ROLES",
     "Link",
     "Person",
     "Role",
     "add_people",
+    "enter",
     "insert_people",
+    "leave",
     "new_link",
     "people",
-    "read_person",
     "revoke",
     "select_people",
     "set_password",
+    "sign_in",
     "valid_links",
+    "who",
 ]
+
+
+# Secrets of people, which the store never holds: SHA-256 of what we draw, argon2 of what people make up.
+
+
+def new_secret(size: int) -> str:
+    """Draw so many bytes, as text that an address may hold."""
+    return secrets.token_urlsafe(size)
+
+
+def hash_of(secret: str) -> str:
+    """What the store keeps of a secret that is too long to be guessed."""
+    return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()
+
+
+def hash_password(password: str) -> str:
+    """What the store keeps of a password."""
+    return _hasher().hash(password)
+
+
+def is_password(known: str | None, password: str) -> bool:
+    """Whether a password is the one of this hash; without a hash it is not, and that takes as long."""
+    from argon2.exceptions import VerifyMismatchError
+
+    try:
+        _hasher().verify(known or _nobodys(), password.encode(errors="surrogatepass"))
+    except VerifyMismatchError:
+        return False
+    return known is not None
+
+
+@cache
+def _hasher() -> PasswordHasher:
+    from argon2 import PasswordHasher
+
+    return PasswordHasher()
+
+
+@cache
+def _nobodys() -> str:
+    return hash_password(new_secret(16))
+
 
 Role = Literal["annotator", "adjudicator", "organiser"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
@@ -248,3 +297,86 @@ def select_people(campaign: Campaign) -> Select[Any]:
 def read_person(row: Any) -> Person:  # noqa: ANN401 (a row of whatever was selected besides)
     """A person from a row with `PERSON_COLUMNS`."""
     return Person(**{column.name: getattr(row, column.name) for column in PERSON_COLUMNS})
+
+
+# Ways in: a link or a password is exchanged for a session, which ends after a while.
+
+
+IDLE: Final = 12 * 3600.0
+"""Seconds without a request after which a session ends."""
+LONGEST: Final = 7 * 86400.0
+"""Seconds after which a session ends in any case."""
+
+_SEEN_EVERY: Final = 60.0  # a session's last request is known to the minute, and most requests write nothing
+
+_OF_SESSION: Final = Statement(
+    select(*PERSON_COLUMNS, session.c.created_at, session.c.seen_at)
+    .join_from(session, person)
+    .where(session.c.hash == bindparam("hash"), person.c.campaign_id == bindparam("campaign"))
+)
+_SEEN: Final = Statement(
+    update(session).where(session.c.hash == bindparam("cookie")).values(seen_at=bindparam("at"))
+)
+
+
+def enter(campaign: Campaign, secret: str, now: float) -> str:
+    """Exchange a link's secret for the cookie of a new session.
+
+    Raises:
+        AccessError: no such link, or its person was revoked.
+    """
+    chosen = select_people(campaign).where(person.c.link_hash == hash_of(secret))
+    with campaign.database.reading() as connection:
+        found = connection.execute(chosen).first()
+    if found is None or found.revoked_at is not None:  # whoever guesses keeps nobody from writing
+        raise AccessError("this link is not valid (any more); ask the organiser for a new one")
+    with campaign.database.writing() as connection:
+        return _start(connection, campaign, read_person(found), now)
+
+
+def sign_in(campaign: Campaign, name: str, password: str, now: float) -> str:
+    """Exchange an organiser's name and password for the cookie of a new session.
+
+    Raises:
+        AccessError: they do not belong together; which of them is wrong is not said.
+    """
+    asked = name if name.isprintable() else ""  # no database takes NUL or half a surrogate pair
+    is_theirs = (person.c.name == asked) & (person.c.role == "organiser") & person.c.revoked_at.is_(None)
+    chosen = select_people(campaign).add_columns(person.c.password_hash).where(is_theirs)
+    with campaign.database.reading() as connection:
+        found = connection.execute(chosen).first()
+    known = None if found is None else found.password_hash
+    if not is_password(known, password) or found is None:
+        raise AccessError("name and password do not belong together")
+    with campaign.database.writing() as connection:
+        return _start(connection, campaign, read_person(found), now)
+
+
+def who(campaign: Campaign, cookie: str, now: float) -> Person | None:
+    """The person of a session; None where it has ended, was ended, or never was."""
+    with campaign.database.reading() as connection:
+        found = _OF_SESSION.first(connection, hash=hash_of(cookie), campaign=campaign.id)
+    if found is None or found.revoked_at is not None:
+        return None
+    if now - found.seen_at > IDLE or now - found.created_at > LONGEST:
+        return None
+    if now - found.seen_at > _SEEN_EVERY:
+        seen = {"cookie": hash_of(cookie), "at": now}
+        campaign.database.write(lambda connection: _SEEN.run(connection, [seen]))
+    return read_person(found)
+
+
+def leave(campaign: Campaign, cookie: str) -> None:
+    """End a session."""
+    with campaign.database.writing() as connection:
+        connection.execute(delete(session).where(session.c.hash == hash_of(cookie)))
+
+
+def _start(connection: Connection, campaign: Campaign, found: Person, now: float) -> str:
+    cookie = new_secret(32)
+    old = (session.c.person_id == found.id) & (session.c.created_at < now - LONGEST)
+    connection.execute(delete(session).where(old))
+    values = {"hash": hash_of(cookie), "person_id": found.id, "created_at": now, "seen_at": now}
+    connection.execute(insert(session).values(**values))
+    write_audit(connection, campaign.id, now, actor=found.name, action="enter")
+    return cookie

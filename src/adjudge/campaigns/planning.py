@@ -8,17 +8,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import cycle, pairwise, zip_longest
 from random import Random
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from adjudge.campaigns.settings import CheckKind, Settings
-from adjudge.campaigns.shown import Shown
+from adjudge.campaigns.items import Shown
+from adjudge.campaigns.settings import (
+    CheckKind,
+    Settings,
+)
 from adjudge.campaigns.tasks import Item, Task
+from adjudge.core.scores import Scores
 from adjudge.core.wording import count
-from adjudge.errors import UsageError
+from adjudge.errors import DataError, UsageError
 
-__all__ = ["Damage", "batches_of_people", "plan_tasks"]
+if TYPE_CHECKING:
+    from adjudge.campaigns.tasks import Priorities
+
+__all__ = ["batches_of_people", "disagreement", "plan_tasks"]
 
 Damage = Callable[[Task, CheckKind, Random], Task | None]
 """A damaged copy of a task; None where it cannot be damaged."""
@@ -246,3 +253,42 @@ def _where(place: int, length: int, settings: Settings, draw: Random) -> float:
     """Where a check goes: between tasks, after its original unless it may come before."""
     later = min(place + draw.uniform(_SOONEST, _LATEST), length - draw.uniform(0.1, 0.9))
     return draw.uniform(place - _LATEST, later) if settings.checks_first else later
+
+
+# Where metrics disagree most: translations that people should see first.
+
+
+_Key = tuple[str, str, str]
+
+
+def disagreement(metrics: Sequence[Scores]) -> Priorities:
+    """Spread of each translation's scores: the standard deviation over metrics of its z-scores.
+
+    Scores are standardised by metric, over all translations that it scored, so that scales do not matter.
+    Translations that fewer than two metrics scored are left out: nothing is known of them.
+
+    Args:
+        metrics: two or more.
+
+    Raises:
+        UsageError: fewer than two metrics.
+        DataError: no translation has two scores.
+    """
+    if len(metrics) < 2:
+        raise UsageError(f"disagreement needs the scores of two metrics or judges, got {len(metrics)}")
+    found: defaultdict[_Key, list[float]] = defaultdict(list)
+    for scores in metrics:
+        for key, value in _standardised(scores).items():
+            found[key].append(value)
+    spreads = {key: float(np.std(values)) for key, values in found.items() if len(values) > 1}
+    if not spreads:
+        raise DataError("no translation is scored by two of the metrics: are they of one test set?")
+    return spreads
+
+
+def _standardised(scores: Scores) -> dict[_Key, float]:
+    known = {(s.lp, s.segment, s.system): s.score for s in scores.segments if s.score is not None}
+    values = np.array(list(known.values()))
+    spread = float(values.std()) if len(values) else 0.0
+    standard = (values - values.mean()) / spread if spread else np.zeros(len(values))
+    return dict(zip(known, standard.tolist(), strict=True))

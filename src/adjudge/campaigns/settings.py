@@ -3,23 +3,123 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from adjudge.campaigns.protocols import CampaignProtocol, find_campaign_protocol
 from adjudge.core.protocol import is_number
+from adjudge.core.typology import CATEGORIES, Severity, find_category
 from adjudge.errors import DataError, UsageError
+from adjudge.store.files import read_text
 
 __all__ = [
-    "AssignmentKind",
-    "Balance",
+    "NAMES",
+    "OURS",
+    "CampaignProtocol",
     "CheckKind",
-    "DynamicBy",
+    "Scale",
     "Settings",
+    "Shows",
+    "canonical_category",
+    "find_campaign_protocol",
     "read_settings",
+    "read_typology",
     "render_settings",
 ]
+
+
+# What an annotator is shown and asked, by one word: one TOML file of `protocols/` each.
+
+
+NAMES: Final = ("esa", "esa-ai", "mqm", "da-sqm", "sqm", "contrastive-esa", "pairwise", "post-edit")
+
+Shows = Literal["one", "several", "pair", "candidates"]
+"""What stands beside a source: one translation, several to rate each, two to choose from, drafts to edit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anchor:
+    """A point of the scale and what it means."""
+
+    at: float
+    means: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """A rating: higher is better.
+
+    Args:
+        low: worst.
+        high: best.
+        step: distance of the ratings that can be given.
+        anchors: points with a meaning, worst first.
+    """
+
+    low: float
+    high: float
+    step: float
+    anchors: tuple[Anchor, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampaignProtocol:
+    """One way to work.
+
+    Args:
+        name: the word on the command line.
+        title: for people.
+        record: protocol of the records that it makes (`core.protocol`); `""` where it makes none.
+        shows: what stands beside a source.
+        scale: of the rating; None where nothing is rated.
+        severities: that a marked span may have; empty where nothing is marked.
+        has_categories: whether a span needs a category.
+        marks_source: whether spans of the source are marked, too.
+        marks_missing: whether something missing can be marked without a place.
+        is_given_spans: whether spans were marked beforehand.
+        criteria: that are compared; empty where nothing is.
+    """
+
+    name: str
+    title: str
+    record: str
+    shows: Shows = "one"
+    scale: Scale | None = None
+    severities: tuple[Severity, ...] = ()
+    has_categories: bool = False
+    marks_source: bool = False
+    marks_missing: bool = False
+    is_given_spans: bool = False
+    criteria: tuple[str, ...] = ()
+
+
+@cache
+def find_campaign_protocol(name: str) -> CampaignProtocol:
+    """Look a protocol up by its name.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    if name not in NAMES:
+        raise UsageError(f"no campaign protocol {name!r}; there are {', '.join(NAMES)}")
+    text = (files("adjudge.campaigns") / "protocols" / f"{name}.toml").read_text(encoding="utf-8")
+    return _read(name, tomllib.loads(text))
+
+
+def _read(name: str, fields: Mapping[str, Any]) -> CampaignProtocol:
+    lists = {key: tuple(value) for key, value in fields.items() if isinstance(value, list)}
+    return CampaignProtocol(**{**fields, **lists, "name": name, "scale": _read_scale(fields.get("scale"))})
+
+
+def _read_scale(fields: Mapping[str, Any] | None) -> Scale | None:
+    if fields is None:
+        return None
+    return Scale(**{**fields, "anchors": tuple(Anchor(**anchor) for anchor in fields.get("anchors", ()))})
+
 
 Balance = Literal["documents", "systems"]
 """What comes first where not everything fits, and what is spread over people first.
@@ -158,3 +258,42 @@ def read_settings(text: str) -> Settings:
         raise DataError(
             f"the settings of this campaign cannot be read ({error}); known are {known}"
         ) from error
+
+
+# Categories of errors that an annotator chooses from: ours, or a file's.
+
+
+_NOT_CHOSEN: Final = frozenset({"non-translation"})  # said of a whole translation, not of a mark
+
+OURS: Final[Mapping[str, str]] = {
+    name: means for name, means in CATEGORIES.items() if name not in _NOT_CHOSEN
+}
+"""Category to what it means: all of `core.typology` but `non-translation`."""
+_MOST: Final = 200
+_LONGEST: Final = 100
+
+
+def read_typology(path: Path) -> dict[str, str]:
+    """Read categories of one's own: a TOML table `categories` of `"kind/subkind" = "what it means"`.
+
+    Raises:
+        DataError: it is no such file.
+    """
+    try:
+        categories = tomllib.loads(read_text(path)).get("categories")
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"no TOML: {error}", path=path) from error
+    if not isinstance(categories, dict) or not 0 < len(categories) <= _MOST:
+        raise DataError(f"wanted a table [categories] of 1 to {_MOST} entries", path=path)
+    for name, means in categories.items():
+        if not isinstance(means, str) or not name.strip() or len(name) > _LONGEST or name.count("/") > 1:
+            raise DataError(
+                f'wanted "kind" or "kind/subkind" = "what it means", got {name!r} = {means!r}', path=path
+            )
+    return dict(categories)
+
+
+def canonical_category(name: str) -> str:
+    """Category of `core.typology` that a category of one's own is counted as; `other` where none fits."""
+    kind = name.partition("/")[0]
+    return find_category(name) or find_category(kind) or "other"

@@ -2,19 +2,224 @@
 
 from __future__ import annotations
 
+import hashlib
+import shutil
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
 
-from adjudge.campaigns.given import Given
-from adjudge.campaigns.media import read_media
-from adjudge.campaigns.protocols import Shows
-from adjudge.campaigns.shown import Expected, Media, Shown
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.submissions import Kind
+from sqlalchemy import Connection, func, insert, select
+
+from adjudge.campaigns.database import item, task
+from adjudge.campaigns.items import ITEM_COLUMNS, MEDIA, AnyRow, Expected, Media, Shown, SpanShown
+from adjudge.campaigns.settings import Shows
+from adjudge.core.record import Annotation, ErrorSpan, Record
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.core.typology import Severity
 from adjudge.errors import DataError
+from adjudge.formats.campaign_export import Kind
 
-__all__ = ["Item", "Pairs", "Priorities", "Task", "make_tasks"]
+if TYPE_CHECKING:
+    from adjudge.campaigns.campaign import Campaign
+
+__all__ = [
+    "FOLDER",
+    "Given",
+    "Item",
+    "Pairs",
+    "Priorities",
+    "Task",
+    "copy_media",
+    "find_media",
+    "insert_copy",
+    "item_values",
+    "items_of",
+    "make_tasks",
+    "place_media",
+]
+
+
+# Spans that were marked beforehand, by whatever made the stored annotations, made to fit the text shown.
+
+
+_SPOKEN: Final = {
+    "bare": "translations without a stored annotation, shown without marks",
+    "unplaced": "marks without a place in the translation (something missing, or not found), left out",
+    "source": "marks in the source, left out because people are shown those of the translation alone",
+    "outside": "marks outside of their translation, left out",
+    "clipped": "marks that reach beyond the end of their translation, cut there",
+    "other": "marks of another text than the translation, left out",
+    "severity": "marks of a severity that the protocol does not have, left out",
+}
+
+
+class Given:
+    """Marks by translation.
+
+    Args:
+        records: stored annotations of one annotator; what is no annotation is passed over.
+        severities: of the protocol; a critical error is shown as major where there is no critical one.
+
+    Raises:
+        DataError: two annotations of one translation.
+    """
+
+    def __init__(self, records: Iterable[Record], severities: Sequence[Severity]) -> None:
+        self._severities = tuple(severities)
+        self._counts: Counter[str] = Counter()
+        self._found: dict[tuple[str, str, str], Annotation] = {}
+        for record in records:
+            if isinstance(record, Annotation):
+                first = self._found.setdefault((record.lp, record.segment, record.system), record)
+                if first is not record:
+                    where = f"segment {record.segment!r} of {record.system}, {record.lp}"
+                    both = f"{first.annotator!r} and {record.annotator!r}"
+                    raise DataError(
+                        f"given marks: {where} has two annotations, by {both}; give one annotator's"
+                    )
+
+    def __len__(self) -> int:
+        """Count the annotations."""
+        return len(self._found)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What did not fit, for people, so far."""
+        return tuple(f"{text}: {self._counts[key]}" for key, text in _SPOKEN.items() if self._counts[key])
+
+    def of(self, segment: Segment, system: str) -> list[SpanShown] | None:
+        """Marks of one translation in order; None where nobody annotated it."""
+        found = self._found.get((segment.lp, segment.segment, system))
+        if found is None:
+            self._counts["bare"] += 1
+            return None
+        text = segment.translations[system]
+        shown = (self._shown(span, text) for span in found.spans)
+        return sorted((span for span in shown if span is not None), key=lambda s: (s["start"], s["end"]))
+
+    def _shown(self, span: ErrorSpan, text: str) -> SpanShown | None:
+        severity, start, end = self._severity(span.severity), span.start, span.end
+        fault = "severity" if severity is None else _fault(span, text)
+        if fault or severity is None or start is None or end is None:
+            self._counts[fault] += 1
+            return None
+        self._counts["clipped"] += end > len(text)
+        marked = text[start : min(end, len(text))]
+        return {
+            "side": "translation",
+            "start": start,
+            "end": start + len(marked),
+            "text": marked,
+            "severity": severity,
+            "category": span.category,
+            "note": span.note,
+        }
+
+    def _severity(self, severity: Severity) -> Severity | None:
+        if severity == "critical" and severity not in self._severities:
+            severity = "major"
+        return severity if severity in self._severities else None
+
+
+def _fault(span: ErrorSpan, text: str) -> str:
+    """Why a span cannot be shown in a text; empty where it can."""
+    if span.side == "source":
+        return "source"
+    if span.start is None or span.end is None:
+        return "unplaced"
+    if span.start >= len(text) or span.start == span.end:
+        return "outside"
+    is_other = span.match == "exact" and span.text and text[span.start : span.end] != span.text
+    return "other" if is_other and span.end <= len(text) else ""
+
+
+# Sources that are images, sounds or films: files beside the test set, copied into the campaign's folder.
+
+
+FOLDER: Final = "media"
+
+SUFFIXES: Final[Mapping[Media, frozenset[str]]] = {
+    "image": frozenset({".gif", ".jpeg", ".jpg", ".png", ".webp"}),  # not .svg: it may hold scripts
+    "audio": frozenset({".m4a", ".mp3", ".oga", ".ogg", ".opus", ".wav"}),
+    "video": frozenset({".mp4", ".webm"}),
+}
+"""What browsers show of each kind."""
+
+
+def read_media(segment: Segment) -> tuple[Media, str]:
+    """Kind of a segment's source, and its text or the file it names.
+
+    A source that is no text says so in its meta: `{"media": "image", "file": "x.png"}`.
+
+    Raises:
+        DataError: an unknown kind, or no file that browsers show.
+    """
+    kind = segment.meta.get("media", "text")
+    if kind == "text":
+        return "text", segment.source
+    file = segment.meta.get("file")
+    for known in MEDIA[1:]:
+        if kind == known and isinstance(file, str) and PurePosixPath(file).suffix.lower() in SUFFIXES[known]:
+            return known, file
+    where = f"segment {segment.segment!r} of {segment.lp}"
+    wanted = "; ".join(f"{name} ({', '.join(sorted(ends))})" for name, ends in SUFFIXES.items())
+    raise DataError(f"{where}: media is one of {wanted}; got media {kind!r} with file {file!r}")
+
+
+def find_media(segments: Iterable[Segment], folder: Path | None) -> dict[str, Path]:
+    """Files that segments name, each once.
+
+    Args:
+        segments: of a test set.
+        folder: in which the files are; nothing outside of it is ever read.
+
+    Raises:
+        DataError: a file that is not there, or lies outside.
+    """
+    named: dict[str, Path] = {}
+    for segment in segments:
+        media, file = read_media(segment)
+        if media != "text" and file not in named:
+            named[file] = _inside(file, folder, f"segment {segment.segment!r} of {segment.lp}")
+    return named
+
+
+def _inside(file: str, folder: Path | None, where: str) -> Path:
+    if folder is None:
+        raise DataError(
+            f"{where} names the file {file!r}, and no folder of media files was given: add --media DIR"
+        )
+    if "\0" in file:
+        raise DataError(f"{where}: {file!r} is no name of a file")
+    path = (folder / file).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise DataError(f"{where}: {file!r} lies outside of {str(folder)!r}")
+    if not path.is_file():
+        raise DataError(f"{where}: there is no file {file!r} in {str(folder)!r}")
+    return path
+
+
+def place_media(named: Mapping[str, Path]) -> dict[str, str]:
+    """Address of each file below the campaign's folder, under a name of ours; equal files are one."""
+    found = {}
+    for file, path in named.items():
+        with path.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        found[file] = f"{FOLDER}/{digest[:32]}{path.suffix.lower()}"
+    return found
+
+
+def copy_media(named: Mapping[str, Path], places: Mapping[str, str], folder: Path) -> None:
+    """Copy files to their places below a folder."""
+    for file, path in named.items():
+        (folder / FOLDER).mkdir(exist_ok=True)
+        shutil.copyfile(path, folder / places[file])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -167,3 +372,65 @@ def _item(making: _Making, segment: Segment, systems: Sequence[str]) -> Item:
         if name in segment.translations
     ]
     return Item(segment=segment.segment, source=source, translations=tuple(shown), media=media)
+
+
+# Tasks that show items of another one again.
+
+
+def items_of(connection: Connection, number: int) -> Sequence[AnyRow]:
+    """Items of a task, in order."""
+    query = select(*ITEM_COLUMNS).where(item.c.task_id == number).order_by(item.c.place)
+    return connection.execute(query).all()
+
+
+def item_values(row: AnyRow, translations: str) -> dict[str, Any]:
+    """An item's columns as a copy has them, with translations as JSON; it expects nothing."""
+    return {
+        "segment": row.segment,
+        "media": row.media,
+        "source": row.source,
+        "translations": translations,
+        "check": None,
+    }
+
+
+def insert_copy(  # noqa: PLR0913 (a task has so many columns)
+    connection: Connection,
+    campaign: Campaign,
+    number: int,
+    items: Sequence[Mapping[str, Any]],
+    *,
+    kind: Kind,
+    redundancy: int,
+    copy_of: int | None,
+) -> None:
+    """Append a task with some of another one's items.
+
+    Args:
+        connection: that writes.
+        campaign: theirs.
+        number: id of the other task.
+        items: their columns, as `item_values` has them.
+        kind: why it is shown.
+        redundancy: how many people it needs.
+        copy_of: task whose people may not have it; None where they may.
+    """
+    highest = select(func.max(task.c.number)).where(task.c.campaign_id == campaign.id)
+    first = connection.execute(select(task).where(task.c.id == number)).one()
+    values = {
+        "campaign_id": campaign.id,
+        "number": connection.execute(highest).scalar_one() + 1,
+        "kind": kind,
+        "lp": first.lp,
+        "document": first.document,
+        "systems": first.systems,
+        "copy_of": copy_of,
+        "redundancy": redundancy,
+        "priority": first.priority,
+        "is_closed": False,
+    }
+    added = connection.execute(insert(task).values(**values)).inserted_primary_key
+    (created,) = added or (0,)
+    connection.execute(
+        insert(item), [{"task_id": created, "place": at, **one} for at, one in enumerate(items)]
+    )

@@ -10,14 +10,14 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from adjudge.campaigns.protocols import CampaignProtocol
-from adjudge.campaigns.shown import Expected, Shown, SpanShown
+from adjudge.campaigns.items import Expected, Shown, SpanShown
+from adjudge.campaigns.settings import CampaignProtocol
 from adjudge.campaigns.tasks import Item, Task
-from adjudge.core.annotation import Verdict
 from adjudge.core.language import canonical_lp
+from adjudge.core.record import Verdict
 from adjudge.core.typology import Severity
-from adjudge.data.files import read_text
 from adjudge.errors import DataError, UsageError
+from adjudge.store.files import read_text
 
 __all__ = ["DOCUMENT", "make_tutorial", "read_tutorial"]
 

@@ -9,35 +9,159 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
-from adjudge.checks.brackets import check_brackets
-from adjudge.checks.capitals import check_capitals
-from adjudge.checks.chatter import check_chatter, check_refusal
-from adjudge.checks.currency import check_currency
-from adjudge.checks.dates import check_dates
-from adjudge.checks.emoji import check_emoji
-from adjudge.checks.encoding import check_encoding
-from adjudge.checks.length import check_length
-from adjudge.checks.markup import check_markup
-from adjudge.checks.names import check_names
-from adjudge.checks.numbers import check_numbers
-from adjudge.checks.punctuation import check_punctuation
-from adjudge.checks.quotes import check_quotes
-from adjudge.checks.repetition import check_repetition
-from adjudge.checks.rules import CLEAN_PRECISION, RULES, Rule
-from adjudge.checks.scripts import check_scripts
-from adjudge.checks.sentences import check_sentences
-from adjudge.checks.spacing import check_spacing
-from adjudge.checks.telephone import check_telephone
-from adjudge.checks.texts import Mark, Texts
-from adjudge.checks.times import check_times
-from adjudge.checks.untranslated import check_untranslated
-from adjudge.checks.whole import check_whole
-from adjudge.core.annotation import ErrorSpan
-from adjudge.core.typology import SEVERITIES
+from adjudge.checks.content import (
+    check_chatter,
+    check_length,
+    check_names,
+    check_refusal,
+    check_repetition,
+    check_sentences,
+    check_untranslated,
+    check_whole,
+)
+from adjudge.checks.dates import check_dates, check_times
+from adjudge.checks.markup import check_emoji, check_encoding, check_markup
+from adjudge.checks.numbers import check_currency, check_numbers, check_telephone
+from adjudge.checks.punctuation import (
+    check_brackets,
+    check_capitals,
+    check_punctuation,
+    check_quotes,
+    check_spacing,
+)
+from adjudge.checks.texts import Mark, Texts, check_scripts
+from adjudge.core.record import ErrorSpan
+from adjudge.core.typology import SEVERITIES, Severity
 
 __all__ = ["CLEAN_PRECISION", "RULES", "Finding", "Rule", "find_errors"]
+
+
+# Every rule: what it says of a translation, how bad that is, and how often it is right.
+
+
+class Rule(NamedTuple):
+    """One rule.
+
+    Args:
+        name: stands in every finding.
+        severity: of each of its findings.
+        category: canonical category of `core.typology`.
+        precision: probability that a finding is a real error.
+        seen: findings on which the precision was measured (docs/benchmarks.md); 0 where it is our judgement.
+        what: for people.
+    """
+
+    name: str
+    severity: Severity
+    category: str
+    precision: float
+    seen: int
+    what: str
+
+
+CLEAN_PRECISION: Final = 0.25
+"""Probability that people find no error either where no rule finds one (docs/benchmarks.md)."""
+
+_ENCODING: Final = "fluency/character encoding"
+_WRONG: Final = "accuracy/mistranslation"
+_LEFT: Final = "accuracy/untranslated text"
+_MISSING: Final = "accuracy/omission"
+_NEW: Final = "accuracy/addition"
+_MARKS: Final = "fluency/punctuation"
+
+RULES: Final[Mapping[str, Rule]] = {
+    rule.name: rule
+    for rule in (
+        # no translation at all
+        Rule("empty-translation", "critical", "non-translation", 0.99, 0, "nothing was translated"),
+        Rule("source-copied", "critical", "non-translation", 0.95, 0, "the translation is the source"),
+        Rule("wrong-language", "critical", "non-translation", 0.95, 0, "the words are of another language"),
+        Rule("refusal", "critical", "non-translation", 0.9, 0, "a model declines to translate"),
+        Rule("text-from-nothing", "major", _NEW, 0.95, 0, "the source is empty, the translation is not"),
+        Rule("chatter", "major", _NEW, 0.85, 0, "a model speaks of its translation"),
+        # characters
+        Rule("replacement-character", "major", _ENCODING, 0.95, 0, "U+FFFD stands for a lost character"),
+        Rule("mojibake", "major", _ENCODING, 0.95, 0, "UTF-8 was read as another encoding"),
+        Rule("control-character", "minor", _ENCODING, 0.8, 0, "a control character"),
+        Rule("html-entity", "minor", _ENCODING, 0.8, 0, "escaped for HTML; the source is not"),
+        Rule("token-left-over", "major", _ENCODING, 0.97, 0, "a mark left over from a tokenizer"),
+        # languages
+        Rule("foreign-script", "major", _WRONG, 0.9, 0, "letters that the target language does not use"),
+        Rule("source-script-left", "major", _LEFT, 0.9, 0, "source script left standing"),
+        Rule("mixed-script-word", "minor", "fluency/spelling", 0.7, 0, "Latin and Cyrillic in one word"),
+        Rule("untranslated-run", "major", _LEFT, 0.65, 11, "words of the source in a row"),
+        Rule("untranslated-word", "major", _LEFT, 0.6, 0, "a function word of the source"),
+        # what must stay as it is
+        Rule("link-changed", "major", _WRONG, 0.9, 0, "another address than the source's"),
+        Rule("link-lost", "major", _MISSING, 0.8, 0, "an address is missing"),
+        Rule("link-added", "major", _NEW, 0.8, 0, "an address that the source has not"),
+        Rule("placeholder-changed", "major", _WRONG, 0.9, 0, "another placeholder than the source's"),
+        Rule("placeholder-lost", "major", _MISSING, 0.75, 30, "a placeholder is missing"),
+        Rule("placeholder-added", "major", _NEW, 0.7, 0, "a placeholder that the source has not"),
+        Rule("tag-changed", "major", _WRONG, 0.9, 0, "another tag than the source's"),
+        Rule("tag-lost", "major", _MISSING, 0.5, 18, "a tag is missing"),
+        Rule("tag-added", "major", _NEW, 0.95, 18, "a tag that the source has not"),
+        Rule("handle-changed", "major", _WRONG, 0.8, 0, "another @name than the source's"),
+        Rule("handle-lost", "major", _MISSING, 0.8, 0, "an @name is missing"),
+        Rule("handle-added", "major", _NEW, 0.6, 0, "an @name that the source has not"),
+        Rule("code-lost", "major", _MISSING, 0.75, 23, "a code of letters and digits is missing"),
+        Rule("code-changed", "major", _WRONG, 0.8, 0, "another code of letters and digits"),
+        Rule("emoji-lost", "minor", _MISSING, 0.6, 0, "an emoji is missing"),
+        Rule("latin-name-lost", "major", _MISSING, 0.6, 0, "a Latin name of a non-Latin source is missing"),
+        # numbers and what is made of them
+        Rule("number-changed", "major", _WRONG, 0.7, 14, "another number than the source's"),
+        Rule("number-lost", "major", _MISSING, 0.75, 28, "a number is missing"),
+        Rule("number-added", "major", _NEW, 0.6, 0, "a number that the source has not"),
+        Rule("number-format", "minor", "locale convention", 0.6, 0, "separators of the source language"),
+        Rule("date-changed", "major", _WRONG, 0.8, 0, "another date than the source's"),
+        Rule("weekday-changed", "major", _WRONG, 0.8, 0, "another weekday than the source's"),
+        Rule("date-format", "minor", "locale convention/date", 0.5, 0, "a date in a foreign order"),
+        Rule("english-ordinal", "minor", "locale convention/date", 0.8, 0, "an English ordinal such as 5th"),
+        Rule("time-changed", "major", _WRONG, 0.8, 0, "another time of day than the source's"),
+        Rule(
+            "time-format", "minor", "locale convention/time", 0.7, 0, "a.m. or p.m. where clocks count to 24"
+        ),
+        Rule("telephone-changed", "major", _WRONG, 0.85, 0, "another telephone number than the source's"),
+        Rule(
+            "telephone-format", "minor", "locale convention/telephone", 0.6, 0, "a telephone number mangled"
+        ),
+        Rule("currency-changed", "major", _WRONG, 0.85, 0, "another currency than the source's"),
+        Rule("currency-format", "minor", "locale convention/currency", 0.5, 0, "a symbol on the wrong side"),
+        # sentences and length
+        Rule("sentence-lost", "major", _MISSING, 0.85, 102, "a sentence without a counterpart"),
+        Rule("sentence-added", "major", _NEW, 0.6, 10, "a sentence without a counterpart"),
+        Rule("too-short", "major", _MISSING, 0.65, 42, "much shorter than is usual for the pair"),
+        Rule("too-long", "major", _NEW, 0.75, 0, "much longer than is usual for the pair"),
+        Rule("breaks-off", "major", "fluency/text-breaking", 0.7, 17, "a long text without a final mark"),
+        Rule("doubled-word", "minor", "fluency/grammar", 0.6, 0, "a word twice"),
+        Rule("repeated-phrase", "major", _NEW, 0.9, 53, "a phrase again"),
+        Rule("endless-repetition", "critical", _NEW, 0.95, 0, "a phrase again and again"),
+        # punctuation
+        Rule("unpaired-bracket", "minor", _MARKS, 0.65, 0, "a bracket without a partner"),
+        Rule("unpaired-quote", "minor", _MARKS, 0.7, 42, "a quotation mark without a partner"),
+        Rule("quote-style", "minor", _MARKS, 0.9, 644, "quotation marks of another language"),
+        Rule("half-width-mark", "minor", _MARKS, 0.8, 0, "half-width punctuation after a full-width letter"),
+        Rule("full-width-mark", "minor", _MARKS, 0.75, 0, "full-width punctuation"),
+        Rule("latin-mark", "minor", _MARKS, 0.9, 0, "Latin punctuation after an Arabic letter"),
+        Rule("french-space", "minor", _MARKS, 0.6, 0, "no space before a high mark in French"),
+        Rule("space-before-mark", "minor", _MARKS, 0.8, 70, "a space where none stands"),
+        Rule("doubled-mark", "minor", _MARKS, 0.8, 0, "one mark too many"),
+        Rule("no-space-after-mark", "minor", _MARKS, 0.6, 0, "no space after a mark"),
+        Rule("split-number", "minor", _MARKS, 0.85, 15, "a space within a number"),
+        Rule("final-mark-lost", "minor", _MARKS, 0.65, 0, "no final mark"),
+        Rule("final-mark-added", "minor", _MARKS, 0.45, 220, "a final mark that the source has not"),
+        Rule("question-lost", "minor", _MARKS, 0.45, 15, "a question ends as a statement"),
+        Rule("question-added", "minor", _MARKS, 0.4, 16, "a statement ends as a question"),
+        Rule("inverted-mark-lost", "minor", _MARKS, 0.9, 0, "a Spanish question that does not open"),
+        Rule("space-at-start", "minor", _MARKS, 0.5, 0, "white space at the start"),
+        Rule("space-at-end", "minor", _MARKS, 0.5, 0, "white space at the end"),
+        Rule("doubled-space", "minor", _MARKS, 0.5, 28, "two spaces"),
+        Rule("small-letter", "minor", "fluency/spelling", 0.8, 34, "a sentence starts small"),
+    )
+}
+"""Every rule by its name, in the order of the documentation."""
 
 Check = Callable[[Texts], Iterator[Mark]]
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from adjudge.checks.texts import MOST_LOOKED, Mark, Texts
 
-__all__ = ["LINK", "check_markup"]
+__all__ = ["LINK", "check_emoji", "check_encoding", "check_markup"]
 
 _END: Final = r"[^\s<>\"'“”«»()\[\]{}，。；：！？、）】》」.,;:!?]"
 LINK: Final = re.compile(
@@ -88,3 +88,56 @@ def _key(text: str) -> str:
     if label := _LABEL.fullmatch(text):
         return "".join(label.groups())
     return _SPOKEN.sub(r"<\1remark\2>", text)
+
+
+# Characters that went wrong on the way: garbled, replaced, escaped, or left over from tokenising.
+
+
+_HIGH: Final = "\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
+"""What the second byte of a UTF-8 character looks like when it is read as Latin-1 or Windows-1252."""
+
+_PATTERNS: Final = (
+    ("replacement-character", re.compile("\ufffd+"), "a character was lost"),
+    (
+        "mojibake",
+        re.compile(
+            rf"(?:Ã[{_HIGH}]|Â[\u00a0-\u00bf]|â€[{_HIGH}\u009d]|ï¿½"
+            rf"|(?:[ÐÑØÙÛ×][{_HIGH}]){{2,}}|(?:[äåæçèé][{_HIGH}]{{2}}){{2,}})+"
+        ),
+        "UTF-8 that was read as something else",
+    ),
+    ("control-character", re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+"), "no character of a text"),
+    (
+        "html-entity",
+        re.compile(r"&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,7}|#x[0-9a-fA-F]{1,6});"),
+        "escaped for HTML; the source is not",
+    ),
+    ("token-left-over", re.compile(r"<unk>|<pad>|⁇|▁|@@(?= )|\[UNK\]"), "left over from a tokenizer"),
+)
+
+
+def check_encoding(texts: Texts) -> Iterator[Mark]:
+    """Find what no writer typed, unless the source has the same."""
+    for rule, pattern, note in _PATTERNS:
+        found = list(pattern.finditer(texts.translation))
+        if found and not pattern.search(texts.source):
+            yield from (Mark(rule, m.start(), m.end(), note=note) for m in found)
+
+
+# Emoji that the translation lost.
+
+
+_EMOJI: Final = re.compile(
+    "(?:[\U0001f1e6-\U0001f1ff]{2}|[\U0001f300-\U0001faff\u2600-\u27bf](?:[\ufe0f\U0001f3fb-\U0001f3ff])*"
+    "(?:\u200d[\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?)*)"
+)
+
+
+def check_emoji(texts: Texts) -> Iterator[Mark]:
+    """Find emoji of the source that stand nowhere in the translation; how often one stands is left open."""
+    if texts.source.isascii():
+        return
+    shown = set(texts.translation)
+    for found in _EMOJI.finditer(texts.source):
+        if found[0][0] not in shown:
+            yield Mark("emoji-lost", *found.span(), "source", "missing in the translation")

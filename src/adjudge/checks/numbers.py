@@ -5,18 +5,84 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
-from adjudge.checks.dates import match_dates
+from adjudge.checks.dates import match_dates, match_times
 from adjudge.checks.markup import LINK
-from adjudge.checks.numerals import Numeral, ascii_digits, read_numerals, spelled_values
-from adjudge.checks.telephone import match_telephones
-from adjudge.checks.texts import Mark, Ranges, Texts
-from adjudge.checks.times import match_times
+from adjudge.checks.numerals import (
+    Keys,
+    Matched,
+    Numeral,
+    ascii_digits,
+    mark_changed,
+    match,
+    read_numerals,
+    spelled_values,
+)
+from adjudge.checks.texts import Language, Mark, Ranges, Texts
 
-__all__ = ["check_numbers"]
+__all__ = ["check_currency", "check_numbers", "check_telephone"]
 
-_MOST: Final = 200  # numbers without a counterpart that are looked at
+
+# Telephone numbers that changed, or lost the form that makes them one.
+
+
+_MOST: Final = 100  # numbers without a counterpart that are looked for without their form
+
+
+class _Telephone(NamedTuple):
+    start: int
+    end: int
+    digits: str
+
+
+_TELEPHONE: Final = re.compile(
+    r"(?<![A-Za-z0-9.,+/-])(?:\+\d[\d ()\u00a0./-]{6,20}\d|\(\d{2,5}\)[ \u00a0]?\d[\d \u00a0-]{4,12}\d"
+    r"|00\d{2}[ \u00a0/-]\d[\d \u00a0/-]{5,14}\d|\d{3}[-. \u00a0]\d{3}[-. \u00a0]\d{4}|1-\d{3}-\d{3}-\d{4}"
+    r"|0\d{2,4}[/ -](?:\d{5,9}|\d{3}[ -]\d{3,4}))(?![A-Za-z0-9/-])"
+)
+
+
+def _read_telephones(text: str) -> list[_Telephone]:
+    return [_Telephone(*m.span(), _digits(m[0])) for m in _TELEPHONE.finditer(text)]
+
+
+def _digits(text: str) -> str:
+    return re.sub(r"[^0-9]", "", ascii_digits(text))
+
+
+def _keys(telephone: _Telephone) -> Keys:
+    """Return the keys of a number. Numbers agree if one, without leading zeros, is the end of the other."""
+    whole = telephone.digits.lstrip("0")
+    ends = {telephone.digits[start:] for start in range(len(telephone.digits) + 1)}
+    asked = {("whole", whole), *(("end", end) for end in ends)}
+    return asked, {("end", whole), *(("whole", end) for end in ends)}
+
+
+def match_telephones(texts: Texts) -> Matched[_Telephone]:
+    """Compare the telephone numbers of both texts; a country code may stand on one side only."""
+    return match(_read_telephones(texts.source), _read_telephones(texts.translation), _keys)
+
+
+def check_telephone(texts: Texts) -> Iterator[Mark]:
+    """Find telephone numbers that do not agree, and those that lost their plus or their groups."""
+    matched = match_telephones(texts)
+    yield from mark_changed("telephone-changed", matched.changed, texts)
+    for lost in matched.lost[:_MOST]:
+        wanted = texts.source[lost.start : lost.end]
+        place = _same_digits(lost.digits, texts.translation)
+        if place:
+            yield Mark("telephone-format", *place, note=f"the source has {wanted}")
+
+
+def _same_digits(digits: str, text: str) -> tuple[int, int] | None:
+    """Where the digits stand without the form of a telephone number."""
+    found = re.search(r"[\s().-]{0,3}".join(digits), ascii_digits(text))
+    return found.span() if found else None
+
+
+_NUMBERS_MOST: Final = 200  # numbers without a counterpart that are looked at
 _MOST_RUNS: Final = 4  # of digits, as in a number with spaces
 _MOST_SPELLED: Final = 12
 """Numbers up to here are spelled out at will, and left out where a language has a plural instead."""
@@ -31,7 +97,7 @@ def check_numbers(texts: Texts) -> Iterator[Mark]:
     if lost or added:
         lost = _not_spelled(lost, texts, "translation", translation)
         added = _not_spelled(added, texts, "source", source)
-        yield from _report(*_unconverted(lost[:_MOST], added[:_MOST], texts), texts)
+        yield from _report(*_unconverted(lost[:_NUMBERS_MOST], added[:_NUMBERS_MOST], texts), texts)
     yield from _check_form(texts, source, translation)
 
 
@@ -184,3 +250,95 @@ def _check_form(texts: Texts, source: list[Numeral], translation: list[Numeral])
     for number in translation:
         if number.text in kept and _GROUPED[decimal].match(number.text):
             yield Mark("number-format", number.start, number.end, note="separators of the source language")
+
+
+# Currencies that changed, and symbols on the wrong side of the amount.
+
+
+_DOLLARS: Final = ("USD", "HKD", "AUD", "CAD", "SGD", "TWD", "NZD", "MXN")
+"""Every dollar is called a dollar."""
+
+_SYMBOLS: Final = {
+    "$": _DOLLARS,
+    "€": ("EUR",),
+    "£": ("GBP",),
+    "¥": ("JPY", "CNY"),
+    "\uffe5": ("JPY", "CNY"),
+    "₹": ("INR",),
+    "₽": ("RUB",),
+    "₩": ("KRW",),
+    "₪": ("ILS",),
+    "₴": ("UAH",),
+    "₺": ("TRY",),
+    "฿": ("THB",),
+}
+_CODES: Final = (
+    *_DOLLARS,
+    *("EUR", "GBP", "JPY", "CNY", "INR", "RUB", "KRW", "ILS", "UAH", "TRY", "THB", "BRL"),
+    *("CHF", "CZK", "PLN", "SEK", "DKK", "NOK"),
+)
+_SYMBOL: Final = re.compile(rf"[{''.join(_SYMBOLS)}]")
+_CODE: Final = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(_CODES)})(?![A-Za-z])")
+_BEFORE: Final = re.compile(rf"(?:US|A|C|HK)?[{''.join(_SYMBOLS)}][ \u00a0]?\d+(?:[.,]\d+)*")
+_AFTER: Final = re.compile(r"(?<![\d.,])\d+(?:[.,]\d+)*[ \u00a0]?[$€£¥\uffe5](?!\s?\d|\w)")
+
+
+class _Mention(NamedTuple):
+    start: int
+    end: int
+    codes: frozenset[str]
+    with_amount: bool
+
+
+@lru_cache(maxsize=256)
+def _word_pattern(language: Language) -> re.Pattern[str] | None:
+    if not language.currencies:
+        return None
+    names = "|".join(re.escape(n) for n in sorted(language.currencies, key=len, reverse=True))
+    edge = r"" if language.code in {"zh", "ja", "ko", "th"} else r"(?!\w)"
+    start = "" if not edge else r"(?<!\w)"
+    return re.compile(rf"{start}(?:{names}){edge}", re.IGNORECASE)
+
+
+def _mentions(text: str, language: Language) -> list[_Mention]:
+    found = [(m, _SYMBOLS[m[0]]) for m in _SYMBOL.finditer(text)]
+    found += [(m, (m[0],)) for m in _CODE.finditer(text)]
+    pattern = _word_pattern(language)
+    for m in pattern.finditer(text) if pattern else ():
+        if code := language.currencies.get(m[0].casefold()):
+            found.append((m, _DOLLARS if code == "USD" else (code,)))
+    return [_Mention(*m.span(), frozenset(codes), _has_amount(text, m)) for m, codes in found]
+
+
+_AMOUNT_BEFORE: Final = re.compile(r"\d[\d.,]*\s?[^\s\d]{0,12}\s?$")
+
+
+def _has_amount(text: str, m: re.Match[str]) -> bool:
+    """Whether digits stand beside the mention."""
+    after = text[m.end() : m.end() + 2].lstrip()
+    return after[:1].isdecimal() or bool(_AMOUNT_BEFORE.search(text[max(0, m.start() - 24) : m.start()]))
+
+
+def check_currency(texts: Texts) -> Iterator[Mark]:
+    """Find amounts in another currency, and symbols on the wrong side."""
+    source = _mentions(texts.source, texts.source_language)
+    if source and texts.target_language.currencies:
+        translation = _mentions(texts.translation, texts.target_language)
+        wanted = {code for m in source for code in m.codes}
+        got = {code for m in translation for code in m.codes}
+        if any(m.with_amount and not (m.codes & got) for m in source):
+            for mention in translation:
+                if mention.with_amount and not (mention.codes & wanted):
+                    yield Mark(
+                        "currency-changed", mention.start, mention.end, note="another currency in the source"
+                    )
+    yield from _currency_check_form(texts)
+
+
+def _currency_check_form(texts: Texts) -> Iterator[Mark]:
+    if texts.target_language.currency_after:
+        for found in _BEFORE.finditer(texts.translation):
+            yield Mark("currency-format", *found.span(), note="the symbol stands after the amount")
+    elif texts.target_language.code == "en":
+        for found in _AFTER.finditer(texts.translation):
+            yield Mark("currency-format", *found.span(), note="the symbol stands before the amount")

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from adjudge.checks.languages import Language
 from adjudge.checks.markup import LINK
-from adjudge.checks.texts import Mark, Ranges, Texts
+from adjudge.checks.texts import Language, Mark, Ranges, Texts
 
-__all__ = ["check_punctuation"]
+__all__ = ["check_brackets", "check_capitals", "check_punctuation", "check_quotes", "check_spacing"]
 
 _HAN: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _HALF_WIDTH: Final = re.compile(rf"(?<=[{_HAN}])[,;:!?](?!\d)|(?<=[{_HAN}])\.(?=\s|$|[{_HAN}])(?!\.)")
@@ -119,3 +118,172 @@ def _check_inverted(texts: Texts) -> Iterator[Mark]:
         if closing in texts.translation and opening not in texts.translation:
             place = texts.translation.index(closing)
             yield Mark("inverted-mark-lost", place, place + 1, note=f"{opening} opens it")
+
+
+# Quotation marks without a partner, and those of another language.
+
+
+_QUOTES_DOUBLE: Final = '"“”„‟«»「」『』'
+_MARK: Final = re.compile(rf"[{_QUOTES_DOUBLE}]")
+_INCHES: Final = re.compile(r"\d['’./½]*\s?\"")
+_BEFORE_OPENING: Final = frozenset("([{（【—–-/")
+_FOREIGN: Final = "“„«»"
+
+
+def check_quotes(texts: Texts) -> Iterator[Mark]:
+    """Find the odd one out of an odd number, and opening marks that the target language does not use."""
+    marks = _marks(texts.translation)
+    if len(marks) % 2 and len(_marks(texts.source)) % 2 == 0:
+        place = _odd_one(texts.translation, marks)
+        yield Mark("unpaired-quote", place, place + 1, note="no partner in the translation")
+    pattern = _foreign(texts.target_language)
+    for found in pattern.finditer(texts.translation) if pattern and marks else ():
+        opening, closing = texts.target_language.quotes[0]
+        yield Mark("quote-style", *found.span(), note=f"{opening}...{closing} is used here")
+
+
+def _marks(text: str) -> list[int]:
+    """Positions of double quotation marks of any style that are no inches."""
+    found = [m.start() for m in _MARK.finditer(text)]
+    inches = {m.end() - 1 for m in _INCHES.finditer(text)} if len(found) % 2 else set()
+    return [place for place in found if place not in inches]
+
+
+def _odd_one(text: str, marks: list[int]) -> int:
+    """The first mark that breaks the order of opening and closing."""
+    waiting: int | None = None
+    for place in marks:
+        is_opening = place == 0 or text[place - 1].isspace() or text[place - 1] in _BEFORE_OPENING
+        if is_opening and waiting is not None:
+            return waiting
+        if not is_opening and waiting is None:
+            return place
+        waiting = place if is_opening else None
+    return marks[-1] if waiting is None else waiting
+
+
+@lru_cache(maxsize=256)
+def _foreign(language: Language) -> re.Pattern[str] | None:
+    """Opening marks that are foreign to a language; none where its own are not known."""
+    own = {opening for opening, _ in language.quotes}
+    if not own:
+        return None
+    foreign = "".join(mark for mark in _FOREIGN if mark not in own)
+    return re.compile(rf'(?:(?<=[\s(\[])|^)[{foreign}"](?=\w)')
+
+
+# Brackets that are opened and not closed, or closed and not opened.
+
+
+_OPENS: Final = dict(zip(")]}】》」』〕", "([{【《「『〔", strict=True))
+_CLOSES: Final = {opening: closing for closing, opening in _OPENS.items()}
+_ALIKE: Final = str.maketrans("（）［］", "()[]")
+"""Chinese texts mix both widths within one pair."""
+
+_LIST_ITEM: Final = re.compile(r"(?:(?<=\s)|^)[\w.]{1,3}\Z")
+_SMILEY: Final = re.compile(r"(?<!\w)[:;=][-'^o]?[()]+|\(\^|\^\)|¯\\_")
+
+
+def check_brackets(texts: Texts) -> Iterator[Mark]:
+    """Find unpaired ones of a kind that the source has only in pairs."""
+    alone = _unpaired(texts.translation)
+    if not alone:
+        return
+    in_source = {_kind(char) for _, char in _unpaired(texts.source)}
+    for place, char in alone:
+        if _kind(char) not in in_source:
+            yield Mark("unpaired-bracket", place, place + 1, note="no partner in the translation")
+
+
+def _kind(char: str) -> str:
+    return _OPENS.get(char, char)
+
+
+def _unpaired(text: str) -> list[tuple[int, str]]:
+    """Position and character of every bracket without a partner; smileys and list items have none."""
+    text = text.translate(_ALIKE)
+    smileys = {place for found in _SMILEY.finditer(text) for place in range(*found.span())}
+    waiting: dict[str, list[int]] = {opening: [] for opening in _CLOSES}
+    alone = []
+    for place, char in enumerate(text):
+        if place in smileys:
+            continue
+        if char in _CLOSES:
+            waiting[char].append(place)
+        elif char in _OPENS:
+            if waiting[_OPENS[char]]:
+                waiting[_OPENS[char]].pop()
+            elif char != ")" or not _LIST_ITEM.search(text[max(0, place - 6) : place]):
+                alone.append((place, char))
+    return sorted(alone + [(place, char) for char, places in waiting.items() for place in places])
+
+
+# White space that the source does not have: at the ends, or twice in a row.
+
+
+_START: Final = re.compile(r"\s+\S+")
+_END: Final = re.compile(r"\S+\s+\Z")
+_SPACING_DOUBLE: Final = re.compile(r"(?<=\S)[ \u00a0]{2,}(?=\S)")
+
+
+def check_spacing(texts: Texts) -> Iterator[Mark]:
+    """Find white space at the ends, marked with the word that it touches, and doubled spaces."""
+    text, source = texts.translation, texts.source
+    if (found := _START.match(text)) and not source[:1].isspace():
+        yield Mark("space-at-start", *found.span(), note="the source starts without")
+    if (
+        text[-1:].isspace()
+        and not source[-1:].isspace()
+        and (found := _END.search(text, _spacing_last_word(text)))
+    ):
+        yield Mark("space-at-end", *found.span(), note="the source ends without")
+    if not _SPACING_DOUBLE.search(source):
+        for found in _SPACING_DOUBLE.finditer(text):
+            yield Mark("doubled-space", *found.span(), note="one space is enough")
+
+
+def _spacing_last_word(text: str) -> int:
+    """Start of the last word."""
+    words = text.rsplit(maxsplit=1)
+    return len(text.rstrip()) - len(words[-1]) if words else 0
+
+
+# Sentences that start with a small letter.
+
+
+_CAPITALS_START: Final = re.compile(r"[\"'“”„«‘]*([^\W\d_]+)")
+_AFTER: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]{3,40})[.!?] [\"“„«]?([^\W\d_]{2,})")
+_LONE_I: Final = re.compile(r"(?<=\s)i(?=\s|'[a-z])")
+_ABBREVIATIONS: Final = frozenset(
+    {"etc", "usw", "chr", "bzw", "approx", "corp", "inc", "ltd", "dept", "abs", "bspw", "evtl", "ggf"}
+)
+
+
+def check_capitals(texts: Texts) -> Iterator[Mark]:
+    """Find small letters at the start of the text and of its sentences, and a small English I."""
+    first = _CAPITALS_START.match(texts.translation)
+    if first and _is_small(first[1]) and not _starts_small(texts.source):
+        yield Mark("small-letter", *first.span(1), note="a sentence starts here")
+    if any(_has_small_second(found) for found in _AFTER.finditer(texts.source)):
+        return
+    for found in _AFTER.finditer(texts.translation):
+        if _has_small_second(found):
+            yield Mark("small-letter", *found.span(2), note="a sentence starts here")
+    if texts.target_language.code == "en":
+        for found in _LONE_I.finditer(texts.translation):
+            yield Mark("small-letter", *found.span(), note="I is written with a capital")
+
+
+def _starts_small(source: str) -> bool:
+    """Whether the first letter of a source is small, or it has none."""
+    first = next((char for char in source if char.isalpha()), "")
+    return not first or _is_small(first)
+
+
+def _is_small(word: str) -> bool:
+    """Whether a word is in small letters that have capitals; Georgian has none at the start of a sentence."""
+    return word.islower() and word[0].title() != word[0]
+
+
+def _has_small_second(found: re.Match[str]) -> bool:
+    return _is_small(found[2]) and found[1].casefold() not in _ABBREVIATIONS

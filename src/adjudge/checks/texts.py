@@ -3,18 +3,153 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Final, NamedTuple
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
-from adjudge.checks.languages import Language, find_language
-from adjudge.core.annotation import Side
-from adjudge.core.language import source_language, target_language
+from adjudge.core.language import script_of, source_language, target_language
+from adjudge.core.record import Side
 
-__all__ = ["MARKS", "MOST_LOOKED", "Mark", "Ranges", "Texts", "Word", "letters_of", "whole"]
+__all__ = [
+    "MOST_LOOKED",
+    "Language",
+    "Mark",
+    "Ranges",
+    "Texts",
+    "Word",
+    "check_scripts",
+    "find_language",
+    "known_languages",
+    "letters_of",
+    "uses_latin",
+    "whole",
+]
+
+
+# What the checks know of a language, read from `languages.toml`.
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)  # one object per code, so it can be a key
+class Language:
+    """One section of `languages.toml`; a language without one has nothing but its code.
+
+    Args:
+        code: such as `de`.
+        length: characters that a text takes, relative to English; None where unknown.
+        decimal: decimal mark, comma or point.
+        day_first: whether a date in words puts the day before the month.
+        clock_24: whether times of day are written without a.m. and p.m.
+        currency_after: whether the symbol of a currency follows the amount.
+        quotes: pairs of opening and closing quotation marks in good use, the first one preferred.
+        numbers: number word to value.
+        joints: words that stand inside a number in words.
+        scales: word that multiplies the number before it, to its power of ten.
+        months: name or abbreviation to number.
+        weekdays: name to number, Monday 1.
+        prefixes: letters that are written together with the word that follows.
+        function_words: frequent words that are no name and no loan.
+        doubled: words that may stand twice in a row.
+        reduplicates: whether the language doubles words to form others.
+        currencies: word to code.
+        commas: comma, semicolon and question mark, where they are not the Latin ones.
+        full_stop: where it is not a point; empty where sentences end without a mark.
+        full_width: whether punctuation is full-width.
+        inverted_marks: whether questions and exclamations open with an inverted mark.
+    """
+
+    code: str
+    length: float | None = None
+    decimal: str = ""
+    day_first: bool = False
+    clock_24: bool = False
+    currency_after: bool = False
+    quotes: tuple[tuple[str, str], ...] = ()
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    joints: frozenset[str] = frozenset()
+    scales: Mapping[str, int] = field(default_factory=dict)
+    months: Mapping[str, int] = field(default_factory=dict)
+    weekdays: Mapping[str, int] = field(default_factory=dict)
+    prefixes: tuple[str, ...] = ()
+    function_words: frozenset[str] = frozenset()
+    doubled: frozenset[str] = frozenset()
+    reduplicates: bool = False
+    currencies: Mapping[str, str] = field(default_factory=dict)
+    commas: tuple[str, ...] = ()
+    full_stop: str = "."
+    full_width: bool = False
+    inverted_marks: bool = False
+
+
+def _numbered(text: str) -> dict[str, int]:
+    """Read `10 ten tenth, 20 twenty`: a number and its words."""
+    rows = (row.split() for row in text.split(","))
+    return {word: int(number) for number, *words in rows for word in words}
+
+
+def _listed(text: str) -> dict[str, int]:
+    """Read `january jan, february feb`: words whose place in the list is their number."""
+    return {word: place for place, row in enumerate(text.split(","), 1) for word in row.split()}
+
+
+def _keyed(text: str) -> dict[str, str]:
+    """Read `USD dollar dollars, EUR euro`: a code and its words."""
+    rows = (row.split() for row in text.split(","))
+    return {word: code for code, *words in rows for word in words}
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _pairs(text: str) -> tuple[tuple[str, str], ...]:
+    return tuple((pair[0], pair[1]) for pair in text.split())
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_READERS: Final = {
+    "numbers": _numbered,
+    "scales": _numbered,
+    "months": _listed,
+    "weekdays": _listed,
+    "currencies": _keyed,
+    "joints": _words,
+    "function_words": _words,
+    "doubled": _words,
+    "quotes": _pairs,
+    "prefixes": _split,
+    "commas": _split,
+}
+
+
+@lru_cache(maxsize=1)
+def _sections() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=256)
+def find_language(code: str) -> Language:
+    """Look a language up by its code; an unknown one is known by its code alone."""
+    section = _sections().get(code, {})
+    read: dict[str, Any] = {
+        key: _READERS[key](value) if key in _READERS else value for key, value in section.items()
+    }
+    return Language(code=code, **read)
+
+
+@lru_cache(maxsize=1)
+def known_languages() -> tuple[str, ...]:
+    """Codes of all languages that `languages.toml` has."""
+    return tuple(_sections())
+
 
 MOST_LOOKED: Final = 1_000
 """Candidates of one rule in one text that are looked for in the other text; each takes a search."""
@@ -104,12 +239,12 @@ class Texts:
     @cached_property
     def source_words(self) -> tuple[Word, ...]:
         """Words of the source in order."""
-        return _words(self.source)
+        return _texts_words(self.source)
 
     @cached_property
     def translation_words(self) -> tuple[Word, ...]:
         """Words of the translation in order."""
-        return _words(self.translation)
+        return _texts_words(self.translation)
 
     @cached_property
     def source_vocabulary(self) -> frozenset[str]:
@@ -117,7 +252,7 @@ class Texts:
         return frozenset(w.folded for w in self.source_words)
 
 
-def _words(text: str) -> tuple[Word, ...]:
+def _texts_words(text: str) -> tuple[Word, ...]:
     found = ((m[0].rstrip("'’"), m.start()) for m in _WORD.finditer(text))
     return tuple(Word(word, word.casefold(), start, start + len(word)) for word, start in found)
 
@@ -157,3 +292,126 @@ def whole(text: str) -> tuple[int, int]:
     """Range of a text without the white space around it."""
     start = len(text) - len(text.lstrip())
     return start, start + len(text.strip())
+
+
+# Letters of a script that the target language does not use.
+
+
+_LETTERS: Final[Mapping[str, str]] = {
+    "Latn": "A-Za-zªºÀ-ÖØ-öø-ɏḀ-ỿ",
+    "Grek": "Ͱ-Ͽἀ-῾",
+    "Cyrl": "Ѐ-ԯ",
+    "Armn": "Ա-֏",
+    "Hebr": "א-ת",
+    "Arab": "ء-يٮ-ۓەۮ-ۯۺ-ۿݐ-ݿࢠ-ࣿﭐ-ﷻﹰ-ﻼ",
+    "Deva": "ऀ-ॣॲ-ॿ",
+    "Beng": "ঀ-ৣ",
+    "Guru": "਀-ੴ",
+    "Gujr": "ઁ-ૣ",
+    "Taml": "ஂ-௣",
+    "Telu": "ఀ-ౣ",
+    "Knda": "ಀ-ೣ",
+    "Mlym": "ഀ-ൣ",
+    "Sinh": "ං-ෟ",
+    "Thai": "ก-ฺเ-๎",
+    "Laoo": "ກ-ໟ",
+    "Mymr": "က-ဿ",
+    "Geor": "Ⴀ-ჿᲐ-Ჿ",
+    "Ethi": "ሀ-ፚ",
+    "Khmr": "ក-ៈ",
+    "Hang": "ᄀ-ᇿㄱ-ㆎ가-힣",
+    "Hira": "ぁ-ゖゝ-ゟ",
+    "Kana": "ァ-ヺヽ-ヿㇰ-ㇿｦ-ﾝ",
+    "Hani": "々㐀-䶿一-鿿豈-﫿𠀀-𮯯",
+}
+_PARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Jpan": ("Hani", "Hira", "Kana"),
+    "Kore": ("Hang", "Hani"),
+    "Hans": ("Hani",),
+    "Hant": ("Hani",),
+}
+_WRITTEN_IN_TWO: Final[Mapping[str, tuple[str, ...]]] = {
+    "sr": ("Cyrl", "Latn"),
+    "kk": ("Cyrl", "Latn"),
+    "uz": ("Cyrl", "Latn"),
+    "mn": ("Cyrl",),
+    "yue": ("Hani",),
+}
+_SYMBOLS: Final = frozenset("αβγδεθλμπρστφχψωΔΣΩのª" + "º")
+"""Letters that stand alone in any text: mathematics, units, shop signs."""
+
+_LATIN_WORDS: Final = re.compile(r"(?<![a-z])[a-z]{3,40}(?:[ \u00a0-]+[a-z]{2,})+")
+_MIXED: Final = re.compile(
+    rf"(?<!\w)(?:[{_LETTERS['Latn']}]+[{_LETTERS['Cyrl']}]|[{_LETTERS['Cyrl']}]+[{_LETTERS['Latn']}])\w*"
+)
+
+
+def _scripts_of(language: Language) -> tuple[str, ...]:
+    """Scripts of a language; none where it is not known."""
+    if language.code in _WRITTEN_IN_TWO:
+        return _WRITTEN_IN_TWO[language.code]
+    script = script_of(language.code)
+    return _PARTS.get(script, (script,) if script in _LETTERS else ())
+
+
+def uses_latin(language: Language) -> bool:
+    """Whether a language is written in Latin letters."""
+    return "Latn" in _scripts_of(language)
+
+
+@lru_cache(maxsize=256)
+def _foreign(scripts: tuple[str, ...]) -> re.Pattern[str]:
+    """Runs of letters of any script but these and Latin."""
+    letters = "".join(chars for name, chars in _LETTERS.items() if name not in {*scripts, "Latn"})
+    return re.compile(rf"[{letters}](?:[{letters}{MARKS}]|\s(?=[{letters}]))*")
+
+
+@lru_cache(maxsize=256)
+def _own(scripts: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(f"[{''.join(_LETTERS[name] for name in scripts)}]")
+
+
+def check_scripts(texts: Texts) -> Iterator[Mark]:
+    """Find runs in a foreign script, and words of two scripts that look like one."""
+    own = _scripts_of(texts.target_language)
+    if not own:
+        return
+    if not texts.translation.isascii():
+        for found in islice(_foreign(own).finditer(texts.translation), MOST_LOOKED):
+            if mark := _foreign_run(texts, found):
+                yield mark
+        for found in islice(_MIXED.finditer(texts.translation), MOST_LOOKED):
+            if found[0] not in texts.source:
+                yield Mark("mixed-script-word", *found.span(), note="letters of two scripts in one word")
+    if "Latn" not in own:
+        yield from _latin_runs(texts)
+
+
+def _foreign_run(texts: Texts, found: re.Match[str]) -> Mark | None:
+    run = found[0]
+    if len(run) == 1 and run in _SYMBOLS:
+        return None
+    if run not in texts.source:
+        return Mark("foreign-script", *found.span(), note=f"not written so in {texts.target_language.code}")
+    source_scripts = _scripts_of(texts.source_language)
+    if not source_scripts or not _own(source_scripts).match(run) or _is_gloss(texts.translation, found):
+        return None  # foreign to the source as well, or the original given in brackets
+    return Mark("source-script-left", *found.span(), note="left as it stands in the source")
+
+
+def _is_gloss(text: str, found: re.Match[str]) -> bool:
+    return (
+        text[max(0, found.start() - 4) : found.start()].rstrip("\"'“”‘’《「 ").endswith(("(", "（", "["))
+        and letters_of(found[0]) <= 8
+    )
+
+
+def _latin_runs(texts: Texts) -> Iterator[Mark]:
+    """Several plain Latin words in a row, in a language that does not use Latin letters."""
+    source = texts.source.casefold()
+    for found in islice(_LATIN_WORDS.finditer(texts.translation), MOST_LOOKED):
+        before = texts.translation[max(0, found.start() - 1) : found.start()]
+        if before.isalnum() and before.isascii():
+            continue  # the end of a name such as iPhone
+        rule = "source-script-left" if found[0] in source else "foreign-script"
+        yield Mark(rule, *found.span(), note=f"not written so in {texts.target_language.code}")

@@ -6,19 +6,73 @@ A command's file is imported when that command is called, so that `adjudge --hel
 from __future__ import annotations
 
 import importlib
+import os
+import platform
+import re
 import sys
 import warnings
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, requires, version
+from typing import TYPE_CHECKING, Any, Final
 
-from adjudge.cli.exits import ERROR, exit_code_of
-from adjudge.errors import AdjudgeError, DataWarning
+from typer import BadParameter
+from typer.core import TyperGroup
+
+from adjudge.core.scores import VERSION, read_build
+from adjudge.errors import (
+    AdjudgeError,
+    BudgetError,
+    DataWarning,
+    ServerStopError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     import typer
     from typer.core import TyperCommand
 
-__all__ = ["COMMANDS", "GROUPS", "main"]
+__all__ = [
+    "BUDGET",
+    "COMMANDS",
+    "DONE",
+    "ERROR",
+    "FAILURES",
+    "GATE_NO",
+    "GATE_UNSURE",
+    "GROUPS",
+    "RESUMABLE",
+    "STOPPED",
+    "USAGE",
+    "main",
+    "parting",
+    "render_version",
+]
+
+
+# Exit codes of the command line.
+
+
+DONE: Final = 0
+ERROR: Final = 1
+USAGE: Final = 2
+FAILURES: Final = 3  # done, with more failures than --max-failed
+BUDGET: Final = 4
+GATE_NO: Final = 5
+GATE_UNSURE: Final = 6
+STOPPED: Final = 7  # by the server: quota or key; resumable
+INTERRUPTED: Final = 130  # Ctrl-C or SIGTERM
+CLOSED_PIPE: Final = 141  # who read the output has gone, as `head` does: what SIGPIPE is to a shell
+
+
+def exit_code_of(error: Exception) -> int:
+    """Exit code that an error ends the command with."""
+    if isinstance(error, UsageError):
+        return USAGE
+    if isinstance(error, BudgetError):
+        return BUDGET
+    return STOPPED if isinstance(error, ServerStopError) else ERROR
+
 
 COMMANDS: Final[Mapping[str, str]] = {
     "demo": "The whole story on bundled data, offline; ends with a report.",
@@ -47,20 +101,64 @@ COMMANDS: Final[Mapping[str, str]] = {
     "fetch": "Download a public test set; its name is a test set from then on.",
     "list": "List judges, metrics, measures, tasks, models, protocols, formats, test sets.",
 }
-"""Command to its line in `--help`. Its function `command` stands in `cli/NAME.py` (list: `cli/list_.py`)."""
+"""Command to its line in `--help`."""
 
 GROUPS: Final[Mapping[str, str]] = {
     "curate": "Build a benchmark: choose sources, translate them, choose pairs, settle what people said.",
     "campaign": "Have people judge: set a campaign up, serve it, watch it, export it.",
 }
-"""Group to its line in `--help`. `cli/NAME.py` has its own `COMMANDS`, whose functions stand in
-`cli/NAME_COMMAND.py`."""
+"""Group to its line in `--help`."""
+
+GROUP_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "campaign": {
+        "new": "Make a campaign of a test set: tasks, checks, links.",
+        "serve": "Serve a campaign to its annotators and its organiser.",
+        "status": "Say how far it is, who did how much, and when it will end.",
+        "people": "List who takes part; add people, renew links, shut somebody out.",
+        "again": "Have what was judged looked at again, decided between two, or judged anew.",
+        "export": "Write what people said so far, in any format that holds it.",
+        "import": "Go on here with a campaign that was begun in Appraise, Pearmut or elsewhere.",
+        "backup": "Copy the store to a file, also while it is served.",
+        "analyse": "Say everything that a campaign shows, whole or half done.",
+    },
+    "curate": {
+        "filter": "Keep the sources that are hardest to translate; flag what is personal or offensive.",
+        "translate": "Translate a test set with a model or a command: systems to judge, or drafts to edit.",
+        "pairs": "Draw pairs of translations, balanced over sources and systems.",
+        "select": "Choose the segments that people annotate, and say what that choice is worth.",
+        "agreement": "Settle what people said: majority, kappa, easy and hard; or the gate of ratings.",
+        "classify": "Say of which kind the errors are that people marked.",
+    },
+}
+"""Group to its commands with their lines in `--help`."""
+
+_MODULES: Final[Mapping[str, str]] = {
+    name: module
+    for module, names in {
+        "judge_commands": "run forecast show merge calibrate ensemble",
+        "look_commands": "score trace report serve list",
+        "compare_commands": "rank compare gate power",
+        "trust_commands": "meta spans agreement bias reproduce thresholds estimate",
+        "file_commands": "convert fetch demo",
+        "campaign_setup": "campaign_new campaign_import",
+        "people_commands": (
+            "campaign_serve campaign_status campaign_people campaign_again campaign_export "
+            "campaign_backup campaign_analyse"
+        ),
+        "build_commands": (
+            "curate_filter curate_translate curate_pairs curate_select curate_agreement curate_classify"
+        ),
+    }.items()
+    for name in names.split()
+}
+"""Command to the module of its function `NAME_command`; `campaign new` is `campaign_new`."""
+
+_WITH_SETTINGS: Final = {"run", "forecast", "show", "calibrate"}
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with one of the exit codes of `cli.exits`."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    from adjudge.cli.stops import drop_output, ended_from_outside
 
     debug = "--debug" in arguments
     arguments = [a for a in arguments if a != "--debug"]
@@ -93,7 +191,7 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 def _say(what: object) -> None:
     """One line on stderr; the names in it may be anything, and a terminal obeys some of it."""
-    from adjudge.cli.output import print_note
+    from adjudge.cli.options import print_note
 
     print_note(f"adjudge: {what}")
 
@@ -107,16 +205,13 @@ def app_for(arguments: list[str]) -> typer.Typer:
     for name, line in GROUPS.items():
         group = _new_app()
         if words[:1] == [name]:
-            commands = importlib.import_module(f"adjudge.cli.{name}").COMMANDS
-            _add_commands(group, f"{name}_", commands, words[1:2])
+            _add_commands(group, f"{name}_", GROUP_COMMANDS[name], words[1:2])
         app.add_typer(group, name=name, help=line, short_help=line)
     return app
 
 
 def _new_app() -> typer.Typer:
     import typer
-
-    from adjudge.cli.stops import Commands
 
     return typer.Typer(
         cls=Commands,
@@ -136,9 +231,12 @@ def _add_commands(app: typer.Typer, prefix: str, commands: Mapping[str, str], ca
 
 
 def _load(name: str) -> tuple[Callable[..., None], type[TyperCommand] | None]:
-    """Import a command; a file whose command takes settings of a judge has `WithSettings`."""
-    module = importlib.import_module(f"adjudge.cli.{'list_' if name == 'list' else name}")
-    return module.command, getattr(module, "WithSettings", None)
+    """Import a command; one that takes settings of a judge reads them by `WithSettings`."""
+    module = importlib.import_module(f"adjudge.cli.{_MODULES[name]}")
+    from adjudge.cli.options import WithSettings
+
+    kind = WithSettings if name in _WITH_SETTINGS else None
+    return getattr(module, f"{name}_command"), kind
 
 
 def _not_called() -> None:
@@ -151,8 +249,6 @@ def _root() -> Callable[..., None]:
 
     def print_version(wanted: bool) -> None:
         if wanted:
-            from adjudge.cli.version import render_version
-
             print(render_version())
             raise typer.Exit
 
@@ -167,3 +263,113 @@ def _root() -> Callable[..., None]:
         """
 
     return root
+
+
+# What typer refuses, in the words of the other messages: what is wanted, and what came instead.
+
+
+_WANTED: Final = "Input should be "
+_OUR_OWN: Final = "Value error, "
+
+
+@contextmanager
+def saying_what_came() -> Iterator[None]:
+    """Say of a value that is refused what it was, where the words of pydantic do not."""
+    try:
+        yield
+    except BadParameter as error:
+        error.message = _plain(error.message, error.__cause__)
+        raise
+
+
+def _plain(message: str, cause: BaseException | None) -> str:
+    from pydantic import ValidationError
+
+    if message.startswith(_WANTED) and isinstance(cause, ValidationError):
+        return f"must be {message.removeprefix(_WANTED)}; got {cause.errors()[0]['input']!r}"
+    return message.removeprefix(_OUR_OWN)
+
+
+# How a command ends that is stopped from outside: with Ctrl-C, or by a reader who has enough.
+
+
+RESUMABLE: Final = "stopped; the same command goes on where it stopped"
+
+
+class Commands(TyperGroup):
+    """All commands. typer itself would say nothing of Ctrl-C, nor what a refused value was."""
+
+    def make_context(self, *arguments: Any, **named: Any) -> Any:  # noqa: ANN401 (typer's own, passed on)
+        """Read the arguments; `--help` prints here."""
+        with ended_from_outside(), saying_what_came():
+            return super().make_context(*arguments, **named)
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 (the same)
+        """Run the command."""
+        with ended_from_outside(), saying_what_came():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def ended_from_outside() -> Iterator[None]:
+    """Leave with one sentence on Ctrl-C, and without a word where nobody reads any more."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print("adjudge: stopped before it was done", file=sys.stderr)
+        raise SystemExit(INTERRUPTED) from None
+    except BrokenPipeError:
+        drop_output()
+        raise SystemExit(CLOSED_PIPE) from None
+
+
+@contextmanager
+def parting(words: str) -> Iterator[None]:
+    """On Ctrl-C say what becomes of this work, in place of the one sentence for all."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        from adjudge.cli.options import print_note
+
+        print_note(words)
+        raise SystemExit(INTERRUPTED) from None
+
+
+def drop_output() -> None:
+    """Forget what cannot be written, or the interpreter would try once more when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+# What `adjudge --version` says: all that a report of a fault needs to say of the program.
+
+
+UNKNOWN = "unknown, not installed from a built package"
+
+
+def render_version() -> str:
+    """The version alone on its first line, then one fact a line; no name of a person or of a machine."""
+    build = read_build()
+    facts = {
+        "commit": build.commit or UNKNOWN,
+        "lock": f"sha256:{build.lock}" if build.lock else UNKNOWN,
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "platform": platform.platform(),
+        "libraries": ", ".join(f"{name} {_version_of(name)}" for name in _libraries()),
+    }
+    return "\n".join([f"adjudge {VERSION}", *(f"{name}: {value}" for name, value in facts.items())])
+
+
+def _libraries() -> list[str]:
+    """Names of what adjudge needs, without extras."""
+    wanted = [line for line in requires("adjudge") or [] if "extra ==" not in line]
+    return sorted(re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in wanted)
+
+
+def _version_of(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "missing"

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperCommand
 
+from adjudge.cli.main import FAILURES
 from adjudge.errors import SettingError, UsageError
+from adjudge.reports.tables import Table, TableFormat, name_invisible, render_table
 
 __all__ = [
     "DrawDocumentsOption",
+    "FormatOption",
     "IntervalDrawsOption",
     "LimitOption",
     "LpOption",
+    "MaxFailedOption",
     "ReferencesOption",
     "SeedOption",
     "SourceOption",
@@ -25,8 +32,17 @@ __all__ = [
     "TestSetArgument",
     "TranslationsOption",
     "UnitOption",
+    "WithSettings",
+    "check_failures",
     "existing",
+    "is_for_people",
     "naming_the_nearest",
+    "print_note",
+    "print_result",
+    "print_text",
+    "progress_bar",
+    "read_settings",
+    "split_settings",
 ]
 
 
@@ -94,3 +110,185 @@ def naming_the_nearest(context: typer.Context) -> Iterator[None]:
         if not near or near[0] == f"--{error.name}":  # the command has it, and the judge no use for it
             raise
         raise UsageError(f"{error}; did you mean {near[0]}?") from error
+
+
+# Results to stdout in the format asked for; everything else goes to stderr.
+
+
+FormatOption = Annotated[TableFormat, typer.Option("--format", help="How to print the result.")]
+
+
+_FOR_PEOPLE: Final = frozenset({"table", "markdown", "latex"})
+
+
+def is_for_people(form: TableFormat) -> bool:
+    """Whether people read it: numbers are rounded, and notes stand below them."""
+    return form in _FOR_PEOPLE
+
+
+def print_result(
+    form: TableFormat, table: Table, data: Mapping[str, object], notes: Iterable[str] = ()
+) -> None:
+    """Print one result: the table, or its data as one JSON object.
+
+    Args:
+        form: how.
+        table: for people, or for programs, as `is_for_people` has it.
+        data: the same as JSON.
+        notes: what a table for people says below it; where programs read, standard error has it.
+    """
+    if form == "json":
+        import orjson
+
+        text = orjson.dumps(data, option=orjson.OPT_INDENT_2).decode() + "\n"
+    else:
+        text = render_table(table, form)
+    sys.stdout.write(name_invisible(text) if sys.stdout.isatty() else text)
+    for note in () if is_for_people(form) else notes:
+        print_note(note)
+
+
+def print_text(text: str) -> None:
+    """Print what a person reads as it is, but for characters that nobody sees."""
+    sys.stdout.write(name_invisible(text))
+
+
+def print_note(text: str) -> None:
+    """Tell a person something that is not the result."""
+    print(name_invisible(text), file=sys.stderr)
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Show a bar on standard error while something is computed; nothing where that is no terminal.
+
+    Args:
+        what: is computed.
+
+    Yields:
+        A function that takes how many steps are done and how many there are; None where nothing is shown.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+# `--max-failed`: how many judgements may fail before a command says so with its exit code.
+
+
+MaxFailedOption = Annotated[
+    str, typer.Option(help="Exit with 3 above this share; 1: also go on if all fail.")
+]
+
+
+def check_failures(counts: Mapping[str, int], allowed: float) -> None:
+    """Leave with an exit code of its own where a larger share of judgements failed.
+
+    Args:
+        counts: judged and failed, as `run.json` has them.
+        allowed: share that may fail.
+    """
+    failed, judged = counts["failed"], counts["judged"]
+    if failed > allowed * (failed + judged):
+        raise typer.Exit(FAILURES)
+
+
+# Options that only a judge or a metric knows: its settings, read from the words of a command line.
+
+
+class WithSettings(TyperCommand):
+    """A command that leaves the options it does not know, each with its value, in its context's `args`.
+
+    typer alone would leave the options and take their values for its own arguments.
+    """
+
+    allow_extra_args = True
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 (typer's own, passed on)
+        """Read what is the command's; behind words that are nobody's, its context gets the settings."""
+        taken = {
+            spelling: not getattr(parameter, "is_flag", False)
+            for parameter in self.get_params(ctx)
+            for spelling in (*parameter.opts, *parameter.secondary_opts)
+            if spelling.startswith("-")
+        }
+        own, settings = split_settings(args, taken)
+        ctx.args = [*super().parse_args(ctx, own), *settings]
+        if ctx.params.get("test_set", own) is None and not ctx.params.get("source"):
+            _refuse_eaten(settings)
+        return ctx.args  # type: ignore[no-any-return]
+
+
+def _refuse_eaten(settings: list[str]) -> None:
+    """Tell of a switch that took the test set for its value: only the judge knows what is a switch.
+
+    Raises:
+        UsageError: a setting's value is a path that leads somewhere.
+    """
+    for option, value in pairwise(settings):
+        if option.startswith("--") and "=" not in option and Path(value).exists():
+            raise UsageError(
+                f"{option} took {value!r} for its value; if it is the TEST_SET, say {option}=yes"
+            )
+
+
+def split_settings(arguments: list[str], taken: Mapping[str, bool]) -> tuple[list[str], list[str]]:
+    """Tell the words of a command from those of settings.
+
+    Args:
+        arguments: of a command line.
+        taken: every option of the command, and whether it takes a value.
+
+    Returns:
+        The words of the command, and those of settings: options that it has not, each with its value.
+        `--` ends the settings.
+    """
+    own: list[str] = []
+    settings: list[str] = []
+    waiting = list(reversed(arguments))
+    while waiting:
+        word = waiting.pop()
+        if word == "--":
+            return [*own, word, *reversed(waiting)], settings
+        is_setting = word.startswith("--") and word.partition("=")[0] not in taken
+        words = settings if is_setting else own
+        words.append(word)
+        has_value = "=" not in word and not _is_option(waiting[-1:], taken) if is_setting else taken.get(word)
+        if has_value and waiting:
+            words.append(waiting.pop())
+    return own, settings
+
+
+def _is_option(words: list[str], taken: Mapping[str, bool]) -> bool:
+    """Whether the next word is an option; -0.5 is a value."""
+    return any(word.startswith("--") or word[:2] in taken for word in words)
+
+
+def read_settings(arguments: list[str]) -> dict[str, str]:
+    """Read `--name value`, `--name=value` and `--flag` into settings of the judge.
+
+    Raises:
+        UsageError: a word that belongs to no option, or a setting that is given twice.
+    """
+    settings: dict[str, str] = {}
+    waiting = iter([*arguments, "--"])
+    word = next(waiting)
+    while word != "--":
+        if not word.startswith("--"):
+            raise UsageError(f"nothing is known of {word!r}; options start with --")
+        name, separator, value = word[2:].partition("=")
+        word = next(waiting)
+        if not separator:
+            value = "true"
+            if not word.startswith("--"):
+                value, word = word, next(waiting)
+        if name.replace("-", "_") in {known.replace("-", "_") for known in settings}:
+            raise UsageError(f"--{name} is given twice; say it once")
+        settings[name] = value
+    return settings

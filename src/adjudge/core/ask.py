@@ -12,14 +12,18 @@ from typing import Generic, Literal, Protocol, TypeVar
 from adjudge.core.segment import Subject
 
 __all__ = [
+    "NO_ENGINE",
     "About",
     "Answer",
     "Ask",
     "Message",
+    "Query",
     "Quoted",
     "Reply",
     "Role",
     "Sampling",
+    "SearchEngine",
+    "Snippet",
     "TokenLogprob",
     "Tool",
     "ToolCall",
@@ -224,5 +228,54 @@ class Ask(Protocol):
 
         Raises:
             AnswerError: no readable answer; the judgement becomes a `Failure` with its reason.
+        """
+        ...
+
+
+# The shape of "look this up": a query out, snippets back.
+
+
+NO_ENGINE = "none"
+"""What a judge that searches calls its engine where it has none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """What is looked up.
+
+    Args:
+        text: words to search for.
+        recency: nothing older than so many days, where the engine can tell; None for any age.
+    """
+
+    text: str
+    recency: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snippet:
+    """One result: an excerpt, never a whole page.
+
+    Args:
+        title: of the page.
+        text: what it says.
+        place: where it stands, an address or the name of a file.
+        date: as the engine gave it; empty where it gave none.
+    """
+
+    title: str
+    text: str
+    place: str = ""
+    date: str = ""
+
+
+class SearchEngine(Protocol):
+    """Looks things up."""
+
+    async def search(self, query: Query) -> Sequence[Snippet]:
+        """Snippets for one query, best first; none where nothing was found.
+
+        Raises:
+            AnswerError: the engine gave no answer, after the retries that its fault allows.
         """
         ...

@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final, Literal, NamedTuple, Protocol, TypeGuard, runtime_checkable
+import difflib
+import functools
+import importlib
+import inspect
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from importlib.metadata import EntryPoint
+from typing import (
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    Protocol,
+    TypeGuard,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+    runtime_checkable,
+)
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Failure, Preference, Record, Verdict
-from adjudge.core.ask import Ask
-from adjudge.core.search import SearchEngine
+from adjudge.core.ask import Ask, SearchEngine
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record, Verdict
 from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity
-from adjudge.errors import AnswerError, FailureReason
+from adjudge.errors import (
+    AnswerError,
+    FailureReason,
+    SettingError,
+    UsageError,
+)
 
 __all__ = [
     "PROFILES",
@@ -24,12 +50,17 @@ __all__ = [
     "Stoppable",
     "TranslationJudge",
     "annotation_of",
+    "checks_keywords",
+    "choices_of",
     "failure_of",
+    "find_attribute",
+    "find_class",
     "is_pair_judge",
     "is_searching_judge",
     "is_source_judge",
     "is_translation_judge",
     "preference_of",
+    "read_settings",
 ]
 
 Profile = Literal["recommended", "paper", "code"]
@@ -335,3 +366,158 @@ def failure_of(
         detail=detail[:_DETAIL],
         criterion=criterion,
     )
+
+
+# Make a judge or a metric by its name, with settings that came as text.
+
+
+_NUMBERS: Final[Mapping[type, str]] = {int: "a whole number", float: "a number"}
+_TRUTH: Final = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False}
+
+
+def find_class(kind: str, name: str, ours: Mapping[str, str], others: Iterable[EntryPoint]) -> type[Any]:
+    """Import the class that stands behind a name.
+
+    Args:
+        kind: `judge` or `metric`, for messages.
+        name: as on the command line.
+        ours: name to `module:Class`; nobody else can take one of these names.
+        others: entry points of other packages.
+
+    Raises:
+        UsageError: there is none of that name, or it cannot be imported.
+    """
+    places = {entry.name: entry.value for entry in others} | dict(ours)
+    if name not in places:
+        raise UsageError(f"no {kind} {name!r}; there are {', '.join(places)}")
+    module, _, attribute = places[name].partition(":")
+    try:
+        return cast(type[Any], getattr(importlib.import_module(module), attribute))
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"{kind} {name!r} cannot be loaded from {places[name]!r}: {error}") from error
+
+
+def find_attribute(room: str, name: str, ours: Mapping[str, str]) -> object:
+    """Import one of our classes by its own name, for a room's `__getattr__`.
+
+    Raises:
+        AttributeError: none of them is called so.
+    """
+    for place in ours.values():
+        module, _, attribute = place.partition(":")
+        if attribute == name:
+            return getattr(importlib.import_module(module), attribute)
+    raise AttributeError(f"module {room!r} has no attribute {name!r}")
+
+
+def read_settings(
+    what: str, make: type[Any], settings: Mapping[str, str], *, reserved: Iterable[str] = ()
+) -> dict[str, object]:
+    """Turn texts into values of a dataclass's fields.
+
+    Args:
+        what: kind and name, such as `judge 'ea-prompt'`, for messages.
+        make: the dataclass; its fields are its settings.
+        settings: name of a field, `-` for `_` allowed, to text.
+        reserved: fields that are no settings.
+
+    Raises:
+        SettingError: no such setting.
+        UsageError: a value that its field cannot have.
+    """
+    known = [field.name for field in fields(make) if field.init and field.name not in set(reserved)]
+    types_of = get_type_hints(make)
+    values: dict[str, object] = {}
+    for key, text in settings.items():
+        field = key.replace("-", "_")
+        if field not in known:
+            raise SettingError(what, key, known)
+        values[field] = _convert(text, types_of[field], f"setting {key!r} of {what}")
+    return values
+
+
+def choices_of(make: type[Any]) -> dict[str, tuple[str, ...]]:
+    """What may be given for each field of a dataclass that has a choice, as a command line spells it."""
+    found = {field: _choices(wanted) for field, wanted in get_type_hints(make).items()}
+    return {field: choices for field, choices in found.items() if choices}
+
+
+def _choices(wanted: Any) -> tuple[str, ...]:  # noqa: ANN401 (any type of a field)
+    if get_origin(wanted) is Literal:
+        return tuple(map(str, get_args(wanted)))
+    if wanted is bool:
+        return "yes", "no"
+    kinds = get_args(wanted) if get_origin(wanted) in {Union, types.UnionType} else ()
+    return tuple(choice for kind in kinds for choice in _choices(kind))
+
+
+def _convert(text: str, wanted: Any, what: str) -> object:  # noqa: ANN401 (any type of a field)
+    if get_origin(wanted) is Literal:
+        choices = {str(choice): choice for choice in get_args(wanted)}
+    elif wanted is bool:
+        choices = _TRUTH
+        text = text.lower()
+    else:
+        return _construct(text, wanted, what)
+    if text not in choices:
+        raise UsageError(f"{what} must be one of {', '.join(choices)}; got {text!r}")
+    return choices[text]
+
+
+def _construct(text: str, wanted: Any, what: str) -> object:  # noqa: ANN401 (any type of a field)
+    if get_origin(wanted) in {Union, types.UnionType}:
+        if str in get_args(wanted):
+            return text
+        (inner,) = (one for one in get_args(wanted) if one is not types.NoneType)
+        return _convert(text, inner, what)
+    try:
+        return wanted(text)
+    except (TypeError, ValueError) as error:
+        if wanted in _NUMBERS:
+            raise UsageError(f"{what} must be {_NUMBERS[wanted]}, got {text!r}") from None
+        raise UsageError(f"{what} must be of type {wanted.__name__}: {error}") from None
+
+
+# Keywords of the public functions: an unknown one is refused, and the nearest name is proposed.
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def checks_keywords(options: type | None = None) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Make a function refuse keywords that it does not have, before it does anything.
+
+    Python itself accepts every keyword where a function takes `**options`, and names no other keyword where
+    it refuses one.
+
+    Args:
+        options: `TypedDict` of the function's `**options`; None where it has none.
+    """
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        known = keywords_of(function, options)
+
+        @functools.wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+            for name in kwargs:
+                if name not in known:
+                    near = difflib.get_close_matches(name, known, n=1)
+                    hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(sorted(known))}"
+                    raise TypeError(f"{function.__name__}() has no keyword {name!r}; {hint}")
+            return function(*args, **kwargs)
+
+        checked.__keywords__ = frozenset(known)  # type: ignore[attr-defined]
+        return checked
+
+    return decorate
+
+
+def keywords_of(function: Callable[..., object], options: type | None = None) -> tuple[str, ...]:
+    """Return the names that a function takes as keywords, those of its `TypedDict` of options included."""
+    named = [
+        name
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}
+    ]
+    return (*named, *(() if options is None else get_type_hints(options)))

@@ -16,16 +16,16 @@ from adjudge.core.judge import (
     PROFILES,
     Judge,
     Profile,
+    find_attribute,
+    find_class,
     is_pair_judge,
     is_searching_judge,
     is_source_judge,
     is_translation_judge,
+    read_settings,
 )
-from adjudge.core.loading import find_attribute, find_class, read_settings
 from adjudge.errors import UsageError
-from adjudge.judges._sampled_pairs import SampledPairs
-from adjudge.judges._sampled_sources import SampledSearches, SampledSources
-from adjudge.judges._samples import Repeated, Sampled
+from adjudge.judges._samples import Repeated, Sampled, SampledPairs, SampledSearches, SampledSources
 
 __all__ = [
     "JUDGES",

@@ -3,21 +3,139 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Final, NoReturn
+from typing import Any, Final, Literal, NoReturn
 
 from adjudge.core.ask import Message, Quoted, Role
-from adjudge.core.language import source_language, target_language
-from adjudge.errors import UsageError
-from adjudge.judges._examples import Example, read_examples
+from adjudge.core.judge import Profile
+from adjudge.core.language import canonical_lp, language_name, source_language, target_language
+from adjudge.core.segment import Subject
+from adjudge.errors import (
+    AnswerError,
+    UsageError,
+)
 
-__all__ = ["Part", "Parts", "Prompts", "find_prompts", "joined", "load_prompts", "render"]
+__all__ = [
+    "TEXT_FILES",
+    "Example",
+    "Form",
+    "Part",
+    "Parts",
+    "Prompts",
+    "attempts_of",
+    "find_form",
+    "find_prompts",
+    "joined",
+    "judged_texts",
+    "language_names",
+    "load_prompts",
+    "render",
+    "render_example",
+    "render_pair",
+    "render_terms",
+    "render_texts",
+]
+
+
+# Worked examples, a file of JSON lines beside a judge's prompts.
+
+
+_TEXTS: Final = ("lp", "source", "reference", "translation")
+_KEYS: Final = {*_TEXTS, "errors"}
+_ERROR_KEYS: Final = {"span", "category", "severity", "side"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """One worked example: texts, and the errors that a good annotator finds.
+
+    Args:
+        lp: language pair.
+        source: text that was translated.
+        reference: a good translation of it.
+        translation: the one that is judged.
+        errors: in the shape of an answer: span, category, severity, side, and note where there are notes.
+    """
+
+    lp: str
+    source: str
+    reference: str
+    translation: str
+    errors: tuple[Mapping[str, str], ...]
+
+
+@lru_cache(maxsize=64)
+def read_examples(text: str, notes: str | None, file: str) -> tuple[Example, ...]:
+    """Read examples in file order, with an explanation of each error where there are notes.
+
+    Args:
+        text: of the file.
+        notes: of the file that is called as this one, with `notes` for `examples`.
+        file: its name, for errors.
+
+    Raises:
+        UsageError: a line is no example, or the notes are not those of the examples.
+    """
+    lines = enumerate(text.splitlines(), start=1)
+    found = [_read_example(line, f"{file} line {number}") for number, line in lines if line.strip()]
+    if notes is None:
+        return tuple(found)
+    explained = [line for line in notes.splitlines() if line.strip()]
+    beside = file.replace("examples", "notes")
+    if len(explained) != len(found):
+        raise UsageError(f"{beside} has {len(explained)} lines, {file} {len(found)} examples")
+    return tuple(_explained(*pair, beside) for pair in zip(found, explained, strict=True))
+
+
+def _explained(example: Example, line: str, file: str) -> Example:
+    """An example whose errors have notes."""
+    try:
+        notes = json.loads(line)
+    except ValueError:
+        notes = None
+    count = len(example.errors)
+    if not (isinstance(notes, list) and len(notes) == count and all(isinstance(n, str) for n in notes)):
+        wanted = f"a list with the {count} notes of an example"
+        raise UsageError(f"a line of {file} must be {wanted}, got {line[:80]!r}")
+    errors = ({**error, "note": note} for error, note in zip(example.errors, notes, strict=True))
+    return replace(example, errors=tuple(errors))
+
+
+def _read_example(line: str, where: str) -> Example:
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        raise UsageError(f"{where} must be a JSON object: {error}") from None
+    if not isinstance(value, dict) or value.keys() != _KEYS:
+        raise UsageError(f"{where} must have {', '.join(sorted(_KEYS))}, got {line[:80]!r}")
+    texts, errors = {key: value[key] for key in _TEXTS}, value["errors"]
+    if wrong := [key for key, text in texts.items() if not isinstance(text, str)]:
+        raise UsageError(f"{where}: {wrong[0]} must be text, got {texts[wrong[0]]!r}")
+    if not isinstance(errors, list) or not all(map(_is_error, errors)):
+        raise UsageError(
+            f"{where}: errors must be a list of objects with the texts {', '.join(sorted(_ERROR_KEYS))}, "
+            f"got {json.dumps(errors, ensure_ascii=False)[:80]}"
+        )
+    try:
+        return Example(**{**texts, "lp": canonical_lp(texts["lp"])}, errors=tuple(errors))
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
+
+
+def _is_error(value: Any) -> bool:  # noqa: ANN401 (what a file of the user holds)
+    return (
+        isinstance(value, dict)
+        and value.keys() == _ERROR_KEYS
+        and all(isinstance(text, str) for text in value.values())
+    )
+
 
 Part = str | Quoted
 Parts = tuple[Part, ...]
@@ -232,3 +350,129 @@ def _folder(folder: Path) -> dict[str, str]:
         return {path.name: path.read_text(encoding="utf-8") for path in found}
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"prompts in {str(folder)!r} must be readable UTF-8 files: {error}") from None
+
+
+# What is judged, as messages.
+
+
+TEXT_FILES: Final = ("markers.md", "context.md", "context_segment.md", "terms.md", "term.md")
+"""Files that every judge uses, besides `texts.md` or `texts_with_reference.md`."""
+
+_PAIR_NAMES: Final = {"source": "source", "first": "translation-a", "second": "translation-b"}
+
+
+def judged_texts(subject: Subject) -> tuple[str, ...]:
+    """Everything a model is shown that it did not get from us."""
+    context = [text for s in subject.context for text in (s.source, *s.translations.values())]
+    terms = [text for t in subject.terms for text in (t.source, t.translation)]
+    translations = [subject.segment.translations[name] for name in subject.systems]
+    return (subject.source, *translations, subject.reference or "", *context, *terms)
+
+
+def render_texts(prompts: Prompts, subject: Subject, *, with_reference: bool = False) -> Parts:
+    """Context and glossary, where there are any, then the texts themselves.
+
+    Raises:
+        AnswerError: a reference is to be shown and there is none.
+    """
+    texts = {"source": subject.source, "translation": subject.translation}
+    if with_reference:
+        if subject.reference is None:
+            raise AnswerError("missing", "with_reference needs a reference, and this segment has none")
+        texts["reference"] = subject.reference
+    quoted = {name: Quoted(name, text) for name, text in texts.items()}
+    shown = _fill(prompts, subject.lp, quoted)
+    if not subject.context and not subject.terms:
+        return shown
+    context = _render_context(prompts, subject, "context_segment", ("translation",))
+    return joined((*context, *render_terms(prompts, subject), *shown))
+
+
+def render_pair(prompts: Prompts, subject: Subject) -> Parts:
+    """Context and glossary, where there are any, then the source and its two translations."""
+    first, second = (subject.segment.translations[name] for name in subject.systems)
+    texts = {"source": subject.source, "first": first, "second": second}
+    quoted = {key: Quoted(_PAIR_NAMES[key], text) for key, text in texts.items()}
+    shown = prompts.piece("pair", **language_names(subject.lp), **quoted)
+    context = _render_context(prompts, subject, "context_pair", ("first", "second"))
+    return joined((*context, *render_terms(prompts, subject), *shown))
+
+
+@lru_cache(maxsize=256)
+def language_names(lp: str) -> Mapping[str, str]:
+    """What both languages are called, as prompts name them."""
+    return {
+        "source_language": language_name(source_language(lp)),
+        "target_language": language_name(target_language(lp)),
+    }
+
+
+def render_example(
+    prompts: Prompts, example: Example, answer: str, *, with_reference: bool = False
+) -> tuple[Message, Message]:
+    """One worked example as a question and its answer."""
+    texts = {"source": example.source, "translation": example.translation}
+    if with_reference:
+        texts["reference"] = example.reference
+    marked = {name: _marked(name, text) for name, text in texts.items()}
+    return Message("user", _fill(prompts, example.lp, marked)), Message("assistant", (answer,))
+
+
+def _fill(prompts: Prompts, lp: str, texts: Mapping[str, Part]) -> Parts:
+    return prompts.piece(
+        "texts_with_reference" if "reference" in texts else "texts",
+        **language_names(lp),
+        **texts,
+    )
+
+
+def _render_context(prompts: Prompts, subject: Subject, file: str, names: tuple[str, ...]) -> Parts:
+    """Segments before this one, each with its translation by every system of the subject."""
+    if not subject.context:
+        return ()
+    segments: list[Part] = []
+    for segment in subject.context:
+        texts = (segment.translations.get(system) for system in subject.systems)
+        shown = ("(none)" if text is None else Quoted("context-translation", text) for text in texts)
+        values = dict(zip(names, shown, strict=True))
+        segments += [*prompts.piece(file, source=Quoted("context-source", segment.source), **values), "\n\n"]
+    return (*prompts.piece("context", segments=tuple(segments[:-1])), "\n\n")
+
+
+def render_terms(prompts: Prompts, subject: Subject) -> Parts:
+    """The glossary, where there is one."""
+    if not subject.terms:
+        return ()
+    terms: list[Part] = []
+    for term in subject.terms:
+        source, translation = Quoted("term", term.source), Quoted("term-translation", term.translation)
+        terms += [*prompts.piece("term", source=source, translation=translation), "\n\n"]
+    return (*prompts.piece("terms", terms=tuple(terms[:-1])), "\n\n")
+
+
+def _marked(name: str, text: str) -> str:
+    """In the look of a quoted text, but the same in every call: a prefix cache then holds the examples."""
+    return f"<<{name} example>>\n{json.dumps(text, ensure_ascii=False)}\n<</{name} example>>"
+
+
+# What a profile decides for every judge: the form of answers, and how often one may be asked for again.
+
+
+Form = Literal["json", "headings"]
+
+
+def find_form(profile: Profile) -> Form:
+    """JSON is ours; the papers and their code have headings.
+
+    Raises:
+        UsageError: no such profile.
+    """
+    forms: dict[str, Form] = {"recommended": "json", "paper": "headings", "code": "headings"}
+    if profile not in forms:
+        raise UsageError(f"no profile {profile!r}; there are {', '.join(forms)}")
+    return forms[profile]
+
+
+def attempts_of(profile: Profile) -> int:
+    """How often an unreadable answer is asked for, of methods whose papers ask once."""
+    return 1 if profile == "paper" else 2

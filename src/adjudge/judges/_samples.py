@@ -10,28 +10,148 @@ import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, TypeVar
 
-from adjudge.core.annotation import Annotation
-from adjudge.core.ask import About, Answer, Ask, Message, Reply, Sampling, Tool
-from adjudge.core.judge import Calls, Judge, Profile, TranslationJudge
+from adjudge.core.ask import About, Answer, Ask, Message, Reply, Sampling, SearchEngine, Tool
+from adjudge.core.judge import Calls, Judge, PairJudge, Profile, SearchingJudge, SourceJudge, TranslationJudge
+from adjudge.core.mqm import mqm_score
+from adjudge.core.record import UNDECIDED, Annotation, ErrorSpan, Preference, Verdict
 from adjudge.core.segment import Subject
-from adjudge.core.typology import find_weights
-from adjudge.errors import AnswerError, DataError, UsageError
-from adjudge.judges._vote import middle, vote
-from adjudge.scoring.mqm import mqm_score
+from adjudge.core.typology import SEVERITIES, find_weights
+from adjudge.errors import (
+    AnswerError,
+    DataError,
+    UsageError,
+)
+from adjudge.judges._pairs import (
+    IDENTICAL,
+    INCONSISTENT,
+    SIGNS,
+    TIE_BY_STRENGTH,
+    Inconsistent,
+    check_threshold,
+    disagreement,
+    is_near_tie,
+)
 
 __all__ = [
-    "MISSING",
     "TEMPERATURE",
     "Repeated",
     "Sampled",
+    "SampledPairs",
+    "SampledSearches",
+    "SampledSources",
     "check_temperature",
+    "middle",
     "readable",
-    "taken",
-    "taken_of_each",
-    "together",
+    "vote",
 ]
+
+
+# Errors that several judgements of one translation agree on.
+
+
+def vote(samples: Sequence[Sequence[ErrorSpan]]) -> tuple[ErrorSpan, ...]:
+    """The errors that more than half of the samples mark, in the order of the text.
+
+    A sample supports an error if it has a span that overlaps it on the same side; errors without a place
+    support each other if they quote the same words, or quote none and are of one category. Each span
+    supports one error only, so that two errors in one place need twice the votes.
+
+    - The error with the most supporters is settled first, each sample giving the span that fits best.
+    - Category: the most frequent one. Place: of the spans of that category, the one that overlaps the
+      others best. Severity: the worst that more than half of the supporters call at least so severe; that
+      is the majority's, where there is one.
+    """
+    marked = [(sample, span) for sample, spans in enumerate(samples) for span in spans]
+    ballot = _Ballot(marked)
+    agreed = []
+    while group := ballot.strongest(more_than=len(samples) / 2):
+        agreed.append(ballot.settle(group))
+        ballot.remove(group)
+    return tuple(sorted(agreed, key=_order))
+
+
+def middle(numbers: Sequence[int]) -> int:
+    """The largest number that more than half of the samples reach: the median, the lower one of two."""
+    return sorted(numbers)[(len(numbers) - 1) // 2]
+
+
+class _Ballot:
+    """All spans by number, how well each two fit, and which of them still have a vote."""
+
+    def __init__(self, marked: Sequence[tuple[int, ErrorSpan]]) -> None:
+        self._free = set(range(len(marked)))
+        self._sample = [sample for sample, _ in marked]
+        self._span = [span for _, span in marked]
+        self._fit: list[dict[int, float]] = [{} for _ in marked]
+        for one in range(len(marked)):
+            for other in range(one, len(marked)):
+                if fit := _overlap(self._span[one], self._span[other]):
+                    self._fit[one][other] = self._fit[other][one] = fit
+        self._groups = {centre: self._group(centre) for centre in range(len(marked))}
+
+    def strongest(self, *, more_than: float) -> list[int]:
+        """The spans of the error that most samples support; empty if no error has enough of them."""
+        groups = [group for group in self._groups.values() if len(group) > more_than]
+        return max(groups, key=lambda group: (len(group), self._tightness(group[0], group)), default=[])
+
+    def remove(self, group: Sequence[int]) -> None:
+        """Take the votes of an error that is settled; whoever was near it looks for others."""
+        self._free -= set(group)
+        near = {centre for one in group for centre in self._fit[one]}
+        for centre in near & self._groups.keys():
+            if centre in self._free:
+                self._groups[centre] = self._group(centre)
+            else:
+                del self._groups[centre]
+
+    def settle(self, group: Sequence[int]) -> ErrorSpan:
+        """One span for all of a group."""
+        counts = Counter(self._span[one].category for one in group)
+        most = max(counts.values())
+        best = sorted(group, key=lambda one: -self._tightness(one, group))
+        chosen = next(self._span[one] for one in best if counts[self._span[one].category] == most)
+        severities = [SEVERITIES.index(self._span[one].severity) for one in group]
+        return replace(chosen, severity=SEVERITIES[middle(severities)])
+
+    def _group(self, centre: int) -> list[int]:
+        """A span, and of every other sample the one that supports it best."""
+        best: dict[int, int] = {}
+        for other in sorted(self._fit[centre].keys() & self._free, key=lambda one: self._rank(centre, one)):
+            best[self._sample[other]] = other
+        best.pop(self._sample[centre])
+        return [centre, *best.values()]
+
+    def _rank(self, centre: int, other: int) -> tuple[bool, float, int]:
+        """Same category first, then the better fit, then the earlier one; the best comes last."""
+        same = self._span[other].category == self._span[centre].category
+        return (same, self._fit[centre][other], -other)
+
+    def _tightness(self, centre: int, group: Sequence[int]) -> float:
+        return sum(self._fit[centre].get(other, 0.0) for other in group)
+
+
+def _overlap(one: ErrorSpan, other: ErrorSpan) -> float:
+    """Shared characters by all characters of both; 1 for the same place, 0 for different ones."""
+    if one.side != other.side:
+        return 0.0
+    if one.start is None or one.end is None or other.start is None or other.end is None:
+        if one.start is not None or other.start is not None:
+            return 0.0
+        same_words = " ".join(one.text.split()) == " ".join(other.text.split())
+        return float(same_words and (bool(one.text.strip()) or one.category == other.category))
+    if (one.start, one.end) == (other.start, other.end):
+        return 1.0
+    shared = min(one.end, other.end) - max(one.start, other.start)
+    return max(0, shared) / (max(one.end, other.end) - min(one.start, other.start))
+
+
+def _order(span: ErrorSpan) -> tuple[bool, bool, int]:
+    """Translation before source, by place, errors without one last."""
+    return (span.start is None, span.side == "source", span.start or 0)
+
 
 T = TypeVar("T")
 
@@ -241,3 +361,174 @@ def _mean(numbers: Sequence[float]) -> float:
 def _nearest(numbers: Sequence[float]) -> int:
     mean = _mean(numbers)
     return min(range(len(numbers)), key=lambda index: (abs(numbers[index] - mean), index))
+
+
+# Several independent comparisons of one pair, and one verdict made of them.
+
+
+Outcome = Preference | AnswerError
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledPairs(Repeated):
+    """A judge of pairs, asked several times.
+
+    Args:
+        tie_threshold: a preference that is not stronger is E; None makes no ties.
+    """
+
+    judge: PairJudge
+    tie_threshold: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what would be one comparison, and a threshold that is none."""
+        super().__post_init__()
+        check_threshold(self.tie_threshold, is_measured=True)
+
+    async def compare(self, subject: Subject, ask: Ask) -> Sequence[Outcome]:
+        """Compare several times; on each criterion, the verdict that most samples give.
+
+        Verdict: the most frequent, E if two are. Orders: the same of each order. Strength: the mean of the
+        samples, each with the strength that was measured, else 1 for A, -1 for B and 0 for E. A pair that
+        nobody is asked about is settled by the first.
+        """
+        warm = self.warm(ask)
+        taken = [await self._compare(subject, warm)]
+        if all(isinstance(one, Preference) and IDENTICAL in one.flags for one in taken[0]):
+            return taken[0]
+        taken += [await self._compare(subject, warm) for _ in range(self.samples - 1)]
+        return [self._together(own) for own in zip(*taken, strict=True)]
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """The judge's own."""
+        return self.judge.criteria
+
+    async def _compare(self, subject: Subject, ask: Ask) -> Sequence[Outcome]:
+        return await taken_of_each(self.judge.compare(subject, ask), len(self.criteria))
+
+    def _together(self, taken: Sequence[Outcome]) -> Outcome:
+        """One preference on one criterion."""
+        try:
+            read = readable(taken)
+        except AnswerError as error:
+            return error
+        verdict, strength = _most(read), _strength(read)
+        orders, inconsistent = _orders(read), self._inconsistent
+        flags = [flag for one in read for flag in one.flags if flag not in {INCONSISTENT, UNDECIDED}]
+        flags += [*([MISSING] if len(read) < len(taken) else []), *disagreement(orders, inconsistent)]
+        if verdict != "E" and is_near_tie(strength, self.tie_threshold):
+            verdict, flags = "E", [*flags, TIE_BY_STRENGTH]
+        telling = next((one for one in read if one.verdict == verdict), read[0])
+        return replace(
+            telling,
+            verdict="E" if UNDECIDED in flags else verdict,
+            orders=orders,
+            flags=tuple(dict.fromkeys(flags)),
+            samples=tuple(one.verdict for one in read),
+            strength=strength,
+        )
+
+    @property
+    def _inconsistent(self) -> Inconsistent:
+        """The judge's own setting, if it has one."""
+        return getattr(self.judge, "inconsistent", "E")
+
+
+def _most(read: Sequence[Preference]) -> Verdict:
+    return _most_frequent([one.verdict for one in read])
+
+
+def _most_frequent(verdicts: Sequence[Verdict]) -> Verdict:
+    """The verdict given most often; E where two are given as often."""
+    (first, most), *others = Counter(verdicts).most_common()
+    return "E" if others and others[0][1] == most else first
+
+
+def _orders(read: Sequence[Preference]) -> tuple[Verdict, ...]:
+    """The verdict of each order; a sample in which a part is missing has none."""
+    longest = max(len(one.orders) for one in read)
+    known = [one.orders for one in read if len(one.orders) == longest]
+    return tuple(map(_most_frequent, zip(*known, strict=True)))
+
+
+def _strength(read: Sequence[Preference]) -> float:
+    signs = [SIGNS[one.verdict] if one.strength is None else one.strength for one in read]
+    return math.fsum(signs) / len(signs)
+
+
+# Several independent judgements of all translations of a source, and one annotation of each made of them.
+
+
+SampledSourcesOutcome = Annotation | AnswerError
+Annotate = Callable[[Subject, Ask], Awaitable[Sequence[SampledSourcesOutcome]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OfSources(Repeated):
+    """Whatever it looks up, its calls are counted for a source."""
+
+    judge: SourceJudge | SearchingJudge
+
+    def calls_for(self, systems: int) -> Calls:
+        """The judge's own, as often as there are samples."""
+        return Calls(*(self.samples * count for count in self.judge.calls_for(systems)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledSources(_OfSources):
+    """A judge of all translations of a source, asked several times."""
+
+    judge: SourceJudge
+
+    async def annotate_all(self, subject: Subject, ask: Ask) -> Sequence[SampledSourcesOutcome]:
+        """Judge all translations several times; of each put together what its judgements agree on."""
+        return await _sampled(self, self.judge.annotate_all, subject, ask)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledSearches(_OfSources):
+    """A judge of all translations of a source that looks things up, asked several times.
+
+    Each sample begins anew, with nothing in its memory; a query has one answer for all of them.
+    """
+
+    judge: SearchingJudge
+
+    @property
+    def search(self) -> str:
+        """The judge's own."""
+        return self.judge.search
+
+    @property
+    def said(self) -> Sequence[str]:
+        """The judge's own."""
+        found: Sequence[str] = getattr(self.judge, "said", ())
+        return found
+
+    def fitted(self, *, search: str, takes_tools: bool) -> SampledSearches:
+        """With the judge as it fits; see `core.judge.SearchingJudge`."""
+        return replace(self, judge=self.judge.fitted(search=search, takes_tools=takes_tools))
+
+    async def annotate_all(
+        self, subject: Subject, ask: Ask, engine: SearchEngine | None = None
+    ) -> Sequence[SampledSourcesOutcome]:
+        """Judge all translations several times; of each put together what its judgements agree on."""
+        return await _sampled(self, partial(self.judge.annotate_all, engine=engine), subject, ask)
+
+
+async def _sampled(
+    sampled: Repeated, annotate: Annotate, subject: Subject, ask: Ask
+) -> Sequence[SampledSourcesOutcome]:
+    """Of each system one outcome, put together from all samples."""
+    warm = sampled.warm(ask)
+    judgings = (annotate(subject, warm) for _ in range(sampled.samples))
+    taken = [await taken_of_each(judging, len(subject.systems)) for judging in judgings]
+    return [_together(own, sampled.weights) for own in zip(*taken, strict=True)]
+
+
+def _together(taken: Sequence[SampledSourcesOutcome], weights: str | None) -> SampledSourcesOutcome:
+    try:
+        return together(taken, weights)
+    except AnswerError as error:
+        return error

@@ -25,14 +25,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from adjudge.core.annotation import Preference
 from adjudge.core.ask import Ask
 from adjudge.core.judge import Calls
+from adjudge.core.record import Preference
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError
-from adjudge.judges._comparison import PAIR_FILES, Comparison, Criterion, preference_by
+from adjudge.judges._pairs import PAIR_FILES, Comparison, Criterion, PairSettings, preference_by
 from adjudge.judges._prompts import Prompts, load_prompts
-from adjudge.judges._verdicts import PairSettings
 
 __all__ = ["DirectRank"]
 

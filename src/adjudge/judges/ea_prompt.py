@@ -34,21 +34,24 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar, Final, Literal, NamedTuple
 
-from adjudge.core.annotation import Annotation
 from adjudge.core.ask import About, Answer, Ask, Message, Quoted, Reply
 from adjudge.core.judge import Calls, Profile, annotation_of
+from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity, find_weights
-from adjudge.judges._fields import check_keys, object_schema, read_whole_number
-from adjudge.judges._headings import read_headings
-from adjudge.judges._json import read_digits, read_object
-from adjudge.judges._mqm import ErrorList
-from adjudge.judges._profiles import Form, attempts_of
-from adjudge.judges._prompts import Prompts, load_prompts
-from adjudge.judges._rating import check_scale
-from adjudge.judges._read import copied, read_text, unreadable
-from adjudge.judges._spans import Marked, place_errors, stands_in
-from adjudge.judges._subject import TEXT_FILES, judged_texts, render_example, render_texts
+from adjudge.judges._answers import ErrorList, Marked, check_scale, place_errors, read_headings, stands_in
+from adjudge.judges._json import check_keys, object_schema, read_digits, read_object, read_whole_number
+from adjudge.judges._prompts import (
+    TEXT_FILES,
+    Form,
+    Prompts,
+    attempts_of,
+    judged_texts,
+    load_prompts,
+    render_example,
+    render_texts,
+)
+from adjudge.judges._replies import copied, read_text, unreadable
 
 __all__ = ["EaPrompt"]
 

@@ -37,22 +37,28 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Final
 
-from adjudge.core.annotation import UNDECIDED, Preference, Verdict
 from adjudge.core.ask import Ask
 from adjudge.core.judge import Calls
+from adjudge.core.record import UNDECIDED, Preference, Verdict
 from adjudge.core.segment import Subject
-from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._comparison import (
+from adjudge.errors import (
+    AnswerError,
+    UsageError,
+)
+from adjudge.judges._pairs import (
     IDENTICAL,
     PAIR_FILES,
     Compared,
     Comparison,
     Criterion,
+    PairSettings,
+    disagreement,
+    majority,
     preference_by,
     read_criterion,
+    synthesise,
 )
 from adjudge.judges._prompts import Prompts, find_prompts, load_prompts
-from adjudge.judges._verdicts import PairSettings, disagreement, majority, synthesise
 
 __all__ = ["Fire"]
 

@@ -24,13 +24,12 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar
 
-from adjudge.core.annotation import Annotation
 from adjudge.core.ask import About, Ask, Message
 from adjudge.core.judge import Calls, Profile, annotation_of
+from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
-from adjudge.judges._prompts import Prompts, load_prompts
-from adjudge.judges._rating import Rating, RatingScale
-from adjudge.judges._subject import TEXT_FILES, render_texts
+from adjudge.judges._answers import Rating, RatingScale
+from adjudge.judges._prompts import TEXT_FILES, Prompts, load_prompts, render_texts
 
 __all__ = ["GembaDa", "GembaSqm"]
 

@@ -25,27 +25,71 @@ Differs  1. Known and kept: no reference; ten samples; MQM errors in three sever
 from __future__ import annotations
 
 import asyncio
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
-from adjudge.core.annotation import Annotation
 from adjudge.core.ask import Ask, Message, Sampling
 from adjudge.core.judge import Calls, Profile, annotation_of
+from adjudge.core.mqm import mqm_score, total
+from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity, find_weights
-from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._mqm import GEMBA_CATEGORIES, ErrorList
-from adjudge.judges._prompts import Prompts, load_prompts
-from adjudge.judges._samples import TEMPERATURE, check_temperature, readable
-from adjudge.judges._spans import Marked
-from adjudge.judges._subject import TEXT_FILES, render_texts
-from adjudge.judges._vote import vote
-from adjudge.scoring.mqm import mqm_score
-from adjudge.scoring.samples import reciprocal_rank_mean
+from adjudge.errors import (
+    AnswerError,
+    DataError,
+    UsageError,
+)
+from adjudge.judges._answers import GEMBA_CATEGORIES, ErrorList, Marked
+from adjudge.judges._prompts import TEXT_FILES, Prompts, load_prompts, render_texts
+from adjudge.judges._samples import TEMPERATURE, check_temperature, readable, vote
 
-__all__ = ["GembaV2"]
+__all__ = ["GembaV2", "reciprocal_rank_mean"]
+
+
+# Several judgements of one translation as one number.
+
+
+_DEVIATIONS: Final = 2.0
+
+
+class Aggregate(NamedTuple):
+    """One number, and how many of the samples it is made of."""
+
+    score: float
+    used: int
+
+
+def reciprocal_rank_mean(scores: Sequence[float]) -> Aggregate:
+    """GEMBA-V2's aggregate of repeated judgements, in which good ones weigh most.
+
+    Scores farther than two standard deviations (of the population) from the mean are dropped, once. The
+    others are ranked from the best, and score = sum(s_r / r) / sum(1 / r) over the ranks r = 1, 2, ...
+
+    Source: Junczys-Dowmunt 2025, whose example of ten scores (-50 -11 -6 -6 -11 -6 -6 -55 -6 -11) comes to
+    -8.50. Equal scores come to themselves, a single one too. Independent of the order given.
+
+    Args:
+        scores: higher is better.
+
+    Raises:
+        DataError: no scores.
+    """
+    if not scores:
+        raise DataError("there are no samples to aggregate")
+    every = sorted(scores, reverse=True)
+    mean = total(every) / len(every)
+    deviation = math.sqrt(total((s - mean) ** 2 for s in every) / len(every))
+    ranked = [s for s in every if abs(s - mean) <= _DEVIATIONS * deviation]
+    ranked = ranked or every  # the mean of equal scores may miss them by a rounding
+    weights = [1 / rank for rank in range(1, len(ranked) + 1)]
+    best, worst = ranked[0], ranked[-1]
+    score = total(w * s for w, s in zip(weights, ranked, strict=True)) / total(weights)
+    return Aggregate(min(max(score, worst), best), len(ranked))
+
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("critical", "major", "minor")
 POINTS: Final = "mqm-google"

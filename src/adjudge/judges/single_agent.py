@@ -22,16 +22,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Final
 
-from adjudge.core.annotation import Annotation
 from adjudge.core.ask import Ask, Message
 from adjudge.core.judge import Calls, Profile, annotation_of
+from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.core.typology import SUBTYPES, Severity
-from adjudge.judges._mqm import ErrorList
-from adjudge.judges._profiles import attempts_of
-from adjudge.judges._prompts import Prompts, load_prompts
-from adjudge.judges._spans import Marked
-from adjudge.judges._subject import TEXT_FILES, render_texts
+from adjudge.judges._answers import ErrorList, Marked
+from adjudge.judges._prompts import TEXT_FILES, Prompts, attempts_of, load_prompts, render_texts
 
 __all__ = ["SingleAgent"]
 

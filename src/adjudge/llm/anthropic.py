@@ -10,13 +10,18 @@ import orjson
 
 from adjudge.core.ask import Message, Reply, ToolCall, Usage
 from adjudge.errors import AnswerError
-from adjudge.llm.body import fail_envelope, finish_of, read_calls, read_count, read_words, refuse_calls
 from adjudge.llm.credentials import Redactor
-from adjudge.llm.delimiters import render_message
-from adjudge.llm.dialect import render_turns
-from adjudge.llm.endpoint import Endpoint
-from adjudge.llm.model import Request
-from adjudge.llm.providers import ROOM
+from adjudge.llm.dialect import (
+    fail_envelope,
+    finish_of,
+    read_calls,
+    read_count,
+    read_words,
+    refuse_calls,
+    render_turns,
+)
+from adjudge.llm.model import Request, render_message
+from adjudge.llm.providers import ROOM, Endpoint
 
 __all__ = ["AnthropicDialect"]
 

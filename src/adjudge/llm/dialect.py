@@ -5,15 +5,36 @@ Retries, limits, attempts and deadlines know nothing of it; see `llm/remote.py` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Literal, Protocol
+import json
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, Final, Literal, NoReturn, Protocol
 
-from adjudge.core.ask import Message, Reply, Usage
+import orjson
+
+from adjudge.core.ask import Message, Reply, TokenLogprob, ToolCall, Usage
+from adjudge.errors import AnswerError
 from adjudge.llm.credentials import Redactor
-from adjudge.llm.endpoint import Endpoint
 from adjudge.llm.model import Request
+from adjudge.llm.providers import Endpoint
 
-__all__ = ["Dialect", "open_dialect", "render_turns"]
+__all__ = [
+    "FILTERED",
+    "Dialect",
+    "fail_envelope",
+    "finish_of",
+    "open_dialect",
+    "read_arguments",
+    "read_calls",
+    "read_count",
+    "read_json_body",
+    "read_logprobs",
+    "read_words",
+    "refuse_calls",
+    "refuse_duplicate_keys",
+    "render_turns",
+]
 
 
 class Dialect(Protocol):
@@ -90,9 +111,288 @@ def open_dialect(endpoint: Endpoint) -> Dialect:
 
         return GeminiDialect(endpoint)
     if endpoint.provider.dialect == "search":
-        from adjudge.llm.search_dialects import SearchDialect
+        from adjudge.llm.search import SearchDialect
 
         return SearchDialect(endpoint)
     from adjudge.llm.openai import ChatDialect
 
     return ChatDialect(endpoint)
+
+
+# What every dialect checks in the same way: bodies, words, counts, log-probabilities, arguments of tools.
+
+
+FILTERED: Final = (
+    *("safety", "recitation", "blocklist", "prohibited_content"),
+    *("spii", "language", "model_armor"),
+)
+"""Gemini's words for a filter that ended a reply; its compatible endpoint says them, too."""
+
+_DEPTH: Final = 32
+_SPECIAL: Final = re.compile(r"<[|\w/\uff5c\u2581]+>|")
+_ENDING: Final = 8  # special tokens that may follow an answer; each is looked at with all before it
+_UNLIKELY: Final = -9999.0
+"""What servers write for a token whose probability they do not know, and for minus infinity."""
+
+
+def read_json_body(body: bytes) -> object:
+    """Read a body as JSON.
+
+    Raises:
+        AnswerError: not_json; encoding for bytes or characters that are no text; bad_envelope for NaN.
+    """
+    body = body.removeprefix(b"\xef\xbb\xbf")
+    if not body.strip():
+        raise AnswerError("not_json", "the body is empty")
+    if body.strip() == b"null":
+        raise AnswerError("not_json", "the body is null")
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        problem = error
+    try:
+        text = body.decode()
+    except UnicodeDecodeError as error:
+        raise AnswerError("encoding", f"byte {error.start} of the body is not UTF-8") from error
+    try:
+        value = json.loads(text, parse_constant=_no_constant)
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise AnswerError("encoding", "the body holds half a surrogate pair") from error
+    except (ValueError, RecursionError) as error:
+        raise AnswerError("not_json", f"{problem}") from error
+    raise AnswerError("bad_envelope", f"not strict JSON: {problem}")
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise AnswerError("bad_envelope", f"{name} is no number")
+
+
+def refuse_duplicate_keys(text: str | bytes, keys: Collection[str] | None = None) -> None:
+    """Refuse JSON in which one object gives a key two values; the last would silently win.
+
+    Args:
+        text: JSON.
+        keys: those that matter; None for all.
+
+    Raises:
+        AnswerError: ambiguous; parse for what no program should be asked to read.
+    """
+    if isinstance(text, bytes):
+        text = text.removeprefix(b"\xef\xbb\xbf")
+
+    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found: dict[str, object] = {}
+        for key, value in pairs:
+            is_meant = keys is None or key in keys
+            if is_meant and key in found and not _is_same(found[key], value):
+                raise AnswerError("ambiguous", f"the key {key[:40]!r} stands twice, with two values")
+            found[key] = value
+        return found
+
+    try:
+        json.loads(text, object_pairs_hook=unique)
+    except (ValueError, RecursionError) as error:
+        raise AnswerError("parse", f"JSON that cannot be read strictly: {error}") from error
+
+
+def _is_same(one: object, other: object) -> bool:
+    """Equal, and 1 is not true."""
+    return json.dumps(one) == json.dumps(other)
+
+
+def fail_envelope(wanted: str, came: object) -> NoReturn:
+    """Say what of a body is not as it must be."""
+    raise AnswerError("bad_envelope", f"wanted {wanted}, got {_kind(came)}")
+
+
+def _kind(value: object) -> str:
+    """What came, without repeating it: it may be long, and it is not ours."""
+    if value is None:
+        return "nothing"
+    return (
+        f"an empty {type(value).__name__}"
+        if value in ({}, [], "")
+        else f"a value of type {type(value).__name__}"
+    )
+
+
+def read_words(text: str, redactor: Redactor) -> str:
+    """Words of a server: without NUL, without the key."""
+    if "\0" in text:
+        raise AnswerError("encoding", "the reply holds a NUL character")
+    return redactor.text(text)
+
+
+def finish_of(value: object, known: Mapping[str, str], broken: frozenset[str]) -> str:
+    """Our word for why the model stopped.
+
+    Args:
+        value: the server's word.
+        known: such words in lower case, to ours.
+        broken: words of a server that broke off.
+
+    Raises:
+        AnswerError: server_error; bad_envelope for a word that says not that the reply is whole.
+    """
+    word = value.lower() if isinstance(value, str) else ""
+    if word in broken:
+        raise AnswerError("server_error", f"the server broke off: {word}")
+    if word not in known:
+        raise AnswerError(
+            "bad_envelope", f"finish reason {str(value)[:40]!r} says not that the reply is whole"
+        )
+    return known[word]
+
+
+def read_count(value: object, key: str) -> int:
+    """A number of tokens; what a server does not count, or counts in no number, is 0."""
+    count = value.get(key) if isinstance(value, dict) else None
+    return count if type(count) is int and 0 <= count < 2**53 else 0
+
+
+def read_logprobs(
+    value: object, text: str, redactor: Redactor, *, name: str = "logprob"
+) -> tuple[TokenLogprob, ...]:
+    """The tokens of a text with their log-probabilities; none where they spell the key.
+
+    A few special tokens at the end, such as `<|im_end|>`, are no part of the text. Tokens that spell
+    something else are refused: their probability is that of other words, those of thinking for example.
+
+    Args:
+        value: a list of objects with `token`, perhaps `bytes`, and the number.
+        text: what they must spell.
+        redactor: knows the key.
+        name: of the number.
+
+    Raises:
+        AnswerError: logprob.
+    """
+    if not isinstance(value, list):
+        _fail_logprob(value)
+    tokens = [_logprob(token, name) for token in value]
+    pieces = [_bytes(token) for token in value]
+    spelled = _decode(pieces)
+    if redactor.text(spelled) != spelled:
+        return ()
+    for last in reversed(tokens[-_ENDING:]):
+        if spelled.strip() == text.strip() or not _SPECIAL.fullmatch(last.token):
+            break
+        pieces.pop()
+        spelled = _decode(pieces)
+    if spelled.strip() != text.strip() and not _may_spell(spelled.strip(), text.strip()):
+        raise AnswerError("logprob", f"{len(tokens)} tokens spell another text than the answer")
+    return tuple(tokens[: len(pieces)])
+
+
+def _may_spell(spelled: str, text: str) -> bool:
+    """Whether the text differs only where tokens are parts of characters, which come without their bytes."""
+    pieces = re.split("\ufffd+", spelled)
+    if len(pieces) == 1:
+        return False
+    gaps = [len(gap) for gap in re.findall("\ufffd+", spelled)]
+    pattern = re.escape(pieces[0])
+    for gap, piece in zip(gaps, pieces[1:], strict=True):
+        pattern += rf"[^\x00-\x7f]{{1,{gap}}}" + re.escape(piece)
+    return re.fullmatch(pattern, text) is not None
+
+
+def _logprob(value: object, name: str) -> TokenLogprob:
+    token = value.get("token") if isinstance(value, dict) else None
+    logprob = value.get(name) if isinstance(value, dict) else None
+    if not isinstance(token, str) or isinstance(logprob, bool) or not isinstance(logprob, int | float):
+        _fail_logprob(value)
+    if not math.isfinite(logprob) or logprob > 1e-6 or logprob <= _UNLIKELY:
+        _fail_logprob(logprob)
+    return TokenLogprob(token, min(float(logprob), 0.0))
+
+
+def _bytes(value: dict[str, Any]) -> bytes:
+    """What a token spells; a part of a character can only be said in bytes."""
+    numbers = value.get("bytes")
+    if isinstance(numbers, list) and all(type(n) is int and 0 <= n < 256 for n in numbers):
+        return bytes(numbers)
+    return str(value["token"]).encode(errors="replace")
+
+
+def _decode(pieces: list[bytes]) -> str:
+    return b"".join(pieces).decode(errors="replace")
+
+
+def _fail_logprob(value: object) -> NoReturn:
+    raise AnswerError("logprob", f"wanted tokens with log-probabilities of at most 0, got {_kind(value)}")
+
+
+def read_arguments(text: object) -> dict[str, object]:
+    """Arguments of a tool as a JSON object, read strictly; no text is no arguments.
+
+    Raises:
+        AnswerError: parse, ambiguous or schema.
+    """
+    if isinstance(text, str) and not text.strip():
+        return {}
+    try:
+        value = orjson.loads(text if isinstance(text, str) else b"")
+    except ValueError as error:
+        raise AnswerError("parse", f"the arguments of a tool are no JSON: {error}") from error
+    refuse_duplicate_keys(str(text))
+    return _object(value)
+
+
+def _object(value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise AnswerError("schema", f"the arguments of a tool must be an object, got {_kind(value)}")
+    return value
+
+
+def read_calls(calls: Iterable[tuple[Any, Any, object, str]], redactor: Redactor) -> tuple[ToolCall, ...]:
+    """Calls of tools, each under an id of its own; one that stands there twice in the same words is one.
+
+    Args:
+        calls: id, name, arguments as an object, and state.
+        redactor: takes out the key.
+
+    Raises:
+        AnswerError: bad_envelope, schema, or ambiguous for one id with two contents.
+    """
+    found: dict[str, ToolCall] = {}
+    for id_, name, arguments, state in calls:
+        if not isinstance(id_, str) or not id_ or not isinstance(name, str) or not name:
+            fail_envelope("a tool call with id and name", id_ if isinstance(name, str) else name)
+        call = ToolCall(
+            id=read_words(id_, redactor),
+            name=read_words(name, redactor),
+            arguments=_object(_clean(arguments, redactor)),
+            state=read_words(state, redactor),
+        )
+        if call.id in found and not _is_same(_facts(found[call.id]), _facts(call)):
+            raise AnswerError("ambiguous", f"two tool calls have the id {call.id[:40]!r}")
+        found.setdefault(call.id, call)
+    return tuple(found.values())
+
+
+def refuse_calls(calls: object) -> None:
+    """Refuse a reply that calls a tool though none was offered.
+
+    Raises:
+        AnswerError: schema.
+    """
+    if calls:
+        raise AnswerError("schema", "the reply calls a tool, and none was offered")
+
+
+def _facts(call: ToolCall) -> list[object]:
+    return [call.name, call.arguments]
+
+
+def _clean(value: object, redactor: Redactor, depth: int = 0) -> object:
+    """The same value, with its texts read as words."""
+    if depth > _DEPTH:
+        raise AnswerError("schema", f"the arguments of a tool are nested more than {_DEPTH} deep")
+    if isinstance(value, str):
+        return read_words(value, redactor)
+    if isinstance(value, list):
+        return [_clean(inner, redactor, depth + 1) for inner in value]
+    if isinstance(value, dict):
+        return {read_words(k, redactor): _clean(inner, redactor, depth + 1) for k, inner in value.items()}
+    return value

@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 from adjudge.core.ask import Message, Reply, TokenLogprob, Usage
 from adjudge.errors import AnswerError
-from adjudge.llm.body import (
+from adjudge.llm.credentials import Redactor
+from adjudge.llm.dialect import (
     FILTERED,
     fail_envelope,
     finish_of,
@@ -17,13 +18,10 @@ from adjudge.llm.body import (
     read_logprobs,
     read_words,
     refuse_calls,
+    render_turns,
 )
-from adjudge.llm.credentials import Redactor
-from adjudge.llm.delimiters import render_message
-from adjudge.llm.dialect import render_turns
-from adjudge.llm.endpoint import Endpoint
-from adjudge.llm.model import Request
-from adjudge.llm.providers import ROOM
+from adjudge.llm.model import Request, render_message
+from adjudge.llm.providers import ROOM, Endpoint
 
 __all__ = ["GeminiDialect"]
 

@@ -14,19 +14,215 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Final
+from typing import Final, Self
 from weakref import WeakKeyDictionary
 
 from adjudge.core.ask import Reply
 from adjudge.errors import ServerAwayError
-from adjudge.llm.faults import Fault
-from adjudge.llm.pacing import Blame, Bucket, Pace, Sizes, Window
-from adjudge.llm.pauses import Pauses
-from adjudge.llm.rate_headers import Kind, read_allowances
-from adjudge.llm.retry import Patience
-from adjudge.llm.turns import Share, Turn
+from adjudge.llm.faults import Fault, Patience
+from adjudge.llm.pacing import Blame, Bucket, Kind, Pace, Sizes, Window, read_allowances
 
-__all__ = ["Limiter", "Load", "join", "load_of"]
+__all__ = ["Limiter", "Load", "Pauses", "Share", "Turn", "join", "load_of"]
+
+
+# A call's turn to be sent, and one model's share in the limiter that gives it; see `llm/limits.py`.
+
+
+@dataclass
+class Place:
+    """A call's place in the queue, kept from one try to the next.
+
+    Args:
+        number: lower goes first.
+        size: bytes of the body.
+        max_tokens: of the reply.
+        refused: how often it was refused because there were too many (429).
+        alone: how often of them a call was taken that was sent after the time before.
+        last: when it was sent when it was refused last.
+        before: refusals of all calls before its first.
+    """
+
+    number: int
+    size: int
+    max_tokens: int
+    refused: int = 0
+    alone: int = 0
+    last: float = math.inf
+    before: int = 0
+
+
+class Turn:
+    """One try of a call: `async with` waits for it, and ends it whatever happens."""
+
+    def __init__(self, share: Share, place: Place) -> None:
+        self.share = share
+        self.place = place
+        self.sent = 0.0
+        self.tokens = 0.0
+        self.spent: dict[Kind, float] = {}
+        self.is_probe = False
+        self.flying = 0
+        self.was_full = False
+
+    async def __aenter__(self) -> Self:
+        """Wait until the call may be sent.
+
+        Raises:
+            asyncio.CancelledError: nothing is sent any more.
+            ServerStopError: the wait would be too long.
+        """
+        await self.share.limiter.enter(self)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Make room."""
+        self.share.limiter.leave(self)
+
+    def heard(self, headers: Mapping[str, str]) -> None:
+        """Take what the headers of the answer say."""
+        self.share.limiter.heard(self, headers)
+
+    def judged(self, outcome: Reply | Fault) -> Reply | Fault:
+        """Take what became of the call for the calls to come.
+
+        Returns:
+            The outcome; a fault that says more of how fast we ask than of the call costs it no attempt.
+        """
+        if isinstance(outcome, Fault):
+            return self.share.limiter.failed(self, outcome)
+        self.share.limiter.answered(self, outcome)
+        return outcome
+
+
+class Share:
+    """One model's part in a limiter."""
+
+    def __init__(self, limiter: Limiter, cap: int) -> None:
+        self.limiter = limiter
+        self.cap = cap
+        self._closing = asyncio.Event()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing is sent any more."""
+        return self._closing.is_set()
+
+    def place(self, size: int, max_tokens: int) -> Place:
+        """Stand in line."""
+        return Place(next(self.limiter.numbers), size, max_tokens)
+
+    def turn(self, place: Place) -> Turn:
+        """The next try of a call; to be used in `async with`."""
+        return Turn(self, place)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait some seconds.
+
+        Raises:
+            asyncio.CancelledError: the share was closed meanwhile.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                await self._closing.wait()
+        except TimeoutError:
+            return
+        raise asyncio.CancelledError
+
+    def close(self) -> None:
+        """Send nothing more, and wake whoever waits; what is under way may come back."""
+        self._closing.set()
+        self.limiter.dismiss(self)
+
+    def leave(self) -> None:
+        """Have no part any more."""
+        self.close()
+        self.limiter.drop(self)
+
+
+# When nothing is sent to a server: it asked for a pause, it has trouble, or it is not there.
+
+
+class Pauses:
+    """The pauses of one server; times are seconds on a monotonic clock.
+
+    Args:
+        patience: how long the pauses are that nobody asked for, and how long any may be.
+        now: time.
+    """
+
+    def __init__(self, patience: Patience, now: float) -> None:
+        self.until = now
+        self.away: float | None = None
+        """Since when the server cannot be reached; None while it can."""
+        self._patience = patience
+        self._began = now
+        self._before = 0.0
+        self._reacted = now - 1.0
+        self._troubles = 0
+
+    def left(self, now: float) -> float:
+        """Seconds until calls may be sent."""
+        return max(self.until - now, 0.0)
+
+    def total(self, now: float) -> float:
+        """Seconds of all pauses so far."""
+        return self._before + max(min(now, self.until) - self._began, 0.0)
+
+    def is_too_long(self, seconds: float, *, met: bool = True) -> bool:
+        """Whether a run should rather be stopped than wait so long, for a server that it has met or not."""
+        longest = self._patience.longest_wait
+        return seconds > (longest if met else min(longest, self._patience.first_wait))
+
+    def trouble(self, now: float, sent: float, asked: float | None) -> None:
+        """Pause because of one call.
+
+        Of calls that went out together and come back in trouble only the first lengthens the pause.
+
+        Args:
+            now: when it came back.
+            sent: when it was sent.
+            asked: seconds that the server asked for; None for as long as seems right.
+        """
+        is_news = self.is_news(sent)
+        if is_news:
+            self._reacted = now
+            self._troubles += 1
+        if asked is None and not is_news:
+            return
+        if now >= self.until:
+            self._before += self.until - self._began
+            self._began = now
+        pause = self._patience.pause(self._troubles) if asked is None else asked
+        self.until = max(self.until, now + pause)
+
+    def lift(self, now: float) -> None:
+        """End the pause: what asked for it meant one call."""
+        self.until = min(self.until, now)
+
+    def is_news(self, sent: float) -> bool:
+        """Whether a call was sent after we last learnt of trouble, and so teaches something new."""
+        return sent >= self._reacted
+
+    def lost(self, now: float) -> float:
+        """The server cannot be reached; for how many seconds now."""
+        self.away = now if self.away is None else self.away
+        return now - self.away
+
+    def reached(self) -> None:
+        """The server is there."""
+        self.away = None
+
+    def answered(self) -> None:
+        """The server does what it should."""
+        self._troubles = 0
+
+    def describe(self, now: float) -> str:
+        """What all calls wait for; empty where they do not."""
+        if self.away is not None:
+            return f"no server for {now - self.away:.0f} s"
+        left = self.left(now)
+        return f"the server wants a pause, {left:.0f} s left" if left >= 1 else ""
+
 
 _MOST: Final = 2**20
 _TELLING: Final = 50  # answers after which a refusal of more calls at a time than ever tells a limit on these

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Final, Literal, Protocol
 
-from adjudge.core.ask import About, Message, Reply, Sampling, Tool
+import orjson
 
-__all__ = ["Model", "NotYetError", "Request", "SchemaUse"]
+from adjudge.core.ask import About, Message, Quoted, Reply, Sampling, Tool
+from adjudge.core.segment import Segment
+from adjudge.llm.providers import COMPATIBLE
+from adjudge.store.call_file import StoredRequest, message_to_json, tools_to_json
+
+__all__ = [
+    "Identity",
+    "Model",
+    "NotYetError",
+    "Request",
+    "SchemaUse",
+    "call_key",
+    "mark_of",
+    "question_digest",
+    "render_message",
+    "render_quoted",
+    "stored_request",
+]
 
 
 class NotYetError(Exception):
@@ -85,3 +106,196 @@ class Model(Protocol):
             NotYetError: it goes out with others.
         """
         ...
+
+
+# What makes two calls the same call: the key of the store.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identity:
+    """Who is asked.
+
+    Args:
+        endpoint: alias of the server, such as `openai`; never an address with credentials.
+        model: name of the model there.
+        constrained: whether a JSON schema reaches it.
+        is_tried: whether the schema is left out where the server refuses it. Answers to such questions have
+            keys of their own, the same with and without the schema, so that a run finds them again whatever
+            the server does by then, and nobody who insists on a schema gets one of them.
+        seeded: whether a seed reaches it.
+        reads_about: whether it answers by `Request.about`, as the embedded model does.
+        effort: how much it was told to think; empty for as much as it does by itself.
+        room: tokens that it may think beside those of its answer.
+    """
+
+    endpoint: str
+    model: str
+    constrained: bool = False
+    is_tried: bool = False
+    seeded: bool = False
+    reads_about: bool = False
+    effort: str = ""
+    room: int = 0
+
+    def takes_seed(self, request: Request) -> bool:
+        """Whether the seed makes a difference: it is sent, and the reply is drawn at random."""
+        return self.seeded and request.sampling.temperature > 0
+
+    @property
+    def name(self) -> str:
+        """`provider/model`, as in the signature."""
+        return self.model if self.endpoint == COMPATIBLE.name else f"{self.endpoint}/{self.model}"
+
+    def to_json(self) -> dict[str, Any]:
+        """As the store keeps it."""
+        return {
+            "endpoint": self.endpoint,
+            "model": self.model,
+            "constrained": self.constrained,
+            "seeded": self.seeded,
+            "reads_about": self.reads_about,
+            **({"effort": self.effort, "room": self.room} if self.effort or self.room else {}),
+            **({"is_tried": True} if self.is_tried else {}),
+        }
+
+    @property
+    def earlier(self) -> Identity | None:
+        """The same without a schema: whose stored answers are used too where the schema is only tried."""
+        return replace(self, constrained=False, is_tried=False) if self.is_tried else None
+
+
+def question_digest(identity: Identity, request: Request) -> bytes:
+    """Digest of what is asked of whom, whatever the sampling; it is the dear part of a key.
+
+    SHA-256 of the JSON list of endpoint, model, messages, schema and facts, with effort and tools where there
+    are any. What the messages begin with comes again and again, so that its part of the digest is kept.
+    """
+    before, rest = request.messages[:-1], request.messages[-1:]
+    if (begun := _begins.get(_name(identity, before))) is None:
+        before, rest = _split(request.messages)
+        begun = before, _begun(identity, before)
+    digest = begun[1].copy()
+    digest.update(b",".join([_json(message_to_json(message)) for message in rest]))
+    more: list[object] = [
+        _schema(identity, request),
+        _facts(request.about) if identity.reads_about else None,
+    ]
+    if identity.effort or request.tools:
+        more += [identity.effort, tools_to_json(request.tools)]
+    digest.update(b"]," + _json(more)[1:])
+    return digest.digest()
+
+
+def _schema(identity: Identity, request: Request) -> object:
+    if not identity.constrained or request.schema is None:
+        return None
+    return {"tried": request.schema} if identity.is_tried else request.schema
+
+
+def _split(messages: tuple[Message, ...]) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+    """Messages of nothing but our own words at the beginning, and the others; the last is among these."""
+    for place, message in enumerate(messages[:-1]):
+        if message.calls or len(message.parts) != 1 or not isinstance(message.parts[0], str):
+            return messages[:place], messages[place:]
+    return messages[:-1], messages[-1:]
+
+
+_KEPT: Final = 64
+_begins: Final[dict[tuple[object, ...], tuple[tuple[Message, ...], hashlib._Hash]]] = {}
+
+
+def _begun(identity: Identity, first: tuple[Message, ...]) -> hashlib._Hash:
+    """The digest up to these messages.
+
+    It is kept under the identities of the objects, which costs less than to compare them; as long as it is
+    kept the objects are too, so that no other can have their identities.
+    """
+    key = _name(identity, first)
+    if (kept := _begins.get(key)) is not None:
+        return kept[1]
+    digest = hashlib.sha256(_json([identity.endpoint, identity.model])[:-1] + b",[")
+    for message in first:
+        digest.update(_json(message_to_json(message)) + b",")
+    if len(_begins) >= _KEPT:
+        _begins.clear()
+    _begins[key] = first, digest
+    return digest
+
+
+def _name(identity: Identity, first: tuple[Message, ...]) -> tuple[object, ...]:
+    return (identity.endpoint, identity.model, *map(id, first))
+
+
+def _json(value: object) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def call_key(identity: Identity, request: Request, question: bytes | None = None) -> bytes:
+    """Key of a call, 32 bytes.
+
+    Args:
+        identity: who is asked.
+        request: what.
+        question: its `question_digest`, where that is known already.
+    """
+    question = question_digest(identity, request) if question is None else question
+    s = request.sampling
+    seed = request.seed if identity.takes_seed(request) else None
+    drawn = [s.temperature, s.max_tokens, s.logprobs, seed, request.sample, request.again]
+    return hashlib.sha256(question + orjson.dumps(drawn)).digest()
+
+
+def _facts(about: About) -> list[object]:
+    return [about.judge, about.stage, about.role, about.wants, _plain(about.facts)]
+
+
+def _plain(value: object) -> object:
+    """Mappings and sequences of any kind as JSON has them."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        inner = [_plain(v) for v in value]
+        return inner if isinstance(value, list | tuple) else sorted(map(repr, inner))
+    return value if isinstance(value, str | int | float | None) else repr(value)
+
+
+def stored_request(identity: Identity, request: Request, *, is_held: bool = True) -> StoredRequest:
+    """What the store keeps of a request; `is_held`: the server did not refuse its schema."""
+    return StoredRequest(
+        model=identity.to_json(),
+        messages=request.messages,
+        sampling=request.sampling,
+        schema=request.schema if identity.constrained and is_held else None,
+        sample=(request.sample, request.again),
+        tools=request.tools,
+    )
+
+
+# How judged text is written into a message: as data, between delimiters that it cannot know.
+
+
+_encode: Final = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps would make one for each text
+
+
+def mark_of(segment: Segment, secret: bytes) -> str:
+    """Sixteen hexadecimal digits for the delimiters of a segment."""
+    return _mark(secret, segment.lp, segment.segment, segment.source)
+
+
+@lru_cache(maxsize=256)
+def _mark(secret: bytes, *named: str) -> str:
+    """The systems of a segment, and the agents that judge them, come one after the other."""
+    return hmac.digest(secret, json.dumps(named).encode(), "sha256").hex()[:16]
+
+
+def render_message(message: Message, mark: str) -> str:
+    """Write one message out; our words as they are, quoted texts between delimiters."""
+    parts = message.parts
+    if len(parts) == 1 and isinstance(parts[0], str):
+        return parts[0]
+    return "".join([part if isinstance(part, str) else render_quoted(part, mark) for part in parts])
+
+
+def render_quoted(quoted: Quoted, mark: str) -> str:
+    """Write one quoted text between its delimiters."""
+    return f"<<{quoted.name} {mark}>>\n{_encode(quoted.text)}\n<</{quoted.name} {mark}>>"

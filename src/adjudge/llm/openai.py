@@ -2,18 +2,225 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+import re
+from collections.abc import Iterator
+from typing import Any, ClassVar, Final, Literal
 
 import orjson
 
-from adjudge.core.ask import Message, Reply, Usage
+from adjudge.core.ask import Message, Reply, TokenLogprob, ToolCall, Usage
+from adjudge.errors import AnswerError
 from adjudge.llm.credentials import Redactor
-from adjudge.llm.delimiters import render_message
-from adjudge.llm.endpoint import Endpoint
-from adjudge.llm.envelope import read_envelope, read_usage
-from adjudge.llm.model import Request
+from adjudge.llm.dialect import (
+    FILTERED,
+    fail_envelope,
+    finish_of,
+    read_arguments,
+    read_calls,
+    read_count,
+    read_logprobs,
+    read_words,
+    refuse_calls,
+)
+from adjudge.llm.model import Request, render_message
+from adjudge.llm.providers import COMPATIBLE, Endpoint, Provider
 
-__all__ = ["ChatDialect"]
+__all__ = ["ChatDialect", "read_envelope", "read_usage"]
+
+
+# Read an answer of the chat dialect, strictly: every type is checked before a word of it is believed.
+
+
+_FINISHED: Final = {
+    **dict.fromkeys(("stop", "eos", "eos_token", "end_turn", "stop_sequence"), "stop"),
+    **dict.fromkeys(("tool_calls", "function_call"), "stop"),
+    **dict.fromkeys(
+        ("length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded"),
+        "length",
+    ),
+    **dict.fromkeys(("content_filter", "sensitive", "refusal", *FILTERED), "content_filter"),
+}
+"""Words of servers for why they stopped, to ours. Any other word is none that we can trust."""
+
+_BROKEN_OFF: Final = frozenset({"error", "abort", "network_error", "insufficient_system_resource"})
+
+
+_UNFINISHED: Final = frozenset({"incomplete", "failed", "cancelled", "in_progress", "queued"})
+"""Words for the state of a reply that is not whole."""
+
+_NATIVE_BAD: Final = re.compile(
+    r"error|abort|safety|recitation|blocklist|prohibited|spii|refus|filter|sensitive|length|max_?tokens"
+    r"|malformed",
+    re.IGNORECASE,
+)
+
+
+def read_envelope(
+    value: object, redactor: Redactor, provider: Provider = COMPATIBLE, *, with_calls: bool = False
+) -> Reply:
+    """Read the reply out of a body.
+
+    Args:
+        value: the body as JSON.
+        redactor: takes out the key, should the server echo it.
+        provider: whose body it is.
+        with_calls: whether tools were offered; calls of any other are none of ours.
+
+    Raises:
+        AnswerError: bad_envelope, count, encoding, logprob, server_error; of a tool call also parse, schema
+            or ambiguous.
+    """
+    if not isinstance(value, dict):
+        fail_envelope("an object", value)
+    choices = value.get("choices")
+    if not isinstance(choices, list) or not choices or not all(isinstance(c, dict) for c in choices):
+        fail_envelope("a list of choices", choices)
+    if len(choices) != 1:
+        raise AnswerError("count", f"one answer was asked for, {len(choices)} came")
+    choice = choices[0]
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        fail_envelope("a message", message)
+    content, thought = _content(message.get("content"), text_parts=provider.text_parts)
+    _refuse_half(value, choice)
+    refusal = message.get("refusal")
+    if refusal is not None and not isinstance(refusal, str):
+        fail_envelope("a refusal as text", refusal)
+    text = read_words(refusal or content, redactor)
+    finish = "refused" if refusal else _finish(choice.get("finish_reason"))
+    if finish == "stop" and _is_filtered(choice):
+        finish = "content_filter"
+    if finish == "stop" and not with_calls:
+        refuse_calls(message.get("tool_calls"))
+    is_whole = finish == "stop"
+    name = value.get("model")
+    return Reply(
+        text=text,
+        model=read_words(name, redactor) if isinstance(name, str) else "",
+        finish=finish,
+        usage=read_usage(value.get("usage"), provider.cached),
+        reasoning=read_words(_thinking(message) or thought, redactor),
+        logprobs=_logprobs(choice.get("logprobs"), text, redactor) if is_whole else (),
+        calls=_calls(message, provider.state, redactor) if with_calls and is_whole else (),
+    )
+
+
+def _finish(value: object) -> str:
+    """Our word for why the model stopped; Gemini's compatible endpoint adds which filter it was."""
+    filtered = isinstance(value, str) and value.lower().startswith("content_filter:")
+    return "content_filter" if filtered else finish_of(value, _FINISHED, _BROKEN_OFF)
+
+
+def _refuse_half(value: dict[str, Any], choice: dict[str, Any]) -> None:
+    """Refuse a reply that says beside its words that it is none, or not whole.
+
+    Raises:
+        AnswerError: server_error, or bad_envelope.
+    """
+    status = value.get("status")
+    if isinstance(status, str) and status.lower() in _UNFINISHED:
+        raise AnswerError("bad_envelope", f"the reply has the status {status.lower()}")
+    if choice.get("error"):
+        raise AnswerError("server_error", "the choice holds an error")
+
+
+def _is_filtered(choice: dict[str, Any]) -> bool:
+    """Whether a filter took something out: as Azure says it, or as the server behind a gateway said it.
+
+    Raises:
+        AnswerError: bad_envelope, where the server behind a gateway ended otherwise than the gateway says.
+    """
+    results = choice.get("content_filter_results")
+    if isinstance(results, dict):
+        return any(isinstance(found, dict) and found.get("filtered") is True for found in results.values())
+    native = choice.get("native_finish_reason")
+    if isinstance(native, str) and _NATIVE_BAD.search(native):
+        raise AnswerError("bad_envelope", f"it ended with stop, and behind the gateway with {native[:40]!r}")
+    return False
+
+
+def _content(value: object, *, text_parts: bool) -> tuple[str, str]:
+    """Text and, where it comes as parts, thinking."""
+    if value is None:
+        return "", ""
+    if isinstance(value, str):
+        return value, ""
+    if not text_parts or not isinstance(value, list):
+        fail_envelope("content as text", value)
+    text = thought = ""
+    for part in value:
+        kind = part.get("type") if isinstance(part, dict) else None
+        if kind == "text" and isinstance(part.get("text"), str):
+            text += part["text"]
+        elif kind == "thinking":
+            thought += _thought(part.get("thinking"))
+        else:
+            fail_envelope("parts of text", part)
+    return text, thought
+
+
+def _thought(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return (
+        "".join(str(p.get("text", "")) for p in value if isinstance(p, dict))
+        if isinstance(value, list)
+        else ""
+    )
+
+
+def _thinking(message: dict[str, Any]) -> str:
+    """Thinking that comes apart from the answer; it is shown and never read, so its shape may be any."""
+    for key in ("reasoning_content", "reasoning"):
+        if isinstance(message.get(key), str) and message[key]:
+            return str(message[key])
+    return ""
+
+
+def _calls(message: dict[str, Any], state: str, redactor: Redactor) -> tuple[ToolCall, ...]:
+    calls = message.get("tool_calls")
+    if calls is None:
+        return ()
+    if not isinstance(calls, list):
+        fail_envelope("a list of tool calls", calls)
+    sealed = message.get(state) if state else None
+    return read_calls(_open_calls(calls, sealed if isinstance(sealed, str) else ""), redactor)
+
+
+def _open_calls(calls: list[object], state: str) -> Iterator[tuple[object, object, object, str]]:
+    for call in calls:
+        function = call.get("function") if isinstance(call, dict) else None
+        if not isinstance(call, dict) or not isinstance(function, dict):
+            fail_envelope("a tool call with a function", call)
+        yield call.get("id"), function.get("name"), read_arguments(function.get("arguments")), state
+
+
+def read_usage(value: object, cached: str = COMPATIBLE.cached) -> Usage:
+    """Tokens; what a server does not count, or counts in no number, is 0.
+
+    A server that counts thinking apart from the reply, as xAI's, counts it in the total.
+
+    Args:
+        value: the usage of a body.
+        cached: where the count of prompt tokens stands that the server had kept; see `Provider`.
+    """
+    if not isinstance(value, dict):
+        return Usage()
+    place, _, field = cached.rpartition(".")
+    details = value.get("completion_tokens_details")
+    prompt = read_count(value, "prompt_tokens")
+    apart = read_count(value, "total_tokens") - prompt if prompt else 0
+    return Usage(
+        prompt=prompt,
+        completion=max(read_count(value, "completion_tokens"), apart),
+        cached=read_count(value.get(place) if place else value, field),
+        reasoning=read_count(details, "reasoning_tokens") or read_count(value, "reasoning_tokens"),
+    )
+
+
+def _logprobs(value: object, text: str, redactor: Redactor) -> tuple[TokenLogprob, ...]:
+    tokens = value.get("content") if isinstance(value, dict) else value
+    return () if tokens is None else read_logprobs(tokens, text, redactor)
 
 
 class ChatDialect:

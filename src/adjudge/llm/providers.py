@@ -6,12 +6,19 @@ A row says what its server's documentation said at `checked`. Where a row and a 
 
 from __future__ import annotations
 
+import hashlib
+import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, Literal
+from urllib.parse import urlsplit
 
-__all__ = ["COMPATIBLE", "PROVIDERS", "ROOM", "Effort", "Provider"]
+from adjudge.errors import UsageError
+from adjudge.llm.faults import Patience
+
+__all__ = ["COMPATIBLE", "PROVIDERS", "ROOM", "Connection", "Endpoint", "Provider"]
 
 Effort = Literal["low", "medium", "high"]
 
@@ -232,3 +239,99 @@ _ROWS: Final = (
 )
 
 PROVIDERS: Final[Mapping[str, Provider]] = {row.name: row for row in _ROWS}
+
+
+# One model on one server, as the wire needs to know it.
+
+
+_MEGABYTE: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """One model on one server.
+
+    Args:
+        provider: what the server is and can do.
+        url: base URL.
+        model: name of the model there.
+        key: sent in the header and nowhere else.
+        constrained: whether the JSON schema is sent.
+        tries_schema: whether it is left out once the server refuses it.
+        effort: how much the model shall think; None for as much as it does by itself.
+        timeout: seconds for one attempt, from connecting to the last byte.
+        concurrency: attempts at a time.
+        body_cap: bytes of a body that are read at most.
+        patience: limits of trying again.
+    """
+
+    provider: Provider
+    url: str
+    model: str
+    key: str = field(default="", repr=False)
+    constrained: bool = False
+    tries_schema: bool = False
+    effort: Effort | None = None
+    timeout: float = 180.0
+    concurrency: int = 20
+    body_cap: int = _MEGABYTE
+    patience: Patience = field(default_factory=Patience)
+
+    def at(self, path: str) -> str:
+        """The address of a path below the base URL, whose query stays."""
+        parts = urlsplit(self.url)
+        return parts._replace(path=f"{parts.path.rstrip('/')}/{path}").geturl()
+
+    @property
+    def limited_as(self) -> tuple[str, str, bytes]:
+        """Host, model and digest of the key: who has the same shares one limiter."""
+        return urlsplit(self.url).netloc, self.model, hashlib.sha256(self.key.encode()).digest()
+
+
+# How a model's server is reached: what the user may say of it.
+
+
+JsonSchema = Literal["auto", "on", "off"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connection:
+    """What the user says of the server, beside the model's name.
+
+    Args:
+        base_url: address up to `/v1`; None for the provider's own.
+        key_env: name of the environment variable with the key; None for the provider's own.
+        key_file: file with the key.
+        served_as: name that the server gives the model, where that is another one; `any` for any.
+        json_schema: whether the server is asked to hold answers to a schema; `auto` where it can.
+        effort: how much the model shall think, where it can be told; None for as it does by itself.
+        timeout: seconds for one attempt, from connecting to the last byte.
+        concurrency: calls at a time.
+        needs_key: whether a key must be there; not where nothing is sent.
+        in_batches: whether calls go out in batches, where a refusal of the schema would come a day later.
+
+    Raises:
+        UsageError: a deadline that never comes.
+    """
+
+    base_url: str | None = None
+    key_env: str | None = None
+    key_file: Path | None = None
+    served_as: str | None = None
+    json_schema: JsonSchema = "auto"
+    effort: Effort | None = None
+    timeout: float = 180.0
+    concurrency: int = 20
+    needs_key: bool = True
+    in_batches: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse to wait for ever."""
+        if not 0 < self.timeout < math.inf:
+            raise UsageError(f"--timeout must be a number of seconds above 0, got {self.timeout!r}")
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Options that say where a model is and how it is let in, as far as the user gave them."""
+        named = ("base_url", "key_env", "key_file", "served_as")
+        return tuple(f"--{name.replace('_', '-')}" for name in named if getattr(self, name) is not None)

@@ -4,26 +4,44 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import json
 import time
 from collections import Counter
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final, Literal
 
 import orjson
 
-from adjudge.core.ask import Reply
-from adjudge.data.call_rows import Attempt
-from adjudge.errors import AnswerError, ModelError, ServerAwayError, ServerStopError
-from adjudge.llm.budget import STOPPED, Account
-from adjudge.llm.endpoint import Endpoint
-from adjudge.llm.faults import Fault
-from adjudge.llm.limits import Limiter, join
-from adjudge.llm.model import Request, SchemaUse
-from adjudge.llm.retry import Tries
-from adjudge.llm.turns import Share, Turn
+from adjudge.core.ask import Message, Query, Reply, Snippet
+from adjudge.errors import (
+    AnswerError,
+    ModelError,
+    ServerAwayError,
+    ServerStopError,
+    UsageError,
+)
+from adjudge.llm.faults import Fault, Tries
+from adjudge.llm.limits import Limiter, Share, Turn, join
+from adjudge.llm.model import Identity, Request, SchemaUse
+from adjudge.llm.money import STOPPED, Account
+from adjudge.llm.providers import Endpoint
 from adjudge.llm.wire import Wire
+from adjudge.store.call_file import Attempt
+from adjudge.store.calls import SEARCH_PREFIX, CallReader, find_store
 
-__all__ = ["Endpoint", "RemoteModel"]
+__all__ = [
+    "ENDPOINT",
+    "RemoteModel",
+    "ReplayModel",
+    "is_search",
+    "open_recorded",
+    "query_message",
+    "read_query",
+    "read_snippets",
+    "search_reply",
+]
 
 
 class RemoteModel:
@@ -173,3 +191,137 @@ class RemoteModel:
                 said = (outcome.reason, outcome.detail, outcome.status, outcome.usage, outcome.body)
                 self._note(Attempt(request.key, time_, seconds, *said, self._account.model, unsure))
         return outcome
+
+
+# Queries and snippets as text: what a call store keeps of a search, and what another machine replays.
+
+
+ENDPOINT: Final = SEARCH_PREFIX.rstrip("/")
+"""Before the slash in the name of every search engine, where a model has its provider."""
+
+_MOST: Final = 8  # snippets of one query
+_LONGEST: Final = 1000  # code points of one snippet
+_ENDED: Final = "…"
+
+
+def is_search(name: str) -> bool:
+    """Whether this is the name of a search engine, and not of a model."""
+    return name.startswith(SEARCH_PREFIX)
+
+
+def query_message(query: Query) -> Message:
+    """The one message of a request."""
+    fields: dict[str, Any] = {"query": query.text}
+    if query.recency is not None:
+        fields["recency"] = query.recency
+    return Message("user", (json.dumps(fields, ensure_ascii=False),))
+
+
+def read_query(message: Message) -> Query:
+    """The query that `query_message` wrote."""
+    fields = json.loads("".join(part for part in message.parts if isinstance(part, str)))
+    return Query(text=fields["query"], recency=fields.get("recency"))
+
+
+def search_reply(engine: str, snippets: Iterable[Snippet]) -> Reply:
+    """The reply of an engine: its best snippets, cut where they are long, the same one once.
+
+    Args:
+        engine: its name without `search/`.
+        snippets: best first.
+    """
+    kept = dict.fromkeys(snippet for snippet in map(_cut, snippets) if snippet.text or snippet.title)
+    rows = [
+        {name: text for name, text in vars(snippet).items() if text or name in {"title", "text"}}
+        for snippet in [*kept][:_MOST]
+    ]
+    return Reply(text=json.dumps(rows, ensure_ascii=False), model=f"{ENDPOINT}/{engine}")
+
+
+def _cut(snippet: Snippet) -> Snippet:
+    title, text = (" ".join(words.split()) for words in (snippet.title, snippet.text))
+    if len(text) > _LONGEST:
+        text = text[: _LONGEST - 1].rstrip() + _ENDED
+    return Snippet(title=title[:_LONGEST], text=text, place=snippet.place[:_LONGEST], date=snippet.date[:40])
+
+
+def read_snippets(reply: Reply) -> tuple[Snippet, ...]:
+    """The snippets that `search_reply` wrote.
+
+    Raises:
+        AnswerError: bad_envelope; what is stored is no list of snippets.
+    """
+    try:
+        return tuple(Snippet(**row) for row in json.loads(reply.text))
+    except (TypeError, ValueError) as error:
+        raise AnswerError(
+            "bad_envelope", f"the search engine's stored answer holds no snippets: {error}"
+        ) from None
+
+
+# A recorded store as a model: it answers what was answered before, and asks nobody.
+
+
+Kind = Literal["model", "search engine"]
+_FORMS: Final[Mapping[Kind, str]] = {
+    "model": "replay:PATH#MODEL",
+    "search engine": "recorded:PATH#ENGINE, without search/",
+}
+
+
+class ReplayModel:
+    """One model of a recorded store, which it opens once it is asked; satisfies `llm.model.Model`."""
+
+    def __init__(self, path: Path, identity: Identity) -> None:
+        self._path = path
+        self._identity = identity
+        self._reader: CallReader | None = None
+
+    @property
+    def name(self) -> str:
+        """The recorded model's name: its answers are its answers, whoever repeats them."""
+        return self._identity.name
+
+    def close(self) -> None:
+        """Close the recorded store."""
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    async def reply(self, request: Request) -> Reply:
+        """The recorded reply; see `llm.model.Model`."""
+        if self._reader is None:
+            self._reader = CallReader(self._path)
+        reply = self._reader.find(request.key)
+        if reply is None:
+            raise AnswerError("missing", f"the recorded store {self._path.name} has no such call")
+        return reply
+
+
+def open_recorded(
+    path: Path, name: str, effort: str | None = None, *, kind: Kind = "model"
+) -> tuple[Identity, ReplayModel]:
+    """Find the model or search engine of a store or run, by its name if there are several, and by its effort.
+
+    Raises:
+        DataError: the run cannot be read.
+        StoreError: there is no store.
+        UsageError: there is none of that name, or there are several and none is named.
+    """
+    store = find_store(path)
+    with closing(CallReader(store)) as reader:
+        identity = _find(reader, name, effort, kind)
+    return identity, ReplayModel(store, identity)
+
+
+def _find(reader: CallReader, name: str, effort: str | None, kind: Kind) -> Identity:
+    recorded = (Identity(**row) for row in reader.models())
+    ours = [i for i in recorded if is_search(i.name) == (kind == "search engine")]
+    known = {i.name: i for i in ours if effort is None or i.effort == effort}
+    if not name and len(known) == 1:
+        return next(iter(known.values()))
+    if name not in known:
+        names = ", ".join(known) or "none"
+        wanted = f"no {kind} {name!r}" if name else f"several {kind}s or none"
+        raise UsageError(f"{reader.path} has {wanted}; it has {names}: say {_FORMS[kind]}")
+    return known[name]

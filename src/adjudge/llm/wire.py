@@ -18,21 +18,16 @@ import aiohttp
 import orjson
 
 from adjudge.core.ask import Reply
-from adjudge.core.version import VERSION
-from adjudge.errors import AnswerError, ModelError
-from adjudge.llm.body import read_json_body, refuse_duplicate_keys
-from adjudge.llm.credentials import Redactor
-from adjudge.llm.dialect import open_dialect
-from adjudge.llm.endpoint import Endpoint
-from adjudge.llm.faults import (
-    Fault,
-    fault_of,
-    read_error,
-    read_retry_after,
-    read_retry_delay,
-    retried,
+from adjudge.core.scores import VERSION
+from adjudge.errors import (
+    AnswerError,
+    ModelError,
 )
+from adjudge.llm.credentials import Redactor
+from adjudge.llm.dialect import open_dialect, read_json_body, refuse_duplicate_keys
+from adjudge.llm.faults import Fault, fault_of, read_error, read_retry_after, read_retry_delay, retried
 from adjudge.llm.model import Request
+from adjudge.llm.providers import Endpoint
 
 __all__ = ["JSON_BODY", "Endpoint", "Wire", "read_body"]
 

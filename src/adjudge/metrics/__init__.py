@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Final, cast
 
-from adjudge.core.judge import Metric
-from adjudge.core.loading import find_attribute, find_class, read_settings
+from adjudge.core.judge import Metric, find_attribute, find_class, read_settings
 
 __all__ = ["METRICS", "load_metric"]
 

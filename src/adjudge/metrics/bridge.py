@@ -8,31 +8,422 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shlex
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Literal, NamedTuple
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
-from adjudge.core.annotation import Annotation, Preference, Record
 from adjudge.core.judge import annotation_of, failure_of, preference_of
-from adjudge.core.protocol import Protocol, find_protocol
+from adjudge.core.protocol import Protocol, find_protocol, is_number
+from adjudge.core.record import Annotation, ErrorSpan, Match, Preference, Record, Side, Verdict
 from adjudge.core.segment import Subject
-from adjudge.core.typology import find_weights
-from adjudge.errors import AnswerError, DataError, UsageError
-from adjudge.metrics.answers import (
-    Answered,
-    read_answers,
-    read_flags,
-    read_number,
-    read_refusal,
-    read_spans,
-    read_strength,
-    read_verdict,
+from adjudge.core.typology import find_category, find_severity, find_weights
+from adjudge.errors import (
+    FAILURE_REASONS,
+    AnswerError,
+    DataError,
+    UsageError,
 )
-from adjudge.metrics.command import Command, find_program, split_command
 
-__all__ = ["Bridge"]
+__all__ = ["Answered", "Bridge", "Command", "find_program", "read_answers", "read_refusal", "split_command"]
+
+
+# Read what a program answered, one JSON object a line: joined by id, strictly, never by position.
+
+
+Answered = Mapping[str, Any]
+"""One answer: an object whose `id` was asked for."""
+
+_SPAN_KEYS: Final = {"start", "end", "text", "severity", "category", "side", "note"}
+_LONGEST_NUMBER: Final = 400
+
+
+def read_answers(raw: bytes, ids: Collection[str]) -> dict[str, Answered | AnswerError]:
+    """One answer for each id, or what is wrong with it.
+
+    Raises:
+        AnswerError: a line that cannot be put to any id. Then no line is believed.
+    """
+    found: dict[str, Answered | AnswerError] = {}
+    for number, line in enumerate(_decode(raw).split("\n"), start=1):
+        if not line.strip(" \t\r"):
+            continue
+        answer = _read_line(line, f"line {number} of the answers")
+        name = answer.get("id")
+        if not isinstance(name, str) or name not in ids:
+            raise AnswerError("count", f"line {number} answers id {name!r}, which nobody asked for")
+        twice = AnswerError("count", "answered more than once")
+        found[name] = twice if name in found else answer
+    missing = f"no answer; {len(found)} of {len(ids)} were answered"
+    return {name: found.get(name, AnswerError("count", missing)) for name in ids}
+
+
+def read_refusal(answer: Answered) -> AnswerError | None:
+    """The reason that the program gives for having no answer; None if it has one.
+
+    Raises:
+        AnswerError: schema.
+    """
+    if "error" not in answer:
+        return None
+    _check_keys(answer, {"id", "error", "detail"}, "an error")
+    error, detail = answer["error"], answer.get("detail", "")
+    if not isinstance(error, str) or not isinstance(detail, str):
+        raise AnswerError("schema", "error and detail must be texts")
+    known = next((reason for reason in FAILURE_REASONS if reason == error), None)
+    if known is not None:
+        return AnswerError(known, _text(detail) or "says the command")
+    return AnswerError("server_error", _text(f"{error}: {detail}" if detail else error))
+
+
+def read_number(answer: Answered, low: float | None, high: float | None) -> float:
+    """The score as the program gives it.
+
+    Raises:
+        AnswerError: schema where there is none, range where it is no number within the bounds.
+    """
+    if "score" not in answer:
+        raise AnswerError("schema", f"wanted a score, got {', '.join(answer)}")
+    score = answer["score"]
+    inside = is_number(score) and (low is None or score >= low) and (high is None or score <= high)
+    if not inside:
+        bounds = f" from {'-inf' if low is None else f'{low:g}'} to {'inf' if high is None else f'{high:g}'}"
+        raise AnswerError("range", f"a score must be a finite number{bounds}, got {str(score)[:80]!r}")
+    return float(score)
+
+
+def read_verdict(answer: Answered) -> Verdict:
+    """Which of a pair is better.
+
+    Raises:
+        AnswerError: schema where there is no verdict, label where it is none.
+    """
+    if "verdict" not in answer:
+        raise AnswerError("schema", f"wanted a verdict, got {', '.join(answer)}")
+    verdict = next((v for v in get_args(Verdict) if v == answer["verdict"]), None)
+    if verdict is None:
+        raise AnswerError("label", f"a verdict must be A, B or E, got {str(answer['verdict'])[:80]!r}")
+    return cast("Verdict", verdict)
+
+
+def read_strength(answer: Answered) -> float | None:
+    """How far the program is for A, from 1 to -1; None where it does not say.
+
+    Raises:
+        AnswerError: range where it is no such number.
+    """
+    strength = answer.get("strength")
+    if strength is not None and not (is_number(strength) and -1 <= strength <= 1):
+        raise AnswerError("range", f"a strength must be a number from -1 to 1, got {str(strength)[:80]!r}")
+    return strength
+
+
+def read_flags(answer: Answered) -> tuple[str, ...]:
+    """Marks such as `input_cut`, each once.
+
+    Raises:
+        AnswerError: schema.
+    """
+    flags = answer.get("flags", [])
+    if not isinstance(flags, list) or not all(
+        isinstance(flag, str) and flag.isidentifier() for flag in flags
+    ):
+        raise AnswerError(
+            "schema", f"flags must be a list of words such as input_cut, got {str(flags)[:80]!r}"
+        )
+    return tuple(dict.fromkeys(flags))
+
+
+def read_spans(answer: Answered, subject: Subject, *, wanted: bool) -> tuple[ErrorSpan, ...]:
+    """The marked errors, offsets checked against the texts.
+
+    Raises:
+        AnswerError: schema, label, or range for a place outside its text.
+    """
+    if "spans" not in answer and wanted:
+        raise AnswerError("schema", "wanted spans; no errors are an empty list")
+    spans = answer.get("spans", [])
+    if not isinstance(spans, list):
+        raise AnswerError("schema", f"spans must be a list, got {str(spans)[:80]!r}")
+    return tuple(_read_span(span, subject, f"span {number}") for number, span in enumerate(spans, start=1))
+
+
+def _read_span(value: object, subject: Subject, what: str) -> ErrorSpan:
+    if not isinstance(value, dict):
+        raise AnswerError("schema", f"{what} must be an object, got {str(value)[:80]!r}")
+    _check_keys(value, _SPAN_KEYS, what)
+    text, note = (_text(value.get(key, "")) for key in ("text", "note"))
+    severity = find_severity(_text(value.get("severity", "")))
+    if severity is None:
+        raise AnswerError("label", f"severity of {what} is none, got {value.get('severity')!r}")
+    label, category = value.get("category"), None
+    if label is not None:
+        category = find_category(_text(label))
+        if category is None:
+            raise AnswerError("label", f"category of {what} is none of the typology, got {label!r}")
+    side = value.get("side", "translation")
+    if side not in {"translation", "source"}:
+        raise AnswerError("label", f"side of {what} must be translation or source, got {side!r}")
+    start, end, text, match = _place(
+        value, subject.source if side == "source" else subject.translation, text, what
+    )
+    return ErrorSpan(
+        severity=severity,
+        start=start,
+        end=end,
+        text=text,
+        category=category,
+        side=cast("Side", side),
+        match=match,
+        note=note,
+        label=None if label == category else label,
+    )
+
+
+def _place(
+    value: Mapping[str, object], judged: str, text: str, what: str
+) -> tuple[int | None, int | None, str, Match]:
+    start, end = value.get("start"), value.get("end")
+    if start is None and end is None:
+        return None, None, text, "unmatched" if text else "unplaced"
+    if type(start) is not int or type(end) is not int or not 0 <= start <= end <= len(judged):
+        wanted = f"0 <= start <= end <= {len(judged)}, in characters (code points)"
+        raise AnswerError("range", f"{what} needs {wanted}; got {start!r} and {end!r}")
+    if text not in {"", judged[start:end]}:
+        raise AnswerError(
+            "range", f"{what} quotes {text[:40]!r}, but {judged[start:end][:40]!r} stands there"
+        )
+    return start, end, judged[start:end], "exact"
+
+
+def _check_keys(value: Mapping[str, object], known: Collection[str], what: str) -> None:
+    if unknown := sorted(value.keys() - set(known)):
+        raise AnswerError("schema", f"{what} has {unknown[0]!r}; it can have {', '.join(sorted(known))}")
+
+
+def _text(value: object) -> str:
+    """A text that a file can hold.
+
+    Raises:
+        AnswerError: schema, or encoding for half a character.
+    """
+    if not isinstance(value, str):
+        raise AnswerError("schema", f"wanted a text, got {str(value)[:80]!r}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise AnswerError("encoding", f"half a character in {value[:40]!r}") from None
+    return value
+
+
+def _decode(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise AnswerError("encoding", f"line {line} of the answers is not UTF-8") from None
+
+
+def _read_line(line: str, what: str) -> Answered:
+    try:
+        value = _JSON.decode(line)
+    except (ValueError, RecursionError):
+        wanted = "must be one JSON object and nothing else; words for people go to standard error"
+        raise AnswerError("parse", f"{what} {wanted}, got {line[:80]!r}") from None
+    if not isinstance(value, dict):
+        raise AnswerError("parse", f"{what} must be a JSON object, got {line[:80]!r}")
+    return value
+
+
+def _same(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise AnswerError(
+            "ambiguous", f"a key stands twice in one object of the answers: {[k for k, _ in pairs]}"
+        )
+    return found
+
+
+def _read_whole(digits: str) -> float:
+    return int(digits) if len(digits) < _LONGEST_NUMBER else float(digits)
+
+
+_JSON: Final = json.JSONDecoder(object_pairs_hook=_same, parse_int=_read_whole)
+"""Python's own NaN and Infinity come through as floats, which no score accepts: its line keeps its id."""
+
+
+# Run somebody's program over a file of lines, within a time and a size, and say how it ended.
+
+
+_POLL: Final = 0.05
+_MOST_LOG: Final = 64 * 2**20  # bytes of standard error
+_TAIL: Final = 2000
+_LAST_LINES: Final = 5
+
+
+def split_command(command: str) -> tuple[str, ...]:
+    """Split a command into the program and its arguments as a shell would, though none will run it.
+
+    Raises:
+        UsageError: a quote in it has no end.
+    """
+    try:
+        return tuple(shlex.split(command))
+    except ValueError as error:
+        raise UsageError(f"command {command!r} cannot be split into arguments: {error}") from None
+
+
+def find_program(name: str) -> str:
+    """Path of a program.
+
+    Raises:
+        UsageError: there is none that could be run.
+    """
+    found = shutil.which(name)
+    if found is None:
+        raise UsageError(f"the command starts with {name!r}, and no program of that name can be run")
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A program and its arguments.
+
+    Args:
+        arguments: the program first. `{input}` in an argument becomes the path of the file of lines, which
+            otherwise comes on standard input; `{output}` the path where the program writes its answers,
+            which otherwise are its standard output.
+        seconds: after which it is killed.
+    """
+
+    arguments: Sequence[str]
+    seconds: float
+    _running: set[subprocess.Popen[bytes]] = field(default_factory=set, init=False, repr=False, compare=False)
+
+    def run(self, lines: Iterable[str], *, most: int) -> bytes:
+        """Start the program once and wait for its end.
+
+        Args:
+            lines: what it reads, without line ends.
+            most: bytes that it may answer.
+
+        Returns:
+            What it answered, if it ended by itself and well.
+
+        Raises:
+            AnswerError: timeout, oversize, or server_error for any other end; with its last words.
+            UsageError: it cannot be started.
+        """
+        with tempfile.TemporaryDirectory(prefix="adjudge-") as folder:
+            given, answers, log = (Path(folder, name) for name in ("input.jsonl", "output.jsonl", "log"))
+            with given.open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(line + "\n" for line in lines)
+            try:
+                self._run(given, answers, log, most)
+                return answers.read_bytes() if answers.exists() else b""
+            except AnswerError as error:
+                raise AnswerError(error.reason, error.detail + _last_words(log)) from None
+
+    def stop(self) -> None:
+        """Kill what is running; whoever waits for it gets an error."""
+        for process in list(self._running):
+            _kill(process)
+
+    def _run(self, given: Path, answers: Path, log: Path, most: int) -> None:
+        with ExitStack() as files:
+            errors = files.enter_context(log.open("wb"))
+            reads = any("{input}" in argument for argument in self.arguments)
+            writes = any("{output}" in argument for argument in self.arguments)
+            process = self._start(
+                [a.replace("{input}", str(given)).replace("{output}", str(answers)) for a in self.arguments],
+                stdin=subprocess.DEVNULL if reads else files.enter_context(given.open("rb")),
+                stdout=errors if writes else files.enter_context(answers.open("wb")),
+                stderr=errors,
+            )
+            self._running.add(process)
+            try:
+                self._watch(process, answers, log, most)
+            finally:
+                _kill(process)
+                self._running.discard(process)
+
+    def _start(self, arguments: Sequence[str], **files: object) -> subprocess.Popen[bytes]:
+        program = find_program(arguments[0])
+        try:
+            return subprocess.Popen(  # type: ignore[call-overload, no-any-return] # noqa: S603 (the user's own)
+                [program, *arguments[1:]],
+                env={"PYTHONIOENCODING": "utf-8", **os.environ},
+                start_new_session=os.name == "posix",
+                **files,
+            )
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{program} cannot be started: {error}") from error
+
+    def _watch(self, process: subprocess.Popen[bytes], answers: Path, log: Path, most: int) -> None:
+        end = time.monotonic() + self.seconds
+        code: int | None = None
+        while code is None:
+            with suppress(subprocess.TimeoutExpired):
+                code = process.wait(_POLL)
+            if _size(answers) > most:
+                raise AnswerError("oversize", f"the command wrote more than {most} bytes of answers")
+            if _size(log) > _MOST_LOG:
+                raise AnswerError(
+                    "oversize", f"the command wrote more than {_MOST_LOG} bytes beside its answers"
+                )
+            if code is None and time.monotonic() > end:
+                raise AnswerError(
+                    "timeout", f"the command did not end within {self.seconds:g} s and was killed"
+                )
+        if code:
+            raise AnswerError("server_error", f"the command {_how_it_ended(code)}")
+
+
+def _how_it_ended(code: int) -> str:
+    if code > 0:
+        return f"ended with exit status {code}"
+    with suppress(ValueError):
+        name = signal.Signals(-code).name
+        return f"was killed by {name}" + (", perhaps for want of memory" if name == "SIGKILL" else "")
+    return f"was killed by signal {-code}"
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill the program and what it started, if it is still there."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError, PermissionError):
+            if os.name == "posix":
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
+        process.wait()
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _last_words(log: Path) -> str:
+    """The last lines of what it wrote beside its answers, printable."""
+    with log.open("rb") as file:
+        file.seek(max(0, _size(log) - _TAIL))
+        text = file.read().decode(errors="replace")
+    lines = [line for line in text.splitlines() if line.strip()][-_LAST_LINES:]
+    words = " / ".join("".join(c if c.isprintable() else " " for c in line).strip() for line in lines)
+    return f"; it said: {words}" if words else "; it said nothing on standard error"
+
 
 _ROOM: Final = 4 * 2**20  # bytes that any number of answers may have
 _ROOM_EACH: Final = 16 * 2**10

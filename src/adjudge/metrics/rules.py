@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from adjudge.checks import RULES, find_errors
-from adjudge.core.annotation import Annotation
 from adjudge.core.judge import annotation_of
+from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.errors import UsageError
 

@@ -12,17 +12,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
-from adjudge.core.annotation import Annotation
 from adjudge.core.ask import Ask
 from adjudge.core.judge import Judge
+from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
-from adjudge.data.calibration import Calibration, LpThreshold
-from adjudge.errors import AnswerError, DataError, UsageError
-from adjudge.runs.advice import check_logprobs
-from adjudge.runs.annotators import Annotator
-from adjudge.runs.job import Job
-from adjudge.runs.local import execute
+from adjudge.errors import (
+    AnswerError,
+    DataError,
+    UsageError,
+)
+from adjudge.runs.job import Job, check_logprobs
+from adjudge.runs.run import execute
 from adjudge.runs.session import Outcome
+from adjudge.runs.units import Annotator
+from adjudge.store.run_directory import Calibration, LpThreshold
 
 __all__ = ["PERCENTILE", "Calibrated", "acalibrate", "for_calibration", "percentile_of"]
 

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
 from typing import Final, TypeVar
 
 import orjson
 
-from adjudge.core.ask import About, Answer, Message, Reply, Sampling, Tool, ToolCall
+from adjudge.core.ask import About, Answer, Message, Query, Reply, Sampling, Snippet, Tool, ToolCall
 from adjudge.core.judge import Judge
-from adjudge.core.search import Query, Snippet
-from adjudge.core.segment import Subject
-from adjudge.data.call_rows import Exchange, StoredRequest, Use
+from adjudge.core.segment import (
+    Segment,
+    Subject,
+)
 from adjudge.errors import AnswerError
-from adjudge.llm.delimiters import render_message
-from adjudge.llm.model import Model, Request
-from adjudge.llm.search_results import query_message, search_reply
-from adjudge.runs.judging import judge_subject
+from adjudge.llm.model import Model, Request, mark_of, render_message
+from adjudge.llm.money import PriceTable, read_prices, render_price
+from adjudge.llm.remote import query_message, search_reply
+from adjudge.runs.units import judge_subject
+from adjudge.store.call_file import Attempt, Exchange, StoredRequest, Use
+from adjudge.store.traces import Conversations
 
-__all__ = ["exchange_to_json", "rehearse", "render_exchange"]
+__all__ = ["ReadableRun", "exchange_to_json", "rehearse", "render_exchange"]
 
 T = TypeVar("T")
 
@@ -179,3 +184,62 @@ def _reply(reply: Reply) -> dict[str, object]:
         "finish": reply.finish,
         "tokens": tokens,
     } | _calls(reply.calls)
+
+
+# The conversation behind a judgement as data for a page: who said what, how long it took, what it cost.
+
+
+class ReadableRun:
+    """A run directory whose conversations can be read."""
+
+    def __init__(self, path: Path) -> None:
+        """Find its store.
+
+        Raises:
+            DataError: it is no run directory.
+            StoreError: it has no call store, or not one of ours.
+            UsageError: prices in `adjudge.toml` that cannot be read.
+        """
+        self._conversations = Conversations(path)
+        self._secret = bytes.fromhex(self._conversations.info.secret)
+        self._prices = read_prices(None)
+
+    def conversation(self, segment: Segment, systems: tuple[str, ...]) -> list[dict[str, object]]:
+        """Questions and answers behind a judgement, in the order asked.
+
+        Returns:
+            For each what `exchange_to_json` says, and `time`, `seconds`, `asked` (the model) and `price` in
+            words; these are empty where no attempt is known.
+
+        Raises:
+            StoreError: the store cannot be read any more.
+        """
+        mark = mark_of(segment, self._secret)
+        found = self._conversations.find(segment.lp, segment.segment, systems)
+        return [
+            exchange_to_json(exchange, mark) | _answered(exchange, attempt, self._prices)
+            for exchange, attempt in found
+        ]
+
+
+def _answered(exchange: Exchange, attempt: Attempt | None, prices: PriceTable) -> dict[str, object]:
+    """When, how quickly and for how much a call was answered."""
+    if attempt is None:
+        return {"time": "", "seconds": None, "asked": "", "price": ""}
+    return {
+        "time": attempt.time,
+        "seconds": attempt.seconds,
+        "asked": attempt.model,
+        "price": _price(exchange, attempt, prices),
+    }
+
+
+def _price(exchange: Exchange, attempt: Attempt, prices: PriceTable) -> str:
+    """What it cost; nothing where no tokens are counted by design, as of the embedded rules."""
+    usage = attempt.usage
+    price = prices.find(attempt.model)
+    is_counted = bool(usage.prompt or usage.completion or usage.reasoning)
+    if attempt.model.startswith("builtin/") or (exchange.reply is None):
+        return ""
+    cost: Decimal | None = None if price is None or not is_counted else price.cost(usage)
+    return render_price(cost, "" if price is None else price.currency)

@@ -2,38 +2,391 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import cache
+from itertools import islice
 from pathlib import Path
-from typing import Final, Unpack
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    Protocol,
+    TypedDict,
+    Unpack,
+    cast,
+    get_type_hints,
+    runtime_checkable,
+)
 
-from adjudge.core.judge import is_searching_judge
-from adjudge.core.run import RunInfo
-from adjudge.core.score import Signature
-from adjudge.core.search import NO_ENGINE
-from adjudge.core.segment import TestSet
+from pydantic import Field, TypeAdapter, ValidationError
+
+from adjudge.analysis.pair_schedules import Schedule, ScheduleKind
+from adjudge.core.ask import NO_ENGINE
+from adjudge.core.judge import Profile, is_searching_judge
+from adjudge.core.language import canonical_lp
+from adjudge.core.scores import RunInfo, Signature
+from adjudge.core.segment import (
+    Subject,
+    TestSet,
+)
 from adjudge.core.wording import read_share
-from adjudge.data.calls import STORE, Spent
-from adjudge.data.load import load
-from adjudge.data.pair_files import read_pairs
-from adjudge.errors import UsageError
-from adjudge.llm.budget import Budget, Meter
-from adjudge.llm.connection import Connection
-from adjudge.llm.models import EMBEDDED, Models, open_models
-from adjudge.llm.prices import Price, find_prices, with_batches
-from adjudge.meta.ranking.schedules import Schedule
-from adjudge.runs.advice import advise, check_roles
-from adjudge.runs.annotators import Annotator, is_metric, load_annotator, settings_of, signature_of
-from adjudge.runs.judging import criteria_of, kind_of
-from adjudge.runs.options import Options
-from adjudge.runs.record import describe_test_set
-from adjudge.runs.scale.shards import Shard, part_of
-from adjudge.runs.units import Plan, plan_units, read_terms
+from adjudge.errors import FailureReason, UsageError
+from adjudge.formats.pair_file import read_pairs
+from adjudge.formats.read import load, load_chosen
+from adjudge.judges import has_setting
+from adjudge.judges._samples import Repeated, Sampled
+from adjudge.llm.model_choice import EMBEDDED, Models, open_models
+from adjudge.llm.money import Budget, Meter, Price, find_prices, with_batches
+from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Connection
+from adjudge.runs.resume import describe_test_set
+from adjudge.runs.shards import Shard, part_of
+from adjudge.runs.units import (
+    Annotator,
+    Plan,
+    criteria_of,
+    is_metric,
+    kind_of,
+    load_annotator,
+    plan_units,
+    read_terms,
+    settings_of,
+    signature_of,
+)
+from adjudge.store.call_file import STORE
+from adjudge.store.calls import Spent
 
-__all__ = ["Job", "Options", "open_again", "prepare"]
+__all__ = [
+    "OF_NAMED",
+    "Job",
+    "Options",
+    "RunOptions",
+    "check_logprobs",
+    "choose",
+    "keywords",
+    "open_again",
+    "prepare",
+    "remedy_for",
+    "roles_of",
+    "serves",
+]
+
+
+# Options of a run by name, for Python and for the command line, with their types and bounds.
+
+
+_COMMON: Final = ("samples", "temperature", "explain_in", "search")
+OF_NAMED: Final = ("profile", "prompts", "settings", *_COMMON)
+"""Options of a judge that is named; one that is an object has them already."""
+
+
+class Options(TypedDict, total=False):
+    """Options that decide how a test set is judged.
+
+    model: `provider/model`, or several, all but one as `role=provider/model`.
+    profile, prompts, settings: of a judge that is named and not given.
+    search_key_env: environment variable with the key of the search engine, for a judge that searches.
+    base_url, key_env, key_file, served_as, json_schema, timeout: how the model's server is reached.
+    effort: how much the model thinks, where it can be told.
+    reference: the one that is shown, where there are several.
+    pairs: which pairs a judge of pairs compares; see `meta.ranking.schedules`.
+    pairs_per_segment, pairs_in_all: how many of them.
+    anchors: systems that the others are compared with.
+    pairs_file: the pairs themselves, as `adjudge curate pairs` writes them.
+    context: how many segments before it in its document a translation is shown with.
+    terms: glossary, a file of `source<TAB>translation`.
+    store: call store that several runs share; its place is the run directory otherwise.
+    concurrency: calls at a time.
+    origin: file that the test set was read from; judgements can be written back into some formats.
+    seed: of sampling, where the temperature is not 0.
+    reparse: read the stored answers again and ask nothing.
+    retry_failed: ask again the questions of failed judgements whose stored replies could not be read.
+    max_failed: share of judgements that may fail, such as 0.01 or "1%"; at 1 a run goes on although its
+        first units all fail for one reason.
+    prices: file with the user's own prices, which come before those that adjudge ships.
+    budget: what the run directory may cost over all its sessions, in the currency of the prices.
+    budget_tokens: how many tokens it may use.
+    dry: nothing will be sent, so that no key is needed.
+    progress: show it on standard error.
+    engine: who carries it out; a name of `runs.engines.ENGINES`.
+    shard: judge one part of the segments only, such as `3/16`; into `shards` of the run directory.
+    workers: of engine `ray`; one for each CPU of its cluster where None.
+    """
+
+    model: str | Sequence[str]
+    profile: Profile
+    prompts: Path | str | None
+    settings: Mapping[str, str]
+    search_key_env: str | None
+    base_url: str | None
+    key_env: str | None
+    key_file: Path | str | None
+    served_as: str | None
+    json_schema: Literal["auto", "on", "off"]
+    effort: Literal["low", "medium", "high"] | None
+    timeout: Annotated[float, Field(ge=0.1)]
+    reference: str | None
+    pairs: ScheduleKind
+    pairs_per_segment: Annotated[int, Field(ge=1)] | None
+    pairs_in_all: Annotated[int, Field(ge=1)] | None
+    anchors: str | Sequence[str]
+    pairs_file: Path | str | None
+    context: Annotated[int, Field(ge=0)]
+    terms: Path | str | None
+    store: Path | str | None
+    concurrency: Annotated[int, Field(ge=1)]
+    origin: Path | str | None
+    seed: int
+    reparse: bool
+    retry_failed: bool
+    max_failed: float | str
+    prices: Path | str | None
+    budget: Decimal | float | str | None
+    budget_tokens: int | None
+    dry: bool
+    progress: bool
+    engine: str
+    shard: str | None
+    workers: Annotated[int, Field(ge=1)] | None
+
+
+class RunOptions(Options, total=False):
+    """Options of `adjudge.run`: those of `Options`, the choice of segments, and settings of many judges.
+
+    lp: language pair to judge.
+    systems: only these; a list of names, or one text with commas.
+    limit: only the first segments of every system.
+    source, translation, reference_file: line-aligned files in place of a test set, as `-s`, `-t` and `-r`.
+    samples: judge each translation this many times and keep the answer that most samples agree on.
+    temperature: of these samples.
+    explain_in: language of the explanations, such as `de`.
+    search: search engine of a judge that searches, as `--search`.
+    """
+
+    lp: str | None
+    systems: str | Sequence[str] | None
+    limit: Annotated[int, Field(ge=1)] | None
+    source: Path | str | None
+    translation: str | Sequence[str] | None
+    reference_file: str | Sequence[str] | None
+    samples: Annotated[int, Field(ge=1)] | None
+    temperature: Annotated[float, Field(ge=0)] | None
+    explain_in: str | None
+    search: str | None
+
+
+def choose(
+    judge: object, test_set: TestSet | Path | str | None, given: RunOptions
+) -> tuple[TestSet, Options]:
+    """Load the test set, keep what was chosen of it, and return the other options.
+
+    Args:
+        judge: name of a judge or metric, or one itself.
+        test_set: a loaded one, a path or a name; None with `source`.
+        given: the options, checked here.
+
+    Raises:
+        UsageError: a value has a wrong type or is out of its range; two options contradict each other; or
+            the test set is not clear.
+    """
+    _check(given)
+    options: dict[str, Any] = dict(given)
+    names = _names(options.pop("systems", None))
+    limit, lp = options.pop("limit", None), options.pop("lp", None)
+    source = options.pop("source", None)
+    translations, references = (_listed(options.pop(n, None)) for n in ("translation", "reference_file"))
+    if isinstance(test_set, TestSet):
+        if source is not None or translations or references:
+            raise UsageError("give either a test set or source, translation and reference_file; not both")
+        chosen = test_set.select(lp=None if lp is None else canonical_lp(lp), systems=names, limit=limit)
+    else:
+        files = (None if source is None else Path(source), translations, references)
+        chosen = load_chosen(test_set, lp, files, names, limit)
+        if test_set is not None and Path(test_set).is_file():
+            options.setdefault("origin", test_set)
+    return chosen, cast("Options", _with_settings(judge, options))
+
+
+def _with_settings(judge: object, options: dict[str, Any]) -> dict[str, Any]:
+    """Put settings that have an option of their own among the settings of the judge.
+
+    Raises:
+        UsageError: the judge is an object, which has its settings already.
+    """
+    common = {name: options.pop(name, None) for name in _COMMON}
+    if not isinstance(judge, str):
+        given = [name for name in OF_NAMED if common.get(name) is not None or options.get(name)]
+        if given and not (given == ["profile"] and options["profile"] == "recommended"):
+            name = getattr(judge, "name", type(judge).__name__)
+            raise UsageError(
+                f"{given[0]} is for a judge that is named; {name} is an object with settings of its own"
+            )
+    settings = {name: str(value) for name, value in common.items() if value is not None}
+    anchors = _names(options.get("anchors")) or []
+    if anchors and isinstance(judge, str) and has_setting(judge, "anchors"):
+        # systems that pairs are made with, for most; some judges keep anchors of their own
+        settings["anchors"], anchors = ",".join(anchors), []
+    own = {str(name).replace("-", "_"): value for name, value in options.get("settings", {}).items()}
+    if twice := sorted(settings.keys() & own.keys()):
+        raise UsageError(f"{twice[0]} is given twice, by itself and in settings")
+    return options | {"settings": settings | dict(options.get("settings", {})), "anchors": anchors}
+
+
+@cache
+def keywords() -> frozenset[str]:
+    """Return the names of all options of a run."""
+    return frozenset(get_type_hints(RunOptions))
+
+
+def _names(value: str | Sequence[str] | None) -> list[str] | None:
+    """Names as a list; one text has commas between them, as on the command line."""
+    if isinstance(value, str):
+        return [name.strip() for name in value.split(",") if name.strip()]
+    return None if value is None else list(value)
+
+
+def _listed(value: str | Sequence[str] | None) -> list[str]:
+    return [value] if isinstance(value, str) else [str(each) for each in value or ()]
+
+
+@cache
+def _adapters() -> Mapping[str, TypeAdapter[Any]]:
+    return {name: TypeAdapter(kind) for name, kind in get_type_hints(RunOptions, include_extras=True).items()}
+
+
+def _check(options: RunOptions) -> None:
+    """Check types and bounds.
+
+    Raises:
+        UsageError: names the first option that does not fit, with what is wanted and what came.
+    """
+    for name, value in options.items():
+        try:
+            _adapters()[name].validate_python(value, strict=True)
+        except ValidationError as error:
+            wanted = " or ".join(
+                dict.fromkeys(each["msg"].removeprefix("Input should be ") for each in error.errors())
+            )
+            raise UsageError(f"{name} must be {wanted}; got {value!r}") from None
+
+
+# What a judge has to say before a run: what will cost more than it need, and what it cannot do.
+
+
+_FORM: Final = "try --json-schema off (or on), or another --model; `adjudge trace OUT` shows the replies"
+_BODY: Final = "check that --base-url leads to an OpenAI-compatible server, and try another --model"
+_LATER: Final = "check the server, or lower --concurrency or raise --timeout"
+_REMEDIES: Final[Mapping[FailureReason, str]] = {
+    **dict.fromkeys(("ambiguous", "count", "label", "parse", "range", "schema"), _FORM),
+    **dict.fromkeys(("bad_envelope", "encoding", "not_json", "oversize"), _BODY),
+    **dict.fromkeys(("connection", "server_error", "timeout"), _LATER),
+    "empty": "try --json-schema off, or another --model",
+    "logprob": "choose a --model that gives log-probabilities, or draw samples with --samples",
+    "model_mismatch": "if this is the same model, add --served-as NAME; else correct --model",
+    "no_answer": "the model spends its tokens on thinking: try --effort low, or another --model",
+    "refused": "the model or a content filter refuses these texts: try another --model or filter",
+    "too_long": "lower --context, shorten --terms, or choose a --model with a longer context",
+    "truncated": "answers are longer than their token limit: try --effort low, or another --model",
+}
+_WITHOUT_TOOLS: Final = frozenset({"bad_envelope", "count", "empty", "no_answer", "parse", "schema"})
+
+_LOOK: Final = 20  # translations that a judge may look at
+
+
+@runtime_checkable
+class Advising(Protocol):
+    """A judge that looks at what it is to do."""
+
+    @property
+    def needs_logprobs(self) -> Sequence[str]:
+        """Roles whose answers are worth nothing without log-probabilities."""
+        ...
+
+    def advise(self, model: str, lps: Sequence[str], subjects: Sequence[Subject]) -> tuple[str, ...]:
+        """What the user must know.
+
+        Args:
+            model: whom the run asks, as its signature names it.
+            lps: language pairs that it judges.
+            subjects: the first translations that it judges.
+
+        Raises:
+            UsageError: it cannot judge these with this model under its settings.
+        """
+        ...
+
+
+def advise(annotator: Annotator, models: Models | None, plan: Plan) -> tuple[str, ...]:
+    """Ask a judge, if it has something to say.
+
+    Raises:
+        UsageError: it cannot be run so.
+    """
+    judge = annotator.judge if isinstance(annotator, Sampled) else annotator
+    if models is None or not isinstance(judge, Advising):
+        return ()
+    check_logprobs(models, judge.needs_logprobs)
+    subjects = list(islice((unit.subject for unit in plan if unit.is_there), _LOOK))
+    return judge.advise(models.name, plan.test_set.lps, subjects)
+
+
+def remedy_for(annotator: Annotator, reason: FailureReason) -> str:
+    """Say which options to change where every judgement fails for one reason."""
+    if settings_of(annotator).get("tools") == "native" and reason in _WITHOUT_TOOLS:
+        return "the model may not call tools: try --tools xml, or another --model"
+    return _REMEDIES.get(reason, _FORM)
+
+
+def check_logprobs(models: Models, roles: Iterable[str]) -> None:
+    """Refuse a model that is known not to give log-probabilities where they are needed.
+
+    Raises:
+        UsageError: one of the roles has such a model.
+    """
+    for identity in (models.for_role(role).identity for role in roles):
+        if not PROVIDERS.get(identity.endpoint, COMPATIBLE).gives_logprobs(identity.model):
+            raise UsageError(
+                f"{identity.name} gives no log-probabilities; take samples with --verifications 5"
+            )
+
+
+def check_roles(annotator: Annotator, models: Models | None) -> None:
+    """Refuse a model for a role that the judge does not have, before anything is paid for the others.
+
+    Raises:
+        UsageError: there is no such role, and the judge says which there are.
+    """
+    known = roles_of(annotator)
+    if models is None or known is None:
+        return
+    words = {
+        ".".join(parts[:n]) for parts in (name.split(".") for name in known) for n in range(1, len(parts) + 1)
+    }
+    for role in models.roles:
+        if not serves(role, known):
+            near = difflib.get_close_matches(role, sorted(words), n=1)
+            kinds = ", ".join(dict.fromkeys(name.partition(".")[0] for name in known))
+            raise UsageError(
+                f"--model {role}=...: {annotator.name} so set asks no {role!r}; its roles: {kinds}"
+                + (f"; did you mean {near[0]}?" if near else "")
+            )
+
+
+def roles_of(annotator: Annotator) -> tuple[str, ...] | None:
+    """The roles in which a judge can ask under its settings, if it names them in `roles`."""
+    judge = annotator.judge if isinstance(annotator, Repeated) else annotator
+    return getattr(judge, "roles", None)
+
+
+def serves(role: str, names: Iterable[str]) -> bool:
+    """Whether one of these asks the model of a role; `expert.accuracy` asks that of `expert`."""
+    return any(name == role or name.startswith(f"{role}.") for name in names)
+
 
 _CONCURRENCY: Final = 20
 _METRICS: Final = "adjudge.metrics."  # begins the modules of ours
@@ -201,11 +554,11 @@ def _schedule(annotator: Annotator, options: Options) -> Schedule:
         in_all=in_all,
         anchors=anchors,
         seed=options.get("seed", 0),
-        listed={} if file is None else _listed(Path(file)),
+        listed={} if file is None else _job_listed(Path(file)),
     )
 
 
-def _listed(file: Path) -> dict[tuple[str, str], list[tuple[str, str]]]:
+def _job_listed(file: Path) -> dict[tuple[str, str], list[tuple[str, str]]]:
     """The pairs of a file by language pair and segment."""
     found: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for pair in read_pairs(file):

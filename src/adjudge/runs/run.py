@@ -7,24 +7,74 @@ through its store and asks only what is missing.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import signal
 import threading
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, TypeVar, Unpack
+from typing import Any, Final, TypeVar, Unpack
 
-from adjudge.core.keywords import checks_keywords
-from adjudge.core.run import Run
+from adjudge.core.judge import checks_keywords
+from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
-from adjudge.data.run_dir import read_run
 from adjudge.errors import UsageError
-from adjudge.runs.annotators import Annotator
-from adjudge.runs.engines import carry_out
-from adjudge.runs.job import prepare
-from adjudge.runs.options import RunOptions, choose
+from adjudge.llm.asking import UnitAsk
+from adjudge.llm.batch import Desk, check_batches, open_desk
+from adjudge.llm.model import NotYetError
+from adjudge.llm.model_choice import Models
+from adjudge.runs.job import Job, RunOptions, choose, prepare
+from adjudge.runs.resume import Entry, Journal, Kept, RunDirectory, basis_of
+from adjudge.runs.session import (
+    JudgeSession,
+    Judging,
+    MetricSession,
+    Outcome,
+    rare_collections,
+    work_in_waves,
+)
+from adjudge.runs.shards import Part, keep_whole, refuse_strangers, take_in
+from adjudge.runs.units import Annotator, Unit, is_judge, is_metric
+from adjudge.runs.units import Outcome as Judged
+from adjudge.store.call_file import run_name
+from adjudge.store.calls import CallStore
+from adjudge.store.run_directory import read_run
 
-__all__ = ["arun", "run", "run_to_end"]
+__all__ = ["ENGINES", "arun", "carry_out", "execute", "run", "run_to_end"]
+
+
+# Who carries a job out: this process, or another engine. Each equals a local run, record for record.
+
+
+Engine = Callable[[Job], Awaitable[Outcome]]
+
+ENGINES: Final[Mapping[str, str]] = {
+    "local": "adjudge.runs.run:execute",
+    "ray": "adjudge.runs.ray:execute",
+    "batch": "adjudge.runs.run:execute",
+}
+"""Name to "module:function" of an `Engine`; it is imported when it is called for."""
+
+
+async def carry_out(job: Job) -> Outcome:
+    """Run a job to its end, with the engine that it names.
+
+    Raises:
+        UsageError: there is no such engine.
+        AdjudgeError: something stopped it; what was answered is stored, the same job goes on from there.
+    """
+    if job.engine not in ENGINES:
+        raise UsageError(f"--engine must be one of {', '.join(ENGINES)}; got {job.engine!r}")
+    module, _, function = ENGINES[job.engine].partition(":")
+    if isinstance(job.plan, Part):
+        whole = job.out.parent.parent
+        keep_whole(job.plan, whole)
+        refuse_strangers(whole, job.info(), job.plan.shard)
+    else:
+        refuse_strangers(job.out, job.info())
+    engine: Engine = getattr(importlib.import_module(module), function)
+    return await engine(job)
+
 
 T = TypeVar("T")
 
@@ -116,3 +166,88 @@ def _run(coroutine: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(stoppable())
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
+
+
+# The engine that judges in this process.
+
+
+async def execute(job: Job, session: type[JudgeSession] | None = None) -> Outcome:
+    """Run a job to its end.
+
+    Args:
+        job: ready to go.
+        session: of a judge, where it is not the usual one.
+
+    Raises:
+        AdjudgeError: something stopped it; what was answered is stored, the same job goes on from there.
+    """
+    with rare_collections(), closing(RunDirectory(job.out)) as directory:
+        info = directory.open(job.info(), job.plan.test_set)
+        take_in(job.out, job.store, run_name(info.secret))
+        basis = basis_of(job.annotator)
+        with closing(Kept(job.out, basis)) as kept, closing(Journal(job.out, basis)) as journal:
+            if is_judge(job.annotator) and job.models is not None:
+                asking = (session or JudgeSession)(job, directory, info, journal, kept)
+                return await asking.run(job.annotator, job.models)
+            if is_metric(job.annotator):
+                return await MetricSession(job, directory, info, journal).run(job.annotator)
+            raise UsageError(f"{job.annotator.name} is a judge and has no model to ask")
+
+
+# `--engine batch`: questions go to the provider in batches, and the records equal those of a local run.
+
+
+async def batch_execute(job: Job) -> Outcome:
+    """Run a job to its end; see `runs.local.execute`.
+
+    Raises:
+        UsageError: nobody is asked, or a model that takes no batches.
+        AdjudgeError: something stopped it; the same job goes on from what is stored, and from what is out.
+    """
+    if job.models is None:
+        raise UsageError(f"--engine batch: {job.annotator.name} is a metric and asks no model")
+    check_batches(job.models)
+    return await execute(job, BatchSession)
+
+
+class BatchSession(JudgeSession):
+    """Asks in batches."""
+
+    desk: Desk
+
+    def open(self, models: Models) -> Models:
+        """The models, asked in batches; what an earlier session has sent is taken up."""
+        models, self.desk = open_desk(models, self.directory.path, run_name(self.start.secret))
+        return models
+
+    async def work_through(self, units: Iterator[Unit], judging: Judging, store: CallStore) -> None:
+        """Judge some units wave by wave."""
+        if not self.desk.is_open:
+            self.desk.begin(self.meter, self.progress.say, store.sync)
+
+        async def judged(unit: Unit) -> Entry | None:
+            try:
+                return await judging(unit)
+            except NotYetError:
+                return None
+
+        def at_hand(some: Iterator[Unit]) -> Iterator[Unit]:
+            return self.at_hand(store, some)
+
+        await work_in_waves(units, at_hand, judged, self.sink, width=self.job.width, turn=self.desk.turn)
+        self.desk.end()
+
+    async def outcomes_of(
+        self, judging: Coroutine[Any, Any, Sequence[Judged]], ask: UnitAsk
+    ) -> Sequence[Judged]:
+        """What a judge gives for one unit.
+
+        Raises:
+            NotYetError: it waits for answers that are on their way.
+        """
+        return await ask.as_far_as_possible(judging)
+
+    @property
+    def words(self) -> str:
+        """How the batches stand."""
+        return self.desk.words

@@ -2,23 +2,226 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
+import sys
+import threading
 import time
-from collections.abc import Mapping
+import warnings
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 
-from adjudge.core.annotation import Failure
-from adjudge.core.judge import failure_of
-from adjudge.core.run import RunInfo
-from adjudge.errors import FailureReason
-from adjudge.llm.tally import Tally
-from adjudge.runs.job import Job
-from adjudge.runs.journal import Journal
-from adjudge.runs.progress import Progress
-from adjudge.runs.record import RunDirectory, now
-from adjudge.runs.units import Slot, Unit
-from adjudge.runs.work import Sink
+from adjudge.analysis.pair_schedules import Standings
+from adjudge.checks.attacks import attack_flags
+from adjudge.core.judge import Judge, Metric, Stoppable, failure_of
+from adjudge.core.record import Annotation, Failure, Preference, Record
+from adjudge.core.scores import RunInfo
+from adjudge.core.segment import Subject
+from adjudge.core.wording import count
+from adjudge.errors import (
+    AnswerError,
+    DataError,
+    DataWarning,
+    FailureReason,
+    UniformFailureError,
+)
+from adjudge.llm.asking import Asker, Tally, UnitAsk
+from adjudge.llm.batch_providers import refuse_open_batches
+from adjudge.llm.credentials import KEY_MARK
+from adjudge.llm.limits import Load
+from adjudge.llm.model_choice import Models
+from adjudge.llm.money import Meter
+from adjudge.runs.job import Job, remedy_for, roles_of, serves
+from adjudge.runs.resume import Entry, Journal, Kept, RunDirectory, now
+from adjudge.runs.units import Outcome as Judged
+from adjudge.runs.units import Slot, Unit, judge_subject
+from adjudge.store.call_file import run_name
+from adjudge.store.calls import CallStore, CallTotals, open_store
 
-__all__ = ["Outcome", "Session"]
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
+
+__all__ = [
+    "JudgeSession",
+    "Judging",
+    "MetricSession",
+    "Outcome",
+    "Progress",
+    "Sink",
+    "rare_collections",
+    "work",
+    "work_in_waves",
+]
+
+
+# Work through units side by side, and put what comes out of them back in order.
+
+
+WINDOW: Final = 65_536  # units that may wait for a slow one before them; about 30 MB of records
+_BREATH: Final = 8  # units between two turns of the event loop
+
+
+class Sink:
+    """Takes the records of units in any order, keeps them in test-set order, and counts them.
+
+    Args:
+        journal: where they are kept.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self.judged = 0
+        self.failures: Counter[str] = Counter()
+        self.repaired = 0
+        self.identical = 0
+        self.inconsistent = 0
+        self._next = 0
+        self._waiting: dict[int, tuple[str, Entry]] = {}
+        self._moved = asyncio.Event()
+        self._journal = journal
+
+    @property
+    def failed(self) -> int:
+        """Judgements that failed."""
+        return self.failures.total()
+
+    async def wait_for_room(self, index: int) -> None:
+        """Wait while a unit is too far ahead of the slowest one."""
+        while index >= self._next + WINDOW:
+            self._moved.clear()
+            await self._moved.wait()
+
+    def add(self, unit: Unit, entry: Entry) -> None:
+        """Take the records of one unit.
+
+        Raises:
+            StoreError: there is no room for them.
+        """
+        self.judged += entry.judged
+        self.failures.update(entry.failures)
+        self.repaired += entry.repaired
+        self.identical += entry.identical
+        self.inconsistent += entry.inconsistent
+        self._waiting[unit.index] = (unit.name, entry)
+        while (kept := self._waiting.pop(self._next, None)) is not None:
+            self._journal.write(*kept)
+            self._next += 1
+        self._moved.set()
+
+
+Judging = Callable[[Unit], Awaitable[Entry | None]]
+"""The records of a unit; None where it can get no further before answers come."""
+
+
+async def work(units: Iterator[Unit], judge: Judging, sink: Sink, *, width: int) -> None:
+    """Judge all units, `width` of them at a time.
+
+    The workers draw from one iterator, so that there are never more coroutines than workers, whatever the
+    size of the test set.
+
+    Raises:
+        AdjudgeError: the first that a unit raises; the others are stopped.
+    """
+
+    async def worker() -> None:
+        for unit in units:
+            await sink.wait_for_room(unit.index)
+            entry = await judge(unit)
+            if entry is not None:
+                sink.add(unit, entry)
+            if (
+                unit.index % _BREATH == 0
+            ):  # what is answered from the store must not starve progress and signals
+                await asyncio.sleep(0)
+
+    workers = [asyncio.create_task(worker()) for _ in range(width)]
+    try:
+        done, _ = await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
+        for task in done:
+            task.result()
+    finally:
+        for task in workers:
+            task.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+
+
+# How far a run is, on standard error: a bar on a terminal, a line a minute elsewhere.
+
+
+_LINE_SECONDS: Final = 60.0
+
+
+class Progress:
+    """Shows units done and failed, calls a second, tokens, price, and the time that is left.
+
+    Args:
+        total: units of work.
+        shown: whether anything is shown at all.
+    """
+
+    def __init__(self, total: int, *, shown: bool) -> None:
+        self._total = total
+        self._shown = shown
+        self._began = self._said = time.monotonic()
+        self._bar: RichProgress | None = None
+        self._task: TaskID | None = None
+        self.seconds = 0.25 if sys.stderr.isatty() else 5.0
+
+    def __enter__(self) -> Self:
+        """Start the bar, on a terminal."""
+        self._began = self._said = time.monotonic()
+        if self._shown and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as RichProgress
+
+            columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+            console = Console(stderr=True)
+            self._bar = RichProgress(*columns, TimeRemainingColumn(), console=console, transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task("", total=self._total)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+    def show(self, *, done: int, failed: int, tally: Tally, more: str = "") -> None:
+        """Say how far it is, and what more there is to say: the price, how fast the server may be asked."""
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=done, description=self._words(failed, tally, more))
+        elif self._shown and time.monotonic() - self._said >= _LINE_SECONDS:
+            self._said = time.monotonic()
+            left = self._left(done)
+            sys.stderr.write(f"{done}/{self._total} {self._words(failed, tally, more)}{left}\n")
+
+    def say(self, line: str) -> None:
+        """Say something that happened, where anything is shown."""
+        if self._bar is not None:
+            self._bar.console.print(line, markup=False, highlight=False)
+        elif self._shown:
+            sys.stderr.write(f"{line}\n")
+
+    def _words(self, failed: int, tally: Tally, more: str) -> str:
+        if not (answered := tally.asked + tally.from_store):  # a metric asks nobody
+            return ", ".join(part for part in (f"{failed} failed", more) if part)
+        calls = f"{answered / max(time.monotonic() - self._began, 1e-3):.1f} calls/s"
+        tokens = f"{tally.usage.prompt + tally.usage.completion:,} tokens"
+        return ", ".join(part for part in (f"{failed} failed", calls, tokens, more) if part)
+
+    def _left(self, done: int) -> str:
+        if not done:
+            return ""
+        minutes = (time.monotonic() - self._began) / done * (self._total - done) / 60
+        return f", {minutes:.0f} min left"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,3 +292,482 @@ class Session:
     def seconds(self) -> float:
         """Since the session began."""
         return time.monotonic() - self.began
+
+
+# Judgements of texts that look like attacks on the judge carry flags that say so; nothing else changes.
+
+
+def with_suspicion(judgement: Annotation | Preference, subject: Subject) -> Annotation | Preference:
+    """Add `injection_suspect`, and what was found where, if anything was."""
+    translations = [subject.segment.translations[name] for name in subject.systems]
+    flags = attack_flags(subject.source, translations, _around(subject))
+    return replace(judgement, flags=(*judgement.flags, *flags)) if flags else judgement
+
+
+def _around(subject: Subject) -> Iterator[str]:
+    """What a judge is shown besides source and translations."""
+    if subject.reference is not None:
+        yield subject.reference
+    for segment in subject.context:
+        yield segment.source
+        yield from (text for name in subject.systems if (text := segment.translations.get(name)) is not None)
+    for term in subject.terms:
+        yield term.source
+        yield term.translation
+
+
+# One session of a judge: from taking a run up to its last record, or to whatever stops it.
+
+
+UNIFORM: Final = 20
+"""Units that must fail for one reason, and none be judged before, until a run stops by itself."""
+_EXAMPLE: Final = 200  # characters of the first failure
+
+_GRACE: Final = 5.0  # seconds for calls in flight when a run is stopped: they are paid
+_INFO_SECONDS: Final = 10.0
+_AHEAD: Final = 256  # units whose stored calls are read at a time
+
+
+class JudgeSession(Session):
+    """Asks one question after the other; `runs/batch.py` has the session that asks in batches."""
+
+    meter = Meter({})
+
+    def __init__(
+        self, job: Job, directory: RunDirectory, info: RunInfo, journal: Journal, kept: Kept
+    ) -> None:
+        super().__init__(job, directory, info, journal)
+        self.standings = Standings()
+        self._kept = kept
+        self._settled: dict[int, Entry] = {}
+        self._models: Models | None = None
+        # of the first units, while all of them failed; None as soon as one was judged
+        self._reasons: Counter[FailureReason] | None = (
+            None if job.may_all_fail or job.offline or job.engine == "batch" else Counter()
+        )
+
+    async def run(self, judge: Judge, models: Models) -> Outcome:
+        """Judge every unit."""
+        async with AsyncExitStack() as opened:
+            store = opened.enter_context(
+                closing(
+                    open_store(
+                        self.job.store,
+                        run_name(self.start.secret),
+                        self.job.base,
+                        # its own folder is locked: nobody else writes a store in there
+                        is_shared=self.job.store.resolve().parent != self.job.out.resolve(),
+                    )
+                )
+            )
+            models = self.open(models)
+            opened.push_async_callback(models.close)
+            return await self._run(judge, models, store)
+
+    async def _run(self, judge: Judge, models: Models, store: CallStore) -> Outcome:
+        asker = Asker(
+            models,
+            store,
+            secret=bytes.fromhex(self.start.secret),
+            seed=self.job.seed,
+            offline=self.job.offline,
+            explains=judge.profile == "recommended",
+        )
+        self.tally = asker.tally
+        totals = store.totals()
+        self._warn_of_lost(totals)
+        before = {name: spent for name, spent in totals.spent.items() if name in self.job.prices}
+        self.meter = self.job.open_meter(self.job.prices, self.job.budget, before)
+        models.charge(self.meter)
+        self._models = models
+        if (earlier := self.directory.before) is not None:
+            models.leave_schemas(cast("Mapping[str, str]", earlier.settings.get("json_schema_used", {})))
+        try:
+            await self._work(judge, asker, store)
+            info = self.finish(self._info(store.totals()))
+        except BaseException:
+            await asker.stop(_GRACE)
+            with suppress(Exception):
+                self.directory.write(self._info(store.totals()))
+            raise
+        notes = (
+            *self._notes(asker),
+            *_refused_schemas(models),
+            *_unfound(asker.tally),
+            *_masked(asker.tally),
+            *_torn(store.torn),
+        )
+        return Outcome(
+            info=info,
+            tally=asker.tally,
+            seconds=self.seconds,
+            notes=notes,
+            examples=self.examples,
+            identical=self.sink.identical,
+            inconsistent=self.sink.inconsistent,
+        )
+
+    def _warn_of_lost(self, totals: CallTotals) -> None:
+        """Warn of a store that holds fewer calls than earlier sessions have paid for."""
+        before = self.directory.before
+        asked = 0 if before is None else before.calls.get("asked", 0)
+        if totals.asked < asked:
+            warnings.warn(
+                f"call store {self.job.store}: run.json counts {count(asked, 'answered call')} of this run, "
+                f"the store has {totals.asked:,}; the store or its -wal file was deleted, damaged or "
+                "left behind. What is missing is asked and paid again",
+                DataWarning,
+                stacklevel=2,
+            )
+
+    def open(self, models: Models) -> Models:
+        """The models, as they are asked.
+
+        Raises:
+            UsageError: some calls may be in a batch, and would be paid twice.
+        """
+        refuse_open_batches(self.directory.path)
+        return models
+
+    async def work_through(self, units: Iterator[Unit], judging: Judging, store: CallStore) -> None:
+        """Judge some units to their end."""
+        await work(self.at_hand(store, units), judging, self.sink, width=self.job.width)
+
+    async def outcomes_of(
+        self,
+        judging: Coroutine[Any, Any, Sequence[Judged]],
+        ask: UnitAsk,  # noqa: ARG002 (a session that asks in batches needs it)
+    ) -> Sequence[Judged]:
+        """What a judge gives for one unit, whose questions `ask` puts."""
+        return await judging
+
+    @property
+    def words(self) -> str:
+        """What more there is to say of how far it is."""
+        return ""
+
+    async def _work(self, judge: Judge, asker: Asker, store: CallStore) -> None:
+        async def judged(unit: Unit) -> Entry:
+            if (entry := self._settled.pop(unit.index, None)) is None:
+                entry = await self._judge(judge, asker, unit)
+                self._watch(unit, entry)
+                return entry
+            self._reasons = None
+            asker.tally.from_store += entry.trail.answered
+            asker.tally.add_trail(entry.trail)
+            return entry
+
+        ticking = asyncio.create_task(self._tick())
+        try:
+            with self.progress:
+                for units in self.job.plan.rounds(self.standings):
+                    await self.work_through(units, judged, store)
+                self._show()
+        finally:
+            self._kept.close()
+            ticking.cancel()
+            await asyncio.gather(ticking, return_exceptions=True)
+
+    def at_hand(self, store: CallStore, units: Iterator[Unit]) -> Iterator[Unit]:
+        """Every unit, with what it used in an earlier session at hand, and records that still hold."""
+        while block := list(islice(units, _AHEAD)):
+            store.read_ahead([unit.name for unit in block])
+            if self._may_keep:
+                for unit in block:
+                    entry = self._kept.find(unit.index, unit.name)
+                    if entry is not None and store.answered(unit.name) == entry.trail.calls:
+                        self._settled[unit.index] = entry
+                        is_masked = KEY_MARK.encode() in entry.lines and KEY_MARK not in str(unit.subject)
+                        self.tally.masked += is_masked
+            yield from block
+
+    @property
+    def _may_keep(self) -> bool:
+        """Whether records may be kept: not where others rest on them, or where they are to be read anew."""
+        return self.job.plan.schedule.kind != "adaptive" and not self.job.offline
+
+    async def _judge(self, judge: Judge, asker: Asker, unit: Unit) -> Entry:
+        """One record for every slot: a judgement, or the failure that stands in its place."""
+        ask = asker.for_unit(unit.subject)
+        found = await self._outcomes(judge, ask, unit) if unit.is_there else ()
+        has_failed = any(isinstance(each, AnswerError) for each in found)
+        if self.job.retry_failed and has_failed and (refused := ask.refused):
+            asker.tally.from_store -= ask.from_store
+            asker.forget(refused)
+            ask = asker.for_unit(unit.subject)
+            found = await self._outcomes(judge, ask, unit)
+        wanted = sum(not slot.missing for slot in unit.slots)
+        if len(found) != wanted:
+            raise DataError(f"{judge.name} owes {wanted} judgements of {unit.subject.key}, gave {len(found)}")
+        outcomes = iter(found)
+        records = [
+            self.failure(unit, slot, "missing", slot.missing)
+            if slot.missing
+            else self._record(unit, slot, next(outcomes))
+            for slot in unit.slots
+        ]
+        if isinstance(last := records[-1], Preference):  # the overall verdict is the last, where there is one
+            self.standings.add(last)
+        return Entry.of(records, ask.trail)
+
+    def _watch(self, unit: Unit, entry: Entry) -> None:
+        """Stop a run whose first units all fail for one and the same reason.
+
+        Raises:
+            UniformFailureError: they do; says what to change.
+        """
+        if self._reasons is None or not unit.is_there:
+            return
+        found = {reason for reason in entry.failures if reason != "missing"}
+        if entry.judged or len(found) != 1 or not found >= {*self._reasons}:
+            self._reasons = None
+            return
+        reason = cast("FailureReason", found.pop())
+        self._reasons[reason] += 1
+        done = self.sink.judged + self.sink.failed + len(entry.failures)
+        if self._reasons[reason] < UNIFORM or done >= len(self.job.plan):
+            return
+        example = " ".join(self.examples[reason].split())[:_EXAMPLE]
+        remedy = remedy_for(self.job.annotator, reason)
+        raise UniformFailureError(
+            f"the first {UNIFORM} units all failed for one reason, {reason}: {example}. "
+            f"This may help: {remedy}. Other settings need another --out; "
+            "with --max-failed 1 the same command goes on although everything fails"
+        )
+
+    async def _outcomes(self, judge: Judge, ask: UnitAsk, unit: Unit) -> Sequence[Judged]:
+        try:
+            return await self.outcomes_of(judge_subject(judge, unit.subject, ask, ask.engine), ask)
+        except AnswerError as error:
+            failed = error
+        except DataError as error:  # a value of the model's that no record accepts
+            failed = AnswerError("schema", str(error))
+        finally:
+            ask.end()
+        return [failed for slot in unit.slots if not slot.missing]
+
+    def _record(self, unit: Unit, slot: Slot, outcome: Judged) -> Record:
+        if isinstance(outcome, AnswerError):
+            return self.failure(unit, slot, outcome.reason, outcome.detail)
+        return with_suspicion(outcome, unit.subject.of(*slot.systems))
+
+    async def _tick(self) -> None:
+        written = time.monotonic()
+        while True:
+            await asyncio.sleep(self.progress.seconds)
+            self._show()
+            if time.monotonic() - written > _INFO_SECONDS:
+                written = time.monotonic()
+                self.directory.write(self.info())
+
+    def _show(self) -> None:
+        done = self.sink.judged + self.sink.failed
+        price = self.meter.words if self.job.prices else ""
+        load = str(self._load) if self._load.concurrency else ""
+        more = ", ".join(part for part in (price, load, self.words) if part)
+        self.progress.show(done=done, failed=self.sink.failed, tally=self.tally, more=more)
+
+    @property
+    def _load(self) -> Load:
+        return Load() if self.job.models is None else self.job.models.load
+
+    def _info(self, totals: CallTotals) -> RunInfo:
+        used, usage, load = self.tally.asked + self.tally.from_store, totals.usage, self._load
+        schemas = {} if self._models is None else {"json_schema_used": self._models.schemas}
+        info = self.info(
+            calls={
+                "asked": totals.asked,
+                "from_store": max(used - totals.asked, 0),
+                **({"searched": totals.searched} if totals.searched else {}),
+                "attempts": totals.attempts,
+                "repaired": self.sink.repaired,
+                **(load.counts if load.concurrency else {}),
+            },
+            tokens={
+                "prompt": usage.prompt,
+                "cached": usage.cached,
+                "completion": usage.completion,
+                "reasoning": usage.reasoning,
+            },
+            price=None if self.meter.price is None else float(self.meter.price),
+            currency=self.meter.currency,
+            settings={**self.start.settings, **schemas},
+        )
+        if served := sorted(self.tally.served):
+            info = replace(info, signature=info.signature.with_fields(served=",".join(served)))
+        return info
+
+    def _notes(self, asker: Asker) -> Iterator[str]:
+        for role in asker.models.roles:
+            if not serves(role, asker.tally.roles):
+                seen = ", ".join(sorted(asker.tally.roles - {""})) or "none"
+                known = "" if roles_of(self.job.annotator) else f"; this judge's roles: {seen}"
+                yield f"no question came from role {role!r}{known}"
+
+
+def _refused_schemas(models: Models) -> Iterator[str]:
+    """Servers that hold no answer to a JSON schema."""
+    for model in models.all:
+        if model.schema.how == "refused":
+            yield (
+                f"{model.name}: the server refuses the JSON schema ({model.schema.why}); "
+                "it was asked without, as with --json-schema off"
+            )
+
+
+def _unfound(tally: Tally) -> Iterator[str]:
+    """What was not found out is missing in judgements that count as judged."""
+    if tally.unfound:
+        reasons = ", ".join(f"{reason} {number}" for reason, number in tally.unfound.items())
+        yield (
+            f"look-ups that failed: {reasons}; the judge went on without, the same command tries again; "
+            f"first: {tally.first_unfound}"
+        )
+
+
+def _masked(tally: Tally) -> Iterator[str]:
+    """Answers that an earlier version spoiled: it took every `test` for a key where the key was `test`."""
+    if tally.masked:
+        yield (
+            f"{tally.masked} stored answers hold [key] where their question does not: a placeholder such as "
+            "'test' was taken for a key when they were stored, and parts of words with it; do not trust "
+            "these judgements, run again with another --out and without this --store"
+        )
+
+
+def _torn(count: int) -> list[str]:
+    return [f"{count} stored calls were damaged and were asked again"] if count else []
+
+
+# One session of a metric, which asks nobody.
+
+
+_BLOCK: Final = 32  # translations that a metric gets at a time; between blocks it can be stopped
+
+
+class MetricSession(Session):
+    """Asks nobody."""
+
+    async def run(self, metric: Metric) -> Outcome:
+        """Score every unit, block by block."""
+        size = metric.block if isinstance(metric, Stoppable) else _BLOCK
+        with self.progress:
+            units = iter(self.job.plan)
+            while block := list(islice(units, size)):
+                await self._annotate(metric, block)
+                done = self.sink.judged + self.sink.failed
+                self.progress.show(done=done, failed=self.sink.failed, tally=self.tally)
+                await asyncio.sleep(0)
+        info = self.finish(self.info(price=0.0, corpus_scores=await self._corpus_scores(metric)))
+        return Outcome(info=info, seconds=self.seconds, examples=self.examples)
+
+    async def _annotate(self, metric: Metric, block: list[Unit]) -> None:
+        subjects = [unit.subject for unit in block if unit.is_there]
+        records = await self._records(metric, subjects)
+        if len(records) != len(subjects):
+            raise DataError(f"{metric.name} was given {len(subjects)} translations and judged {len(records)}")
+        judged = iter(records)
+        for unit in block:
+            (slot,) = unit.slots
+            record = self.failure(unit, slot, "missing", slot.missing) if slot.missing else next(judged)
+            self.sink.add(unit, Entry.of([record]))
+            if isinstance(record, Failure) and not slot.missing:
+                self.examples.setdefault(record.reason, record.detail)
+
+    async def _records(self, metric: Metric, subjects: list[Subject]) -> Sequence[Record]:
+        if not isinstance(metric, Stoppable):
+            return metric.annotate(subjects)
+        try:
+            return await asyncio.to_thread(metric.annotate, subjects)
+        finally:  # a thread cannot be cancelled, what it waits for can be ended
+            metric.stop()
+
+    async def _corpus_scores(self, metric: Metric) -> dict[str, dict[str, float]]:
+        found: dict[str, dict[str, float]] = {}
+        for lp, systems in self.job.plan.systems.items():
+            for system in systems:
+                await asyncio.sleep(0)  # a signal may stop it here
+                subjects = list(self.job.plan.of_system(lp, system))
+                score = metric.corpus_score(subjects) if subjects else None
+                if score is not None:
+                    found.setdefault(lp, {})[system] = score
+        return found
+
+
+# How often Python looks for garbage while a run goes on.
+
+
+_OBJECTS: Final = 50_000  # a few MB; more of them saves no more time
+
+_lock = threading.Lock()
+_found: list[tuple[int, int, int]] = []
+"""What each session that goes on found set; the first of them is what others had set."""
+
+
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Look for garbage seldom; what was set before comes back when no session goes on any more.
+
+    Whoever has set it to look still less often, or never, keeps that.
+    """
+    with _lock:
+        _found.append(gc.get_threshold())
+        first, *others = _found[0]
+        if first:
+            gc.set_threshold(max(first, _OBJECTS), *others)
+    try:
+        yield
+    finally:
+        with _lock:
+            before = _found[0]
+            _found.pop()
+            if not _found:
+                gc.set_threshold(*before)
+
+
+# Work through units in waves: all of them until they can get no further, then what they asked, and again.
+
+
+_WAVES_BLOCK: Final = WINDOW
+"""Units in one wave at most: so many may wait for the slowest before them."""
+
+
+async def work_in_waves(
+    units: Iterator[Unit],
+    at_hand: Callable[[Iterator[Unit]], Iterator[Unit]],
+    judge: Judging,
+    sink: Sink,
+    *,
+    width: int,
+    turn: Callable[[], Awaitable[None]],
+) -> None:
+    """Judge all units; their questions go out together, wave by wave.
+
+    Args:
+        units: to be judged.
+        at_hand: has their stored calls at hand.
+        judge: one unit; gives None where it can get no further before answers come.
+        sink: takes the records.
+        width: units at a time.
+        turn: between two waves: sends what was asked, and waits for it.
+
+    Raises:
+        AdjudgeError: the first that a unit or a turn raises.
+    """
+    while left := list(islice(units, _WAVES_BLOCK)):
+        while left := await _wave(at_hand(iter(left)), judge, sink, width):
+            await turn()
+
+
+async def _wave(units: Iterator[Unit], judge: Judging, sink: Sink, width: int) -> list[Unit]:
+    """Take all as far as possible; those that wait for answers, in order."""
+    waiting: list[Unit] = []
+
+    async def judged(unit: Unit) -> Entry | None:
+        entry = await judge(unit)
+        if entry is None:
+            waiting.append(unit)
+        return entry
+
+    await work(units, judged, sink, width=width)
+    return sorted(waiting, key=lambda unit: unit.index)

@@ -2,39 +2,278 @@
 
 from __future__ import annotations
 
-from typing import Final
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import cache, lru_cache
+from importlib.abc import Traversable
+from importlib.resources import files
+from multiprocessing import get_context
+from pathlib import Path, PurePosixPath
+from time import perf_counter
+from typing import Any, Final
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.responses import FileResponse, JSONResponse, RedirectResponse
+from markdown_it import MarkdownIt
+from markupsafe import Markup
 from sqlalchemy import text
+from starlette.exceptions import HTTPException
 
-from adjudge.campaigns.forms import fitting_forms
-from adjudge.campaigns.gate import why_no_gate
-from adjudge.campaigns.people import ROLES
-from adjudge.web.access import Annotator, Id, Organiser, ServedHere, SignedIn
-from adjudge.web.analysis import analysis_context
-from adjudge.web.at_once import AtOnce
-from adjudge.web.rendering import render
-from adjudge.web.work import guidelines_context, home_context, work_context
+from adjudge.campaigns.again import why_no_gate
+from adjudge.campaigns.answers import ItemView, TaskView, task_view
+from adjudge.campaigns.assigning import assignments
+from adjudge.campaigns.campaign import (
+    Campaign,
+    open_campaign,
+    read_guidelines,
+)
+from adjudge.campaigns.dashboard import Resting, find_own_progress
+from adjudge.campaigns.exporting import export_campaign, fitting_forms
+from adjudge.campaigns.items import OMISSION
+from adjudge.campaigns.people import ROLES, Person
+from adjudge.campaigns.settings import Scale
+from adjudge.campaigns.tasks import FOLDER
+from adjudge.core.language import is_right_to_left, language_name, source_language, target_language
+from adjudge.reports.segments import to_script_json
+from adjudge.reports.tables import NAMES, RANGES, Table
+from adjudge.web.requests import AtOnce, render
+from adjudge.web.security import Annotator, Id, Organiser, ServedHere, SignedIn
 
-__all__ = ["ROUTER"]
-
-ROUTER: Final = APIRouter(include_in_schema=False)
+# Guidelines from Markdown; raw HTML in it stays text.
 
 
-@ROUTER.get("/")
+_DEEPEST: Final = 6
+
+
+@lru_cache(maxsize=64)  # every page that is opened has the guidelines
+def render_markdown(text: str, *, below: int = 0) -> Markup:
+    """Render Markdown as HTML.
+
+    Args:
+        text: Markdown, with tables.
+        below: level of the heading that it stands under, such as 2; its own headings come below that.
+    """
+    renderer = _renderer()
+    tokens = renderer.parse(text)
+    for token in tokens:
+        if token.type in {"heading_open", "heading_close"}:
+            token.tag = f"h{min(int(token.tag[1:]) + below, _DEEPEST)}"
+    return Markup(renderer.renderer.render(tokens, renderer.options, {}))  # noqa: S704 (escaped by the renderer)
+
+
+@cache
+def _renderer() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+
+
+# A task as the annotator's page reads it: names for its template, and data for its script.
+
+
+Json = dict[str, Any]
+
+_MOST_CHOICES: Final = 12
+"""A rating with more steps is given on a line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Group:
+    name: str
+    categories: list[tuple[str, str]]
+
+
+def page_names(campaign: Campaign, view: TaskView) -> Json:
+    """What the template names: the protocol, and how it is asked for."""
+    protocol = campaign.protocol
+    return {
+        "title": "Tutorial" if view.is_tutorial else f"Task {view.number}",
+        "is_tutorial": view.is_tutorial,
+        "is_editable": view.is_editable,
+        "protocol": protocol,
+        "source": _language(source_language(view.lp_shown)),
+        "target": _language(target_language(view.lp_shown)),
+        "scale": protocol.scale,
+        "choices": _choices(protocol.scale),
+        "severities": protocol.severities,
+        "categories": _groups(campaign.categories) if protocol.has_categories else [],
+        "has_notes": protocol.has_categories or bool(protocol.criteria and protocol.severities),
+        "must_declare": protocol.record == "mqm",
+    }
+
+
+def page_data(campaign: Campaign, person: Person, view: TaskView) -> Json:
+    """What the page's script reads; `WorkData` in page.js says what each part is."""
+    protocol = campaign.protocol
+    return {
+        "assignment": view.assignment,
+        "person": person_key(campaign, person),
+        "is_editable": view.is_editable,
+        "source": _language(source_language(view.lp_shown)),
+        "target": _language(target_language(view.lp_shown)),
+        "shows": protocol.shows,
+        "scale": None if protocol.scale is None else asdict(protocol.scale),
+        "severities": list(protocol.severities),
+        "categories": list(campaign.categories) if protocol.has_categories else [],
+        "omission": _omission(campaign.categories) if protocol.has_categories else None,
+        "criteria": list(protocol.criteria),
+        "marks_source": protocol.marks_source,
+        "must_declare": protocol.record == "mqm",
+        "idle_after": campaign.settings.time_idle_after,
+        "invisible": {"ranges": RANGES, "names": NAMES},
+        "items": [_item(item) for item in view.items],
+    }
+
+
+def person_key(campaign: Campaign, person: Person) -> str:
+    """Whose changes a browser keeps: several people of several campaigns may use it."""
+    return f"{campaign.name}/{person.id}"
+
+
+def _omission(categories: Iterable[str]) -> str | None:
+    """Category of what is missing; where a typology of one's own has no omission, its first."""
+    names = list(categories)
+    return OMISSION if OMISSION in names else next((name for name in names if "omission" in name), names[0])
+
+
+def _item(item: ItemView) -> Json:
+    shown = zip(item.texts, item.given, strict=True)
+    return {
+        "id": item.id,
+        "media": item.media,
+        "source": item.source if item.media == "text" else f"/media/{quote(item.source)}",
+        "translations": [{"text": text, "given": list(given)} for text, given in shown],
+        "hashes": list(item.hashes),
+        "state": item.state.model_dump(mode="json"),
+        "revision": item.revision,
+        "complete": item.is_complete,
+        "says": item.says,
+    }
+
+
+@cache
+def _language(code: str) -> Json:
+    direction = "rtl" if is_right_to_left(code) else "ltr"
+    return {"lang": code.replace("_", "-"), "dir": direction, "name": language_name(code)}
+
+
+def _groups(categories: Mapping[str, str]) -> list[_Group]:
+    """Categories by their kind, in the typology's order."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for category, means in categories.items():
+        found.setdefault(category.partition("/")[0], []).append((category, means))
+    return [_Group(name=name, categories=members) for name, members in found.items()]
+
+
+def _choices(scale: Scale | None) -> list[tuple[str, str]]:
+    """Ratings to choose from and what they mean, the best first; none where a line is better."""
+    if scale is None or (scale.high - scale.low) / scale.step > _MOST_CHOICES:
+        return []
+    means = {anchor.at: anchor.means for anchor in scale.anchors}
+    values = [
+        scale.low + index * scale.step for index in range(int((scale.high - scale.low) / scale.step) + 1)
+    ]
+    return [(f"{value:g}", means.get(value, "")) for value in reversed(values)]
+
+
+# What the annotator's pages show: names for templates, nothing that tells whose translations these are.
+
+
+_UNDER_A_DIALOG: Final = 2  # level of the heading above
+
+
+def home_context(campaign: Campaign, person: Person) -> dict[str, Any]:
+    """What a person has done and has to do."""
+    given = assignments(campaign, person)
+    return {
+        "campaign": campaign.name,
+        "protocol": campaign.protocol,
+        "person": person.name,
+        "person_key": person_key(campaign, person),
+        "current": next((one for one in given if one.state == "leased"), None),
+        "finished": [one for one in given if one.state == "done"],
+        "own": find_own_progress(campaign, person),
+        "has_tutorial": campaign.settings.tutorial and person.tutorial_at is None,
+    }
+
+
+def work_context(campaign: Campaign, person: Person, assignment: int) -> dict[str, Any]:
+    """A task, to work on or to look at again.
+
+    Raises:
+        NotYoursError: it is another person's.
+    """
+    view = task_view(campaign, person, assignment)
+    guidelines = read_guidelines(campaign, view.lp)
+    return {
+        **page_names(campaign, view),
+        "guidelines": render_markdown(guidelines, below=_UNDER_A_DIALOG),
+        "data": Markup(to_script_json(page_data(campaign, person, view))),  # noqa: S704 (made safe for it)
+    }
+
+
+def guidelines_context(campaign: Campaign) -> dict[str, Any]:
+    """Guidelines of all language pairs, each text once."""
+    texts = dict.fromkeys(read_guidelines(campaign, lp) for lp in campaign.settings.lps)
+    return {"campaign": campaign.name, "texts": [render_markdown(text) for text in texts]}
+
+
+# The whole analysis of a campaign under way, as `adjudge campaign analyse` prints it.
+
+
+def analysis_context(campaign: Campaign, now: float) -> dict[str, Any]:
+    """Every table, and of when it is; it rests between two times, as `Resting` says.
+
+    Args:
+        campaign: which.
+        now: seconds since 1970.
+    """
+    return _ANALYSES.of(campaign, now)
+
+
+def _analysed(campaign: Campaign, now: float) -> dict[str, Any]:
+    """Analyse in a process of its own: it may take half a minute, and nobody who works is to feel it."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        tables = pool.submit(tables_of, campaign.folder).result()
+    return {
+        "campaign": campaign.name,
+        "as_of": datetime.fromtimestamp(now, UTC),
+        "tables": tables,
+    }
+
+
+_ANALYSES: Final = Resting(_analysed, perf_counter)
+
+
+def tables_of(folder: Path) -> list[Table]:
+    """Tables of what the store of a campaign holds now."""
+    from adjudge.analysis.study import analyse
+    from adjudge.reports.campaign_report import analysis_tables
+
+    with open_campaign(folder) as campaign:
+        file = export_campaign(campaign)
+    return analysis_tables(analyse(file))
+
+
+PAGE_ROUTER: Final = APIRouter(include_in_schema=False)
+
+
+@PAGE_ROUTER.get("/")
 def entry_page(served: ServedHere) -> Response:
     """Where links lead; a script takes the secret from behind the # and sends it."""
     return render("entry.html", {"campaign": served.campaign.name})
 
 
-@ROUTER.get("/sign-in")
+@PAGE_ROUTER.get("/sign-in")
 def sign_in_page(served: ServedHere) -> Response:
     """Name and password of an organiser."""
     return render("sign-in.html", {"campaign": served.campaign.name})
 
 
-@ROUTER.get("/work")
+@PAGE_ROUTER.get("/work")
 def home_page(served: ServedHere, person: SignedIn) -> Response:
     """What an annotator has done and is to do; organisers have the dashboard."""
     if person.role == "organiser":
@@ -47,16 +286,16 @@ def work_page(assignment: Id, served: ServedHere, person: Annotator) -> Response
     return render("work/page.html", work_context(served.campaign, person, assignment))
 
 
-ROUTER.add_api_route("/work/{assignment}", work_page, methods=["GET"], route_class_override=AtOnce)
+PAGE_ROUTER.add_api_route("/work/{assignment}", work_page, methods=["GET"], route_class_override=AtOnce)
 
 
-@ROUTER.get("/guidelines")
+@PAGE_ROUTER.get("/guidelines")
 def guidelines_page(served: ServedHere, _: SignedIn) -> Response:
     """What annotators are to know."""
     return render("guidelines.html", guidelines_context(served.campaign))
 
 
-@ROUTER.get("/dashboard")
+@PAGE_ROUTER.get("/dashboard")
 def dashboard_page(served: ServedHere, _: Organiser) -> Response:
     """What the campaign has found so far."""
     campaign = served.campaign
@@ -64,27 +303,112 @@ def dashboard_page(served: ServedHere, _: Organiser) -> Response:
     return render("dashboard.html", {"campaign": campaign.name, "has_gate": has_gate, "forms": forms})
 
 
-@ROUTER.get("/dashboard/people")
+@PAGE_ROUTER.get("/dashboard/people")
 def people_page(served: ServedHere, _: Organiser) -> Response:
     """Who annotates, and how."""
     return render("dashboard-people.html", {"campaign": served.campaign.name, "roles": ROLES})
 
 
-@ROUTER.get("/dashboard/analysis")
+@PAGE_ROUTER.get("/dashboard/analysis")
 def analysis_page(served: ServedHere, _: Organiser) -> Response:
     """All that the campaign shows so far: rankings, agreement, attention, times, marks and ratings."""
     return render("dashboard-analysis.html", analysis_context(served.campaign, served.clock()))
 
 
-@ROUTER.get("/openapi.json")
+@PAGE_ROUTER.get("/openapi.json")
 def openapi(request: Request, _: Organiser) -> Response:
     """What the API takes and answers, for programs."""
     return JSONResponse(request.app.openapi())
 
 
-@ROUTER.get("/health")
+@PAGE_ROUTER.get("/health")
 def health(served: ServedHere) -> Response:
     """Whether the server and its store answer, for who watches it."""
     with served.campaign.database.reading() as connection:
         connection.execute(text("SELECT 1"))
     return JSONResponse({"status": "ok"})
+
+
+# Our own files, and the media files of a campaign.
+
+
+_TYPES: Final = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+_MEDIA_TYPES: Final = {
+    ".gif": "image/gif",
+    ".jpeg": "image/jpeg",
+    ".jpg": "image/jpeg",
+    ".m4a": "audio/mp4",
+    ".mp3": "audio/mpeg",
+    ".mp4": "video/mp4",
+    ".oga": "audio/ogg",
+    ".ogg": "audio/ogg",
+    ".opus": "audio/ogg",
+    ".png": "image/png",
+    ".wav": "audio/wav",
+    ".webm": "video/webm",
+    ".webp": "image/webp",
+}
+"""What a browser shows and never runs: no HTML, no SVG, no PDF."""
+_NAME: Final = re.compile(r"[0-9a-f]{32}\.[a-z0-9]{3,4}")
+
+FILE_ROUTER: Final = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _File:
+    content: bytes
+    kind: str
+    tag: str
+
+
+@FILE_ROUTER.get("/static/{path:path}")
+async def static_file(path: str, request: Request) -> Response:
+    """One of our own files; browsers ask each time whether it changed."""
+    file = _own_files().get(path)
+    if file is None:
+        raise HTTPException(404)
+    headers = {"ETag": file.tag, "Cache-Control": "no-cache"}
+    if request.headers.get("if-none-match") == file.tag:
+        return Response(status_code=304, headers=headers)
+    return Response(file.content, media_type=file.kind, headers=headers)
+
+
+@cache
+def _own_files() -> Mapping[str, _File]:
+    """All there are: an address that is no key of this names no file, however it is written."""
+    return {path: _read(entry) for path, entry in _walk(files("adjudge.web") / "static", "")}
+
+
+def _walk(folder: Traversable, prefix: str) -> Iterator[tuple[str, Traversable]]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _walk(entry, f"{prefix}{entry.name}/")
+        elif PurePosixPath(entry.name).suffix in _TYPES:
+            yield prefix + entry.name, entry
+
+
+def _read(entry: Traversable) -> _File:
+    content = entry.read_bytes()
+    tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+    return _File(content=content, kind=_TYPES[PurePosixPath(entry.name).suffix], tag=tag)
+
+
+@FILE_ROUTER.get("/media/{path:path}")
+def media_file(path: str, served: ServedHere, _: SignedIn) -> Response:
+    """An image, a recording or a film that a task shows."""
+    file = find_media(served.campaign.folder / FOLDER, path)
+    if file is None:
+        raise HTTPException(404)
+    headers = {"Cache-Control": "private, no-cache", "Content-Disposition": "inline"}
+    return FileResponse(file, media_type=_MEDIA_TYPES[file.suffix], headers=headers)
+
+
+def find_media(folder: Path, name: str) -> Path | None:
+    """The media file of that name; None for every other path, since a name is a digest and nothing else."""
+    file = folder / name
+    is_one = _NAME.fullmatch(name) and file.suffix in _MEDIA_TYPES and file.is_file()
+    return file if is_one and not file.is_symlink() else None

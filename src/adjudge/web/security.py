@@ -8,22 +8,58 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import urlsplit
 
+from fastapi import Depends, Path, Request, Response, Security
+from fastapi.concurrency import run_in_threadpool
+from fastapi.security import APIKeyCookie
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from adjudge.errors import UsageError
+from adjudge.campaigns.campaign import Campaign
+from adjudge.campaigns.people import LONGEST, Person, who
+from adjudge.errors import (
+    AccessError,
+    AdjudgeError,
+    NotYoursError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from fastapi.telemetry import TelemetryConfig
 
-__all__ = ["NO_TELEMETRY", "Guard", "Refusal", "Site", "read_site", "refusal_of", "security_headers"]
+__all__ = [
+    "NO_TELEMETRY",
+    "AccessLog",
+    "Annotator",
+    "Guard",
+    "Guesses",
+    "Id",
+    "Organiser",
+    "Refusal",
+    "Served",
+    "ServedHere",
+    "SignedIn",
+    "Site",
+    "TooOftenError",
+    "Window",
+    "annotator_of",
+    "drop_cookie",
+    "give_cookie",
+    "network_of",
+    "read_site",
+    "refusal_of",
+    "served_by",
+]
 
 NO_TELEMETRY: Final[TelemetryConfig] = {
     "tracing": False,
@@ -277,3 +313,265 @@ async def _refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) 
     close = {"Connection": "close"} if refusal.status in {408, 413} else {}  # the rest is not read
     response = JSONResponse({"message": refusal.message}, status_code=refusal.status, headers=close)
     await response(scope, receive, send)
+
+
+# Limits of how often something may happen in a while, counted in this process alone.
+
+
+_MOST_KEYS: Final = 10_000  # who is forgotten first was seen longest ago
+
+
+class TooOftenError(AdjudgeError):
+    """Something happened too often.
+
+    Args:
+        seconds: until it may happen again.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        """Keep the seconds for Retry-After."""
+        super().__init__(f"Too many tries. Wait {math.ceil(seconds)} seconds, then try again.")
+        self.seconds = seconds
+
+
+@dataclass(kw_only=True)
+class Window:
+    """At most so many in any stretch of time, for each key.
+
+    Args:
+        most: how many.
+        seconds: the stretch.
+    """
+
+    most: int
+    seconds: float
+    _times: OrderedDict[str, deque[float]] = field(default_factory=OrderedDict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def wait(self, key: str, now: float) -> float:
+        """Seconds until one more may happen; 0 where it may now."""
+        with self._lock:
+            times = self._recent(key, now)
+            return 0.0 if len(times) < self.most else times[-self.most] + self.seconds - now
+
+    def count(self, key: str, now: float) -> None:
+        """Count one."""
+        with self._lock:
+            times = self._recent(key, now)
+            times.append(now)
+            self._times[key] = times
+            self._times.move_to_end(key)
+            if len(self._times) > _MOST_KEYS:
+                self._times.popitem(last=False)
+
+    def take(self, key: str, now: float) -> float:
+        """Count one if it may happen; the seconds to wait otherwise."""
+        wait = self.wait(key, now)
+        if not wait:
+            self.count(key, now)
+        return wait
+
+    def _recent(self, key: str, now: float) -> deque[float]:
+        """Times that still count; a clock that was set back must not lock anybody out."""
+        times = self._times.get(key, deque(maxlen=self.most))
+        while times and not 0 <= now - times[0] < self.seconds:
+            times.popleft()
+        return times
+
+
+def network_of(address: str) -> str:
+    """Who guesses: an IPv4 address, or the /64 of an IPv6 address, all of which is one customer's."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if found.version == 4:
+        return str(found)
+    return str(found.ipv4_mapped or ipaddress.ip_network((int(found) >> 64 << 64, 64)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guesses:
+    """Wrong secrets: few from one address, and few in all.
+
+    Somebody with many addresses could shut everybody out by being wrong all the time. So a secret that is too
+    long to be guessed is looked at as long as its own address was not wrong too often.
+
+    Args:
+        by_address: from one address.
+        in_all: on the campaign.
+    """
+
+    by_address: Window = field(default_factory=lambda: Window(most=10, seconds=60.0))
+    in_all: Window = field(default_factory=lambda: Window(most=10, seconds=60.0))
+    _lock: Lock = field(default_factory=Lock)
+
+    def attempt(self, address: str, now: float, enter: Callable[[], str], *, is_guessable: bool) -> str:
+        """Try a secret; one at a time, so that guesses sent at once are counted like others.
+
+        Args:
+            address: of who tries.
+            now: seconds since 1970.
+            enter: makes the cookie, or raises AccessError where the secret is wrong.
+            is_guessable: a password, which people make up; not a link's 128 random bits.
+
+        Raises:
+            TooOftenError: there were too many wrong ones; one from this address is not even looked at, and
+                neither is a password.
+            AccessError: it is wrong.
+        """
+        network = network_of(address)
+        with self._lock:
+            wait = self.in_all.wait("", now)
+            if here := max(self.by_address.wait(network, now), wait if is_guessable else 0.0):
+                raise TooOftenError(here)
+            try:
+                return enter()
+            except AccessError:
+                self.by_address.count(network, now)
+                if wait:
+                    raise TooOftenError(wait) from None
+                self.in_all.count("", now)
+                raise
+
+
+# Who asks, and whether they may.
+
+
+Id = Annotated[int, Path(ge=1, le=2**63 - 1)]
+"""A key of the store."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Served:
+    """What all routes of a server share.
+
+    Args:
+        campaign: that is served.
+        site: where browsers find it.
+        clock: seconds since 1970.
+        guesses: wrong secrets so far.
+        changes: requests of each person that change something; far more than a page sends.
+    """
+
+    campaign: Campaign
+    site: Site
+    clock: Callable[[], float]
+    guesses: Guesses = field(default_factory=Guesses)
+    changes: Window = field(default_factory=lambda: Window(most=1200, seconds=60.0))
+
+
+def served_by(request: Request) -> Served:
+    """What all routes share."""
+    served: Served = request.app.state.served
+    return served
+
+
+async def _served(request: Request) -> Served:
+    return served_by(request)
+
+
+ServedHere = Annotated[Served, Depends(_served)]
+
+_COOKIE: Final = APIKeyCookie(name="adjudge", auto_error=False, description="A session")
+_ACCESS_SAFE: Final = frozenset({"GET", "HEAD"})
+
+
+def _person_of(request: Request, served: Served) -> Person:
+    cookie = request.cookies.get(served.site.cookie, "")
+    now = served.clock()
+    person = who(served.campaign, cookie, now) if cookie else None
+    if person is None:
+        raise AccessError("You are not signed in (any more). Open your link again.")
+    if request.method not in _ACCESS_SAFE and (wait := served.changes.take(str(person.id), now)):
+        raise TooOftenError(wait)
+    return person
+
+
+async def _signed_in(
+    request: Request, served: ServedHere, _: Annotated[str | None, Security(_COOKIE)] = None
+) -> Person:
+    return await run_in_threadpool(_person_of, request, served)
+
+
+SignedIn = Annotated[Person, Depends(_signed_in)]
+
+
+async def _organiser(person: SignedIn) -> Person:
+    if person.role != "organiser":
+        raise NotYoursError("This is for the organiser of the campaign.")
+    return person
+
+
+def _as_annotator(person: Person) -> Person:
+    if person.role == "organiser":
+        raise NotYoursError("Organisers do not annotate: open an annotator's link for that.")
+    return person
+
+
+async def _annotator(person: SignedIn) -> Person:
+    return _as_annotator(person)
+
+
+def annotator_of(request: Request, served: Served) -> Person:
+    """The annotator who asks, for a route that is in a thread already.
+
+    Raises:
+        AccessError: nobody is signed in.
+        NotYoursError: it is an organiser.
+        TooOftenError: they changed something too often.
+    """
+    return _as_annotator(_person_of(request, served))
+
+
+Organiser = Annotated[Person, Depends(_organiser)]
+Annotator = Annotated[Person, Depends(_annotator)]
+
+
+def give_cookie(response: Response, site: Site, cookie: str) -> None:
+    """Start a session in the browser: no script reads it, no other site sends it."""
+    response.set_cookie(
+        site.cookie, cookie, max_age=int(LONGEST), secure=site.is_secure, httponly=True, samesite="strict"
+    )
+
+
+def drop_cookie(response: Response, site: Site) -> None:
+    """End the session in the browser."""
+    response.delete_cookie(site.cookie, secure=site.is_secure, httponly=True, samesite="strict")
+
+
+# A line for each request: who, what, how it ended, how long it took; no query, no header, no body.
+
+
+_ACCESS_LOG_LOG: Final = logging.getLogger("adjudge.access")
+
+
+@dataclass(frozen=True)
+class AccessLog:
+    """A server whose requests are logged (ASGI).
+
+    Args:
+        app: what answers.
+    """
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, then log it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        status, start = 0, time.perf_counter()
+
+        async def send_noted(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_noted)
+        finally:
+            address = (scope["client"] or ("-",))[0]
+            path = scope["raw_path"].decode("latin-1")  # percent-encoded: no line end, no terminal escape
+            spent = 1000 * (time.perf_counter() - start)
+            _ACCESS_LOG_LOG.info("%s %s %s %s %.1f ms", address, scope["method"], path, status, spent)

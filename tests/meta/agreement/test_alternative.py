@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from adjudge.errors import UsageError
-from adjudge.meta.agreement.alternative import AlternativeTest, alternative_annotator_test
+from adjudge.stats.agreement_coefficients import AlternativeTest, alternative_annotator_test
 
 NAMES = ("p", "q", "r")
 X = np.nan

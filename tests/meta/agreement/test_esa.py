@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adjudge.meta.agreement.two import error_recall
-from adjudge.meta.measures.correlation import kendall_c, pearson
-from adjudge.meta.reproduce.esa.study import Study
+from adjudge.reproduce.esa_tables import Study
+from adjudge.stats.agreement_coefficients import error_recall
+from adjudge.stats.correlation import kendall_c, pearson
 
 pytestmark = pytest.mark.realdata
 

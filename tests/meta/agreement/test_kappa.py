@@ -3,9 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.meta.agreement.estimate import Draws
-from adjudge.meta.agreement.kappa import cohen_kappa, fleiss_kappa
-from adjudge.meta.agreement.krippendorff import LEVELS, krippendorff_alpha
+from adjudge.stats.agreement_coefficients import LEVELS, cohen_kappa, fleiss_kappa, krippendorff_alpha
+from adjudge.stats.bootstrap import Draws
 
 # Fleiss 1971: 30 patients, six psychiatrists each, five diagnoses; counts by patient.
 FLEISS = """

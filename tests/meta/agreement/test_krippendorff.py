@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.errors import UsageError
-from adjudge.meta.agreement.estimate import Draws
-from adjudge.meta.agreement.krippendorff import LEVELS, Level, krippendorff_alpha
+from adjudge.stats.agreement_coefficients import LEVELS, Level, krippendorff_alpha
+from adjudge.stats.bootstrap import Draws
 
 X = np.nan
 # Krippendorff 2011, example C: four observers, twelve units, values missing.

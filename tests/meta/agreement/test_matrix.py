@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 
 from adjudge.errors import UsageError
-from adjudge.meta.agreement.estimate import Draws, estimate
-from adjudge.meta.agreement.matrix import agreement_matrix
+from adjudge.stats.agreement_coefficients import agreement_matrix
+from adjudge.stats.bootstrap import Draws, estimate
 
 X = np.nan
 RNG = np.random.default_rng(1)

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.meta.agreement.estimate import Draws
-from adjudge.meta.agreement.percentage import MAJORITY, majority, percentage_agreement
+from adjudge.stats.agreement_coefficients import MAJORITY, majority, percentage_agreement
+from adjudge.stats.bootstrap import Draws
 
 X = np.nan
 PEOPLE = ("p", "q", "r")

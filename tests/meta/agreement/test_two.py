@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from adjudge.meta.agreement.two import OF_SCORES, error_recall, system_profile
+from adjudge.stats.agreement_coefficients import OF_SCORES, error_recall, system_profile
 
 X = np.nan
 

@@ -4,17 +4,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adjudge import bias
-from adjudge.core.annotation import Failure, Preference
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.families import read_families
-from adjudge.data.records import write_records
+from adjudge.analysis.bias import Biases, Families, bias, find_biases, length_bias, read_families
+from adjudge.analysis.preferences import Source
+from adjudge.core.record import Failure, Preference
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import DataError, UsageError
-from adjudge.meta.agreement.estimate import Draws
-from adjudge.meta.agreement.sources import Source
-from adjudge.meta.bias.biases import Biases, find_biases
-from adjudge.meta.bias.family import Families
-from adjudge.meta.bias.length import length_bias
+from adjudge.stats.bootstrap import Draws
+from adjudge.store.json_lines import write_records
 from tests.scoring.records import failed, preferred, rated
 
 OWN = Families(systems={"mine": "x", "theirs": "y"}, annotators={"judge": "x", "other": "y"})

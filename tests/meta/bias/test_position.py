@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.annotation import Preference, Verdict
-from adjudge.meta.agreement.estimate import Draws
-from adjudge.meta.bias.position import position_bias
+from adjudge.analysis.bias import position_bias
+from adjudge.core.record import Preference, Verdict
+from adjudge.stats.bootstrap import Draws
 from tests.scoring.records import preferred
 
 NONE = Draws()

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from adjudge.meta.bias.biases import bias
-from adjudge.report.bias_table import bias_table
+from adjudge.analysis.bias import bias
+from adjudge.reports.result_tables import bias_table
 from tests.scoring.records import preferred
 
 

@@ -1,9 +1,9 @@
 """Campaigns small enough to count by hand."""
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Preference, Verdict
+from adjudge.core.record import Annotation, ErrorSpan, Preference, Verdict
 from adjudge.core.typology import Severity
-from adjudge.data.records import span_to_json
-from adjudge.data.submissions import CampaignFile, Kind, Submission
+from adjudge.formats.campaign_export import CampaignFile, Kind, Submission
+from adjudge.store.json_lines import span_to_json
 
 TEXT = "Das blaue Sofa steht im Garten."
 DAMAGED = "Das schnelle Sofa steht im Garten."

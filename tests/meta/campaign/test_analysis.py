@@ -4,14 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from adjudge.core.annotation import Annotation
-from adjudge.data.submissions import Submission
-from adjudge.meta.agreement.estimate import Draws
-from adjudge.meta.campaign.analysis import Analysis, analyse
-from adjudge.meta.campaign.assistance import fates
-from adjudge.meta.campaign.numbers import Section
-from adjudge.meta.campaign.pieces import final_pieces, pieces_of
-from adjudge.meta.campaign.speed import seconds_by_person
+from adjudge.analysis.study import Analysis, analyse
+from adjudge.analysis.study_people import fates, seconds_by_person
+from adjudge.analysis.study_pieces import Section, final_pieces, pieces_of
+from adjudge.core.record import Annotation
+from adjudge.formats.campaign_export import Submission
+from adjudge.stats.bootstrap import Draws
 from tests.meta.campaign.campaigns import campaign, compare, missing, span, work
 
 FEW = Draws(resamples=20)

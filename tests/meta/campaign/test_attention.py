@@ -2,12 +2,17 @@
 
 import pytest
 
+from adjudge.analysis.study_people import (
+    Check,
+    attention,
+    check_section,
+    checks_of,
+    damaged_range,
+    exact_damage,
+)
+from adjudge.analysis.study_pieces import Mark, pieces_of
 from adjudge.errors import UsageError
-from adjudge.meta.agreement.estimate import Draws
-from adjudge.meta.campaign.attention import Check, attention, damaged_range, exact_damage
-from adjudge.meta.campaign.checks import check_section, checks_of
-from adjudge.meta.campaign.marks import Mark
-from adjudge.meta.campaign.pieces import pieces_of
+from adjudge.stats.bootstrap import Draws
 from tests.meta.campaign.campaigns import span, work
 
 

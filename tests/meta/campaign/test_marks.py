@@ -4,9 +4,7 @@ import math
 
 import pytest
 
-from adjudge.core.annotation import ErrorSpan
-from adjudge.errors import UsageError
-from adjudge.meta.campaign.marks import (
+from adjudge.analysis.study_pieces import (
     Mark,
     covered_share,
     marks_of,
@@ -15,6 +13,8 @@ from adjudge.meta.campaign.marks import (
     starts_or_ends_within,
     touches,
 )
+from adjudge.core.record import ErrorSpan
+from adjudge.errors import UsageError
 
 NOWHERE = Mark(None, None)
 

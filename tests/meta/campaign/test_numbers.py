@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, kendalltau, linregress, pearsonr, t
 
-from adjudge.meta.agreement.estimate import Draws
-from adjudge.meta.campaign.agreeing import _drawn_pearson, _drawn_tau_c, score_agreement
-from adjudge.meta.campaign.numbers import (
+from adjudge.analysis.study_agreement import _drawn_pearson, _drawn_tau_c, score_agreement
+from adjudge.analysis.study_pieces import (
     difference_of,
     mean_by_student,
     ratio_of,
@@ -18,7 +17,8 @@ from adjudge.meta.campaign.numbers import (
     slope_of,
     wilson_interval,
 )
-from adjudge.meta.measures.result import Floats
+from adjudge.stats.bootstrap import Draws
+from adjudge.stats.judged import Floats
 
 
 @given(st.integers(1, 500), st.data())

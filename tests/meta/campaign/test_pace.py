@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from adjudge.errors import UsageError
-from adjudge.meta.campaign.pace import (
+from adjudge.analysis.study_people import (
     learned_speed_up,
     median_seconds,
     progress_curve,
     seconds_between_starts,
 )
+from adjudge.errors import UsageError
 
 
 def test_time_runs_from_start_to_start_within_a_login() -> None:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.annotation import Annotation
+from adjudge.analysis.study_agreement import segment_agreements
+from adjudge.core.record import Annotation
 from adjudge.errors import UsageError
-from adjudge.meta.campaign.segments import segment_agreements
 
 
 def ratings(*of_annotators: list[float | None], segment: str = "1") -> list[Annotation]:

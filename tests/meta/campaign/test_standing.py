@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adjudge.meta.campaign.standing import find_standing
+from adjudge.analysis.study_systems import find_standing
 
 
 def gaps(mean: float, n: int, sd: float = 10.0) -> np.ndarray:

@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+from adjudge.analysis.study_systems import (
+    best_major_weight,
+    cluster_cuts,
+    major_weight_curve,
+    subset_agreement,
+)
 from adjudge.errors import UsageError
-from adjudge.meta.campaign.cuts import cluster_cuts
-from adjudge.meta.campaign.subsets import subset_agreement
-from adjudge.meta.campaign.weights import best_major_weight, major_weight_curve
 
 
 def test_all_segments_agree_with_themselves_and_one_may_not() -> None:

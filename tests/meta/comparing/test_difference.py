@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from adjudge.meta.comparing.difference import PAIRED_TESTS, PairedTest, difference, effect
-from adjudge.meta.matrix import Totals
+from adjudge.analysis.compare import PAIRED_TESTS, PairedTest, difference, effect
+from adjudge.analysis.segment_scores import Totals
 
 
 def totals(first: list[float], second: list[float]) -> Totals:

@@ -3,12 +3,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pytest
 
-from adjudge.core.annotation import Record
+from adjudge.analysis.gate import Gate, GateSettings, critical_p_value, gate_scores
+from adjudge.analysis.segment_scores import score_records
+from adjudge.core.record import Record
 from adjudge.core.typology import Severity
 from adjudge.errors import UsageError
-from adjudge.meta.comparing.gate import Gate, GateSettings, gate_scores
-from adjudge.meta.comparing.noninferiority import critical_p_value
-from adjudge.scoring.score import score
 from tests.scoring.records import error, failed, mqm, rated
 
 RNG = np.random.default_rng(7)
@@ -23,8 +22,8 @@ def ratings(system: str, values: Iterable[float]) -> list[Record]:
 def gate(candidate: list[Record], baseline: list[Record], margin: float = 1.0, **settings: object) -> Gate:
     domains, settings = settings.pop("domains", None), {"unseen": "seen"} | settings
     return gate_scores(
-        score(candidate),
-        score(baseline),
+        score_records(candidate),
+        score_records(baseline),
         (candidate, baseline),
         settings=GateSettings(margin=margin, **settings),  # type: ignore[arg-type]
         domains=domains,  # type: ignore[arg-type]

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from adjudge.meta.comparing.noninferiority import more_segments, non_inferiority
-from adjudge.meta.matrix import Totals
+from adjudge.analysis.gate import more_segments, non_inferiority
+from adjudge.analysis.segment_scores import Totals
 
 RNG = np.random.default_rng(5)
 

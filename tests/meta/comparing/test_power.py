@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from adjudge.analysis.power import Plan, simulated_power, units_needed, variance_parts
 from adjudge.errors import UsageError
-from adjudge.meta.comparing.power import Plan, simulated_power, units_needed, variance_parts
-from adjudge.meta.paired import sign_flip_p_values
+from adjudge.stats.paired import sign_flip_p_values
 
 
 def test_the_smallest_difference_is_that_of_a_paired_t_test() -> None:

@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 
 import adjudge
-from adjudge.core.annotation import Record
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.records import write_records
+from adjudge.core.record import Record
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.errors import UsageError
+from adjudge.store.json_lines import write_records
 from tests.scoring.records import error, mqm, rated
 
 AMOUNT = 60

@@ -3,11 +3,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adjudge.core.annotation import Record
+from adjudge.analysis.compare import read_one_annotator
+from adjudge.analysis.power import SeparationSettings, separations
+from adjudge.analysis.segment_scores import score_records
+from adjudge.core.record import Record
 from adjudge.errors import UsageError
-from adjudge.meta.comparing.compare import read_one_annotator
-from adjudge.meta.comparing.separating import SeparationSettings, separations
-from adjudge.scoring.score import score
 from tests.scoring.records import rated
 
 RNG = np.random.default_rng(0)
@@ -32,7 +32,7 @@ def records(annotator: str = "ann", noise: float = 0.0) -> list[Record]:
 
 
 def test_each_system_is_told_from_the_next_best() -> None:
-    found = separations(score(records()), settings=SeparationSettings(by_document=False))
+    found = separations(score_records(records()), settings=SeparationSettings(by_document=False))
     assert [(row.first, row.second) for row in found] == [("a", "b"), ("b", "c")]
     close, far = found
     assert close.difference == pytest.approx(GAPS.mean())
@@ -47,10 +47,10 @@ def test_each_system_is_told_from_the_next_best() -> None:
 
 def test_a_plan_may_have_other_segments() -> None:
     (few,) = separations(
-        score(records()), ("a", "b"), settings=SeparationSettings(segments=15, by_document=False)
+        score_records(records()), ("a", "b"), settings=SeparationSettings(segments=15, by_document=False)
     )
     (many,) = separations(
-        score(records()), ("a", "b"), settings=SeparationSettings(segments=60, by_document=False)
+        score_records(records()), ("a", "b"), settings=SeparationSettings(segments=60, by_document=False)
     )
     assert few.detectable == pytest.approx(2 * many.detectable, rel=0.1)
     assert few.detectable > 2 * many.detectable
@@ -59,8 +59,8 @@ def test_a_plan_may_have_other_segments() -> None:
 
 def test_what_annotators_bring_is_told_where_there_are_several() -> None:
     apart = {name: records(name, 8.0) for name in ("one", "three")}
-    whole = score([record for each in apart.values() for record in each])
-    alone = {name: score(each) for name, each in apart.items()}
+    whole = score_records([record for each in apart.values() for record in each])
+    alone = {name: score_records(each) for name, each in apart.items()}
     rows = [
         separations(whole, ("a", "b"), settings=SeparationSettings(annotators=m), by_annotator=alone)[0]
         for m in (1, 2, 8)
@@ -69,12 +69,15 @@ def test_what_annotators_bring_is_told_where_there_are_several() -> None:
     assert rows[0].detectable > rows[1].detectable > rows[2].detectable
     assert [row.plan.annotators for row in rows] == [1, 2, 8]
     with pytest.raises(UsageError, match="what more annotators bring"):
-        separations(score(records()), ("a", "b"), settings=SeparationSettings(annotators=2))
+        separations(score_records(records()), ("a", "b"), settings=SeparationSettings(annotators=2))
 
 
 def test_documents_vary_as_wholes_where_they_are_known() -> None:
-    (row,) = separations(score(records()), ("a", "b"))
-    assert row == separations(score(records()), ("a", "b"), settings=SeparationSettings(by_document=True))[0]
+    (row,) = separations(score_records(records()), ("a", "b"))
+    assert (
+        row
+        == separations(score_records(records()), ("a", "b"), settings=SeparationSettings(by_document=True))[0]
+    )
     assert (row.units, row.plan.per_unit, row.plan.pilot) == (12, 5, 12)
     means = GAPS.reshape(12, 5).mean(axis=1)
     assert row.plan.spread / np.sqrt(60) == pytest.approx(means.std(ddof=1) / np.sqrt(12))
@@ -91,11 +94,11 @@ def test_documents_vary_as_wholes_where_they_are_known() -> None:
 )
 def test_wrong_systems_are_refused(systems: tuple[str, ...], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        separations(score(records()), systems)
+        separations(score_records(records()), systems)
 
 
 def test_one_segment_has_no_spread() -> None:
-    both = score([rated("a", "1", 3.0), rated("b", "1", 2.0)])
+    both = score_records([rated("a", "1", 3.0), rated("b", "1", 2.0)])
     with pytest.raises(UsageError, match="a spread needs two segments"):
         separations(both)
 

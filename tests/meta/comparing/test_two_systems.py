@@ -5,13 +5,12 @@ import pytest
 
 import adjudge
 from adjudge import examples
-from adjudge.core.annotation import Record
-from adjudge.core.score import Scores
-from adjudge.data.records import write_records
+from adjudge.analysis.compare import ComparisonSettings, compare_scores, read_one_annotator
+from adjudge.analysis.segment_scores import score_records
+from adjudge.core.record import Record
+from adjudge.core.scores import Scores
 from adjudge.errors import DataError, UsageError
-from adjudge.meta.comparing.compare import read_one_annotator
-from adjudge.meta.comparing.two_systems import ComparisonSettings, compare_scores
-from adjudge.scoring.score import score
+from adjudge.store.json_lines import write_records
 from tests.scoring.records import failed, rated
 
 RNG = np.random.default_rng(0)
@@ -29,7 +28,7 @@ def measured(system: str, values: list[float]) -> list[Record]:
 
 
 def scored(*records: list[Record]) -> Scores:
-    return score([record for each in records for record in each])
+    return score_records([record for each in records for record in each])
 
 
 A, B = [80.0, 70, 90, 60, 85, 75, 95, 65, 88, 72, 91, 66], [60.0] * 12
@@ -68,7 +67,7 @@ def test_what_either_lacks_is_left_out_and_said() -> None:
     assert (found.whole.n, found.first.n, found.first.failed, found.second.failed) == (12, 12, 1, 0)
     assert "1 of 13 segments is not judged in both, and left out." in found.notes
     assert any("1 of 26 judgements failed" in note for note in found.notes)
-    apart = score([rated("a", "1", 3.0)]), score([rated("b", "2", 3.0)])
+    apart = score_records([rated("a", "1", 3.0)]), score_records([rated("b", "2", 3.0)])
     with pytest.raises(DataError, match="no segment is judged in both"):
         compare_scores(*apart)
 
@@ -108,7 +107,7 @@ def test_documents_are_drawn_whole_where_they_are_known(by_document: bool | None
     assert any(note.startswith("Documents are the unit: 12 segments of 3 documents") for note in found.notes)
     assert found.whole.difference.p == 0.25
     assert "Too few segments or documents, or resamples: p cannot be below 0.25." in found.notes
-    bare = score([rated(s, str(n), n) for s in "ab" for n in range(5)])
+    bare = score_records([rated(s, str(n), n) for s in "ab" for n in range(5)])
     with pytest.raises(UsageError, match="needs documents"):
         compare_scores(bare, bare, ("a", "b"), settings=ComparisonSettings(by_document=True))
 

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from adjudge.core.annotation import Record
+from adjudge.analysis.estimate import EstimateSettings, estimates
+from adjudge.analysis.segment_scores import score_records
+from adjudge.core.record import Record
 from adjudge.errors import DataError, UsageError
-from adjudge.meta.deciding.estimates import EstimateSettings, estimates
-from adjudge.meta.deciding.few_labels import TARGETS, Estimate, Sample, Target, estimate_mean
-from adjudge.scoring.score import score
+from adjudge.stats.prediction_powered import TARGETS, Estimate, Sample, Target, estimate_mean
 from tests.scoring.records import rated
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -153,7 +153,7 @@ def test_systems_are_ranked_on_the_scale_of_gold_with_the_lead_of_each() -> None
     truth = {name: 60 + shift + rng.normal(0, 8, 300) for name, shift in (("a", 0), ("b", 6), ("c", 12))}
     judge = {name: each / 2 + rng.normal(0, 1, 300) for name, each in truth.items()}
     gold = {name: each[:40] for name, each in truth.items()}
-    rows, notes = estimates(score(systems(judge)), score(systems(gold)))
+    rows, notes = estimates(score_records(systems(judge)), score_records(systems(gold)))
     assert [row.system for row in rows] == ["c", "b", "a"]
     for row in rows:
         assert row.mean.value == pytest.approx(truth[row.system].mean(), abs=1.0)
@@ -177,16 +177,16 @@ def test_labels_of_whole_documents_are_taken_for_draws_of_documents() -> None:
     def of_documents(values: Floats) -> list[Record]:
         return [rated("a", str(n), float(v), document=str(n // 5)) for n, v in enumerate(values)]
 
-    judge = score(of_documents(truth + rng.normal(0, 3, 200)))
-    rows, notes = estimates(judge, score(of_documents(truth[:50])))
+    judge = score_records(of_documents(truth + rng.normal(0, 3, 200)))
+    rows, notes = estimates(judge, score_records(of_documents(truth[:50])))
     assert rows[0].mean.drawn == 10
     assert "This holds if the labelled documents were drawn at random." in notes
     scattered = [r for n, r in enumerate(of_documents(truth)) if n % 4 == 0]
-    rows, notes = estimates(judge, score(scattered))
+    rows, notes = estimates(judge, score_records(scattered))
     assert rows[0].mean.drawn == 50
     told = EstimateSettings(drawn="documents")
-    assert estimates(judge, score(scattered), settings=told)[0][0].mean.drawn == 40
-    bare = score(systems({"a": truth}))
+    assert estimates(judge, score_records(scattered), settings=told)[0][0].mean.drawn == 40
+    bare = score_records(systems({"a": truth}))
     with pytest.raises(UsageError, match="these records name none"):
         estimates(bare, bare, settings=told)
 
@@ -194,8 +194,8 @@ def test_labels_of_whole_documents_are_taken_for_draws_of_documents() -> None:
 def test_a_system_with_few_labels_is_named_and_left_out() -> None:
     judge = systems({"a": np.arange(50.0), "b": np.arange(50.0)})
     gold = systems({"a": np.arange(20.0), "b": np.arange(4.0)})
-    rows, notes = estimates(score(judge), score(gold))
+    rows, notes = estimates(score_records(judge), score_records(gold))
     assert [row.system for row in rows] == ["a"]
     assert notes[0] == "b is left out: an estimate needs 15 labelled segments that have a score, got 4."
     with pytest.raises(DataError, match="no system has 15 segments"):
-        estimates(score(judge), score(systems({"b": np.arange(4.0)})))
+        estimates(score_records(judge), score_records(systems({"b": np.arange(4.0)})))

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 import adjudge
-from adjudge.data.mtme_ratings import read_ratings
-from adjudge.data.score_files import read_score_file
+from adjudge.analysis.thresholds import bad_by_severity
 from adjudge.errors import UsageError
-from adjudge.meta.deciding.labels import bad_by_severity
-from adjudge.meta.deciding.risk import (
+from adjudge.formats.mtme import read_ratings
+from adjudge.formats.score_file import read_score_file
+from adjudge.stats.risk import (
     Labelled,
     betting_p_value,
     conformal_bound,

@@ -2,16 +2,17 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from adjudge.core.annotation import Record
-from adjudge.errors import DataError, UsageError
-from adjudge.meta.deciding.labels import bad_by_score, bad_by_severity
-from adjudge.meta.deciding.thresholds import (
+from adjudge.analysis.segment_scores import score_records
+from adjudge.analysis.thresholds import (
     Thresholds,
     ThresholdSettings,
+    bad_by_score,
+    bad_by_severity,
     decide,
     thresholds,
 )
-from adjudge.scoring.score import score
+from adjudge.core.record import Record
+from adjudge.errors import DataError, UsageError
 from tests.scoring.records import error, failed, mqm, rated
 
 RNG = np.random.default_rng(0)
@@ -31,7 +32,7 @@ def labels(count: int = 400, lp: str = "en-de") -> dict[tuple[str, str, str], bo
 def found(bad: dict[tuple[str, str, str], bool], records: list[Record], **settings: object) -> Thresholds:
     domains = settings.pop("domains", None)
     made = ThresholdSettings(**settings)  # type: ignore[arg-type]
-    return thresholds(score(records), bad, "bad", settings=made, domains=domains)  # type: ignore[arg-type]
+    return thresholds(score_records(records), bad, "bad", settings=made, domains=domains)  # type: ignore[arg-type]
 
 
 def test_what_is_published_and_rejected_keeps_within_the_risks() -> None:
@@ -139,7 +140,7 @@ def test_gold_of_a_protocol_without_such_errors_is_refused() -> None:
 )
 def test_a_score_outside_of_the_scale_is_refused(records: list[Record], below: float, scale: str) -> None:
     with pytest.raises(UsageError, match=f"--bad {scale}"):
-        bad_by_score(score(records), below)
+        bad_by_score(score_records(records), below)
 
 
 @pytest.mark.parametrize(("is_bad", "which"), [(False, "None"), (True, "Every one")])
@@ -155,7 +156,7 @@ def test_where_no_domains_are_known_it_says_so() -> None:
 
 
 def test_a_failed_judgement_of_gold_is_no_label() -> None:
-    gold = score([rated("x", "1", 40.0), rated("x", "2", 80.0), failed("x", segment="3")])
+    gold = score_records([rated("x", "1", 40.0), rated("x", "2", 80.0), failed("x", segment="3")])
     assert bad_by_score(gold, 66) == {("en-de", "1", "x"): True, ("en-de", "2", "x"): False}
 
 

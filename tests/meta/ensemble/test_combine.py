@@ -4,12 +4,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from adjudge.core.annotation import UNDECIDED, Annotation, Failure, Preference, Record
+from adjudge.analysis.ensemble import (
+    NO_MAJORITY,
+    Combined,
+    Settings,
+    combine_scores,
+    combine_verdicts,
+    scored,
+    voted,
+)
+from adjudge.analysis.segment_scores import score_records
+from adjudge.core.record import UNDECIDED, Annotation, Failure, Preference, Record
 from adjudge.errors import DataError, UsageError
-from adjudge.meta.ensemble.combine import NO_MAJORITY, Combined, combine_scores, combine_verdicts
-from adjudge.meta.ensemble.members import scored, voted
-from adjudge.meta.ensemble.settings import Settings
-from adjudge.scoring.score import score
 from tests.scoring.records import error, failed, mqm, preferred, rated
 
 RANKS = Settings(by="ranks")
@@ -95,7 +101,7 @@ def test_what_one_member_failed_on_is_a_failure_and_moves_no_scale(by: str) -> N
         "ensemble", "metric", "refused", "two: ",
     )  # fmt: skip
     assert failure.document == "d2"
-    assert {s.system: s.failed for s in score(found.records).systems} == {"a": 1, "b": 0, "c": 0}
+    assert {s.system: s.failed for s in score_records(found.records).systems} == {"a": 1, "b": 0, "c": 0}
 
 
 def test_where_everything_failed_nothing_has_a_number() -> None:

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import zscore
 
+from adjudge.analysis.ensemble import fold_of_each, grouped, learned_weights, rank_shares, z_scores
 from adjudge.errors import DataError
-from adjudge.meta.ensemble.scales import fold_of_each, grouped, learned_weights, rank_shares, z_scores
 
 WHOLE = st.integers(-50, 50).map(float)
 

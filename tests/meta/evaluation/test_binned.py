@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from adjudge.errors import UsageError
-from adjudge.meta.bootstrap import bootstrap_means, percentile_intervals
-from adjudge.meta.evaluation.binned import binned_means, clustered_mean
+from adjudge.reports.part_figures import binned_means, clustered_mean
+from adjudge.stats.bootstrap import bootstrap_means, percentile_intervals
 
 X = np.nan
 RNG = np.random.default_rng(2)

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from adjudge.analysis.eval_set import OwnScores, find_own_scores
+from adjudge.analysis.eval_set_files import find_set_lps, read_eval_set
 from adjudge.errors import DataError, UsageError
-from adjudge.meta.evaluation.eval_sets import find_set_lps, read_eval_set
-from adjudge.meta.evaluation.score_sources import OwnScores, find_own_scores
 from tests.meta.folders import GOLD, METRIC, write_folder, write_own, write_ratings, write_scores
 
 

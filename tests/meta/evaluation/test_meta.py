@@ -7,11 +7,10 @@ from typing import cast
 import numpy as np
 import pytest
 
+from adjudge.analysis.meta import meta
+from adjudge.analysis.meta_settings import MetaEvaluation, MetricResults, Options, Settings, named_gold
 from adjudge.errors import DataError, UsageError
-from adjudge.meta.evaluation.meta import meta
-from adjudge.meta.evaluation.options import Options, Settings
-from adjudge.meta.evaluation.results import MetaEvaluation, MetricResults, named_gold
-from adjudge.meta.measures.correlation import pearson
+from adjudge.stats.correlation import pearson
 from tests.meta.folders import GOLD, METRIC, QE, write_folder, write_own, write_ratings, write_scores
 
 TASK = """

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from adjudge.meta.evaluation.eval_set import ScoreSet
-from adjudge.meta.evaluation.options import Settings
-from adjudge.meta.evaluation.reach import out_of_reach
-from adjudge.meta.evaluation.results import MetricResults
-from adjudge.meta.measures.result import Result
+from adjudge.analysis.eval_set import ScoreSet
+from adjudge.analysis.meta import out_of_reach
+from adjudge.analysis.meta_settings import MetricResults, Settings
+from adjudge.stats.judged import Result
 
 MEASURES = ("sys_accuracy", "seg_pearson", "seg_acc_eq")
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from adjudge.analysis.meta import meta
+from adjudge.analysis.meta_settings import MetaEvaluation
 from adjudge.errors import UsageError
-from adjudge.meta.evaluation.meta import meta
-from adjudge.meta.evaluation.results import MetaEvaluation
-from adjudge.meta.measures.correlation import pearson
-from adjudge.meta.significance.corrections import holm
-from adjudge.meta.significance.metric_tests import metric_p_values
+from adjudge.stats.correlation import pearson
+from adjudge.stats.paired import holm
+from adjudge.stats.resampling import metric_p_values
 from tests.meta.folders import write_folder, write_scores
 
 SYSTEMS = ("A", "B", "C")
@@ -92,7 +92,7 @@ def test_p_values_are_those_of_the_test_of_the_measure_and_holm_corrects_what_wa
 
 
 def _arrays(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    from adjudge.meta.evaluation.eval_sets import read_eval_set
+    from adjudge.analysis.eval_set_files import read_eval_set
 
     found = read_eval_set(folder)
     return found.golds["mqm"].segments, np.stack([m.segments for m in found.metrics.values()])

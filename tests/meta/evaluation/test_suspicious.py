@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from adjudge.meta.evaluation.eval_set import ScoreSet
-from adjudge.meta.evaluation.suspicious import suspicious
+from adjudge.analysis.eval_set import ScoreSet
+from adjudge.analysis.shared_tasks import suspicious
 
 SYSTEMS = ("A", "B", "C", "D")
 RNG = np.random.default_rng(0)

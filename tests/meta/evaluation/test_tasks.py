@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from adjudge.analysis.shared_tasks import LpRule, Statistic, find_task, list_tasks, task_of
 from adjudge.errors import DataError, UsageError
-from adjudge.meta.evaluation.tasks import LpRule, Statistic, find_task, list_tasks, task_of
-from adjudge.meta.measures import MEASURES
+from adjudge.stats.measures import MEASURES
 
 OWN = """
 title = "ours"

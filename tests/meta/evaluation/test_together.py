@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.data.mtme import find_score_files
+from adjudge.analysis.meta import meta
+from adjudge.analysis.meta_settings import MetaEvaluation, Options
 from adjudge.errors import DataError, UsageError
-from adjudge.meta.evaluation.meta import meta
-from adjudge.meta.evaluation.options import Options
-from adjudge.meta.evaluation.results import MetaEvaluation
-from adjudge.report.meta_tables import best_first
+from adjudge.formats.mtme import find_score_files
+from adjudge.reports.metric_tables import best_first
 from tests.meta.folders import GOLD, METRIC, QE, write_folder, write_ratings, write_scores
 
 PAIRS = ["en-de", "he-en", "zh-en"]

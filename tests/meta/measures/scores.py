@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from adjudge.meta.measures.result import Average, Floats
+from adjudge.stats.judged import Average, Floats
 
 averages = st.sampled_from(["item", "sys", "none"])
 _cells = st.one_of(

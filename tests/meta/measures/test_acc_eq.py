@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.errors import UsageError
-from adjudge.meta.measures import calibration, long_calibration, mtme_calibration, pair_counts
-from adjudge.meta.measures.acc_eq import acc_eq
-from adjudge.meta.measures.result import Average, Floats
+from adjudge.stats import acc_eq as acc_eq_module
+from adjudge.stats import judged
+from adjudge.stats.acc_eq import acc_eq
+from adjudge.stats.judged import Average, Floats
 from tests.meta.measures.scores import averages, groups, pairs, score_pairs
 
 Group = list[tuple[float, float]]
@@ -81,11 +82,11 @@ def test_passes_over_blocks_find_the_same(
 ) -> None:
     whole = acc_eq(*scores, average)
     with ExitStack() as stack:
-        for module in (calibration, pair_counts):
+        for module in (acc_eq_module, judged):
             stack.enter_context(patch.object(module, "SHORT", 0))
-        stack.enter_context(patch.object(long_calibration, "_SORTED", held))
-        stack.enter_context(patch.object(long_calibration, "_CELLS", cells))
-        stack.enter_context(patch.object(long_calibration, "_BINS", bits))
+        stack.enter_context(patch.object(acc_eq_module, "_SORTED", held))
+        stack.enter_context(patch.object(acc_eq_module, "_CELLS", cells))
+        stack.enter_context(patch.object(acc_eq_module, "_BINS", bits))
         assert acc_eq(*scores, average) == whole
 
 
@@ -94,7 +95,7 @@ def test_groups_looked_at_some_at_a_time_find_the_same(
     scores: tuple[Floats, Floats], average: Average, held: int
 ) -> None:
     whole = acc_eq(*scores, average)
-    with patch.object(calibration, "_PAIRS", held):
+    with patch.object(acc_eq_module, "_PAIRS", held):
         assert acc_eq(*scores, average) == whole
 
 
@@ -103,9 +104,9 @@ def test_weights_that_64_bits_do_not_hold_change_nothing(
     scores: tuple[Floats, Floats], average: Average
 ) -> None:
     whole = acc_eq(*scores, average)
-    with patch.object(calibration, "_LARGEST", 0):
+    with patch.object(acc_eq_module, "_LARGEST", 0):
         assert acc_eq(*scores, average) == whole
-        with patch.object(calibration, "SHORT", 0):
+        with patch.object(acc_eq_module, "SHORT", 0):
             assert acc_eq(*scores, average) == whole
 
 
@@ -201,7 +202,7 @@ def test_a_wrong_option_is_refused(options: dict[str, object], message: str) -> 
 
 
 def test_more_pairs_than_compat_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mtme_calibration, "_PAIRS", 20_000)
+    monkeypatch.setattr(acc_eq_module, "_MOST_PAIRS", 20_000)
     scores = np.zeros((2, 101))
     with pytest.raises(UsageError, match="compat mtme holds every pair, and 20301 are more than 20000"):
         acc_eq(scores, scores, "none", compat="mtme")

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from adjudge.errors import UsageError
-from adjudge.meta.measures import pair_counts
-from adjudge.meta.measures.correlation import kendall_b, kendall_c, pearson, ranks, spearman
-from adjudge.meta.measures.result import Average, Floats, Result
+from adjudge.stats import judged
+from adjudge.stats.correlation import kendall_b, kendall_c, pearson, ranks, spearman
+from adjudge.stats.judged import Average, Floats, Result
 from tests.meta.measures.scores import averages, groups, score_pairs
 
 Function = Callable[..., Result]
@@ -64,7 +64,7 @@ def test_long_groups_are_counted_without_looking_at_pairs(
 ) -> None:
     whole = function(*scores, average)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pair_counts, "SHORT", 0)
+        patch.setattr(judged, "SHORT", 0)
         assert function(*scores, average) == whole
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 
 from adjudge.errors import UsageError
-from adjudge.meta.measures.error import Scale, mae, mse
-from adjudge.meta.measures.result import Floats
+from adjudge.stats.judged import Floats
+from adjudge.stats.measures import Scale, mae, mse
 from tests.meta.measures.scores import groups, score_pairs
 
 RANGES = {"gold_range": (-25.0, 0.0), "metric_range": (0.0, 100.0)}

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adjudge.data.score_files import read_score_file
-from adjudge.meta.measures import MEASURES
-from adjudge.meta.measures.acc_eq import acc_eq
-from adjudge.meta.measures.result import Floats, Result
-from adjudge.meta.measures.spa import soft_pairwise_accuracy
-from adjudge.meta.measures.tau import tau_23
+from adjudge.formats.score_file import read_score_file
+from adjudge.stats.acc_eq import acc_eq
+from adjudge.stats.correlation import tau_23
+from adjudge.stats.judged import Floats, Result
+from adjudge.stats.measures import MEASURES
+from adjudge.stats.spa import soft_pairwise_accuracy
 
 pytestmark = pytest.mark.realdata
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from adjudge.meta.measures.correlation import kendall_b, pearson, spearman
-from adjudge.meta.measures.result import Result
+from adjudge.stats.correlation import kendall_b, pearson, spearman
+from adjudge.stats.judged import Result
 
 GOLD = np.array([[1.0, 2.0, 5.0], [3.0, 1.0, 7.0]])
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from adjudge.errors import UsageError
-from adjudge.meta.measures import MEASURES, Measure
-from adjudge.meta.measures.result import AVERAGES
+from adjudge.stats.judged import AVERAGES
+from adjudge.stats.measures import MEASURES, Measure
 
 measures = pytest.mark.parametrize("measure", MEASURES.values(), ids=list(MEASURES))
 

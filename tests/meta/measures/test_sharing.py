@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from adjudge.meta.measures import MEASURES, pair_counts
-from adjudge.meta.measures.correlation import kendall_b, kendall_c
-from adjudge.meta.measures.judged import judged
-from adjudge.meta.measures.result import Floats
-from adjudge.meta.measures.sharing import shared, sharing
+from adjudge.stats import judged as judged_module
+from adjudge.stats.correlation import kendall_b, kendall_c
+from adjudge.stats.judged import Floats, judged, shared, sharing
+from adjudge.stats.measures import MEASURES
 
 RNG = np.random.default_rng(1)
 
@@ -50,13 +49,13 @@ def test_sharing_moves_no_number(name: str) -> None:
 
 def test_tau_b_and_tau_c_count_pairs_once(monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[int] = []
-    count = pair_counts._count_sorted
+    count = judged_module._count_sorted
 
-    def count_and_say(gold: Floats, metric: Floats) -> pair_counts.Counts:
+    def count_and_say(gold: Floats, metric: Floats) -> judged_module.Counts:
         counted.append(1)
         return count(gold, metric)
 
-    monkeypatch.setattr(pair_counts, "_count_sorted", count_and_say)
+    monkeypatch.setattr(judged_module, "_count_sorted", count_and_say)
     gold, metric = RNG.normal(size=(9, 50)), RNG.normal(size=(9, 50))
     with sharing():
         kendall_b(gold, metric)
@@ -70,8 +69,8 @@ def test_pairs_of_a_long_column_are_counted_as_by_looking(
 ) -> None:
     rng = np.random.default_rng(seed)
     gold, metric = rng.integers(0, golds, n).astype(float), rng.integers(0, metrics, n).astype(float)
-    found = pair_counts.pair_counts(judged(gold, metric))
-    wanted = pair_counts._count(gold[:, None], metric[:, None], 0.0)
+    found = judged_module.pair_counts(judged(gold, metric))
+    wanted = judged_module._count(gold[:, None], metric[:, None], 0.0)
     for name, count in zip(
         ("concordant", "discordant", "gold_ties", "metric_ties", "both_ties"), wanted, strict=True
     ):

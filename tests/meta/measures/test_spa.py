@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from adjudge.errors import UsageError
-from adjudge.meta.measures.acc_eq import Compat
-from adjudge.meta.measures.result import Floats
-from adjudge.meta.measures.spa import better_p_values, random_signs, soft_pairwise_accuracy
-from adjudge.meta.paired import enlarged, sign_flip_p_values
+from adjudge.stats.acc_eq import Compat
+from adjudge.stats.judged import Floats
+from adjudge.stats.paired import enlarged, sign_flip_p_values
+from adjudge.stats.spa import better_p_values, random_signs, soft_pairwise_accuracy
 from tests.meta.measures.scores import score_pairs
 
 whole = arrays.arrays(np.float64, (4, 6), elements=st.integers(-3, 3).map(float))

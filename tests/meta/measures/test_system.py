@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 
 from adjudge.errors import UsageError
-from adjudge.meta.measures.result import Floats
-from adjudge.meta.measures.system import pairwise_accuracy
+from adjudge.stats.judged import Floats
+from adjudge.stats.spa import pairwise_accuracy
 from tests.meta.measures.scores import groups, score_pairs
 
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.errors import UsageError
-from adjudge.meta.measures import pair_counts
-from adjudge.meta.measures.acc_eq import acc_eq
-from adjudge.meta.measures.result import Average, Floats, Result
-from adjudge.meta.measures.tau import kendall_like, tau_10, tau_13, tau_14, tau_23
+from adjudge.stats import judged
+from adjudge.stats.acc_eq import acc_eq
+from adjudge.stats.correlation import kendall_like, tau_10, tau_13, tau_14, tau_23
+from adjudge.stats.judged import Average, Floats, Result
 from tests.meta.measures.scores import averages, groups, pairs, score_pairs
 
 Counted = Counter[str]
@@ -45,7 +45,7 @@ def test_every_variant_is_its_formula(
     wanted = [above / below for above, below in fractions if below]
     with pytest.MonkeyPatch.context() as patch:
         if long:
-            patch.setattr(pair_counts, "SHORT", 0)
+            patch.setattr(judged, "SHORT", 0)
         found = tau(*scores, average, epsilon=epsilon)
     assert found.n == sum(c.total() for c in counted)
     if not wanted:

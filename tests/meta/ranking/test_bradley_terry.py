@@ -7,8 +7,14 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from adjudge.errors import DataError
-from adjudge.meta.ranking.bradley_terry import PULL, fit_bradley_terry, fit_davidson
-from adjudge.meta.ranking.comparison_graph import connected_parts, has_finite_davidson, unbeaten_groups
+from adjudge.stats.bradley_terry import (
+    PULL,
+    connected_parts,
+    fit_bradley_terry,
+    fit_davidson,
+    has_finite_davidson,
+    unbeaten_groups,
+)
 
 WINS = np.array([[0, 7, 5, 9], [3, 0, 6, 8], [4, 4, 0, 5], [1, 2, 3, 0]], dtype=float)
 TIES = np.array([[0, 2, 3, 0], [2, 0, 1, 4], [3, 1, 0, 2], [0, 4, 2, 0]], dtype=float)

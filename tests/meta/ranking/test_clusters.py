@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.meta.ranking.clusters import significance_clusters
+from adjudge.stats.paired import significance_clusters
 
 
 def upper(values: list[list[float]]) -> np.ndarray:

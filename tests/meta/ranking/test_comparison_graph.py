@@ -5,12 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.meta.ranking.comparison_graph import (
-    connected_parts,
-    has_finite_davidson,
-    smallest_cycles,
-    unbeaten_groups,
-)
+from adjudge.stats.bradley_terry import connected_parts, has_finite_davidson, smallest_cycles, unbeaten_groups
 
 
 def played(*wins: str) -> np.ndarray:

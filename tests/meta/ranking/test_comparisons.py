@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from adjudge.core.annotation import Record
+from adjudge.analysis.preferences import tabulate
+from adjudge.core.record import Record
 from adjudge.errors import DataError
-from adjudge.meta.ranking.comparisons import tabulate
 from tests.scoring.records import failed, preferred, rated
 
 

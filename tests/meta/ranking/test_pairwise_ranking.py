@@ -8,20 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge import examples
-from adjudge.core.annotation import Failure, Preference, Record, Verdict
-from adjudge.core.score import Interval
-from adjudge.data.records import read_records
+from adjudge.analysis.rank import METHODS, Method, Ranking, rank
+from adjudge.analysis.segment_scores import score_records
+from adjudge.core.record import Failure, Preference, Record, Verdict
+from adjudge.core.scores import Interval
 from adjudge.errors import DataError, UsageError
-from adjudge.meta.ranking.rank import Ranking, rank
-from adjudge.meta.ranking.ranked import METHODS, Method
-from adjudge.scoring.score import score
+from adjudge.store.json_lines import read_records
 from tests.scoring.records import failed, preferred, rated
 
 PAIRWISE: list[Method] = [m for m in METHODS if m != "mean"]
 
 
 def ranked(records: Sequence[Record], method: Method = "copeland", **options: Any) -> Ranking:
-    return rank(score(records), method=method, **options)
+    return rank(score_records(records), method=method, **options)
 
 
 def wins(*games: str, repeat: int = 1) -> list[Preference]:
@@ -39,7 +38,7 @@ def order(ranking: Ranking) -> list[tuple[str, int | None]]:
 @pytest.mark.parametrize("method", PAIRWISE)
 def test_the_planted_quality_of_the_examples_is_the_ranking(method: Method) -> None:
     records = read_records(examples.path("gold.pairwise.jsonl"))
-    found = rank(score(records, criterion="overall"), method=method)
+    found = rank(score_records(records, criterion="overall"), method=method)
     assert order(found) == [("Alder", 1), ("Birch", 2), ("Cedar", 3), ("Dogwood", 4)]
     assert {s.n for s in found.systems} == {72}
 
@@ -56,7 +55,7 @@ def test_copeland_is_points_by_comparisons_where_pairs_are_compared_unequally_of
 def test_no_comparison_is_dropped_for_what_its_segment_lacks() -> None:
     records = wins("ab", "bc", "ca", "ab")
     with pytest.raises(DataError, match="judged for every one"):
-        rank(score(records))
+        rank(score_records(records))
     assert sum(s.n for s in ranked(records).systems) == 8
 
 
@@ -192,7 +191,7 @@ def test_pairs_are_made_of_scores_within_epsilon() -> None:
 )
 def test_wrong_settings_are_errors(options: dict[str, Any], wanted: str) -> None:
     with pytest.raises(UsageError, match=wanted):
-        rank(score(wins("ab")), **options)
+        rank(score_records(wins("ab")), **options)
 
 
 def test_several_language_pairs_are_ranked_each_on_its_own() -> None:

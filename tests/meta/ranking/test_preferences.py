@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge import examples
-from adjudge.core.annotation import Annotation, Failure, Preference, Record, Verdict
-from adjudge.data.records import read_records
+from adjudge.analysis.preferences import preferences_from_annotations
+from adjudge.core.record import Annotation, Failure, Preference, Record, Verdict
 from adjudge.errors import DataError, UsageError
-from adjudge.meta.ranking.preferences import preferences_from_annotations
+from adjudge.store.json_lines import read_records
 from tests.scoring.records import error, failed, mqm, preferred, rated
 
 

@@ -11,23 +11,19 @@ from hypothesis import strategies as st
 from scipy.stats import t, ttest_1samp
 
 from adjudge import examples
-from adjudge.core.annotation import Annotation, Record
-from adjudge.core.run import Run, RunInfo
-from adjudge.core.score import Interval, Scores, Signature
+from adjudge.analysis.rank import METHODS, TESTS, Method, RankedSystem, Ranking, Test, rank
+from adjudge.analysis.segment_scores import score_records, with_intervals
+from adjudge.core.record import Annotation, Record
+from adjudge.core.scores import Interval, Run, RunInfo, Scores, Signature
 from adjudge.core.segment import TestSet
-from adjudge.data.records import read_records
 from adjudge.errors import DataError, UsageError
-from adjudge.meta.intervals import with_intervals
-from adjudge.meta.ranking.pairs import TESTS, Test
-from adjudge.meta.ranking.rank import RankedSystem, Ranking, rank
-from adjudge.meta.ranking.ranked import METHODS, Method
-from adjudge.scoring.score import score
+from adjudge.store.json_lines import read_records
 from tests.scoring.records import failed, preferred, rated
 
 
 def table(**columns: Sequence[float | None]) -> Scores:
     """Scores of systems over segments 0, 1, ...; None is a failure."""
-    return score(records(columns))
+    return score_records(records(columns))
 
 
 def records(columns: Mapping[str, Sequence[float | None]], lp: str = "en-de") -> list[Record]:
@@ -150,7 +146,7 @@ def test_documents_are_drawn_and_flipped_whole() -> None:
             rated(system, f"{d}-{i}", base + d % 2, document=f"doc{d}") for d in range(4) for i in range(20)
         ]
 
-    scores = score(of_documents("a", 50) + of_documents("b", 40))
+    scores = score_records(of_documents("a", 50) + of_documents("b", 40))
     by_segment = rank(scores, by_document=False)
     assert order(by_segment) == [("a", 1), ("b", 2)]
     assert any("take segments for independent" in note for note in by_segment.notes)
@@ -177,7 +173,7 @@ def test_few_documents_are_tested_by_student_s_t() -> None:
         for d, gap in enumerate((1, 2, 3, 2))
         for i in range(5)
     ]
-    ranking = rank(score(found))
+    ranking = rank(score_records(found))
     assert ranking.p_values[0][1] == pytest.approx(float(ttest_1samp([1, 2, 3, 2], 0).pvalue))
     low, high = t.interval(0.95, 3, 53.5, np.std([51, 53, 55, 55], ddof=1) / 2)
     assert ranking.systems[0].interval == pytest.approx((low, high))
@@ -191,7 +187,7 @@ def test_many_documents_are_flipped_as_wholes() -> None:
         for d, effect in enumerate(rng.normal(0, 9, 30))
         for i in range(4)
     ]
-    ranking = rank(score(found))
+    ranking = rank(score_records(found))
     assert "1000 sign flips of 30 documents" in ranking.method
     assert not any("documents" in note for note in ranking.notes)
 
@@ -216,8 +212,11 @@ def test_ranks_are_those_that_the_tests_of_pairs_allow() -> None:
 
 def test_a_segment_without_document_is_one_of_its_own() -> None:
     mixed = [rated(s, str(i), i, document="d" if i < 2 else "") for s in "ab" for i in range(5)]
-    assert "all sign flips of 4 documents" in rank(score(mixed), by_document=True, test="permutation").method
-    assert "over segments" in rank(score(mixed)).method  # one document alone
+    assert (
+        "all sign flips of 4 documents"
+        in rank(score_records(mixed), by_document=True, test="permutation").method
+    )
+    assert "over segments" in rank(score_records(mixed)).method  # one document alone
     with pytest.raises(UsageError, match="records name none"):
         rank(table(a=[1], b=[2]), by_document=True)
 
@@ -245,8 +244,8 @@ def test_a_ranking_has_the_means_that_score_has_to_the_last_bit() -> None:
 def test_win_rates_are_ranked_over_comparisons() -> None:
     won = [preferred("a", "b", "A", str(i)) for i in range(30)]
     more = [preferred("a", "c", "E", "0"), preferred("c", "b", "A", "0")]
-    assert order(rank(score(won))) == [("a", 1), ("b", 2)]
-    ranking = rank(score(won + more))
+    assert order(rank(score_records(won))) == [("a", 1), ("b", 2)]
+    ranking = rank(score_records(won + more))
     assert [(s.system, s.score, s.n) for s in ranking.systems] == [
         ("a", 0.75, 1),
         ("c", 0.75, 1),
@@ -264,7 +263,7 @@ def test_a_corpus_score_is_not_ranked_but_the_mean_of_its_segments() -> None:
         protocol="metric",
         corpus_scores={"en-de": {"a": 99, "b": 1}},
     )
-    scores = score(Run(info=info, test_set=TestSet(name="t", segments=()), records=tuple(metric)))
+    scores = score_records(Run(info=info, test_set=TestSet(name="t", segments=()), records=tuple(metric)))
     ranking = rank(scores)
     assert [(s.system, s.score) for s in ranking.systems] == [("b", 21), ("a", 11)]
     assert ranking.signature.fields["level"] == "mean"
@@ -277,7 +276,7 @@ def test_a_corpus_score_is_not_ranked_but_the_mean_of_its_segments() -> None:
 
 def test_language_pairs_are_ranked_apart_and_together() -> None:
     one, two = {"a": BETTER, "b": WORSE}, {"a": WORSE, "b": BETTER}
-    scores = score(records(one) + records(two, "zh-en"))
+    scores = score_records(records(one) + records(two, "zh-en"))
     ranking = rank(scores)
     assert {lp: order(part) for lp, part in ranking.lps.items()} == {
         "en-de": [("a", 1), ("b", 2)],
@@ -290,7 +289,7 @@ def test_language_pairs_are_ranked_apart_and_together() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_what_is_pooled_is_said(method: Method) -> None:
     several = [rated(s, str(i), 50 + i, annotator=who) for s in "ab" for i in range(4) for who in ("x", "y")]
-    ranking = rank(score([*several, *records({"a": [1, 2], "b": [2, 1]}, "zh-en")]), method=method)
+    ranking = rank(score_records([*several, *records({"a": [1, 2], "b": [2, 1]}, "zh-en")]), method=method)
     assert ranking.method.endswith("; en-de, zh-en pooled")
     assert not ranking.lps["en-de"].method.endswith("pooled")
     assert ("pairs of means over 2 annotators" in ranking.lps["en-de"].method) == (method != "mean")
@@ -307,11 +306,11 @@ def test_what_failed_in_a_whole_language_pair_is_not_said_to_be_pooled(judged: s
         for i in range(4)
         for lp in ("en-de", "zh-en")
     ]
-    assert rank(score(found)).method.endswith(said)
+    assert rank(score_records(found)).method.endswith(said)
 
 
 def test_language_pairs_with_other_systems_are_ranked_apart_only() -> None:
-    scores = score(records({"a": [1, 2], "b": [3, None]}) + records({"a": [5], "c": [6]}, "zh-en"))
+    scores = score_records(records({"a": [1, 2], "b": [3, None]}) + records({"a": [5], "c": [6]}, "zh-en"))
     ranking = rank(scores)
     assert ranking.systems == ()
     assert order(ranking.lps["zh-en"]) == [("c", 1), ("a", 1)]
@@ -341,7 +340,9 @@ def test_a_setting_out_of_its_range_is_refused(setting: dict[str, float], messag
 def test_a_language_pair_and_weights_are_chosen_of_records_as_the_command_does() -> None:
     gold = examples.path("gold.mqm.jsonl")
     found = rank(gold, lp="en→de", weights="gemba", resamples=20)
-    assert order(found) == order(rank(score(read_records(gold), lp="en-de", weights="gemba"), resamples=20))
+    assert order(found) == order(
+        rank(score_records(read_records(gold), lp="en-de", weights="gemba"), resamples=20)
+    )
     assert found.signature.fields["weights"] == "gemba"
 
 
@@ -378,14 +379,14 @@ def test_one_segment_has_no_interval_and_a_note_says_so() -> None:
 
 
 def test_every_language_pair_gets_its_own_intervals() -> None:
-    scores = with_intervals(score(records({"a": [1, 1]}) + records({"a": [4, 4]}, "zh-en")))
+    scores = with_intervals(score_records(records({"a": [1, 1]}) + records({"a": [4, 4]}, "zh-en")))
     assert scores.systems[0].interval == Interval(1, 4)
     assert [part.systems[0].interval for part in scores.lps.values()] == [Interval(1, 1), Interval(4, 4)]
 
 
 def test_an_interval_of_win_rates_holds_the_win_rate_of_unequal_comparisons() -> None:
     many = [preferred("a", b, "A", "1") for b in "bcde"]
-    scores = with_intervals(score([*many, preferred("a", "b", "B", "2")]))
+    scores = with_intervals(score_records([*many, preferred("a", "b", "B", "2")]))
     a = next(s for s in scores.systems if s.system == "a")
     assert (a.score, a.interval) == (0.8, Interval(0, 1))
 
@@ -413,7 +414,7 @@ def as_records(found: Mapping[tuple[str, str], float]) -> list[Record]:
 @pytest.mark.parametrize("test", TESTS)
 def test_wmt23_s_systems_are_ranked_as_published(adjudge_data: Path, test: Test) -> None:
     published = {s: value for (s, _), value in human_scores(adjudge_data, "en-de.mqm.sys.score").items()}
-    ranking = rank(score(as_records(human_scores(adjudge_data, "en-de.mqm.seg.score"))), test=test)
+    ranking = rank(score_records(as_records(human_scores(adjudge_data, "en-de.mqm.seg.score"))), test=test)
     assert {s.system: s.score for s in ranking.systems} == published
     assert [s.system for s in ranking.systems] == sorted(published, key=lambda s: -published[s])
     assert {s.n for s in ranking.systems} == {460}
@@ -431,7 +432,7 @@ def test_the_clusters_of_the_esa_paper_s_figure_4_come_out(adjudge_data: Path) -
     assert len(common) == 2028
     sizes = []
     for found in (mqm, da_sqm):
-        ranking = rank(score(as_records({key: found[key] for key in common})), test="rank-sum")
+        ranking = rank(score_records(as_records({key: found[key] for key in common})), test="rank-sum")
         clusters = Counter(s.cluster for s in ranking.systems)
         sizes.append(list(clusters.values()))
     assert sizes == [[1, 11, 1], [2, 7, 4]]

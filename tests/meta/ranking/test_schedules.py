@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import UNDECIDED, Preference, Verdict
+from adjudge.analysis.pair_schedules import ROUND, Pair, Place, Schedule, Standings
+from adjudge.core.record import UNDECIDED, Preference, Verdict
 from adjudge.errors import UsageError
-from adjudge.meta.ranking.schedules import ROUND, Pair, Place, Schedule, Standings
 
 NAMES = ("a", "b", "c", "d", "e")
 PLACES = [Place("en-de", str(number), NAMES) for number in range(40)]

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from adjudge.core.annotation import Preference, Verdict
+from adjudge.analysis.preferences import calibrate_ties
+from adjudge.core.record import Preference, Verdict
 from adjudge.errors import DataError
-from adjudge.meta.ranking.ties import calibrate_ties
 from tests.scoring.records import preferred
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.core.annotation import ErrorSpan
-from adjudge.data.appraise import AppraiseSpan
-from adjudge.meta.campaign.marks import Mark
-from adjudge.meta.reproduce.esa.study import marks_of_appraise, marks_of_wmt, points_of
-from adjudge.meta.reproduce.reproduction import Cell, Reproduction, reproduce
+from adjudge.analysis.study_pieces import Mark
+from adjudge.core.record import ErrorSpan
+from adjudge.formats.appraise import AppraiseSpan
+from adjudge.reproduce.esa_tables import marks_of_appraise, marks_of_wmt, points_of
+from adjudge.reproduce.reproduction import Cell, Reproduction, reproduce
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "esa.tsv"
 """Each entry of what the paper's numbers were found to be, independently: one or several cells."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adjudge.errors import UsageError
-from adjudge.meta.reproduce.reproduction import Cell, reproduce
+from adjudge.reproduce.reproduction import Cell, reproduce
 from tests.meta.folders import GOLD, write_folder, write_scores
 
 SYSTEM = "HuaweiTSC"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from adjudge.errors import DataError
-from adjudge.meta.reproduce.reproduction import Cell, reproduce
+from adjudge.reproduce.reproduction import Cell, reproduce
 
 LABELS = ("A>B", "A≈B", "A<B")
 CRITERIA = ("Faithfulness", "Fluency", "Consistency of Style", "Overall")

@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from adjudge.analysis.shared_tasks import list_tasks
 from adjudge.errors import UsageError
-from adjudge.meta.evaluation.tasks import list_tasks
-from adjudge.meta.measures import MEASURES
-from adjudge.meta.reproduce.esa.numbers import CAMPAIGN_MEASURES
-from adjudge.meta.reproduce.marked import MARK_MEASURES
-from adjudge.meta.reproduce.pairs import PAIR_MEASURES
-from adjudge.meta.reproduce.papers import EMPTY, UNPRINTED, Paper, Reason, list_papers, read_paper
+from adjudge.reproduce.esa_tables import CAMPAIGN_MEASURES
+from adjudge.reproduce.paper_tables import EMPTY, UNPRINTED, Paper, Reason, list_papers, read_paper
+from adjudge.reproduce.reproduction import MARK_MEASURES, PAIR_MEASURES
+from adjudge.stats.measures import MEASURES
 
 PAPERS = [read_paper(name) for name in list_papers()]
 

@@ -9,8 +9,8 @@ import pytest
 
 import adjudge
 from adjudge.errors import DataError, UsageError
-from adjudge.meta.reproduce.papers import Definition, Input, Paper, PaperTable, Reason, Row
-from adjudge.meta.reproduce.reproduction import Cell, printed, reproduce
+from adjudge.reproduce.paper_tables import Definition, Input, Paper, PaperTable, Reason, Row
+from adjudge.reproduce.reproduction import Cell, printed, reproduce
 from tests.meta.folders import GOLD, METRIC, QE, write_folder, write_scores
 
 

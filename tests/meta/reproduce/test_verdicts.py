@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adjudge.meta.evaluation.eval_sets import read_one
-from adjudge.meta.measures import MEASURES
-from adjudge.meta.reproduce.reproduction import Cell, Reproduction, reproduce
+from adjudge.analysis.eval_set_files import read_one
+from adjudge.reproduce.reproduction import Cell, Reproduction, reproduce
+from adjudge.stats.measures import MEASURES
 
 pytestmark = pytest.mark.realdata
 

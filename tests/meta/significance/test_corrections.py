@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from adjudge.meta.significance.corrections import holm, significance_ranks
+from adjudge.stats.paired import holm, significance_ranks
 
 
 def test_holm_steps_down_and_never_falls() -> None:

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from adjudge.errors import UsageError
-from adjudge.meta.bootstrap import percentile_intervals, unit_draws
-from adjudge.meta.measures import MEASURES
-from adjudge.meta.measures.acc_eq import acc_eq
-from adjudge.meta.measures.result import AVERAGES, Average, Floats
-from adjudge.meta.significance.draws import Drawing, bootstrap_p_values, measure_draws
-from adjudge.meta.significance.resampled import resampled
+from adjudge.stats.acc_eq import acc_eq
+from adjudge.stats.bootstrap import percentile_intervals, unit_draws
+from adjudge.stats.judged import AVERAGES, Average, Floats
+from adjudge.stats.measures import MEASURES
+from adjudge.stats.resampling import Drawing, bootstrap_p_values, measure_draws, resampled
 from tests.meta.significance.test_soft import value as soft_value
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -136,5 +135,5 @@ def test_a_test_set_too_large_for_a_table_of_segments_is_drawn_all_the_same(
 ) -> None:
     gold, metrics = scores(2)
     quick = measure_draws("seg_kendall_b", gold, metrics, Drawing(resamples=9))
-    monkeypatch.setattr("adjudge.meta.significance.resampled._MOST_SEGMENTS", 5)
+    monkeypatch.setattr("adjudge.stats.resampling._MOST_SEGMENTS", 5)
     assert measure_draws("seg_kendall_b", gold, metrics, Drawing(resamples=9)) == pytest.approx(quick)

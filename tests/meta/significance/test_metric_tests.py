@@ -4,14 +4,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adjudge.data.score_files import read_score_file
 from adjudge.errors import UsageError
-from adjudge.meta.measures import MEASURES
-from adjudge.meta.measures.result import Floats
-from adjudge.meta.significance.corrections import significance_ranks
-from adjudge.meta.significance.draws import Drawing
-from adjudge.meta.significance.metric_tests import default_method, metric_p_values
-from adjudge.meta.significance.perm_both import correlation_p_values
+from adjudge.formats.score_file import read_score_file
+from adjudge.stats.judged import Floats
+from adjudge.stats.measures import MEASURES
+from adjudge.stats.paired import significance_ranks
+from adjudge.stats.permutation import correlation_p_values
+from adjudge.stats.resampling import Drawing, default_method, metric_p_values
 from tests.meta.significance.test_draws import OPTIONS
 
 RNG = np.random.default_rng(0)

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from adjudge.meta.measures.correlation import kendall_b, kendall_c, spearman
-from adjudge.meta.measures.result import Floats, Result
-from adjudge.meta.measures.system import pairwise_accuracy
-from adjudge.meta.significance.ordered import OrderStatistic, order_p_values
+from adjudge.stats.correlation import kendall_b, kendall_c, spearman
+from adjudge.stats.judged import Floats, Result
+from adjudge.stats.permutation import OrderStatistic, order_p_values
+from adjudge.stats.spa import pairwise_accuracy
 
 MEASURES: Mapping[OrderStatistic, Callable[[Floats, Floats], Result]] = {
     "accuracy": pairwise_accuracy,

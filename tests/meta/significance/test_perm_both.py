@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from adjudge.meta.measures.result import AVERAGES, Average, Floats
-from adjudge.meta.significance.perm_both import Correlation, correlation_p_values
+from adjudge.stats.judged import AVERAGES, Average, Floats
+from adjudge.stats.permutation import Correlation, correlation_p_values
 
 CORRELATIONS: list[Correlation] = ["pearson", "spearman"]
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adjudge.meta.measures.result import AVERAGES, Average, Floats
-from adjudge.meta.significance.sign_test import accuracy_p_values
-from adjudge.meta.significance.tables import group_rows
+from adjudge.stats.judged import AVERAGES, Average, Floats
+from adjudge.stats.permutation import accuracy_p_values, group_rows
 
 
 def slow_decisions(gold: Floats, metric: Floats, epsilon: float, average: Average) -> list[list[bool]]:

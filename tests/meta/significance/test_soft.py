@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from adjudge.meta.measures.result import Floats
-from adjudge.meta.measures.spa import soft_pairwise_accuracy
-from adjudge.meta.significance.soft import Inner, soft_p_values
+from adjudge.stats.judged import Floats
+from adjudge.stats.permutation import Inner, soft_p_values
+from adjudge.stats.spa import soft_pairwise_accuracy
 
 
 def value(gold: Floats, metric: Floats, inner: Inner) -> float:

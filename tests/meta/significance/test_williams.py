@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from adjudge.meta.significance.metric_tests import metric_p_values
-from adjudge.meta.significance.williams import williams_p_value, williams_p_values
+from adjudge.stats.permutation import williams_p_value, williams_p_values
+from adjudge.stats.resampling import metric_p_values
 
 
 def test_williams_is_the_published_formula() -> None:

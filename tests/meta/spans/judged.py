@@ -2,14 +2,15 @@
 
 from pathlib import Path
 
-from adjudge.core.annotation import Annotation, ErrorSpan, Record, Side
-from adjudge.core.run import Run, RunInfo
-from adjudge.core.score import Signature
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.record import Annotation, ErrorSpan, Record, Side
+from adjudge.core.scores import Run, RunInfo, Signature
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
 from adjudge.core.typology import Severity
-from adjudge.data.jsonl import write_test_set
-from adjudge.data.records import write_records
-from adjudge.data.run_dir import write_run_info
+from adjudge.store.json_lines import write_records, write_test_set
+from adjudge.store.run_directory import write_run_info
 
 SOURCE = "Das alte Labor ist zu."
 TEXT = "The old lab is closed today."

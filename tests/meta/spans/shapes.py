@@ -1,8 +1,8 @@
 """Marks for tests, short to write."""
 
-from adjudge.core.annotation import Side
+from adjudge.analysis.span_matching import Mark
+from adjudge.core.record import Side
 from adjudge.core.typology import Severity
-from adjudge.meta.spans.marks import Mark
 
 
 def mark(

@@ -5,13 +5,20 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import ErrorSpan, Record
-from adjudge.core.segment import Segment, TestSet
-from adjudge.data.mqm_writer import write_mqm_tsv
-from adjudge.data.mtme_ratings import write_ratings
-from adjudge.data.records import write_records
-from adjudge.errors import AdjudgeError, DataError, UsageError
-from adjudge.meta.spans.compare import SpanComparison, spans
+from adjudge.analysis.spans import SpanComparison, spans
+from adjudge.core.record import ErrorSpan, Record
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.errors import (
+    AdjudgeError,
+    DataError,
+    UsageError,
+)
+from adjudge.formats.mqm_tsv import write_mqm_tsv
+from adjudge.formats.mtme import write_ratings
+from adjudge.store.json_lines import write_records
 from tests.meta.spans.judged import marked, run_of, span, texts, write_run
 from tests.scoring.records import failed, preferred, rated
 

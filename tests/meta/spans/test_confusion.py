@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.annotation import Record
+from adjudge.analysis.spans import severity_confusion
+from adjudge.core.record import Record
 from adjudge.core.typology import Severity
 from adjudge.errors import UsageError
-from adjudge.meta.spans.confusion import severity_confusion
 from tests.meta.spans.judged import marked, run_of, span
 from tests.scoring.records import failed, rated
 

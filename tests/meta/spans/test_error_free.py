@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from adjudge.core.annotation import Annotation, Record
+from adjudge.analysis.error_free import STARTS, auc, error_free, mcc, publishable, upper_error_bound
+from adjudge.core.record import Annotation, Record
 from adjudge.errors import AdjudgeError
-from adjudge.meta.spans.error_free import auc, error_free, mcc
-from adjudge.meta.spans.publishable import STARTS, publishable, upper_error_bound
 from tests.meta.spans.judged import esa, marked, run_of, span
 from tests.scoring.records import failed, rated
 

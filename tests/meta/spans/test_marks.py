@@ -2,8 +2,8 @@
 
 import pytest
 
-from adjudge.core.annotation import ErrorSpan
-from adjudge.meta.spans.marks import is_same_place, mark_of, overlap, shares, split_words
+from adjudge.analysis.span_matching import is_same_place, mark_of, overlap, shares, split_words
+from adjudge.core.record import ErrorSpan
 from tests.meta.spans.shapes import mark, minor, nowhere, source
 
 WORDS = [

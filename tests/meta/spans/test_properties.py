@@ -8,13 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.annotation import Side
+from adjudge.analysis import span_matching
+from adjudge.analysis.span_matching import RULES, Mark, f1_of, partial_credit, quality, shares
+from adjudge.core.record import Side
 from adjudge.core.typology import Severity
-from adjudge.meta.spans import matching
-from adjudge.meta.spans.by_mark import partial_credit
-from adjudge.meta.spans.credit import f1_of, quality
-from adjudge.meta.spans.marks import Mark, shares
-from adjudge.meta.spans.rules import RULES
 
 SIDES: tuple[Side, ...] = ("translation", "source")
 SEVERITIES: tuple[Severity, ...] = ("minor", "major", "critical")
@@ -133,7 +130,7 @@ def test_partial_credit_finds_the_highest_f1_of_all_matchings(gold: list[Mark], 
 @given(gold=LISTS, pred=LISTS)
 def test_very_many_marks_on_one_place_are_matched_nearly_as_well(gold: list[Mark], pred: list[Mark]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matching, "_MOST_SUMS", 1)
+        patch.setattr(span_matching, "_MOST_SUMS", 1)
         found = quality(partial_credit(gold, pred))
     best = slow_best_f1(gold, pred)
     assert best / 2 - 1e-9 <= found.f1 <= best + 1e-9

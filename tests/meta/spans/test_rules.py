@@ -4,13 +4,24 @@ from collections.abc import Sequence
 
 import pytest
 
+from adjudge.analysis.span_matching import (
+    RULES,
+    THRESHOLDS,
+    Credit,
+    Mark,
+    common_run,
+    exact_match,
+    find_rule,
+    macro,
+    micro,
+    partial_credit,
+    partial_match,
+    quality,
+    wmt23_characters,
+    wmt25_characters,
+)
 from adjudge.core.typology import Severity
 from adjudge.errors import UsageError
-from adjudge.meta.spans.by_character import wmt23_characters, wmt25_characters
-from adjudge.meta.spans.by_mark import common_run, exact_match, partial_credit, partial_match
-from adjudge.meta.spans.credit import Credit, macro, micro, quality
-from adjudge.meta.spans.marks import Mark
-from adjudge.meta.spans.rules import RULES, THRESHOLDS, find_rule
 from tests.meta.spans.shapes import major, mark, minor, nowhere, said, source
 
 Marks = Sequence[Mark]

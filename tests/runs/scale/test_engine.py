@@ -9,14 +9,19 @@ from typing import Any
 
 import pytest
 
-from adjudge.data.run_dir import read_run_info
-from adjudge.errors import AdjudgeError, BudgetError, ServerStopError, UsageError
+from adjudge.errors import (
+    AdjudgeError,
+    BudgetError,
+    ServerStopError,
+    UsageError,
+)
 from adjudge.judges import JUDGES
-from adjudge.runs import judge_session
-from adjudge.runs.annotators import load_annotator
+from adjudge.runs import ray as engine
+from adjudge.runs import session
+from adjudge.runs.ray import RAISED, Recipe, Stopped, recipe_of
 from adjudge.runs.run import run
-from adjudge.runs.scale import ray as engine
-from adjudge.runs.scale.worker import RAISED, Recipe, Stopped, recipe_of
+from adjudge.runs.units import load_annotator
+from adjudge.store.run_directory import read_run_info
 from tests.faults.server import Server
 from tests.runs.conftest import Lengths, Rater, Scripted, platform_set, small_set
 from tests.runs.scale.fake_ray import FakeRay
@@ -96,7 +101,7 @@ def test_a_worker_that_dies_has_a_successor_that_pays_nothing_again(
 def test_a_shard_over_which_every_worker_dies_stops_the_run(
     tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judge_session, "_GRACE", 0.01)
+    monkeypatch.setattr(session, "_GRACE", 0.01)
     ray.dies = lambda thing, method: method == "judge"
     model.reply = hanging  # type: ignore[method-assign]
     with pytest.raises(AdjudgeError, match="3 workers died over it, of memory perhaps; what was answered is"):

@@ -13,15 +13,12 @@ from hypothesis import strategies as st
 
 from adjudge.core.ask import Usage
 from adjudge.errors import BudgetError
-from adjudge.llm.budget import Budget
-from adjudge.llm.connection import Connection
+from adjudge.llm.faults import Patience
 from adjudge.llm.limits import Limiter
-from adjudge.llm.models import open_models
-from adjudge.llm.prices import Price
-from adjudge.llm.retry import Patience
-from adjudge.runs.scale.broker import PERIOD, Broker, Report
-from adjudge.runs.scale.leased import LeasedCalls, Loans
-from adjudge.runs.scale.leases import Calls, Money, Purse, divide
+from adjudge.llm.model_choice import open_models
+from adjudge.llm.money import Budget, Price
+from adjudge.llm.providers import Connection
+from adjudge.runs.shared_limits import PERIOD, Broker, Calls, LeasedCalls, Loans, Money, Purse, Report, divide
 from tests.faults.server import patient
 
 WHERE = ("host", "model", b"key")

@@ -11,21 +11,19 @@ from typing import Any
 
 import pytest
 
+from adjudge.analysis.pair_schedules import Schedule
 from adjudge.core.segment import TestSet
-from adjudge.data import call_writer
-from adjudge.data.call_rows import run_name
-from adjudge.data.calls import CallReader
-from adjudge.data.run_dir import read_run, read_run_info, write_run_info
 from adjudge.errors import DataError, ServerStopError, StoreError, UsageError
-from adjudge.llm import rules
-from adjudge.meta.ranking.schedules import Schedule
-from adjudge.runs.record import RunDirectory
+from adjudge.llm import embedded_rules
+from adjudge.runs import shards as merging
+from adjudge.runs.resume import RunDirectory
 from adjudge.runs.run import run
-from adjudge.runs.scale import merge as merging
-from adjudge.runs.scale.found import find_shards
-from adjudge.runs.scale.merge import merge
-from adjudge.runs.scale.shards import Shard, split
+from adjudge.runs.shards import Shard, find_shards, merge, split
 from adjudge.runs.units import Plan, plan_units
+from adjudge.store import call_file
+from adjudge.store.call_file import run_name
+from adjudge.store.calls import CallReader
+from adjudge.store.run_directory import read_run, read_run_info, write_run_info
 from tests.runs.conftest import Lengths, Rater, Scripted, Stopping, small_set
 
 OF = 3
@@ -113,7 +111,7 @@ def test_conversations_are_found_after_merging_whatever_dictionaries_packed_them
     tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, size in (("_SAMPLES", 40), ("_BATCH", 8), ("_DICTIONARY_BYTES", 512)):
-        monkeypatch.setattr(call_writer, name, size)
+        monkeypatch.setattr(call_file, name, size)
     judge_shards(tmp_path, small_set(60), [1, 2, 3])
     info = merge(tmp_path)
     with closing(CallReader(tmp_path / "calls.sqlite")) as reader:
@@ -159,7 +157,7 @@ def test_an_interrupted_merge_is_done_again(
 def test_shards_that_are_missing_or_not_finished_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rules, "RulesModel", lambda: Stopping(3))
+    monkeypatch.setattr(embedded_rules, "RulesModel", lambda: Stopping(3))
     monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
     with pytest.raises(UsageError, match="holds no shards"):
         merge(tmp_path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import op
 
-from adjudge.campaigns.schema import METADATA
+from adjudge.campaigns.database import METADATA
 
 revision = "m002"
 down_revision = "m001"

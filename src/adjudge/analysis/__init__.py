@@ -1,0 +1,1 @@
+"""Records in, answers out: one module for each verb."""

@@ -1,0 +1,400 @@
+"""Agreement of all annotators of some runs and files, as one list of numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+
+from adjudge.analysis.preferences import (
+    Comparisons,
+    Source,
+    criteria_of,
+    named_apart,
+    preferences_of,
+    tabulate,
+)
+from adjudge.analysis.segment_scores import score_records, undecided_note
+from adjudge.core.protocol import find_protocol
+from adjudge.core.record import Annotation, Failure, Preference, Record
+from adjudge.core.wording import count, form, of_all
+from adjudge.errors import UsageError
+from adjudge.stats.agreement_coefficients import (
+    MAJORITY,
+    OF_SCORES,
+    Alignment,
+    AlternativeTest,
+    Level,
+    alternative_annotator_test,
+    cohen_kappa,
+    error_recall,
+    fleiss_kappa,
+    krippendorff_alpha,
+    majority,
+    percentage_agreement,
+)
+from adjudge.stats.bootstrap import Draws, mean_of
+from adjudge.stats.judged import Floats, Result
+
+__all__ = ["Agreement", "AgreementSettings", "find_agreement"]
+
+
+# Labels of annotators side by side: verdicts on pairs, or scores of translations.
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelTable:
+    """Labels of people and judges on the same units.
+
+    Args:
+        criterion: of verdicts; empty for scores.
+        annotators: columns.
+        people: those that are no judges.
+        labels: units by annotators, NaN where there is none.
+        groups: segment of each unit, numbered from 0.
+        grid: of scores: annotators by systems by segments; None for verdicts.
+        errors: of scores with marked errors: `any`, `minor`, `major` to how many were marked, shaped as the
+            grid.
+        scales: of scores: annotator to what the scale is called; only values on one scale can be compared.
+    """
+
+    criterion: str
+    annotators: tuple[str, ...]
+    people: tuple[str, ...]
+    labels: Floats
+    groups: Sequence[int]
+    grid: Floats | None = None
+    errors: Mapping[str, Floats] = field(default_factory=dict)
+    scales: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Annotators that are compared with people."""
+        return tuple(a for a in self.annotators if a not in self.people)
+
+    def is_on_one_scale(self, names: Iterable[str]) -> bool:
+        """Whether labels of these annotators are values that can be compared."""
+        return len({self.scales.get(name) for name in names}) <= 1
+
+    def labels_of(self, names: Sequence[str]) -> Floats:
+        """Units by these annotators."""
+        return np.asarray(self.labels[:, [self.annotators.index(name) for name in names]])
+
+
+def pair_table(comparisons: Comparisons, people: Sequence[str]) -> LabelTable:
+    """Verdicts on one criterion.
+
+    Args:
+        comparisons: of people and judges.
+        people: who is no judge.
+    """
+    return LabelTable(
+        criterion=comparisons.criterion,
+        annotators=comparisons.annotators,
+        people=tuple(a for a in comparisons.annotators if a in people),
+        labels=comparisons.labels,
+        groups=comparisons.segments,
+    )
+
+
+def score_table(sources: Sequence[Source], people: Sequence[str]) -> LabelTable:
+    """Scores and marked errors of every translation by every annotator.
+
+    Scores are those of `scoring.score`: MQM by weights, the others by their rating.
+
+    Args:
+        sources: annotations, no annotator in two of them.
+        people: who is no judge.
+    """
+    by_annotator: dict[str, tuple[Source, list[Record]]] = {}
+    for source in sources:
+        for record in source.records:
+            by_annotator.setdefault(record.annotator, (source, []))[1].append(record)
+    every = [r for _, records in by_annotator.values() for r in records if isinstance(r, Annotation)]
+    segments = {key: place for place, key in enumerate(dict.fromkeys((r.lp, r.segment) for r in every))}
+    systems = {key: place for place, key in enumerate(sorted({r.system for r in every}))}
+    grid = np.full((len(by_annotator), len(systems), len(segments)), np.nan)
+    errors = {kind: grid.copy() for kind in ("any", "minor", "major")}
+    scales = {}
+    for row, (name, (source, records)) in enumerate(by_annotator.items()):
+        scored = score_records(records, weights=source.weights if _has_weights(records) else None)
+        scales[name] = _scale(scored.range)
+        for s in scored.segments:
+            if s.score is not None:
+                grid[row, systems[s.system], segments[s.lp, s.segment]] = s.score
+        for record in records:
+            if isinstance(record, Annotation) and find_protocol(record.protocol).has_spans:
+                place = (row, systems[record.system], segments[record.lp, record.segment])
+                for kind, n in _marked(record).items():
+                    errors[kind][place] = n
+    has_errors = not np.isnan(errors["any"]).all()
+    return LabelTable(
+        criterion="",
+        annotators=tuple(by_annotator),
+        people=tuple(a for a in by_annotator if a in people),
+        labels=grid.reshape(len(grid), -1).T,
+        groups=list(range(len(segments))) * len(systems),
+        grid=grid,
+        errors=errors if has_errors else {},
+        scales=scales,
+    )
+
+
+def _scale(bounds: tuple[float, float]) -> str:
+    """What a scale is called; points of errors are one scale, whether or not they are capped."""
+    low, high = bounds
+    if high == 0:
+        return "points of errors"
+    return "no stated range" if math.isinf(low) and math.isinf(high) else f"{low:g} to {high:g}"
+
+
+def _has_weights(records: Sequence[Record]) -> bool:
+    return records[0].protocol == "mqm"
+
+
+def _marked(record: Annotation) -> dict[str, int]:
+    """How many errors are marked: any, minor, major with critical; neutral marks are no errors."""
+    counts = record.counts or {}
+    severities = [s for s, n in counts.items() for _ in range(n)] or [s.severity for s in record.spans]
+    minor = severities.count("minor")
+    major = severities.count("major") + severities.count("critical")
+    return {"any": minor + major, "minor": minor, "major": major}
+
+
+ALL: Final = ("all",)
+_LEVELS: Final[Mapping[bool, tuple[Level, ...]]] = {
+    True: ("nominal", "ordinal"),
+    False: ("ordinal", "interval"),
+}
+_ALIGNMENTS: Final[Mapping[bool, Alignment]] = {True: "accuracy", False: "rmse"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementRow:
+    """One number.
+
+    Args:
+        criterion: of preferences; empty for scores.
+        measure: such as `Fleiss kappa`.
+        between: `all` people, or two names.
+        result: value, n, interval.
+    """
+
+    criterion: str
+    measure: str
+    between: tuple[str, ...]
+    result: Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """Agreement of people, and of a judge with them.
+
+    Args:
+        rows: criterion by criterion.
+        tests: criterion and judge to the alternative-annotator test.
+        notes: what a reader must know.
+    """
+
+    rows: tuple[AgreementRow, ...]
+    tests: Mapping[tuple[str, str], AlternativeTest]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementSettings:
+    """How agreement is measured.
+
+    Args:
+        as_pairs: whether scores are compared as preferences.
+        by_criterion: whether marked errors make one preference a criterion; FiRE's mapping.
+        tie: largest difference of scores that is a tie, where they become preferences.
+        epsilon: by how much a judge may be worse than a person, in the alternative-annotator test.
+        draws: of the intervals; segments are drawn whole.
+    """
+
+    as_pairs: bool = False
+    by_criterion: bool = False
+    tie: float = 0.0
+    epsilon: float = 0.2
+    draws: Draws = field(default_factory=partial(Draws, resamples=1000))
+
+
+def find_agreement(
+    people: Sequence[Source],
+    judges: Sequence[Source],
+    settings: AgreementSettings,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Agreement:
+    """Measure how people agree with each other, and judges with people.
+
+    Preferences: percentage agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha (nominal, ordinal).
+    Scores: Krippendorff's alpha (ordinal, interval) and, of each two annotators, the measures of
+    `meta.agreement.two`. Judges against people by the alternative-annotator test also. An annotator that
+    stands in several sources is compared with itself. Alpha and the test compare values, and are left out
+    of scores on different scales. What failed has no label and is in no number.
+
+    Args:
+        people: whose agreement is wanted.
+        judges: compared with people, not with each other.
+        settings: how.
+        progress: called after each group of measures with how many groups are done and how many there are.
+
+    Raises:
+        UsageError: preferences and scores are mixed, or there is one annotator only.
+    """
+    apart = named_apart([*people, *judges])
+    names = tuple(dict.fromkeys(a for s in apart[: len(people)] for a in s.annotators))
+    if len(names) < 2 and not judges:
+        raise UsageError(f"agreement needs two annotators or a judge; these are all by {', '.join(names)}")
+    tables = _tables(apart, names, settings)
+    groups = [group for table in tables for group in (*_among(table, settings), *_of_judges(table, settings))]
+    rows: list[AgreementRow] = []
+    for done, group in enumerate(groups, start=1):
+        rows += group
+        if progress is not None:
+            progress(done, len(groups))
+    tests = {(table.criterion, judge): test for table in tables for judge, test in _tests(table, settings)}
+    failed = sum(isinstance(r, Failure) for s in apart for r in s.records)
+    notes = [_failed_note(failed)] if failed else []
+    notes += undecided_note(r for s in apart for r in s.records if isinstance(r, Preference))
+    notes += [note for table in tables for note in (*_scale_notes(table), *_apart_notes(table))]
+    return Agreement(rows=tuple(rows), tests=tests, notes=tuple(notes))
+
+
+def _failed_note(failed: int) -> str:
+    have = form(failed, "it has no label and is", "they have no label and are")
+    return f"{count(failed, 'judgement')} failed; {have} in no number."
+
+
+def _scale_notes(table: LabelTable) -> Iterator[str]:
+    """Say whose scores are not compared as values, because they lie on different scales."""
+    if not table.is_on_one_scale(table.people):
+        scales = "; ".join(f"{name}: {table.scales[name]}" for name in table.people)
+        test = " and the alternative-annotator test" if table.judges else ""
+        yield (
+            f"The scores lie on different scales ({scales}). Krippendorff's alpha{test} would compare "
+            "their values, and are left out; --pairs compares preferences."
+        )
+    elif len(table.people) > 1:
+        for judge in _elsewhere(table):
+            yield (
+                f"{judge} is on another scale ({table.scales[judge]}) than the others "
+                f"({table.scales[table.people[0]]}): no alternative-annotator test; "
+                "--pairs compares preferences."
+            )
+
+
+def _elsewhere(table: LabelTable) -> list[str]:
+    """Judges whose values cannot be compared with those of all people."""
+    return [judge for judge in table.judges if not table.is_on_one_scale([*table.people, judge])]
+
+
+def _apart_notes(table: LabelTable) -> Iterator[str]:
+    """Say how many pairs of people share nothing, and have no row."""
+    judged = ~np.isnan(table.labels_of(table.people))
+    two = list(combinations(range(len(table.people)), 2))
+    apart = sum(not (judged[:, a] & judged[:, b]).any() for a, b in two)
+    if apart:
+        on = f" on {table.criterion}" if table.criterion else ""
+        which = of_all(apart, len(two), "pair of annotators", "pairs of annotators")
+        yield f"{which} judged nothing in common{on}, and {form(apart, 'has', 'have')} no row."
+
+
+def _tables(
+    sources: Sequence[Source], people: Sequence[str], settings: AgreementSettings
+) -> list[LabelTable]:
+    are_scores = {s.has_scores for s in sources}
+    if settings.by_criterion or settings.as_pairs or are_scores == {False}:
+        made = [
+            p
+            for s in sources
+            for p in preferences_of(s, by_criterion=settings.by_criterion, epsilon=settings.tie)
+        ]
+        return [pair_table(tabulate(made, criterion), people) for criterion in criteria_of(made)]
+    if are_scores == {True}:
+        return [score_table(sources, people)]
+    raise UsageError("some of these are preferences and others scores; --pairs makes pairs of the scores")
+
+
+def _among(table: LabelTable, settings: AgreementSettings) -> Iterator[Iterator[AgreementRow]]:
+    """Groups of numbers, computed as they are asked for: of all people, then of each two of them."""
+    draws = replace(settings.draws, groups=table.groups)
+    if len(table.people) > 1:
+        yield _of_all(table, draws)
+    for two in combinations(table.people, 2):
+        yield _rows_of_two(table, two, draws)
+
+
+def _of_judges(table: LabelTable, settings: AgreementSettings) -> Iterator[Iterator[AgreementRow]]:
+    """Groups of numbers, computed as they are asked for: of each judge with the majority, or each person."""
+    draws = replace(settings.draws, groups=table.groups)
+    for judge in table.judges:
+        if table.grid is None:
+            yield _with_majority(table, judge, draws)
+        else:
+            yield from (_rows_of_two(table, (judge, person), draws) for person in table.people)
+
+
+def _of_all(table: LabelTable, draws: Draws) -> Iterator[AgreementRow]:
+    row = partial(AgreementRow, criterion=table.criterion, between=ALL)
+    labels = table.labels_of(table.people)
+    if table.grid is None:
+        yield row(measure="Fleiss kappa", result=fleiss_kappa(labels, draws))
+    for level in _LEVELS[table.grid is None] if table.is_on_one_scale(table.people) else ():
+        found = krippendorff_alpha(labels, level, draws)
+        yield row(measure=f"Krippendorff alpha, {level}", result=found)
+
+
+def _with_majority(table: LabelTable, judge: str, draws: Draws) -> Iterator[AgreementRow]:
+    row = partial(AgreementRow, criterion=table.criterion)
+    verdicts, gold = table.labels_of([judge])[:, 0], table.labels_of(table.people)
+    for share in percentage_agreement(verdicts, gold, table.people, draws):
+        between = (judge, share.against)
+        yield row(measure=f"agreement, {share.pairs}", between=between, result=share.agreement)
+    kappa = cohen_kappa(verdicts, majority(gold), draws)
+    yield row(measure="Cohen kappa", between=(judge, MAJORITY), result=kappa)
+
+
+def _rows_of_two(table: LabelTable, two: tuple[str, str], draws: Draws) -> Iterator[AgreementRow]:
+    for measure, result in _of_two(table, two, draws):
+        yield AgreementRow(criterion=table.criterion, measure=measure, between=two, result=result)
+
+
+def _of_two(table: LabelTable, two: Sequence[str], draws: Draws) -> Iterator[tuple[str, Result]]:
+    """Measures of two annotators; nothing where they share no unit."""
+    a, b = (table.labels_of([name])[:, 0] for name in two)
+    if (np.isnan(a) | np.isnan(b)).all():
+        return
+    if table.grid is None:
+        yield "Cohen kappa", cohen_kappa(a, b, draws)
+        yield "agreement", mean_of(np.where(np.isnan(a) | np.isnan(b), np.nan, a == b), draws, "")
+        return
+    first, second = (table.grid[table.annotators.index(name)] for name in two)
+    for measure, function in OF_SCORES.items():
+        yield measure, function(first, second)
+    for kind, marked in table.errors.items():
+        one, other = (marked[table.annotators.index(name)].ravel() for name in two)
+        yield f"error recall, {kind}", error_recall(one, other, draws)
+
+
+def _tests(table: LabelTable, settings: AgreementSettings) -> Iterator[tuple[str, AlternativeTest]]:
+    """Whether each judge may stand in for a person; two people or more can tell."""
+    if len(table.people) < 2:
+        return
+    gold, alignment = table.labels_of(table.people), _ALIGNMENTS[table.grid is None]
+    apart = _elsewhere(table)
+    for judge in (name for name in table.judges if name not in apart):
+        labels = table.labels_of([judge])[:, 0]
+        yield (
+            judge,
+            alternative_annotator_test(
+                labels, gold, table.people, alignment=alignment, epsilon=settings.epsilon
+            ),
+        )

@@ -1,0 +1,576 @@
+"""`bias`: what judges favour besides quality, criterion by criterion."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from adjudge.analysis.judgements import read_source, with_texts
+from adjudge.analysis.preferences import (
+    VERDICTS,
+    Comparisons,
+    Source,
+    criteria_of,
+    named_apart,
+    numbered,
+    preferences_of,
+    source_of,
+    tabulate,
+)
+from adjudge.core.judge import checks_keywords
+from adjudge.core.record import Failure, Preference, Record
+from adjudge.core.scores import VERSION, Run, Signature
+from adjudge.core.segment import TestSet
+from adjudge.core.wording import count, form, of_all
+from adjudge.errors import DataError, UsageError
+from adjudge.stats.bootstrap import Draws, mean_of
+from adjudge.stats.judged import Floats, Result
+from adjudge.store.files import read_fields, read_json, read_text
+
+__all__ = [
+    "Bias",
+    "Biases",
+    "Families",
+    "bias",
+    "find_biases",
+    "length_bias",
+    "position_bias",
+    "read_families",
+]
+
+
+# Self-enhancement: whether a judge favours the systems of its own model family, beyond others and people.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Families:
+    """Which model family made a translation, or a judgement; names are free.
+
+    Args:
+        systems: system to family.
+        annotators: annotator to family.
+    """
+
+    systems: Mapping[str, str] = field(default_factory=dict)
+    annotators: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FamilyBias:
+    """How an annotator treats systems of its own family, on pairs with exactly one of them.
+
+    Args:
+        family: of the annotator.
+        systems: of that family, which were compared.
+        own: points (win 1, tie 0.5) that the annotator gave them.
+        others: points that judges of other families gave them on the same pairs; None without such judges.
+        beyond_others: the difference, on the pairs that both judged; 0 without bias.
+        gold: points that gold gave them; None without gold.
+        beyond_gold: the difference, on the pairs that both judged; 0 without bias.
+    """
+
+    family: str
+    systems: tuple[str, ...]
+    own: Result
+    others: Result | None = None
+    beyond_others: Result | None = None
+    gold: Result | None = None
+    beyond_gold: Result | None = None
+
+
+def family_bias(
+    table: Comparisons, annotator: str, gold: Sequence[str], families: Families, draws: Draws
+) -> FamilyBias | None:
+    """Points for the own family beyond those that others and gold give it on the same pairs.
+
+    FiRE, section 5.3 and figure 5, which shows the shares side by side; here a tie is half a point, so that
+    a judge that seldom says "equal" is not taken for one that favours itself, and differences have intervals.
+
+    Args:
+        table: the comparisons of all annotators, gold among them.
+        annotator: whose bias it is.
+        gold: annotators that are gold; of several the mean.
+        families: who belongs together.
+        draws: of the intervals.
+
+    Returns:
+        None where the annotator has no family, or no system of it was compared with another one.
+    """
+    family = families.annotators.get(annotator)
+    own = {system for system, name in families.systems.items() if name == family}
+    sides = np.array([(u.first in own) * 1.0 - (u.second in own) for u in table.units])
+    sides[sides == 0] = np.nan
+    if family is None or np.isnan(sides).all():
+        return None
+    judges = [a for a in table.annotators if a not in gold and families.annotators.get(a) != family]
+    points = (1 + table.column(annotator) * sides) / 2
+    others, beyond_others = _beside(table, judges, points, sides, draws)
+    wanted, beyond_gold = _beside(table, gold, points, sides, draws)
+    return FamilyBias(
+        family=family,
+        systems=tuple(s for s in table.systems if s in own),
+        own=mean_of(points, draws, "none of its pairs with a system of the family has a verdict"),
+        others=others,
+        beyond_others=beyond_others,
+        gold=wanted,
+        beyond_gold=beyond_gold,
+    )
+
+
+def _beside(
+    table: Comparisons, names: Sequence[str], points: Floats, sides: Floats, draws: Draws
+) -> tuple[Result | None, Result | None]:
+    """Points that others gave on the pairs that both judged, and how far the annotator goes beyond them."""
+    if not names:
+        return None, None
+    theirs = (1 + table.mean_of(names) * sides) / 2
+    none = "no pair was judged by both"
+    same = np.where(np.isnan(points), np.nan, theirs)
+    return mean_of(same, draws, none), mean_of(points - theirs, draws, none)
+
+
+# Length bias: whether an annotator prefers longer translations, beyond what gold does.
+
+
+@dataclass(frozen=True, kw_only=True)
+class LengthBias:
+    """How often the longer translation wins.
+
+    Args:
+        longer: points (win 1, tie 0.5) of the longer translation, of pairs of unequal length.
+        gold: the same by gold, on the pairs that both judged; None without gold.
+        beyond_gold: the difference on those pairs; 0 without bias; None without gold.
+    """
+
+    longer: Result
+    gold: Result | None = None
+    beyond_gold: Result | None = None
+
+
+def length_bias(own: Floats, gold: Floats | None, differences: Floats, draws: Draws) -> LengthBias:
+    """Points of the longer translation, of the annotator and of gold.
+
+    A longer translation may well be the better one, so that only what goes beyond gold is a bias (Dubois et
+    al. 2024 on judges of other texts).
+
+    Args:
+        own: 1 for the first system, 0 for a tie, -1 for the second, NaN for no verdict.
+        gold: the same of gold, a mean of several annotators where there are several; None without gold.
+        differences: length of the first translation less that of the second; NaN where a text is missing.
+        draws: of the intervals.
+    """
+    signs = np.where(differences == 0, np.nan, np.sign(differences))
+    points = (1 + own * signs) / 2
+    longer = mean_of(points, draws, "no pair of unequal length has a verdict")
+    if gold is None:
+        return LengthBias(longer=longer)
+    wanted = (1 + gold * signs) / 2
+    none = "no pair of unequal length has a verdict and gold"
+    both = np.where(np.isnan(points), np.nan, wanted)
+    return LengthBias(
+        longer=longer,
+        gold=mean_of(both, draws, none),
+        beyond_gold=mean_of(points - wanted, draws, none),
+    )
+
+
+def lengths_of_pairs(table: Comparisons, lengths: Mapping[tuple[str, str, str], int]) -> Floats:
+    """Length of the first translation less that of the second, of each unit; NaN where one is missing.
+
+    Args:
+        table: the comparisons.
+        lengths: code points by language pair, segment and system.
+    """
+    found = [
+        [lengths.get((u.lp, u.segment, system), np.nan) for system in (u.first, u.second)]
+        for u in table.units
+    ]
+    return np.asarray(np.array(found).reshape(len(found), 2) @ [1.0, -1.0])
+
+
+# Position bias: whether a verdict depends on which translation stood first.
+
+
+_NOTHING: Final = "nothing was asked in both orders"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PositionBias:
+    """Verdicts of one annotator that was asked in both orders.
+
+    Args:
+        n: comparisons asked in both orders.
+        consistency: share of them with the same verdict in both orders; 1 is without bias.
+        first: share of all answers that chose what stood first.
+        second: share of all answers that chose what stood second.
+        tie: share of all answers that chose neither.
+        lean: share of comparisons won by the first place in both orders (primacy), less those won by the
+            second in both (recency); from -1 to 1, 0 without bias. `p` is that of an exact two-sided test
+            that flips the signs of whole segments, as the interval draws whole segments: comparisons of one
+            segment share its source and are not independent. With one comparison a segment it is the sign
+            test.
+    """
+
+    n: int
+    consistency: Result
+    first: Result
+    second: Result
+    tie: Result
+    lean: Result
+
+
+def position_bias(preferences: Iterable[Preference], draws: Draws) -> PositionBias:
+    """Position consistency and fairness.
+
+    consistency = share of comparisons whose two orders have the same verdict, of A, B and E
+    fairness = distribution of the answers of both orders over first place, second place and tie
+
+    FiRE, section 4.3 and table 5. `orders` holds verdicts mapped back to (A, B): the first was asked with A
+    in the first place, the second with B. Preferences asked once, or more than twice, are left out.
+
+    Args:
+        preferences: of one annotator on one criterion.
+        draws: of the intervals; segments are drawn whole, and the groups are set here.
+    """
+    asked = [p for p in preferences if len(p.orders) == 2]
+    segments = numbered([(p.lp, p.segment) for p in asked])
+    draws = replace(draws, groups=segments)
+    verdicts = np.array([[VERDICTS[v] for v in p.orders] for p in asked]).reshape(len(asked), 2)
+    places = verdicts * [1.0, -1.0]  # 1 for the first place, -1 for the second
+    both = places.sum(axis=1) / 2
+    wins = np.where(np.abs(both) == 1, both, 0.0)
+    lean = mean_of(wins, draws, _NOTHING)
+    return PositionBias(
+        n=len(asked),
+        consistency=mean_of((verdicts[:, 0] == verdicts[:, 1]).astype(np.float64), draws, _NOTHING),
+        first=mean_of((places == 1).mean(axis=1), draws, _NOTHING),
+        second=mean_of((places == -1).mean(axis=1), draws, _NOTHING),
+        tie=mean_of((places == 0).mean(axis=1), draws, _NOTHING),
+        lean=replace(
+            lean,
+            test=partial(_flip_p_value, np.bincount(segments, wins).astype(np.float64)) if asked else None,
+        ),
+    )
+
+
+def _flip_p_value(sums: Floats) -> float:
+    """Return the exact two-sided p-value of a total, if the sign of every part is chance; 1 where all are 0.
+
+    p = share of all sign vectors s with |sum(s * d)| >= |sum(d)|, counted over the values that sums can take.
+
+    Args:
+        sums: whole numbers, one a segment.
+    """
+    sizes = np.abs(sums).round().astype(np.int64)
+    reach, total = int(sizes.sum()), abs(int(sums.sum()))
+    chances = np.zeros(2 * reach + 1)  # of each total, from -reach on
+    chances[reach] = 1.0
+    for size in sizes[sizes > 0].tolist():
+        flipped = np.zeros_like(chances)
+        flipped[size:] += chances[:-size] / 2
+        flipped[:-size] += chances[size:] / 2
+        chances = flipped
+    return min(1.0, float(chances[np.abs(np.arange(-reach, reach + 1)) >= total].sum()))
+
+
+# Whether a judge that is asked again says the same.
+
+
+_REPEAT_NOTHING: Final = "nothing was sampled twice"
+
+
+def self_agreement(preferences: Iterable[Preference], draws: Draws) -> Result:
+    """Chance that two samples of one comparison have the same verdict, of A, B and E; 1 is always.
+
+    For each comparison the share of its pairs of samples that agree; their mean. It is not corrected for
+    chance. Preferences without two samples are left out.
+
+    Args:
+        preferences: of one annotator on one criterion.
+        draws: of the interval; segments are drawn whole, and the groups are set here.
+    """
+    sampled = [p for p in preferences if len(p.samples) > 1]
+    draws = replace(draws, groups=numbered([(p.lp, p.segment) for p in sampled]))
+    return mean_of(np.array([_share(p.samples) for p in sampled]), draws, _REPEAT_NOTHING)
+
+
+def _share(samples: tuple[str, ...]) -> float:
+    same = sum(count * (count - 1) for count in Counter(samples).values())
+    return same / (len(samples) * (len(samples) - 1))
+
+
+# A file that says which model families made translations and judgements: TOML, or JSON of the same shape.
+
+
+_KEYS: Final = frozenset({"systems", "annotators"})
+
+
+def read_families(path: Path | str) -> tuple[dict[str, str], dict[str, str]]:
+    """Read system to family, and annotator to family.
+
+    Raises:
+        DataError: neither TOML nor JSON, or not of this shape.
+    """
+    path = Path(path)
+    text = read_text(path)
+    if path.suffix == ".json":
+        value = read_json(text, path=path)
+    else:
+        try:
+            value = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise DataError(f"not TOML: {error}", path=path) from error
+    fields = read_fields(value, _KEYS, "families", path)
+    return fields.text_mapping("systems"), fields.text_mapping("annotators")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bias:
+    """Biases of one annotator on one criterion.
+
+    Args:
+        annotator: whose they are.
+        criterion: on which.
+        n: comparisons with a verdict.
+        failed: comparisons asked for and not obtained; they are in no number.
+        undecided: comparisons whose verdict changed with the order and was kept as that; of their bias only
+            that of position is told.
+        position: None where nothing was asked in both orders.
+        repeat: how often two samples have the same verdict; None where nothing was sampled twice.
+        length: None where there are no texts.
+        family: None where the annotator has no family, or no system of it was compared.
+    """
+
+    annotator: str
+    criterion: str
+    n: int
+    failed: int
+    undecided: int = 0
+    position: PositionBias | None = None
+    repeat: Result | None = None
+    length: LengthBias | None = None
+    family: FamilyBias | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Biases:
+    """Biases of all annotators that are not gold.
+
+    Args:
+        rows: by annotator, then criterion.
+        signature: what makes the numbers repeatable.
+        notes: what a reader must know: what is missing for which bias.
+    """
+
+    rows: tuple[Bias, ...]
+    signature: Signature
+    notes: tuple[str, ...] = ()
+
+
+@checks_keywords()
+def bias(
+    *judged: Run | Sequence[Record] | Path | str,
+    gold: Run | Sequence[Record] | Path | str | None = None,
+    families: Families | Path | str | None = None,
+    lp: str | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+    test_set: TestSet | Path | str | None = None,
+) -> Biases:
+    """Find the biases of judges; see `find_biases`.
+
+    Args:
+        judged: runs or records, of preferences or of scores, from which pairs are made.
+        gold: what people said of the same translations.
+        families: which systems and judges are of one model family, or a file that says so.
+        lp: one language pair.
+        resamples: draws of the intervals, over segments; 0 for none.
+        seed: of those draws.
+        test_set: texts, or their path, of what has none of its own; lengths are theirs.
+
+    Raises:
+        DataError: a file is not what it should be; or gold compares no two translations that a judge
+            compared.
+        UsageError: nothing is given.
+    """
+    if not judged:
+        raise UsageError("bias needs at least one run, or records")
+    sources = [_read(f"run {place}", one, lp, test_set) for place, one in enumerate(judged, start=1)]
+    if isinstance(families, str | Path):
+        systems, annotators = read_families(families)
+        families = Families(systems=systems, annotators=annotators)
+    return find_biases(
+        sources,
+        gold=None if gold is None else _read("gold", gold, lp, test_set),
+        families=families,
+        draws=Draws(resamples=resamples, seed=seed),
+    )
+
+
+def _read(
+    name: str,
+    judged: Run | Sequence[Record] | Path | str,
+    lp: str | None,
+    texts: TestSet | Path | str | None,
+) -> Source:
+    if isinstance(judged, str | Path):
+        return read_source(Path(judged), lp, texts)
+    return with_texts(source_of(name, judged, lp), lp, texts)
+
+
+def find_biases(
+    sources: Sequence[Source], *, gold: Source | None, families: Families | None, draws: Draws
+) -> Biases:
+    """Position, length and family bias of every annotator that is not gold, on every criterion.
+
+    Annotations become preferences by their scores, `overall`; a score has no position. Lengths are code
+    points of the translations in the sources' test sets. Of several annotators of gold the mean counts.
+
+    Args:
+        sources: of the judges; annotators that stand in several of them get the source's name.
+        gold: what people said.
+        families: which systems and annotators are of one model family.
+        draws: of the intervals; segments are drawn whole.
+
+    Raises:
+        DataError: gold compares no two translations that a judge compared.
+    """
+    apart = named_apart([*sources, gold] if gold is not None else sources)
+    own, rest = apart[: len(sources)], apart[len(sources) :]
+    judged = [p for source in own for p in preferences_of(source)]
+    wanted = [p for source in rest for p in preferences_of(source)]
+    if gold is not None and not _pairs(judged) & _pairs(wanted):
+        told = ", ".join(source.name for source in sources)
+        raise DataError(
+            f"{told} and gold ({gold.name}) compare no translations in common: do they judge the same "
+            "language pair and test set?"
+        )
+    finder = _Finder(
+        gold=tuple(a for source in rest for a in source.annotators),
+        families=families or Families(),
+        lengths=_lengths(apart),
+        draws=draws,
+        scored=frozenset(a for source in own if source.has_scores for a in source.annotators),
+    )
+    rows = [row for criterion in criteria_of(judged) for row in finder.rows(judged, wanted, criterion)]
+    names = list(dict.fromkeys(row.annotator for row in rows))
+    rows.sort(key=lambda row: names.index(row.annotator))
+    return Biases(
+        rows=tuple(rows),
+        signature=_signature(names, finder, [*judged, *wanted]),
+        notes=tuple(_notes(rows, [*judged, *wanted], finder)),
+    )
+
+
+def _signature(names: Sequence[str], finder: _Finder, records: Sequence[Preference | Failure]) -> Signature:
+    """Say whose judgements were looked at, beside whose, and how intervals were drawn."""
+    fields = {
+        "gold": ",".join(finder.gold),
+        "lp": ",".join(dict.fromkeys(r.lp for r in records)),
+        "resamples": str(finder.draws.resamples),
+        "seed": str(finder.draws.seed),
+    }
+    told = {key: value for key, value in fields.items() if value}
+    return Signature(",".join(names) or "nothing", {**told, "version": VERSION})
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Finder:
+    """What is known besides the verdicts.
+
+    Args:
+        gold: annotators that are gold.
+        families: who belongs together.
+        lengths: code points by language pair, segment and system.
+        draws: of the intervals.
+        scored: annotators whose verdicts are made of scores, which have no order.
+    """
+
+    gold: tuple[str, ...]
+    families: Families
+    lengths: Mapping[tuple[str, str, str], int]
+    draws: Draws
+    scored: frozenset[str]
+
+    def rows(
+        self,
+        judged: Sequence[Preference | Failure],
+        wanted: Sequence[Preference | Failure],
+        criterion: str,
+    ) -> Iterator[Bias]:
+        """Biases of every judge on one criterion."""
+        table = tabulate([*judged, *wanted], criterion)
+        differences = lengths_of_pairs(table, self.lengths)
+        gold = [name for name in self.gold if name in table.annotators]
+        draws = replace(self.draws, groups=table.segments)
+        for annotator in (a for a in table.annotators if a not in self.gold):
+            verdicts = table.column(annotator)
+            own = [
+                p
+                for p in judged
+                if isinstance(p, Preference) and (p.annotator, p.criterion) == (annotator, criterion)
+            ]
+            position, repeat = position_bias(own, self.draws), self_agreement(own, self.draws)
+            yield Bias(
+                annotator=annotator,
+                criterion=criterion,
+                n=int((~np.isnan(verdicts)).sum()),
+                failed=table.failed.get(annotator, 0),
+                undecided=table.undecided.get(annotator, 0),
+                position=position if position.n else None,
+                repeat=repeat if repeat.n else None,
+                length=length_bias(verdicts, table.mean_of(gold) if gold else None, differences, draws)
+                if self.lengths
+                else None,
+                family=family_bias(table, annotator, gold, self.families, draws),
+            )
+
+
+def _lengths(sources: Sequence[Source]) -> dict[tuple[str, str, str], int]:
+    """Code points of every translation in the test sets."""
+    return {
+        (segment.lp, segment.segment, system): len(text)
+        for source in sources
+        if source.test_set is not None
+        for segment in source.test_set
+        for system, text in segment.translations.items()
+    }
+
+
+def _pairs(records: Sequence[Preference | Failure]) -> set[tuple[str, str, frozenset[str]]]:
+    """Which two translations were compared, whatever the criterion."""
+    return {(r.lp, r.segment, frozenset(r.systems)) for r in records if isinstance(r, Preference)}
+
+
+def _notes(rows: Sequence[Bias], records: Sequence[Preference | Failure], finder: _Finder) -> Iterator[str]:
+    failed = sum(row.failed for row in rows)
+    if failed:
+        tried = failed + sum(row.n for row in rows)
+        have = form(failed, "it has no verdict and is", "they have no verdict and are")
+        yield f"{of_all(failed, tried, 'comparison')} failed; {have} in no number."
+    if undecided := sum(row.undecided for row in rows):
+        which = f"{count(undecided, 'comparison')} {form(undecided, 'is', 'are')}"
+        yield f"{which} undecided: the verdict changed with the order; no points."
+    asked = [row for row in rows if row.annotator not in finder.scored]
+    if once := sum(row.n + row.undecided - (row.position.n if row.position else 0) for row in asked):
+        which = f"{count(once, 'verdict')} {form(once, 'was', 'were')}"
+        yield f"{which} not asked in both orders; {form(once, 'it says', 'they say')} nothing of position."
+    if len(asked) < len(rows):
+        yield "Verdicts made of scores have no order; nothing is said of their position."
+    if rows and not finder.lengths:
+        yield "There are no texts, so nothing is said of length: give runs, or --test-set."
+    if not finder.gold:
+        yield "There is no gold: what looks like a bias may be quality."
+    for what, named, known in (
+        ("systems", finder.families.systems, {s for r in records for s in r.systems}),
+        ("annotators", finder.families.annotators, {r.annotator for r in records}),
+    ):
+        if unknown := sorted(set(named) - known):
+            yield f"The families name {what} that nothing is known of: {', '.join(unknown)}."

@@ -1,0 +1,234 @@
+"""Systems' means and differences on gold's scale, from many scores of a judge and few of gold. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+from typing import Literal, get_args
+
+import numpy as np
+
+from adjudge.analysis.compare import Place
+from adjudge.core.scores import Interval, Scores
+from adjudge.core.wording import count
+from adjudge.errors import DataError, UsageError
+from adjudge.stats.prediction_powered import LEAST, SAFE, TARGETS, Estimate, Sample, Target, estimate_mean
+
+__all__ = ["Drawn", "EstimateSettings", "SystemEstimate", "estimates"]
+
+Values = Mapping[Place, float]
+Drawn = Literal["segments", "documents"]
+"""What was drawn at random for labelling."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateSettings:
+    """What is asked.
+
+    Args:
+        target: what the intervals are for: the mean of this test set, or of the population it is drawn from.
+        drawn: what was drawn for labelling; None to tell from the labels: documents, where most labelled
+            documents of several segments are labelled as a whole.
+        seed: of folds and bootstrap.
+
+    Raises:
+        UsageError: a setting that there is not.
+    """
+
+    target: Target = "test-set"
+    drawn: Drawn | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what there is not."""
+        if self.target not in TARGETS:
+            raise UsageError(f"target must be one of {', '.join(TARGETS)}; got {self.target!r}")
+        if self.drawn not in {*get_args(Drawn), None}:
+            raise UsageError(f"drawn must be one of {', '.join(get_args(Drawn))}; got {self.drawn!r}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemEstimate:
+    """A system, and how far it is ahead of the others.
+
+    Args:
+        system: its name.
+        mean: on gold's scale.
+        ahead: of the next best system, on the segments that both have; None for the last, or where there are
+            too few labels.
+        best: the best rank, from 1, that the intervals of its differences to all others allow.
+        worst: the worst one.
+    """
+
+    system: str
+    mean: Estimate
+    ahead: Estimate | None
+    best: int
+    worst: int
+
+
+def estimates(
+    scores: Scores,
+    gold: Scores,
+    *,
+    settings: EstimateSettings | None = None,
+    strata: Mapping[Place, str] | None = None,
+) -> tuple[tuple[SystemEstimate, ...], tuple[str, ...]]:
+    """Estimate the mean of each system that both know, best first; and what a reader must know.
+
+    Args:
+        scores: the judge's, of one language pair.
+        gold: labels of some of the segments, drawn at random.
+        settings: what the intervals are for, and what was drawn.
+        strata: parts of the test set, such as domains, that labels were drawn from separately; None for one
+            draw from all of it.
+
+    Raises:
+        DataError: no system has enough labelled segments with a score.
+        UsageError: documents were drawn, and none is known.
+    """
+    settings = settings or EstimateSettings()
+    judged, labelled = _by_system(scores), _by_system(gold)
+    design = _Design(scores, gold, strata or {}, settings)
+    found, notes = {}, []
+    for system in (name for name in judged if name in labelled):
+        try:
+            found[system] = _within(gold.range, design.mean(labelled[system], judged[system]))
+        except UsageError as error:
+            notes.append(f"{system} is left out: {error}.")
+    if not found:
+        why = f": {notes[0]}" if notes else ""
+        raise DataError(f"no system has {LEAST} segments with both a label and a score{why}")
+    ranked = sorted(found, key=lambda name: (-found[name].value, name))
+    gaps = {
+        pair: design.gap(pair, labelled, judged)
+        for pair in (combinations(ranked, 2) if len(ranked) > 1 else ())
+    }
+    losses, wins = dict.fromkeys(ranked, 0), dict.fromkeys(ranked, 0)
+    for (better, worse), gap in gaps.items():
+        if gap is not None and gap.interval is not None and gap.interval.low > 0:
+            wins[better], losses[worse] = wins[better] + 1, losses[worse] + 1
+        elif gap is not None and gap.interval is not None and gap.interval.high < 0:
+            wins[worse], losses[better] = wins[worse] + 1, losses[better] + 1
+    nexts = {better: gaps[better, worse] for better, worse in pairwise(ranked)}
+    rows = [
+        SystemEstimate(
+            system=name,
+            mean=found[name],
+            ahead=nexts.get(name),
+            best=1 + losses[name],
+            worst=len(ranked) - wins[name],
+        )
+        for name in ranked
+    ]
+    return tuple(rows), (*notes, *design.notes([row.mean for row in rows]))
+
+
+def _within(scale: tuple[float, float], mean: Estimate) -> Estimate:
+    """End the intervals of a mean where gold's scale ends."""
+    interval, plain = (
+        None if i is None else Interval(max(i.low, scale[0]), min(i.high, scale[1]))
+        for i in (mean.interval, mean.plain_interval)
+    )
+    return replace(mean, interval=interval, plain_interval=plain)
+
+
+def _by_system(scores: Scores) -> dict[str, dict[Place, float]]:
+    found: dict[str, dict[Place, float]] = {}
+    for s in scores.segments:
+        if s.score is not None:
+            found.setdefault(s.system, {})[s.lp, s.segment] = s.score
+    return found
+
+
+class _Design:
+    """How the labels were drawn, of which segments."""
+
+    def __init__(
+        self, scores: Scores, gold: Scores, strata: Mapping[Place, str], settings: EstimateSettings
+    ) -> None:
+        self.settings, self.strata = settings, strata
+        self.documents = {
+            (s.lp, s.segment): s.document for part in (gold, scores) for s in part.segments if s.document
+        }
+        labelled = {(s.lp, s.segment) for s in gold.segments if s.score is not None}
+        self.is_whole = {(s.lp, s.segment) for s in scores.segments if s.score is not None} <= labelled
+        if settings.drawn == "documents" and not self.documents:
+            raise UsageError("--drawn documents needs documents, and these records name none")
+        self.by_document = (
+            self._are_documents(labelled) if settings.drawn is None else settings.drawn == "documents"
+        )
+
+    def _are_documents(self, labelled: set[Place]) -> bool:
+        """Whether most labelled documents of several segments are labelled as a whole, and not all are."""
+        segments: dict[tuple[str, str], list[bool]] = {}
+        for place, document in self.documents.items():
+            segments.setdefault((place[0], document), []).append(place in labelled)
+        several = [each for each in segments.values() if len(each) > 1 and any(each)]
+        whole = sum(all(each) for each in several)
+        return 2 * whole > len(several) and any(not any(each) for each in segments.values())
+
+    def mean(self, labels: Values, scores: Values) -> Estimate:
+        """Estimate a mean.
+
+        Raises:
+            UsageError: there are too few labels.
+        """
+        places = list(scores)
+        documents = _numbered(
+            [(lp, self.documents.get((lp, segment)) or (segment,)) for lp, segment in places]
+        )
+        sample = Sample(
+            labels=np.array([labels.get(place, np.nan) for place in places]),
+            scores=np.array([scores[place] for place in places]),
+            drawn=documents if self.by_document else np.arange(len(places)),
+            clusters=documents,
+            strata=_numbered([self.strata.get(place, "") for place in places]),
+        )
+        return estimate_mean(sample, target=self.settings.target, seed=self.settings.seed)
+
+    def gap(
+        self, pair: tuple[str, str], labels: Mapping[str, Values], scores: Mapping[str, Values]
+    ) -> Estimate | None:
+        """Estimate the difference of two systems, segment by segment; None with too few labels."""
+        of_labels, of_scores = (
+            {
+                place: value - each[pair[1]][place]
+                for place, value in each[pair[0]].items()
+                if place in each[pair[1]]
+            }
+            for each in (labels, scores)
+        )
+        try:
+            return self.mean(of_labels, of_scores)
+        except UsageError:
+            return None
+
+    def notes(self, means: Sequence[Estimate]) -> tuple[str, ...]:
+        """What a reader must know."""
+        target = {
+            "test-set": "Intervals are for the mean of this test set, had people judged all of it.",
+            "population": "Intervals are for the mean of all texts like those of this test set.",
+        }[self.settings.target]
+        found = [target]
+        within = " in each stratum" if self.strata else ""
+        unit = "document" if self.by_document else "segment"
+        found.append(f"This holds if the labelled {unit}s were drawn at random{within}.")
+        is_known = self.is_whole and self.settings.target == "test-set"
+        if is_known:
+            found.append("All segments are labelled, so that nothing is estimated.")
+        fewest = min(mean.drawn for mean in means)
+        if fewest < SAFE and not is_known:
+            found.append(
+                f"With fewer than {SAFE} labelled {unit}s (here {count(fewest, unit)}), intervals are made "
+                "wider than 95 % asks for, to err on the safe side."
+            )
+        if any(mean.interval is None for mean in means):
+            found.append("A system without an interval has labels that all are as its scores predict.")
+        return tuple(found)
+
+
+def _numbered(keys: Sequence[object]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    return np.array([places[key] for key in keys], dtype=np.int64)

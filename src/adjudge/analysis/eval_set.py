@@ -1,0 +1,594 @@
+"""A test set as meta-evaluation sees it: scores of gold and metrics as arrays, and what each segment is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.analysis.segment_scores import repeats_note, score_records, without_repeats
+from adjudge.core.language import canonical_lp, script_of, source_language
+from adjudge.core.mqm import unknown_categories_note
+from adjudge.core.protocol import find_protocol
+from adjudge.core.record import Annotation, Record
+from adjudge.core.scores import Run, Scores
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.core.typology import SEVERITIES
+from adjudge.errors import DataError, LanguagePairError, UsageError
+from adjudge.formats.convert import read_content
+from adjudge.formats.read import detect
+from adjudge.formats.score_file import ScoreTable, read_score_file
+from adjudge.stats.judged import Floats
+from adjudge.store.run_directory import read_run
+
+__all__ = [
+    "CLEAN",
+    "EvalSet",
+    "Found",
+    "Frame",
+    "OwnScores",
+    "ScoreSet",
+    "find_own_scores",
+    "foreign_note",
+    "is_unspaced",
+    "length_names",
+    "read_score_source",
+    "row_means",
+    "source_lengths",
+    "split_scores",
+    "tables_as_scores",
+]
+
+CLEAN: Final = -1
+"""Stands for the worst severity where nothing was marked."""
+UNSEEN: Final = -2
+"""Where nobody looked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreSet:
+    """Scores that one annotator, metric or gold, gave to the systems of an `EvalSet`.
+
+    Args:
+        name: such as `mqm` or `COMET-refA`.
+        segments: systems by segments, higher is better; NaN where a translation was not judged.
+        systems: one score a system; NaN where it was not judged.
+        failed: judgements asked for and not obtained, by system; no number stands for them.
+        reference: that a metric was shown, `src` for none; empty where that is not known.
+        range: lowest and highest possible score, where the protocol has bounds.
+        worst: systems by segments, the worst severity marked: its place in `SEVERITIES`, `CLEAN` or `UNSEEN`.
+            None where that is not known.
+    """
+
+    name: str
+    segments: Floats
+    systems: Floats
+    failed: Mapping[str, int] = field(default_factory=dict)
+    reference: str = ""
+    range: tuple[float, float] | None = None
+    worst: NDArray[np.int8] | None = None
+
+    @property
+    def unscored(self) -> NDArray[np.bool_]:
+        """Systems without any score: of segments, or, where there is none of these at all, of systems."""
+        lost = np.asarray(np.isnan(self.segments).all(axis=1), dtype=np.bool_)
+        return np.asarray(np.isnan(self.systems), dtype=np.bool_) if lost.all() else lost
+
+    def select(self, rows: Sequence[int], names: Sequence[str]) -> ScoreSet:
+        """Keep some systems.
+
+        Args:
+            rows: their places.
+            names: their names.
+        """
+        return replace(
+            self,
+            segments=self.segments[rows],
+            systems=self.systems[rows],
+            failed={name: self.failed[name] for name in names if name in self.failed},
+            worst=None if self.worst is None else self.worst[rows],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvalSet:
+    """One language pair of a test set, with its gold and its metrics.
+
+    Args:
+        name: of the test set.
+        lp: language pair.
+        systems: rows of every array, in the order of their names.
+        segments: ids, columns of every array.
+        documents: document of each segment; empty where there is none.
+        domains: domain of each segment; empty where there is none.
+        lengths: of each source, in white-space tokens, or characters where the script has no spaces.
+        golds: by name.
+        metrics: by name.
+        references: systems that are references, such as `refA`.
+        shown: references that the test set's own metrics were shown, those that were not read included.
+        known_as: name that task sets know it by.
+        notes: what a reader of the numbers must know of the files.
+    """
+
+    name: str
+    lp: str
+    systems: tuple[str, ...]
+    segments: tuple[str, ...]
+    documents: tuple[str, ...]
+    domains: tuple[str, ...]
+    lengths: tuple[int, ...]
+    golds: Mapping[str, ScoreSet]
+    metrics: Mapping[str, ScoreSet]
+    references: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+    known_as: str = ""
+    notes: tuple[str, ...] = ()
+
+    def select(self, systems: Sequence[str]) -> EvalSet:
+        """Keep some systems, in this order."""
+        rows = [self.systems.index(name) for name in systems]
+        return replace(
+            self,
+            systems=tuple(systems),
+            golds={name: gold.select(rows, systems) for name, gold in self.golds.items()},
+            metrics={name: metric.select(rows, systems) for name, metric in self.metrics.items()},
+            references=tuple(name for name in self.references if name in systems),
+        )
+
+
+# The segments and systems that every score of an eval set is about, read without their translations.
+
+
+_UNSPACED: Final = frozenset({"Hans", "Hant", "Hani", "Jpan", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"})
+"""Scripts that put no space between words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """Rows and columns of the arrays of one language pair.
+
+    Args:
+        name: of the test set.
+        lp: canonical language pair.
+        segments: columns, in test-set order.
+        systems: rows, in the order of their names.
+        references: systems that are references too.
+    """
+
+    name: str
+    lp: str
+    segments: tuple[Segment, ...]
+    systems: tuple[str, ...]
+    references: tuple[str, ...] = ()
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """Row of each system."""
+        return {name: row for row, name in enumerate(self.systems)}
+
+    @cached_property
+    def columns(self) -> dict[str, int]:
+        """Column of each segment id."""
+        return {segment.segment: column for column, segment in enumerate(self.segments)}
+
+    def empty(self) -> Floats:
+        """Systems by segments without a score."""
+        return np.full((len(self.systems), len(self.segments)), np.nan)
+
+
+def row_means(scores: Floats) -> Floats:
+    """Mean of each system over the segments that have a score; NaN where none has.
+
+    Args:
+        scores: systems by segments.
+    """
+    judged = ~np.isnan(scores)
+    means, counts = np.full(len(scores), np.nan), judged.sum(axis=1)
+    np.divide(np.where(judged, scores, 0.0).sum(axis=1), counts, out=means, where=counts > 0)
+    return means
+
+
+def source_lengths(segments: Iterable[Segment], lp: str) -> tuple[int, ...]:
+    """Length of each source: white-space tokens, or characters where no space stands between words."""
+    if is_unspaced(lp):
+        return tuple(sum(not char.isspace() for char in s.source) for s in segments)
+    return tuple(len(s.source.split()) for s in segments)
+
+
+def length_names(lp: str, bins: Sequence[int]) -> list[str]:
+    """Names of bins of `source_lengths`, shortest first: `under 12 tokens`, `12 to 26 tokens`, and so on.
+
+    Args:
+        lp: language pair.
+        bins: where a longer source begins.
+    """
+    unit = "characters" if is_unspaced(lp) else "tokens"
+    if not bins:
+        return [f"any number of {unit}"]
+    inner = [f"{low} to {high - 1} {unit}" for low, high in pairwise(bins)]
+    return [f"under {bins[0]} {unit}", *inner, f"{bins[-1]} {unit} and more"]
+
+
+def is_unspaced(lp: str) -> bool:
+    """Whether no space stands between the words of the source."""
+    return script_of(source_language(lp)) in _UNSPACED
+
+
+# Scores of one metric or one gold, wherever they stand: score files, runs, records, MQM TSV, ratings.
+
+
+_SEG, _SYS = ".seg.score", ".sys.score"
+
+_OF_FOLDER: Final = "metric-scores"
+"""Where a folder of mt-metrics-eval has its metrics."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """Scores, and what was odd in them.
+
+    Args:
+        scores: of the systems and segments of a frame.
+        notes: what was odd.
+        foreign: systems that were scored too, and that the frame does not have.
+        has_marks: whether they are points of marked errors.
+    """
+
+    scores: ScoreSet
+    notes: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
+    has_marks: bool = False
+
+
+def _stem(path: Path) -> str:
+    """Name of what a file or a run holds: `COMET-refA` of `COMET-refA.seg.score`, `mqm` of `mqm.tsv`."""
+    name = path.name.removesuffix(".gz")
+    for ending in (_SEG, _SYS, ".seg.rating"):
+        if name.endswith(ending):
+            return name.removesuffix(ending)
+    if name == "records.jsonl":
+        return path.resolve().parent.name
+    return name if path.is_dir() else Path(name).stem
+
+
+def split_scores(texts: Iterable[str]) -> dict[str, Path]:
+    """Read `NAME=PATH` or `PATH`, which is then called by its stem.
+
+    Raises:
+        UsageError: there is no such path, or two have one name.
+    """
+    found: dict[str, Path] = {}
+    for text in texts:
+        name, path = _split(text)
+        name = name or _stem(path)
+        if name in found:
+            raise UsageError(_two_scores(name, found[name], path))
+        found[name] = path
+    return found
+
+
+def _split(text: str) -> tuple[str, Path]:
+    """Name, empty where none is given, and path."""
+    name, equals, file = text.partition("=")
+    path = Path(text)
+    if equals and not path.exists():
+        path = Path(file)
+    else:
+        name = ""
+    if not path.exists():
+        raise UsageError(f"no run and no file at {str(path)!r}")
+    return name, path
+
+
+def _two_scores(name: str, first: Path, second: Path) -> str:
+    return f"two scores {name!r}: {first} and {second}; give each a name of its own, NAME=FILE"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnScores:
+    """Where the scores of a metric of a user's own are.
+
+    Args:
+        files: language pair to run or file; None for one that may hold any number of language pairs.
+        in_folder: whether its name is that of a file in a folder, which ends in the reference it was shown.
+        is_shared: whether several language pairs are evaluated, of which a file need not hold all.
+    """
+
+    files: dict[str | None, Path] = field(default_factory=dict)
+    in_folder: bool = False
+    is_shared: bool = False
+
+    def file_of(self, lp: str | None) -> Path | None:
+        """The run or file that holds a language pair; None where there is none."""
+        return self.files.get(lp, self.files.get(None))
+
+
+def find_own_scores(
+    given: Iterable[str] | Mapping[str, object], lps: Sequence[str | None]
+) -> dict[str, OwnScores]:
+    """Find the runs and files that `--scores` names, for each language pair.
+
+    A run and a file of records say their language pairs. Of a score file the folder says it (`en-de/`) or the
+    beginning of its name (`en-de.`); a folder of score files holds a metric or several.
+
+    Args:
+        given: `[NAME=]PATH`, a name again for another language pair; or name to path, or to language pair to
+            path.
+        lps: that are evaluated; None for the only one of the test set.
+
+    Raises:
+        UsageError: no such path, two files for one language pair, or a file whose language pair is not known.
+    """
+    found: dict[str, OwnScores] = {}
+    for name, path, lp in _given(given):
+        if path.is_dir() and not _is_known(path):
+            for file, stem, told in _in_folder(path, lp, lps):
+                own = found.setdefault(name or stem, OwnScores(in_folder=not name, is_shared=len(lps) > 1))
+                _add(own, name or stem, told, file)
+        else:
+            own = found.setdefault(name or _stem(path), OwnScores(is_shared=len(lps) > 1))
+            _add(own, name or _stem(path), lp or _lp_of(path, lps), path)
+    return found
+
+
+def _given(given: Iterable[str] | Mapping[str, object]) -> Iterator[tuple[str, Path, str | None]]:
+    """Name, path and language pair of each, as far as they are given."""
+    if not isinstance(given, Mapping):
+        for text in given:
+            yield *_split(text), None
+        return
+    for name, files in given.items():
+        for lp, file in files.items() if isinstance(files, Mapping) else [(None, files)]:
+            if not isinstance(file, str | Path):
+                what = f"scores of {name!r} are the path of a run or a file"
+                raise UsageError(f"{what}, or one for each language pair; got {type(file).__name__}")
+            if not Path(file).exists():
+                raise UsageError(f"no run and no file at {str(file)!r}")
+            yield name, Path(file), None if lp is None else canonical_lp(lp)
+
+
+def _add(own: OwnScores, name: str, lp: str | None, path: Path) -> None:
+    if lp in own.files:
+        if lp is None:
+            raise UsageError(_two_scores(name, own.files[lp], path))
+        raise UsageError(f"two files hold the scores of {name!r} for {lp}: {own.files[lp]} and {path}")
+    own.files[lp] = path
+
+
+def _is_known(path: Path) -> bool:
+    """Whether a folder is a run."""
+    try:
+        return detect(path) == "run"
+    except DataError:
+        return False
+
+
+def _in_folder(
+    folder: Path, lp: str | None, lps: Sequence[str | None]
+) -> Iterator[tuple[Path, str, str | None]]:
+    """Score files of a folder, one a metric and language pair: file, name of the metric, language pair."""
+    root = folder / _OF_FOLDER if (folder / _OF_FOLDER).is_dir() else folder
+    seen: set[tuple[str | None, str]] = set()
+    files = [file for file in sorted((*root.glob("*.score*"), *root.glob("*/*.score*"))) if file.is_file()]
+    files = [file for file in files if file.name.removesuffix(".gz").endswith((_SEG, _SYS))]
+    if not files:
+        raise UsageError(f"{folder} is no run, and no {_SEG} or {_SYS} is in it or in its folders")
+    for file in files:
+        told = lp or _lp_of(file, lps)
+        stem = _stem(file).removeprefix(f"{file.name.partition('.')[0]}." if _lp_before(file) else "")
+        if told is None and file.parent != root:
+            continue  # of a language pair that is not evaluated
+        if (told, stem) not in seen:
+            seen.add((told, stem))
+            yield file, stem, told
+
+
+def _lp_of(path: Path, lps: Sequence[str | None]) -> str | None:
+    """Language pair of a score file, one of those that are evaluated; None for any other file.
+
+    Raises:
+        UsageError: there are several, and neither folder nor name tells.
+    """
+    if not path.name.removesuffix(".gz").endswith((_SEG, _SYS)):
+        return None
+    told = _lp_before(path) or _read_lp(path.resolve().parent.name)
+    if told in lps:
+        return told
+    if len(lps) > 1 and told is None:
+        raise UsageError(
+            f"{path} does not say its language pair: begin its name with one (en-de.{path.name}), or put it "
+            "into a folder that is called by it (en-de/)"
+        )
+    return told if len(lps) > 1 else None
+
+
+def _lp_before(path: Path) -> str | None:
+    """Language pair that a file's name begins with, as `en-de.`."""
+    before, _, rest = path.name.partition(".")
+    return _read_lp(before) if rest.removesuffix(".gz").count(".") > 1 else None
+
+
+def _read_lp(text: str) -> str | None:
+    try:
+        return canonical_lp(text)
+    except UsageError:
+        return None
+
+
+def read_score_source(
+    path: Path, name: str, frame: Frame, texts: Callable[[], TestSet], weights: str | None = None
+) -> Found:
+    """Read the scores in a file or a run, and put them where the frame has their systems and segments.
+
+    Args:
+        path: `.seg.score` or `.sys.score` (the one beside the other is read too), run, records, MQM TSV or
+            `.seg.rating`.
+        name: of the scores.
+        frame: systems and segments; lines of a score file are its segments, in order.
+        texts: loads the test set, for formats that mark places in its texts.
+        weights: of marked errors, where there are any; else the run's, else `mqm-google`.
+
+    Raises:
+        DataError: it is none of these, or nothing in it is about this test set.
+    """
+    if path.name.removesuffix(".gz").endswith((_SEG, _SYS)):
+        return tables_as_scores(name, _read_tables(path, frame), frame)
+    if detect(path) == "run":
+        return records_as_scores(name, read_run(path), frame, weights)
+    content = read_content(path, lp=frame.lp, test_set=texts())
+    if content.records is None:
+        raise DataError("this file holds texts and no judgements; scores were wanted", path=path)
+    records, repeated = without_repeats(content.records)
+    found = records_as_scores(name, records, frame, weights)
+    odd = [f"{count:,} {what}." for what, count in content.met.items()]
+    notes = tuple(f"{name}: {what}" for what in (*odd, *repeats_note(repeated)))
+    return replace(found, notes=(*notes, *found.notes))
+
+
+# Score files...
+
+
+def _read_tables(path: Path, frame: Frame) -> list[ScoreTable]:
+    """Read a score file and the one of the other level that lies beside it."""
+    packed = ".gz" if path.name.endswith(".gz") else ""
+    stem = path.name.removesuffix(packed).removesuffix(_SEG).removesuffix(_SYS)
+    files = [path.with_name(f"{stem}{ending}{packed}") for ending in (_SEG, _SYS)]
+    tables = {file: read_score_file(file) for file in files if file.is_file()}
+    tables = tables or {path: read_score_file(path)}
+    for file, table in tables.items():
+        wanted, found = 1 if table.level == "sys" else len(frame.segments), len(table.units)
+        if found != wanted:
+            flat = found % wanted == 0
+            hint = ": are those of several systems under one name?" if flat else ""
+            message = f"{found} {table.level} scores a system, where {frame.name} has {wanted}{hint}"
+            raise DataError(message, path=file)
+    if all(np.isnan(table.values).all() for table in tables.values()):
+        raise DataError("there is no score in this file: every line says None", path=path)
+    return list(tables.values())
+
+
+def tables_as_scores(name: str, tables: Iterable[ScoreTable], frame: Frame, reference: str = "") -> Found:
+    """Put tables of the levels `seg` and `sys` into one score set.
+
+    A system's score is what the `sys` file says; without one it is the mean over its segments.
+
+    Raises:
+        DataError: none of their systems is in the test set.
+    """
+    segments, systems = frame.empty(), np.full(len(frame.systems), np.nan)
+    foreign: dict[str, None] = {}
+    levels = set()
+    for table in tables:
+        kept = [place for place, system in enumerate(table.systems) if system in frame.rows]
+        foreign |= dict.fromkeys(system for system in table.systems if system not in frame.rows)
+        if not kept:
+            raise DataError(f"{foreign_note(name, foreign, frame)} It has {', '.join(frame.systems)}")
+        target = [frame.rows[table.systems[place]] for place in kept]
+        levels.add(table.level)
+        if table.level == "sys":
+            systems[target] = table.values[kept, 0]
+        else:
+            segments[target] = table.values[kept]
+    if "sys" not in levels:
+        systems = row_means(segments)
+    scores = ScoreSet(name=name, segments=segments, systems=systems, reference=reference)
+    return Found(scores=scores, foreign=tuple(foreign))
+
+
+def foreign_note(names: str, systems: Iterable[str], frame: Frame) -> str:
+    """Say which systems the test set does not have.
+
+    Args:
+        names: who scored them.
+        systems: at least one.
+        frame: of the test set.
+    """
+    what = ", ".join(systems)
+    return f"Systems that {frame.name} does not have, scored by {names}, are left out: {what}."
+
+
+# Records...
+
+
+def records_as_scores(
+    name: str, judged: Run | Iterable[Record], frame: Frame, weights: str | None = None
+) -> Found:
+    """Score records as `adjudge score` does; a failure has no number and is counted.
+
+    Raises:
+        DataError: no record is about a segment and a system of the test set.
+    """
+    records = judged.records if isinstance(judged, Run) else tuple(judged)
+    if not any(r.lp == frame.lp for r in records):
+        lps = ", ".join(dict.fromkeys(r.lp for r in records)) or "no language pair"
+        raise LanguagePairError(f"{name} judges {lps}; {frame.lp} of {frame.name} was wanted")
+    has_marks = any(find_protocol(r.protocol).has_spans for r in records)
+    weights = weights if has_marks else None
+    scores = score_records(judged if isinstance(judged, Run) else records, weights=weights, lp=frame.lp)
+    values, notes, foreign = _segment_values(name, scores, frame)
+    if "weights" in scores.signature.fields:
+        notes += [
+            f"{name}: {note}" for note in unknown_categories_note(r for r in records if r.lp == frame.lp)
+        ]
+    systems = np.full(len(frame.systems), np.nan)
+    for system in scores.systems:
+        if system.system in frame.rows and system.score is not None:
+            systems[frame.rows[system.system]] = system.score
+    found = ScoreSet(
+        name=name,
+        segments=values,
+        systems=systems,
+        failed={s.system: s.failed for s in scores.systems if s.failed},
+        range=scores.range if all(map(math.isfinite, scores.range)) else None,
+        worst=_worst(records, frame),
+    )
+    return Found(scores=found, notes=tuple(notes), foreign=tuple(foreign), has_marks=has_marks)
+
+
+def _segment_values(name: str, scores: Scores, frame: Frame) -> tuple[Floats, list[str], dict[str, None]]:
+    """Scores in their places, what was odd, and systems that the frame does not have."""
+    values = frame.empty()
+    lost: set[str] = set()
+    foreign: dict[str, None] = {}
+    for s in scores.segments:
+        row, column = frame.rows.get(s.system), frame.columns.get(s.segment)
+        if row is None:
+            foreign[s.system] = None
+        elif column is None:
+            lost.add(s.segment)
+        elif s.score is not None:
+            values[row, column] = s.score
+    notes = []
+    if lost:
+        example = min(lost)
+        text = f"{name} judges {len(lost)} segments that {frame.name} does not have, such as {example!r}"
+        notes.append(f"{text}; they are left out.")
+    if scores.segments and np.isnan(values).all() and any(s.score is not None for s in scores.segments):
+        why = [*([foreign_note(name, foreign, frame)] if foreign else []), *notes]
+        raise DataError(f"{name} judges no system and segment of {frame.name}: {' '.join(why)}")
+    return values, notes, foreign
+
+
+def _worst(records: Iterable[Record], frame: Frame) -> NDArray[np.int8] | None:
+    """Worst severity that anyone marked, for records that mark errors; None where none does."""
+    worst = np.full((len(frame.systems), len(frame.segments)), UNSEEN, dtype=np.int8)
+    seen = False
+    for r in records:
+        if not isinstance(r, Annotation) or r.lp != frame.lp or r.protocol not in {"mqm", "esa"}:
+            continue
+        row, column = frame.rows.get(r.system), frame.columns.get(r.segment)
+        if row is not None and column is not None:
+            seen = True
+            marked = max((SEVERITIES.index(span.severity) for span in r.spans), default=CLEAN)
+            worst[row, column] = max(worst[row, column], marked)
+    return worst if seen else None

@@ -1,0 +1,385 @@
+"""Read an eval set: a folder of mt-metrics-eval or of MENT, or any test set with files of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Final, Literal
+
+from adjudge.analysis.eval_set import (
+    EvalSet,
+    Found,
+    Frame,
+    OwnScores,
+    foreign_note,
+    read_score_source,
+    source_lengths,
+    split_scores,
+    tables_as_scores,
+)
+from adjudge.analysis.meta_settings import base_name
+from adjudge.analysis.shared_tasks import references_in
+from adjudge.core.protocol import PROTOCOLS
+from adjudge.core.segment import TestSet
+from adjudge.errors import DataError, LanguagePairError, UsageError
+from adjudge.formats.ment import ANNOTATOR, read_ment_folder
+from adjudge.formats.mtme import ScoreFile, choose_lp, find_lps, find_score_files, read_mtme
+from adjudge.formats.read import detect, find_path, load
+from adjudge.formats.score_file import read_score_file
+from adjudge.store.files import read_bytes
+
+__all__ = ["find_set_lps", "known_name", "read_eval_set", "read_one"]
+
+_FOLDERS: Final = frozenset({"mtme", "ment"})
+_JUDGED_TEXTS: Final = frozenset({"mqm-tsv", "ment-jsonl", "wmt25", "wmt25-jsonl"})
+"""Formats that hold texts and the gold of these texts in one file."""
+
+_SOURCE: Final = "src"
+_LEVELS: Final = frozenset({"seg", "sys"})
+_UNNAMED: Final = "gold"
+_MENT_PROTOCOL: Final = "sqm"
+
+
+def known_name(path: Path | str) -> str:
+    """Name that task sets know a test set by: that of its folder, and `ment` for MENT wherever it lies."""
+    path, _ = find_path(path)
+    return ANNOTATOR if detect(path).startswith("ment") else path.resolve().name
+
+
+def find_set_lps(path: Path | str) -> tuple[str, ...]:
+    """Language pairs of a test set."""
+    path, lp = find_path(path)
+    if path.is_dir() and detect(path) in _FOLDERS:
+        return (lp,) if lp is not None else tuple(find_lps(path))
+    return load(path, lp).lps
+
+
+def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default)
+    path: Path | str,
+    lp: str | None = None,
+    *,
+    gold: Sequence[str] | None = (),
+    scores: Mapping[str, OwnScores] | None = None,
+    metrics: Sequence[str] = (),
+    preferred: str | None = None,
+    weights: str | None = None,
+    reference: str | None = None,
+) -> EvalSet:
+    """Read one language pair with its gold and its metrics.
+
+    Args:
+        path: an MTME or MENT folder, whose metrics are read too, or any test set.
+        lp: may be left out where there is one.
+        gold: names of the folder's own, or files, also as `NAME=FILE`; empty for the only one, None for none.
+        scores: further metrics, name to runs and files; one without this language pair is left out.
+        metrics: of the folder's own only these, and no file of another; empty for all. A name without a
+            reference is that of the metric with `reference`.
+        preferred: gold to take where none is named and there are several.
+        weights: of marked errors, wherever there are any.
+        reference: that the metrics compared were shown; None for any.
+
+    Raises:
+        DataError: a file is not what it should be.
+        UsageError: no such language pair, gold or metric, or two metrics of one name.
+    """
+    path, lp = find_path(path, lp)
+    form = detect(path)
+    source = _folder(path, form, lp) if form in _FOLDERS else _own(path, form, lp)
+    read = partial(read_score_source, frame=source.frame, texts=source.texts, weights=weights)
+    names = () if gold is None else gold or source.default_gold(preferred)
+    golds = {}
+    for each in names:
+        name, found = source.read_gold(each) or _read_file(each, source, read)
+        golds[name] = replace(found, scores=replace(found.scores, name=name))
+    wanted = source.choose_metrics(metrics, scores or {}, reference)
+    judged = source.read_metrics(wanted)
+    own = {name: _read_own(name, each, source, read) for name, each in (scores or {}).items()}
+    judged |= {name: found for name, found in own.items() if found is not None}
+    _check_weights(weights, [*golds.values(), *judged.values()])
+    return source.eval_set(golds, judged)
+
+
+def _read_own(name: str, own: OwnScores, source: _Source, read: partial[Found]) -> Found | None:
+    """Read a metric of the user's own; None where it has nothing of the language pair."""
+    file = own.file_of(source.frame.lp)
+    if file is None:
+        return None
+    if name in source.metrics:
+        raise UsageError(f"there are two metrics {name!r}: call that of {file} by another name, NAME={file}")
+    try:
+        found = read(file, name)
+    except LanguagePairError:
+        if own.is_shared:
+            return None
+        raise
+    shown = name.rpartition("-")[2]
+    if not own.in_folder or (shown != _SOURCE and not references_in(shown) <= source.known_references):
+        return found
+    return replace(found, scores=replace(found.scores, reference=shown))
+
+
+def read_one(
+    path: Path | str, lp: str | None, kind: Literal["gold", "metric"], name: str, weights: str | None = None
+) -> EvalSet:
+    """Read one language pair with one gold, or one metric, of the folder's own or a file, and nothing else.
+
+    Raises:
+        DataError: a file is not what it should be.
+        UsageError: no such language pair, gold or metric.
+    """
+    path, lp = find_path(path, lp)
+    form = detect(path)
+    source = _folder(path, form, lp) if form in _FOLDERS else _own(path, form, lp)
+    read = partial(read_score_source, frame=source.frame, texts=source.texts, weights=weights)
+    found = source.read_gold(name) if kind == "gold" else source.read_metric(name)
+    found = found or _read_file(name, source, read, kind)
+    _check_weights(weights, [found[1]])
+    one = {found[0]: replace(found[1], scores=replace(found[1].scores, name=found[0]))}
+    return source.eval_set(one, {}) if kind == "gold" else source.eval_set({}, one)
+
+
+def _check_weights(weights: str | None, found: Sequence[Found]) -> None:
+    if weights is not None and not any(each.has_marks for each in found):
+        names = ", ".join(each.scores.name for each in found)
+        raise UsageError(f"weights are for marked errors, and these have none: {names}")
+
+
+def _read_file(
+    wanted: str, source: _Source, read: partial[Found], kind: Literal["gold", "metric"] = "gold"
+) -> tuple[str, Found]:
+    """Read a gold in a file; its name loses the language pair, as in `en-de.mqm.seg.score`."""
+    try:
+        ((name, path),) = split_scores([wanted]).items()
+    except UsageError as error:
+        there = ", ".join(source.golds if kind == "gold" else source.metrics) or "none of its own"
+        message = f"{source.frame.name} has no {kind} {wanted!r}, and there is no such file; it has {there}"
+        raise UsageError(message) from error
+    name = name.removeprefix(f"{source.frame.lp}.")
+    return name, read(path, name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Source:
+    """Where an eval set comes from.
+
+    Args:
+        path: folder or file.
+        frame: its systems and segments.
+        golds: name to the files of a gold.
+        metrics: name to the files of a metric.
+        with_gold: whether the file of the texts holds the gold too.
+        known_references: of the test set.
+        torn: which files of translations do not fit the segments.
+    """
+
+    path: Path
+    frame: Frame
+    golds: Mapping[str, list[ScoreFile]]
+    metrics: Mapping[str, list[ScoreFile]]
+    with_gold: bool = False
+    known_references: frozenset[str] = frozenset()
+    torn: tuple[str, ...] = ()
+
+    def texts(self) -> TestSet:
+        """Load the test set with its translations."""
+        return load(self.path, self.frame.lp)
+
+    def default_gold(self, preferred: str | None) -> Sequence[str]:
+        """The gold to take where none is named.
+
+        Raises:
+            UsageError: there is none, or which one is meant cannot be known.
+        """
+        if self.with_gold:
+            return [str(self.path)]
+        if preferred in self.golds:
+            return [str(preferred)]
+        if len(self.golds) == 1:
+            return list(self.golds)
+        there = (
+            f"has {', '.join(self.golds)}: choose with --gold" if self.golds else "has none: add --gold FILE"
+        )
+        raise UsageError(f"which gold? {self.frame.name} {self.frame.lp} {there}")
+
+    def read_gold(self, name: str) -> tuple[str, Found] | None:
+        """Read a gold of the folder; None if it has no such one."""
+        if name not in self.golds:
+            return None
+        found = self._read(name, self.golds[name])
+        return name, replace(found, scores=replace(found.scores, range=_range(name)))
+
+    def read_metric(self, name: str) -> tuple[str, Found] | None:
+        """Read a metric of the folder; None if it has no such one."""
+        return None if name not in self.metrics else (name, self._read(name, self.metrics[name]))
+
+    def choose_metrics(
+        self, wanted: Sequence[str], own: Collection[str], reference: str | None
+    ) -> frozenset[str]:
+        """Choose among the folder's metrics by name, or by name without the reference that they were shown.
+
+        Args:
+            wanted: names; empty for all.
+            own: names of the user's own metrics.
+            reference: that the metrics compared were shown; None for any.
+
+        Raises:
+            UsageError: no such metric, or one that was shown another reference.
+        """
+        if not wanted:
+            return frozenset(self.metrics)
+        chosen: set[str] = set()
+        for name in wanted:
+            same = [each for each in self.metrics if name in {each, self._base(each)}]
+            if not same and name not in own:
+                there = ", ".join((*self.metrics, *own)) or "none"
+                raise UsageError(
+                    f"{self.frame.name} {self.frame.lp} has no metric {name!r}; there are {there}"
+                )
+            chosen |= {each for each in same if self._is_shown(each, reference)}
+            if same and not chosen & {*same}:
+                alone = self._base(same[0])
+                raise UsageError(
+                    f"{self.frame.name} {self.frame.lp} compares metrics that were shown {reference}, and "
+                    f"{', '.join(same)} was not: name {alone} for the one that was, or add --reference"
+                )
+        return frozenset(chosen)
+
+    def _base(self, name: str) -> str:
+        return base_name(name, self.metrics[name][0].reference)
+
+    def _is_shown(self, name: str, reference: str | None) -> bool:
+        """Whether a metric was shown no other reference than one that is not shown to any metric, or none."""
+        shown = references_in(self.metrics[name][0].reference)
+        return reference is None or reference not in self.shown or shown <= {reference}
+
+    @cached_property
+    def shown(self) -> frozenset[str]:
+        """References that the folder's metrics were shown."""
+        return frozenset(
+            each for files in self.metrics.values() for each in references_in(files[0].reference)
+        )
+
+    def read_metrics(self, only: Collection[str]) -> dict[str, Found]:
+        """Read some metrics of the folder."""
+        return {name: self._read(name, files) for name, files in self.metrics.items() if name in only}
+
+    def _read(self, name: str, files: Sequence[ScoreFile]) -> Found:
+        sizes = {"seg": len(self.frame.segments), "sys": 1}
+        tables = [read_score_file(f.path, level=f.level, units=sizes[f.level]) for f in files]
+        return tables_as_scores(name, tables, self.frame, files[0].reference)
+
+    def eval_set(self, golds: Mapping[str, Found], metrics: Mapping[str, Found]) -> EvalSet:
+        """Put everything together."""
+        frame = self.frame
+        odd = (note for found in (*golds.values(), *metrics.values()) for note in found.notes)
+        notes = (*self.torn, *_foreign({**golds, **metrics}, frame), *odd)
+        return EvalSet(
+            name=frame.name,
+            lp=frame.lp,
+            systems=frame.systems,
+            segments=tuple(s.segment for s in frame.segments),
+            documents=tuple(s.document for s in frame.segments),
+            domains=tuple(s.domain for s in frame.segments),
+            lengths=source_lengths(frame.segments, frame.lp),
+            golds={name: found.scores for name, found in golds.items()},
+            metrics={name: found.scores for name, found in metrics.items()},
+            references=frame.references,
+            shown=tuple(sorted(self.shown)),
+            known_as=known_name(self.path),
+            notes=tuple(dict.fromkeys(notes)),
+        )
+
+
+def _foreign(found: Mapping[str, Found], frame: Frame) -> Iterator[str]:
+    """One note for all who scored the same systems that the test set does not have."""
+    scorers: dict[tuple[str, ...], list[str]] = {}
+    for name, each in found.items():
+        if each.foreign:
+            scorers.setdefault(each.foreign, []).append(name)
+    for systems, names in scorers.items():
+        more = f" and {len(names) - 3} others" if len(names) > 4 else ""
+        yield foreign_note(", ".join(names[: 3 if more else 4]) + more, systems, frame)
+
+
+def _torn(files: Iterable[Path], count: int) -> Iterator[str]:
+    """Say which files do not have a line for every segment: their scores may be of other texts."""
+    for file in files:
+        lines = len(read_bytes(file).removesuffix(b"\n").split(b"\n"))
+        if lines != count:
+            yield (
+                f"system-outputs/{file.parent.name}/{file.name} has {lines:,} lines, where there are "
+                f"{count:,} segments: are texts and scores of one version? Scores are taken as they are."
+            )
+
+
+def _range(gold: str) -> tuple[float, float] | None:
+    """Lowest and highest score of a gold that is called by its protocol."""
+    protocol = PROTOCOLS.get(_MENT_PROTOCOL if gold == ANNOTATOR else gold)
+    if protocol is None or protocol.low is None or protocol.high is None:
+        return None
+    return protocol.low, protocol.high
+
+
+def _folder(path: Path, form: str, lp: str | None) -> _Source:
+    """Find what a folder of MTME or MENT holds."""
+    lps = find_lps(path)
+    lp = choose_lp(lps, lp, path)
+    stem = lps[lp]
+    texts = read_ment_folder(path, lp) if form == "ment" else read_mtme(path, lp, sources_only=True)
+    outputs = [file for file in sorted((path / "system-outputs" / stem).glob("*")) if file.is_file()]
+    systems = sorted(file.name.removesuffix(".txt") for file in outputs)
+    golds: dict[str, list[ScoreFile]] = {}
+    metrics: dict[str, list[ScoreFile]] = {}
+    unnamed = ANNOTATOR if form == "ment" else _UNNAMED
+    for file in find_score_files(path, lp):
+        if file.level in _LEVELS:
+            name = "-".join(part for part in (file.name, file.reference) if part)
+            (golds if file.kind == "gold" else metrics).setdefault(name or unnamed, []).append(file)
+    if not systems:
+        raise DataError(f"no system: there is nothing in system-outputs/{stem}", path=path)
+    references = {
+        f.name.removeprefix(f"{stem}.").removesuffix(".txt")
+        for f in (path / "references").glob(f"{stem}.*.txt")
+    }
+    frame = Frame(
+        name=texts.name,
+        lp=lp,
+        segments=texts.segments,
+        systems=tuple(systems),
+        references=tuple(sorted(name for name in references if name in systems)),
+    )
+    torn = tuple(_torn(outputs, len(texts)))
+    return _Source(
+        path=path,
+        frame=frame,
+        golds=golds,
+        metrics=metrics,
+        known_references=frozenset(references),
+        torn=torn,
+    )
+
+
+def _own(path: Path, form: str, lp: str | None) -> _Source:
+    """Take any test set, whose scores are all in files of their own."""
+    test_set = load(path, lp)
+    if len(test_set.lps) > 1:
+        raise UsageError(
+            f"{test_set.name} has several language pairs: add --lp, one of {', '.join(test_set.lps)}"
+        )
+    frame = Frame(
+        name=test_set.name,
+        lp=test_set.lps[0],
+        segments=test_set.segments,
+        systems=tuple(sorted(test_set.systems)),
+        references=tuple(sorted(set(test_set.references) & set(test_set.systems))),
+    )
+    return _Source(
+        path=path,
+        frame=frame,
+        golds={},
+        metrics={},
+        known_references=frozenset(test_set.references),
+        with_gold=form in _JUDGED_TEXTS,
+    )

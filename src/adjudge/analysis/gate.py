@@ -1,0 +1,850 @@
+"""May the candidate replace the baseline? Ship, do not ship, or not enough data. Pure; reads no files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+import numpy as np
+
+from adjudge.analysis.compare import (
+    ENOUGH_UNITS,
+    FEW_UNITS,
+    LEAST,
+    Place,
+    Side,
+    Unseen,
+    are_documents_known,
+    chosen_annotator,
+    difference_bounds,
+    effective_size,
+    notes_of,
+    pairs_of,
+    parts_of,
+    read_one_annotator,
+    side_by_side,
+    side_of,
+    unit_notes,
+)
+from adjudge.analysis.judgements import domains_of, read_judgements
+from adjudge.analysis.power import MOST_UNITS, least_enough
+from adjudge.analysis.segment_scores import ScoreMatrix, Totals, score_records, without_repeats
+from adjudge.core.judge import checks_keywords
+from adjudge.core.language import canonical_lp
+from adjudge.core.protocol import find_protocol
+from adjudge.core.record import Annotation, Record
+from adjudge.core.scores import Run, Scores
+from adjudge.core.segment import TestSet
+from adjudge.core.wording import form, of_all
+from adjudge.errors import UsageError
+from adjudge.formats.read import load
+from adjudge.stats.paired import holm, sign_flip_p_values
+
+__all__ = [
+    "Gate",
+    "GateRow",
+    "GateSettings",
+    "Judged",
+    "Verdict",
+    "critical_p_value",
+    "gate",
+    "gate_judged",
+    "gate_scores",
+    "gate_test_set",
+    "more_segments",
+    "non_inferiority",
+    "old_and_new",
+    "signed",
+    "verdict_words",
+]
+
+
+# Whether a system may take another one's place: not worse by more than a margin.
+
+
+_NUISANCE = 0.005  # what `critical_p_value` spends on how many segments differ
+
+
+@dataclass(frozen=True, kw_only=True)
+class NonInferiority:
+    """What the data say of a candidate against a baseline.
+
+    Args:
+        candidate: mean score.
+        baseline: mean score.
+        difference: candidate less baseline; above 0 the candidate is better.
+        low: lower bound of the difference: one-sided, at level 1 - alpha.
+        high: upper bound, likewise; both together hold 1 - 2 alpha.
+        p_as_good: p-value behind "not worse by more than the margin"; small is good.
+        p_worse: p-value behind "worse by more than the margin"; small is bad.
+        error: standard error of the difference; infinite for one unit.
+        units: segments, or documents, that vary independently.
+        effective: independent segments that are worth as much as these.
+        reach: points that one more unit at the end of the scale would cost all segments together; 0 where no
+            such unit is reckoned with.
+    """
+
+    candidate: float
+    baseline: float
+    difference: float
+    low: float
+    high: float
+    p_as_good: float
+    p_worse: float
+    error: float
+    units: int
+    effective: float
+    reach: float
+
+
+def non_inferiority(
+    totals: Totals,
+    margin: float,
+    *,
+    alpha: float = 0.05,
+    segments: Totals | None = None,
+    scale: tuple[float, float] | None = None,
+) -> NonInferiority:
+    """Test a candidate against a baseline, both judged in every unit; one unit alone shows nothing.
+
+    Two one-sided tests, of "the difference is above -margin" (Schuirmann 1987, one half of it) and of the
+    opposite, by `bounds.difference_bounds`. With a scale, one more unit at its end is counted. By segment it
+    weighs as a segment; by document as many segments as the design effect says go wrong together, from one to
+    the mean length of a document. Where the units do not differ at all, only the scale says what another one
+    may bring; without it both p are 1.
+
+    Args:
+        totals: units by two, candidate and then baseline, by segment or by document.
+        margin: in the units of the scores, 0 or more: so much worse is still as good.
+        alpha: of the bounds.
+        segments: the same by segment; None where `totals` is that.
+        scale: lowest and highest score; None where it has no ends, or they are not to count.
+    """
+    alone = totals if segments is None else segments
+    n, units = len(alone.sums), len(totals.sums)
+    candidate, baseline = (totals.sums.sum(axis=0) / totals.sizes.sum(axis=0)).tolist()
+    effective = effective_size(alone, totals)
+    together = min(max(n / effective, 1.0), n / units)  # segments that go wrong together
+    unseen = None
+    if scale is not None:
+        unseen = Unseen(low=scale[0], high=scale[1], size=together * float(alone.sizes.mean()))
+    found = difference_bounds(totals, unseen)
+    return NonInferiority(
+        candidate=candidate,
+        baseline=baseline,
+        difference=candidate - baseline,
+        low=found.low(alpha),
+        high=found.high(alpha),
+        p_as_good=found.p_above(-margin),
+        p_worse=found.p_below(-margin),
+        error=found.error,
+        units=units,
+        effective=effective,
+        reach=0.0 if scale is None else together * (scale[1] - scale[0]),
+    )
+
+
+def more_segments(
+    found: NonInferiority, n: int, margin: float, *, alpha: float = 0.05, power: float = 0.8
+) -> int | None:
+    """Segments still needed to decide, if the difference at hand is the true one; None where out of reach.
+
+    The least N with |d + margin| - reach / N >= (z(1 - alpha) + z(power)) sqrt(n se^2 / N + (reach / N)^2),
+    normal law, whichever way the decision will fall.
+
+    Args:
+        found: at hand.
+        n: segments at hand.
+        margin: of the test.
+        alpha: of the one-sided test.
+        power: chance to decide with so many.
+    """
+    from scipy.special import ndtri  # scipy.stats takes seconds to import
+
+    distance, spread = abs(found.difference + margin), n * found.error**2
+    if not distance or math.isinf(found.error) or not (spread or found.reach):
+        return None
+    steps = float(ndtri(1 - alpha) + ndtri(power))
+
+    def is_enough(segments: int) -> bool:
+        reach = found.reach / segments
+        return distance - reach >= steps * math.sqrt(spread / segments + reach * reach)
+
+    needed = least_enough(is_enough, exact=True)
+    return None if needed is None or needed > MOST_UNITS else max(needed - n, 1)
+
+
+def critical_p_value(
+    new: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    gone: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    allowed: int = 0,
+    documents: np.ndarray[tuple[int], np.dtype[np.int64]] | None = None,
+) -> float:
+    """One-sided p-value behind "the candidate has critical errors in more segments than it may".
+
+    McNemar's exact test: of the segments in which one side alone has critical errors, k in all, the
+    candidate's are binomial with chance 1/2 where both are alike (McNemar 1947; `statsmodels`
+    `mcnemar(exact=True)`, one-sided). With `allowed` segments more, the chance is (1 + allowed / K) / 2, K
+    being the expected k; its lower bound at 0.005 (Clopper and Pearson) takes its place, and 0.005 is added
+    (Berger and Boos 1994). With documents, the larger of that and of the test that flips whole documents
+    (`paired.sign_flip_p_values`). No such segment: 1.
+
+    Args:
+        new: segments in which the candidate alone has critical errors.
+        gone: segments in which the baseline alone has.
+        allowed: so many segments more are as good.
+        documents: number of the document of each segment; None where segments are independent.
+    """
+    from scipy.special import bdtrc, betaincinv
+
+    n, more, fewer = len(new), int(new.sum()), int(gone.sum())
+    differing = more + fewer
+    if more - fewer <= allowed:
+        return 1.0
+    chance, spent = 0.5, 0.0
+    if allowed:
+        expected = n * float(betaincinv(differing, n - differing + 1, _NUISANCE))
+        chance, spent = (1 + allowed / max(expected, allowed)) / 2, _NUISANCE
+    p = min(1.0, float(bdtrc(more - 1, differing, chance)) + spent)
+    if documents is None:
+        return p
+    gaps = np.bincount(documents, new.astype(np.float64) - gone - allowed / n).astype(np.float64)
+    return max(p, float(sign_flip_p_values(gaps[:, None], alternative="greater")[0]))
+
+
+Verdict = Literal["ship", "do-not-ship", "not-enough-data"]
+
+Reckoning = Literal["scale", "seen"]
+_RECKONINGS: Final[tuple[Reckoning, ...]] = get_args(Reckoning)
+_SHOWN: Final = 5  # segments that are named
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateSettings:
+    """What is asked of a candidate.
+
+    Args:
+        margin: so much lower a mean is still as good; in the units of the scores, 0 or more.
+        domain_margin: the same for each language pair and domain; None for `margin`.
+        alpha: chance, at most, to ship what is worse by the margin, and not to ship what is not.
+        power: chance to decide that the number of further segments is for.
+        by_document: documents vary as wholes; None for documents where they are known.
+        unseen: how bad a segment may be that nobody saw: `scale`, as the scores' range allows, where it is
+            known; `seen`, as the worst seen.
+        scale: lowest and highest score; None for the range that the scores state.
+        more_critical: in so many more segments than the baseline the candidate may have critical errors.
+        critical_alpha: chance, at most, that critical errors veto a candidate that has no more of them; None
+            for alpha.
+        max_failed: share of segments that may lack a score on either side.
+        any_signature: whether the two may have been judged by different judges or settings.
+
+    Raises:
+        UsageError: a setting out of its range.
+    """
+
+    margin: float
+    domain_margin: float | None = None
+    alpha: float = 0.05
+    power: float = 0.8
+    by_document: bool | None = None
+    unseen: Reckoning = "scale"
+    scale: tuple[float, float] | None = None
+    more_critical: int = 0
+    critical_alpha: float | None = None
+    max_failed: float = 0.01
+    any_signature: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        for name, margin in (("margin", self.margin), ("domain margin", self.part_margin)):
+            if not 0 <= margin < math.inf:
+                raise UsageError(f"a {name} is 0 or more, in the units of the scores; got {margin:g}")
+        if not (0 < self.alpha < 0.5 and 0 < self.power < 1):
+            raise UsageError(
+                f"alpha lies between 0 and 0.5, power between 0 and 1; got {self.alpha:g}, {self.power:g}"
+            )
+        if not 0 < self.veto_alpha < 1:
+            raise UsageError(f"the alpha of critical errors lies between 0 and 1, got {self.veto_alpha:g}")
+        if self.unseen not in _RECKONINGS:
+            raise UsageError(f"unseen must be one of {', '.join(_RECKONINGS)}; got {self.unseen!r}")
+        if self.scale is not None and not -math.inf < self.scale[0] < self.scale[1] < math.inf:
+            low, high = self.scale
+            raise UsageError(f"a range goes from a number to a larger one, got {low:g} to {high:g}")
+        if self.more_critical < 0 or not 0 <= self.max_failed <= 1:
+            raise UsageError(
+                f"further critical errors are 0 or more, a share of failures lies in 0 to 1; "
+                f"got {self.more_critical} and {self.max_failed:g}"
+            )
+
+    @property
+    def veto_alpha(self) -> float:
+        """Of the test of critical errors."""
+        return self.alpha if self.critical_alpha is None else self.critical_alpha
+
+    @property
+    def part_margin(self) -> float:
+        """Of a language pair or a domain."""
+        return self.margin if self.domain_margin is None else self.domain_margin
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateRow:
+    """What all segments, those of a language pair, or those of a domain say.
+
+    Args:
+        name: `all`, a language pair or a domain.
+        kind: what the name is.
+        n: segments judged on both sides.
+        margin: that holds here.
+        found: difference, bounds and both tests.
+        verdict: of these segments alone.
+        more: segments that would most likely decide it; None where it is decided or out of reach.
+    """
+
+    name: str
+    kind: str
+    n: int
+    margin: float
+    found: NonInferiority
+    verdict: Verdict
+    more: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Critical:
+    """Segments with critical errors.
+
+    Args:
+        baseline: how many of its translations have one.
+        candidate: of its.
+        allowed: for the candidate.
+        new: segments in which the candidate alone has one, as LP/SEGMENT.
+        gone: how many the baseline alone has.
+        p: p-value behind "more than allowed", of McNemar's exact test; see `noninferiority.critical_p_value`.
+        alpha: p from which on they veto.
+    """
+
+    baseline: int
+    candidate: int
+    allowed: int
+    new: tuple[str, ...]
+    gone: int
+    p: float
+    alpha: float
+
+    @property
+    def is_vetoed(self) -> bool:
+        """Whether it is shown that there are too many."""
+        return self.p <= self.alpha
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """The answer, and what it rests on.
+
+    Args:
+        verdict: of all of it.
+        reasons: why, the weightiest first.
+        rows: all segments, then language pairs and domains where there are several.
+        critical: errors that veto; None where nobody could have marked one.
+        candidate: the system that would replace the other.
+        baseline: the system that is to be replaced.
+        missing: segments without a score on one side.
+        asked: segments there are.
+        settings: what was asked; `by_document` and `scale` are what was taken.
+        method: how the bounds came about, in one line.
+        notes: what a reader must know.
+    """
+
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    rows: tuple[GateRow, ...]
+    critical: Critical | None
+    candidate: Side
+    baseline: Side
+    missing: int
+    asked: int
+    settings: GateSettings
+    method: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def gate_scores(
+    candidate: Scores,
+    baseline: Scores,
+    records: tuple[Iterable[Record], Iterable[Record]] | None,
+    systems: Sequence[str] | None = None,
+    *,
+    settings: GateSettings,
+    domains: Mapping[Place, str] | None = None,
+) -> Gate:
+    """Decide on the segments that both are judged on.
+
+    Ship: on all segments, and in every language pair and domain of ten segments or more, it is shown that the
+    candidate is not worse by the margin; each at alpha, for all must hold. Do not ship: it is shown that the
+    candidate has critical errors in more segments than it may, at an alpha of its own, or it is shown
+    somewhere that it is worse by more than the margin; the tests of all segments, language pairs and domains
+    are corrected for their number (Holm). Else, or of fewer than ten segments, or where too many judgements
+    are missing, there is not enough data.
+
+    Args:
+        candidate: scores that hold the candidate.
+        baseline: scores that hold the baseline.
+        records: of both, in which critical errors are counted; None where there are scores alone.
+        systems: name of the candidate and of the baseline; as in `compare_scores`.
+        settings: what is asked.
+        domains: of segments.
+
+    Raises:
+        DataError: nothing is judged in both.
+        UsageError: scores of different signatures, no such system, none in common, or one document alone.
+    """
+    if not settings.any_signature and not candidate.signature.is_comparable_with(baseline.signature):
+        raise UsageError(
+            "candidate and baseline were not judged alike, so that their difference may be the judges': "
+            f"{candidate.signature}; {baseline.signature}. Judge both alike, or say --any-signature"
+        )
+    pairs = pairs_of(candidate, baseline, systems)
+    places, matrix, asked = side_by_side(candidate, baseline, pairs)
+    settings = _settled(settings, matrix, (candidate.range, baseline.range))
+    rows, small = _rows(places, matrix, domains or {}, settings)
+    critical, unmarked = _critical(records, pairs, places, matrix, settings)
+    missing = asked - len(places)
+    verdict, reasons = _verdict(rows, critical, missing, asked, settings)
+    names = pairs[0] if len(pairs) == 1 else ("candidate", "baseline")
+    sides = [
+        side_of(name, scores, {pair[index] for pair in pairs})
+        for index, (name, scores) in enumerate(zip(names, (candidate, baseline), strict=True))
+    ]
+    return Gate(
+        verdict=verdict,
+        reasons=tuple(reasons),
+        rows=tuple(rows),
+        critical=critical,
+        candidate=sides[0],
+        baseline=sides[1],
+        missing=missing,
+        asked=asked,
+        settings=settings,
+        method=_method(rows[0], settings),
+        notes=(
+            *notes_of(candidate, baseline),
+            *unit_notes(
+                rows[0].n,
+                rows[0].found.units,
+                rows[0].found.effective,
+                by_document=bool(settings.by_document),
+            ),
+            *_scale_notes(settings),
+            *small,
+            *_domain_notes(places, domains or {}),
+            *unmarked,
+        ),
+    )
+
+
+def _settled(
+    settings: GateSettings, matrix: ScoreMatrix, ranges: tuple[tuple[float, float], tuple[float, float]]
+) -> GateSettings:
+    """Settings with what the data decide: the unit, and the ends of the scale where they count."""
+    by_document = are_documents_known(matrix) if settings.by_document is None else settings.by_document
+    scale = settings.scale or (min(low for low, _ in ranges), max(high for _, high in ranges))
+    found = matrix.scores[~np.isnan(matrix.scores)]
+    if settings.scale is not None and (found.min() < scale[0] or found.max() > scale[1]):
+        raise UsageError(
+            f"scores lie from {found.min():g} to {found.max():g}, outside of the range {scale[0]:g} to "
+            f"{scale[1]:g}"
+        )
+    if settings.unseen == "seen" or math.isinf(scale[0]) or math.isinf(scale[1]):
+        return replace(settings, by_document=by_document, scale=None)
+    return replace(settings, by_document=by_document, scale=scale)
+
+
+def _method(row: GateRow, settings: GateSettings) -> str:
+    parts = ["student-t"]
+    if row.found.units >= FEW_UNITS:
+        parts.append("bootstrap-t")
+    if row.found.units < ENOUGH_UNITS:
+        parts.append("worst-seen")
+    if settings.scale is not None:
+        parts.append(f"scale({settings.scale[0]:g},{settings.scale[1]:g})")
+    unit = "document" if settings.by_document else "segment"
+    return f"unit:{unit}|bounds:{'+'.join(parts)}|alpha:{settings.alpha:g}|resamples:1999|seed:0"
+
+
+def _scale_notes(settings: GateSettings) -> Iterator[str]:
+    if settings.scale is not None:
+        low, high = settings.scale
+        yield (
+            f"The bounds count one more segment at the end of the scale ({low:g} to {high:g}), so that they "
+            "hold for rare errors that no segment shows. --unseen seen leaves that out."
+        )
+    elif settings.unseen == "scale":
+        yield (
+            "The scores state no lowest and highest value, so that the bounds do not count rare errors that "
+            "no segment shows. --range LOW,HIGH states them."
+        )
+
+
+def _domain_notes(places: Sequence[Place], domains: Mapping[Place, str]) -> Iterator[str]:
+    if not any(domains.get(place) for place in places):
+        yield "No domains are known, and none is tested: give the test set that says them."
+
+
+# The rows...
+
+
+def _rows(
+    places: Sequence[Place], matrix: ScoreMatrix, domains: Mapping[Place, str], settings: GateSettings
+) -> tuple[list[GateRow], list[str]]:
+    parts, small = parts_of(places, domains)
+    if settings.by_document:
+        lone = [
+            part for part in parts if len({matrix.documents[row] for row in np.flatnonzero(part.rows)}) < 2
+        ]
+        parts = [part for part in parts if part not in lone]
+        small += [f"{part.name} is not compared alone: it has one document." for part in lone]
+    found = [_row("all", "all", matrix, settings, settings.margin)]
+    for part in parts:
+        rows = matrix.select(part.rows, (0, 1))
+        found.append(_row(part.name, part.kind, rows, settings, settings.part_margin))
+    p_worse = holm(np.array([row.found.p_worse for row in found])).tolist()
+    rows_found = [_decided(row, p, settings) for row, p in zip(found, p_worse, strict=True)]
+    return rows_found, [note.replace("compared", "tested") for note in small]
+
+
+def _row(name: str, kind: str, matrix: ScoreMatrix, settings: GateSettings, margin: float) -> GateRow:
+    segments = matrix.totals(by_document=False)
+    totals = matrix.totals(by_document=True) if settings.by_document else segments
+    if settings.by_document and len(totals.sums) < 2:
+        raise UsageError(f"{name}: one document alone says nothing of how others would differ")
+    found = non_inferiority(totals, margin, alpha=settings.alpha, segments=segments, scale=settings.scale)
+    n = len(matrix.scores)
+    return GateRow(
+        name=name, kind=kind, n=n, margin=margin, found=found, verdict="not-enough-data", more=None
+    )
+
+
+def _decided(row: GateRow, p_worse: float, settings: GateSettings) -> GateRow:
+    if row.n >= LEAST and row.found.p_as_good <= settings.alpha:
+        return replace(row, verdict="ship")
+    if row.n >= LEAST and p_worse <= settings.alpha:
+        return replace(row, verdict="do-not-ship")
+    more = more_segments(row.found, row.n, row.margin, alpha=settings.alpha, power=settings.power)
+    return replace(row, more=more if row.n >= LEAST else max(LEAST - row.n, more or 0))
+
+
+# Critical errors...
+
+
+def _critical(
+    records: tuple[Iterable[Record], Iterable[Record]] | None,
+    pairs: Sequence[tuple[str, str]],
+    places: Sequence[Place],
+    matrix: ScoreMatrix,
+    settings: GateSettings,
+) -> tuple[Critical | None, list[str]]:
+    """Segments with critical errors on both sides; None, and a note, where nobody could mark one."""
+    if records is None:
+        return None, ["Critical errors veto nothing here: scores alone do not tell of them."]
+    sides = []
+    for index, side in enumerate(records):
+        systems = {pair[index] for pair in pairs}
+        judged = [r for r in side if isinstance(r, Annotation) and r.system in systems]
+        if not any("critical" in find_protocol(r.protocol).severities for r in judged):
+            of = ", ".join(sorted({r.protocol for r in judged})) or "preferences"
+            return None, [f"Critical errors veto nothing here: {of} does not mark them."]
+        sides.append({(r.lp, r.segment) for r in judged if _is_critical(r)}.intersection(places))
+    new, gone = sides[0] - sides[1], sides[1] - sides[0]
+    documents = matrix.document_numbers() if settings.by_document else None
+    p = critical_p_value(
+        np.array([place in new for place in places]),
+        np.array([place in gone for place in places]),
+        settings.more_critical,
+        documents,
+    )
+    found = Critical(
+        baseline=len(sides[1]),
+        candidate=len(sides[0]),
+        allowed=len(sides[1]) + settings.more_critical,
+        new=tuple("/".join(place) for place in sorted(new)),
+        gone=len(gone),
+        p=p,
+        alpha=settings.veto_alpha,
+    )
+    return found, []
+
+
+def _is_critical(record: Annotation) -> bool:
+    return any(s.severity == "critical" for s in record.spans) or record.counts.get("critical", 0) > 0
+
+
+# The verdict...
+
+
+def _verdict(
+    rows: Sequence[GateRow], critical: Critical | None, missing: int, asked: int, settings: GateSettings
+) -> tuple[Verdict, list[str]]:
+    against = [*_vetoes(critical), *_of(rows, "do-not-ship")]
+    if against:
+        return "do-not-ship", against
+    if missing > settings.max_failed * asked:
+        lack = f"{of_all(missing, asked, 'segment')} {form(missing, 'lacks', 'lack')}"
+        reason = f"{lack} a score on one side, more than {settings.max_failed:.0%}"
+        return "not-enough-data", [f"{reason}: judge them, or allow more with --max-failed."]
+    open_rows = list(_of(rows, "not-enough-data"))
+    if open_rows:
+        return "not-enough-data", open_rows
+    kinds = {"lp": " and in each language pair", "domain": " and in each domain"}
+    everywhere = "".join(told for kind, told in kinds.items() if any(row.kind == kind for row in rows))
+    return "ship", [f"The candidate is shown not to be worse by the margin, on all segments{everywhere}."]
+
+
+def _vetoes(critical: Critical | None) -> Iterator[str]:
+    if critical is None or not critical.is_vetoed:
+        return
+    shown = ", ".join(critical.new[:_SHOWN]) + (", ..." if len(critical.new) > _SHOWN else "")
+    yield (
+        f"Segments with critical errors: candidate {critical.candidate}, baseline {critical.baseline}, "
+        f"allowed {critical.allowed}, p {critical.p:.2g} by McNemar's exact test; new: {shown}."
+    )
+
+
+def _of(rows: Sequence[GateRow], verdict: Verdict) -> Iterator[str]:
+    for row in rows:
+        if row.verdict == verdict:
+            yield _worse(row) if verdict == "do-not-ship" else _open(row)
+
+
+def _worse(row: GateRow) -> str:
+    found = row.found
+    seen = f"lower by {-found.difference:.4g}, and by no less than {-found.high:.4g}"
+    return f"{_place(row)}: worse by more than the margin of {row.margin:g}: {seen}."
+
+
+def _open(row: GateRow) -> str:
+    found = row.found
+    if row.n < LEAST and row.more is not None:
+        few = f"a verdict takes {LEAST} that are judged on both sides, got {row.n}"
+        return f"{_place(row)}: {few}; {row.more:,} more would tell."
+    if math.isinf(found.low):
+        told = "all differences are equal" if not found.error else "one unit says nothing of others"
+        return f"{_place(row)}: {told}, and the scores state no range (--range): no bound can be given."
+    low, high = signed(found.low), signed(found.high)
+    seen = f"{_place(row)}: a difference of {signed(found.difference)}, that may lie from {low} to {high}"
+    if row.more is None:
+        return f"{seen}: as close to the margin of {row.margin:g} as this, no number of segments would tell."
+    allowed = (
+        f"the margin allows down to {signed(-row.margin)}" if row.margin else "the margin allows none below 0"
+    )
+    return f"{seen}, where {allowed}; {row.more:,} more segments would tell."
+
+
+def verdict_words(verdict: Verdict) -> str:
+    """A verdict as people read it."""
+    return verdict.replace("-", " ")
+
+
+def signed(value: float) -> str:
+    """A difference with its sign, as tables write it."""
+    return f"{value:+.4g}".replace("-", "−")
+
+
+def _place(row: GateRow) -> str:
+    return "All segments" if row.kind == "all" else row.name
+
+
+# `adjudge.gate`: may a candidate take the baseline's place? Of whatever a user has at hand, paths too.
+
+
+Judged = Run | Sequence[Record]
+Scoring = Mapping[str, str | None]
+"""Weights, lp and criterion, as `scoring.score` takes them."""
+
+
+@checks_keywords()
+def gate(  # noqa: PLR0913 (what can be asked for; every one but the margin has its default)
+    baseline: Judged | Path | str,
+    candidate: Judged | Path | str | None = None,
+    *,
+    margin: float,
+    systems: Sequence[str] | None = None,
+    lp: str | None = None,
+    gold: str | None = None,
+    metric: str | None = None,
+    test_set: TestSet | Path | str | None = None,
+    weights: str | None = None,
+    criterion: str | None = None,
+    domain_margin: float | None = None,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    by_document: bool | None = None,
+    unseen: Literal["scale", "seen"] = "scale",
+    scale: tuple[float, float] | None = None,
+    more_critical: int = 0,
+    critical_alpha: float | None = None,
+    max_failed: float = 0.01,
+    any_signature: bool = False,
+) -> Gate:
+    """Say whether a candidate may replace the baseline; see `gate.gate_scores`.
+
+    Args:
+        baseline: a run or records of what is in use, or the path of either; a test set with gold or metric.
+        candidate: the same of what would replace it; None for a system of the baseline's.
+        margin: so much lower a mean is still as good; in the units of the scores.
+        systems: the baseline's and the candidate's; needed where there is one source.
+        lp: language pair to keep; of a test set with several it must be named.
+        gold: of a test set, whose path is `baseline`: the gold, its own or a file, whose scores count.
+        metric: of a test set: the metric, its own or a file, whose scores count.
+        test_set: texts that say the domains; else a run's own.
+        weights: of marked errors; None for those of the run, else `mqm-google`.
+        criterion: of preferences; None for the only one, else `overall`.
+        domain_margin: margin of each language pair and domain; None for `margin`.
+        alpha: chance, at most, of each wrong verdict.
+        power: chance to decide that the number of further segments is for.
+        by_document: documents vary as wholes; None for documents where they are known.
+        unseen: how bad a segment may be that nobody saw: `scale`, as the scores' range allows, where it is
+            known; `seen`, as the worst seen.
+        scale: lowest and highest score; None for the range that the scores state.
+        more_critical: in so many more segments than the baseline the candidate may have critical errors.
+        critical_alpha: chance, at most, that critical errors veto a candidate that has no more of them; None
+            for alpha.
+        max_failed: share of segments that may lack a score on either side.
+        any_signature: compare what different judges or settings judged.
+
+    Raises:
+        DataError: nothing is judged in both.
+        UsageError: no such system, one system as both, scores of different signatures, or a setting out of
+            its range.
+    """
+    settings = GateSettings(
+        margin=margin,
+        domain_margin=domain_margin,
+        alpha=alpha,
+        power=power,
+        by_document=by_document,
+        unseen=unseen,
+        scale=scale,
+        more_critical=more_critical,
+        critical_alpha=critical_alpha,
+        max_failed=max_failed,
+        any_signature=any_signature,
+    )
+    paths = [Path(side) for side in (baseline, candidate) if isinstance(side, Path | str)]
+    is_one = candidate is None or candidate is baseline or (len(paths) == 2 and paths[0] == paths[1])
+    chosen = old_and_new(systems, is_one=is_one)
+    if gold is not None or metric is not None:
+        is_alone = candidate is None and test_set is None and criterion is None
+        if not is_alone or (gold and metric) or not isinstance(baseline, Path | str):
+            raise UsageError(
+                "gold or metric, one of them, is of a test set: its path is the baseline, and candidate, "
+                "test_set and criterion are left out"
+            )
+        return gate_test_set(Path(baseline), lp, (gold, metric), chosen or (), settings, weights)
+    lp = None if lp is None else canonical_lp(lp)
+    old = read_judgements(baseline, lp) if isinstance(baseline, Path | str) else baseline
+    new = old if candidate is None else candidate
+    new = read_judgements(new, lp) if isinstance(new, Path | str) else new
+    texts = load(test_set, lp) if isinstance(test_set, Path | str) else test_set
+    domains = None if texts is None else {(s.lp, s.segment): s.domain for s in texts}
+    scoring = {"weights": weights, "lp": lp, "criterion": criterion}
+    return gate_judged((old, new), chosen, scoring, settings=settings, domains=domains)
+
+
+def old_and_new(systems: Sequence[str] | None, *, is_one: bool) -> Sequence[str] | None:
+    """Check the names of the two systems.
+
+    Args:
+        systems: the baseline's and the candidate's; None where each side has its own.
+        is_one: whether both sides are one run or file.
+
+    Raises:
+        UsageError: there are not two, or one is named twice, or none where one run has both.
+    """
+    if systems is None:
+        if is_one:
+            raise UsageError("baseline and candidate are one: name both systems with --systems OLD,NEW")
+        return None
+    if len(systems) != 2:
+        got = ",".join(systems)
+        raise UsageError(f"--systems takes the baseline's and the candidate's, as OLD,NEW; got {got!r}")
+    if is_one and systems[0] == systems[1]:
+        raise UsageError(f"--systems names {systems[0]!r} twice: the candidate must be another system")
+    return systems
+
+
+def gate_judged(
+    judged: tuple[Judged, Judged],
+    systems: Sequence[str] | None,
+    scoring: Scoring,
+    *,
+    settings: GateSettings,
+    domains: Mapping[Place, str] | None = None,
+) -> Gate:
+    """Decide on two runs, or lists of records, or two systems of one.
+
+    Args:
+        judged: of the baseline and of the candidate; may be the same.
+        systems: of the baseline and of the candidate; None where each side has its own.
+        scoring: how they are scored.
+        settings: what is asked.
+        domains: of segments; None for those that the runs say.
+    """
+    if domains is None:
+        domains = {place: name for each in judged for place, name in domains_of(each)}
+    old, new = judged if systems is None else _compared(judged, {*systems})
+    candidate, baseline = (score_records(each, **scoring) for each in (new, old))
+    records = [without_repeats(_records(each))[0] for each in (new, old)]
+    return gate_scores(
+        candidate,
+        baseline,
+        (records[0], records[1]),
+        None if systems is None else (systems[1], systems[0]),
+        settings=settings,
+        domains=domains,
+    )
+
+
+def gate_test_set(
+    path: Path,
+    lp: str | None,
+    annotators: tuple[str | None, str | None],
+    systems: Sequence[str],
+    settings: GateSettings,
+    weights: str | None = None,
+) -> Gate:
+    """Decide on the scores that one gold or one metric of a test set gave to two of its systems.
+
+    Args:
+        path: of the test set.
+        lp: language pair; needed where it has several.
+        annotators: the gold and the metric, one of them None.
+        systems: of the baseline and of the candidate.
+        settings: what is asked.
+        weights: of marked errors.
+    """
+    scores, domains = read_one_annotator(path, lp, *chosen_annotator(*annotators), weights)
+    return gate_scores(scores, scores, None, (*reversed(systems),), settings=settings, domains=domains)
+
+
+def _compared(judged: tuple[Judged, Judged], names: set[str]) -> tuple[Judged, Judged]:
+    """What was judged of two systems, so that notes tell of no other.
+
+    Comparisons stay, for their points are of all that was compared. So does everything where one of the two
+    is missing: what there is instead will be said.
+    """
+    if names - {name for each in judged for r in _records(each) for name in r.systems}:
+        return judged
+    return _kept(judged[0], names), _kept(judged[1], names)
+
+
+def _kept(judged: Judged, names: set[str]) -> Judged:
+    records = tuple(r for r in _records(judged) if r.protocol == "pairwise" or names & {*r.systems})
+    return replace(judged, records=records) if isinstance(judged, Run) else records
+
+
+def _records(judged: Judged) -> Sequence[Record]:
+    return judged.records if isinstance(judged, Run) else judged

@@ -1,0 +1,666 @@
+"""`meta`: every measure of every metric of a test set, as its year's task has it or as a user wants it."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Unpack
+
+import numpy as np
+
+from adjudge.analysis.eval_set import CLEAN, EvalSet, OwnScores, ScoreSet, find_own_scores, length_names
+from adjudge.analysis.eval_set_files import find_set_lps, known_name, read_eval_set
+from adjudge.analysis.meta_settings import (
+    MetaEvaluation,
+    MetricResults,
+    Options,
+    Settings,
+    Stratum,
+    StratumKind,
+    annotated_only,
+    arguments,
+    mean_of_part,
+    mean_of_statistics,
+    measure,
+    named_gold,
+    names,
+    pooled_accuracy,
+    task_statistics,
+    within,
+)
+from adjudge.analysis.shared_tasks import Choice, Task, choose, suspicious, task_of
+from adjudge.core.judge import checks_keywords
+from adjudge.core.language import canonical_lp
+from adjudge.core.typology import SEVERITIES
+from adjudge.errors import DataError, UsageError
+from adjudge.stats.bootstrap import lone_unit_note, percentile_intervals
+from adjudge.stats.judged import Average, Floats, Result, sharing
+from adjudge.stats.measures import MEASURES
+from adjudge.stats.paired import holm, is_exact, significance_ranks, smallest_p_value
+from adjudge.stats.resampling import Drawing, bootstrap_p_values, measure_draws, metric_p_values
+
+__all__ = ["meta", "out_of_reach"]
+
+
+# What a reader of a meta-evaluation must know of its numbers, in sentences.
+
+
+def notes_of(eval_set: EvalSet, choice: Choice, gold: ScoreSet, settings: Settings) -> Iterator[str]:
+    """Which systems, which segments, which reference: what a number that differs may be due to."""
+    yield from eval_set.notes
+    yield from _systems(choice)
+    yield from choice.notes
+    if choice.reference:
+        yield f"Metrics with a reference were shown {choice.reference}."
+    yield from _coverage(eval_set, gold, settings)
+    if settings.average is not None:
+        yield f"Measures of segments are averaged by: {settings.average}."
+    yield from _sureness(settings)
+    if settings.intervals:
+        yield from lone_unit_note(int((~np.isnan(gold.segments)).any(axis=0).sum()), "segments")
+
+
+def _systems(choice: Choice) -> Iterator[str]:
+    n, told = len(choice.systems), ", ".join(f"{s} ({reason})" for s, reason in choice.excluded.items())
+    if told:
+        yield f"{f'{n} systems are' if n > 1 else 'One system is'} compared; left out: {told}."
+    elif n > 1:
+        yield f"All {n} systems are compared."
+    if n == 1:
+        yield "One system only: measures that compare systems, and averages by segment, have no value."
+
+
+def _coverage(eval_set: EvalSet, gold: ScoreSet, settings: Settings) -> Iterator[str]:
+    judged, total = ~np.isnan(gold.segments), len(eval_set.segments)
+    name = named_gold(gold.name, "Gold")
+    n = int(judged.any(axis=0).sum())
+    holes = int(judged.any(axis=0).sum() * len(judged) - judged.sum())
+    if n < total:
+        over = "their files give, over all segments" if settings.segments == "all" else "the judged ones give"
+        yield (
+            f"{name} judged {n:,} of {total:,} segments, and measures of segments are over these; "
+            f"scores of systems are what {over}."
+        )
+    known = gold.segments[judged]
+    if len(known) > 1 and np.ptp(known) == 0:
+        yield (
+            f"{name} gives every translation {known[0]:g}: there is no order to agree with. acc_eq "
+            "reaches 1 where it is calibrated to tie all, and SPA rests on the order in which systems stand."
+        )
+    if holes:
+        yield f"{name} lacks {holes:,} translations of the segments that it judged otherwise."
+    if failed := sum(gold.failed.values()):
+        yield f"{name} has {failed:,} failed judgements, which have no score."
+
+
+def _sureness(settings: Settings) -> Iterator[str]:
+    """How intervals and clusters are made."""
+    if settings.intervals:
+        units = "documents" if settings.by_document else "segments"
+        yield (
+            f"Intervals: 95 %, bootstrap over {units}, {settings.resamples:,} draws; scores of systems are "
+            "drawn as means over segments, whatever their files say."
+        )
+    if settings.clusters:
+        corrected = ", corrected by Holm" if settings.holm else ""
+        yield f"Clusters: {_test(settings)}, p <= {settings.alpha:g}{corrected}."
+
+
+def _test(settings: Settings) -> str:
+    if settings.test == "williams":
+        return (
+            "Williams' test, for which all scores are independent (those of one system, or document, are not)"
+        )
+    if settings.by_document:
+        name = "bootstrap over documents"
+    else:
+        name = settings.test or "each measure's own test of metrics"
+    return f"{name}, {settings.resamples:,} draws"
+
+
+def averages_notes(task: Task | None, settings: Settings) -> Iterator[str]:
+    """Where the mean takes another average of a measure than its column shows."""
+    for statistic in () if task is None else task.statistics:
+        own = MEASURES[statistic.measure].average
+        shown, wanted = settings.average or own, statistic.average or own
+        if statistic.measure in settings.measures and shown != wanted:
+            yield f"meta takes {statistic.measure} with average {wanted}; its column has average {shown}."
+
+
+def metric_notes(choice: Choice, gold: ScoreSet, metrics: Mapping[str, ScoreSet]) -> Iterator[str]:
+    """Which judgements of metrics failed, and what looks wrong in their scores."""
+    for name, metric in metrics.items():
+        if failed := sum(metric.failed.values()):
+            yield f"{name} has {failed:,} failed judgements, which have no score."
+        yield from suspicious(name, metric, gold, choice.systems)
+
+
+# Several language pairs, or several golds, of one meta-evaluation together.
+
+
+def put_together(parts: Sequence[MetaEvaluation], settings: Settings) -> MetaEvaluation:
+    """Put language pairs and golds together: pooled accuracy, and the task's mean over all language pairs.
+
+    A metric that was shown different references in different language pairs is one, as in mt-metrics-eval:
+    `COMET-refA` of one and `COMET-refB` of another are `COMET`.
+    """
+    joined = _joined(parts)
+    task = _task_of_all(parts, settings)
+    rows = [_row_of_all(parts, name, each, task) for name, each in joined.items()]
+    measures = tuple(rows[0].results) if rows else ()
+    return MetaEvaluation(
+        test_set=parts[0].test_set,
+        lp=",".join(dict.fromkeys(part.lp for part in parts)),
+        gold=",".join(dict.fromkeys(part.gold for part in parts)),
+        systems=(),
+        excluded={},
+        n_segments=sum(part.n_segments for part in parts),
+        n_all=sum(part.n_all for part in parts),
+        reference="",
+        measures=measures,
+        metrics=tuple(rows) if measures or task is not None else (),
+        task="" if task is None else task.name,
+        notes=tuple(_notes_together(parts, joined, settings)),
+        parts=tuple(parts),
+        settings=settings.unusual,
+    )
+
+
+def _joined(parts: Sequence[MetaEvaluation]) -> dict[str, list[MetricResults]]:
+    """Name and results of each metric that every part has: under one name, else under one name's base."""
+    each = [{metric.name: metric for metric in part.metrics} for part in parts]
+    same = {name for name in each[0] if all(name in found for found in each)}
+    bases = [
+        Counter(m.base for n, m in found.items() if n not in same and _has_reference(m)) for found in each
+    ]
+    rows: dict[str, list[MetricResults]] = {}
+    for name, metric in each[0].items():
+        if name in same:
+            rows[name] = [found[name] for found in each]
+        elif _has_reference(metric) and all(found[metric.base] == 1 for found in bases):
+            variants = [
+                next(
+                    m
+                    for n, m in found.items()
+                    if n not in same and _has_reference(m) and m.base == metric.base
+                )
+                for found in each
+            ]
+            references = dict.fromkeys(m.reference for m in variants)
+            taken = metric.base in same
+            rows[f"{metric.base}-{'/'.join(references)}" if taken else metric.base] = variants
+    return rows
+
+
+def _has_reference(metric: MetricResults) -> bool:
+    return metric.base != metric.name
+
+
+def _task_of_all(parts: Sequence[MetaEvaluation], settings: Settings) -> Task | None:
+    """The one task of all language pairs; None where they have several, or a language pair has two golds."""
+    tasks = {part.task for part in parts}
+    if len(tasks) > 1 or tasks == {""} or _has_several_golds(parts):
+        return None
+    return settings.task or task_of(parts[0].test_set, parts[0].lp)
+
+
+def _has_several_golds(parts: Sequence[MetaEvaluation]) -> bool:
+    return len({part.lp for part in parts}) < len(parts)
+
+
+def _row_of_all(
+    parts: Sequence[MetaEvaluation], name: str, each: Sequence[MetricResults], task: Task | None
+) -> MetricResults:
+    results: dict[str, Result] = {}
+    if "sys_accuracy" in each[0].results and not _has_several_golds(parts):
+        results["sys_accuracy"] = pooled_accuracy([metric.results["sys_accuracy"] for metric in each])
+    return MetricResults(
+        name=name,
+        results=results,
+        meta=None if task is None else mean_of_statistics(task, [metric.statistics for metric in each]),
+        n=sum(metric.n for metric in each),
+        failed=sum(metric.failed for metric in each),
+        partial=any(metric.partial for metric in each),
+        reference="/".join(dict.fromkeys(metric.reference for metric in each)),
+    )
+
+
+def _notes_together(
+    parts: Sequence[MetaEvaluation], joined: Mapping[str, Sequence[MetricResults]], settings: Settings
+) -> Iterator[str]:
+    shown: dict[str, dict[str, None]] = {}
+    for each in joined.values():
+        if len({metric.name for metric in each}) > 1:
+            for part, metric in zip(parts, each, strict=True):
+                shown.setdefault(metric.reference, {})[part.lp] = None
+    if shown:
+        which = ", ".join(f"{reference} in {' and '.join(lps)}" for reference, lps in shown.items())
+        yield f"Metrics with a reference are joined by their names without it; they were shown {which}."
+    kept = {metric.name for each in joined.values() for metric in each}
+    if lost := {m.name for part in parts for m in part.metrics} - kept:
+        yield f"Not in every part, and so not in the whole: {', '.join(sorted(lost))}."
+    wanted = {"intervals": settings.intervals, "clusters": settings.clusters}
+    if any(wanted.values()):
+        yield f"{' and '.join(w for w, asked in wanted.items() if asked).capitalize()} are of each part only."
+
+
+# Parts of the translations that have something in common: a domain, a document, a length, a severity.
+
+
+def strata(
+    kind: StratumKind, eval_set: EvalSet, gold: ScoreSet, length_bins: Sequence[int]
+) -> Iterator[tuple[str, Floats]]:
+    """Name of each part, and its translations: systems by segments, NaN for those that are not in it.
+
+    Raises:
+        UsageError: the test set does not say what its segments have in common.
+    """
+    if kind == "severity":
+        yield from _by_severity(gold)
+        return
+    labels = _labels(kind, eval_set, length_bins)
+    for label in dict.fromkeys(labels) if kind != "length" else length_names(eval_set.lp, length_bins):
+        columns = np.array([each == label for each in labels])
+        yield label, np.where(columns[None, :], gold.segments, np.nan)
+
+
+def _labels(kind: StratumKind, eval_set: EvalSet, length_bins: Sequence[int]) -> list[str]:
+    """Part that each segment belongs to."""
+    if kind == "length":
+        names = length_names(eval_set.lp, length_bins)
+        return [names[sum(length >= start for start in length_bins)] for length in eval_set.lengths]
+    labels = eval_set.domains if kind == "domain" else eval_set.documents
+    if not any(labels):
+        raise UsageError(f"{eval_set.name} does not say which {kind} a segment is of")
+    return [label or f"no {kind}" for label in labels]
+
+
+def _by_severity(gold: ScoreSet) -> Iterator[tuple[str, Floats]]:
+    """Translations by the worst error that gold marks in them, clean ones first."""
+    if gold.worst is None:
+        raise UsageError(
+            f"{named_gold(gold.name)} has no marked errors; give records, MQM TSV or .seg.rating that have"
+        )
+    for name, place in (("clean", CLEAN), *((s, i) for i, s in enumerate(SEVERITIES))):
+        cells = gold.worst == place
+        if cells.any():
+            yield name, np.where(cells, gold.segments, np.nan)
+
+
+# How sure the numbers of a meta-evaluation are: intervals of every value, and clusters of metrics.
+
+
+META: Final = "meta"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """The scores behind a table.
+
+    Args:
+        gold: systems by segments.
+        metrics: in the order of the table's rows, of the same systems and segments.
+        documents: of each segment.
+        task: whose mean `meta` is; None for none.
+        settings: how to measure.
+        drawn: draws that were made, by measure and average.
+    """
+
+    gold: ScoreSet
+    metrics: Sequence[ScoreSet]
+    documents: Sequence[str]
+    task: Task | None
+    settings: Settings
+    drawn: dict[tuple[str, Average | None], Floats] = field(default_factory=dict)
+
+    @property
+    def drawing(self) -> Drawing:
+        """The draws that all measures and all metrics share."""
+        documents = self.documents if self.settings.by_document else ()
+        return Drawing(resamples=self.settings.resamples, seed=self.settings.seed, documents=documents)
+
+    def draws(self, name: str, average: Average | None = None) -> Floats:
+        """Draws by metrics, values of a measure."""
+        options = self._options(name, average)
+        key = name, options.pop("average", None)
+        if key not in self.drawn:
+            metrics = np.stack([metric.segments for metric in self.metrics])
+            self.drawn[key] = measure_draws(
+                name, self.gold.segments, metrics, self.drawing, average=key[1], options=options
+            )
+        return self.drawn[key]
+
+    def meta_draws(self) -> Floats:
+        """Draws by metrics, means of the task.
+
+        Statistics of segments draw what gold judged, those of systems all segments: these two do not share
+        their draws, so that what they have in common does not widen the interval.
+        """
+        statistics = () if self.task is None else self.task.statistics
+        drawn = [s.weight * s.scaled(self.draws(s.measure, s.average)) for s in statistics]
+        return np.asarray(sum(drawn) / sum(s.weight for s in statistics), dtype=np.float64)
+
+    def p_values(self, name: str) -> Floats:
+        """Metrics by metrics: is the first better than the second?"""
+        if name == META:
+            return bootstrap_p_values(self.meta_draws())
+        method = self.settings.method(name)
+        if method == "bootstrap":
+            draws = self.draws(name)
+            return bootstrap_p_values(draws if MEASURES[name].higher_is_better else -draws)
+        if MEASURES[name].takes == "systems":
+            gold, metrics = self.gold.systems, [metric.systems for metric in self.metrics]
+        else:
+            gold, metrics = self.gold.segments, [metric.segments for metric in self.metrics]
+        return metric_p_values(
+            name, gold, np.stack(metrics), self.drawing, options=self._options(name), method=method
+        )
+
+    def _options(self, name: str, average: Average | None = None) -> dict[str, Any]:
+        """Arguments of the measure; the ranges of all metrics are those of the first one."""
+        found = arguments(name, self.gold, self.metrics[0], self.settings, average)
+        return {key: value for key, value in found.items() if key != "compat"}
+
+
+def with_intervals(rows: Sequence[MetricResults], compared: Compared) -> list[MetricResults]:
+    """Give every value its 95 % interval: percentiles of a bootstrap over segments, or documents."""
+    drawn = {name: percentile_intervals(compared.draws(name)) for name in compared.settings.measures}
+    with_meta = any(row.meta is not None for row in rows)
+    means = percentile_intervals(compared.meta_draws()) if with_meta else [None] * len(rows)
+    return [
+        replace(
+            row,
+            results={
+                name: replace(r, interval=None if r.value is None else drawn[name][place])
+                for name, r in row.results.items()
+            },
+            meta_interval=None if row.meta is None else means[place],
+        )
+        for place, row in enumerate(rows)
+    ]
+
+
+def with_clusters(
+    rows: Sequence[MetricResults], compared: Compared
+) -> tuple[list[MetricResults], dict[str, Floats]]:
+    """Give every value the cluster that its metric is in.
+
+    Returns:
+        The rows, and by measure the p-values that the clusters come from: metrics by metrics.
+    """
+    columns = [*compared.settings.measures, *([META] if any(row.meta is not None for row in rows) else [])]
+    clusters: list[dict[str, int]] = [{} for _ in rows]
+    tables = {}
+    for name in columns:
+        values = [compared_value(row, name) for row in rows]
+        table = compared.p_values(name)
+        tables[name] = _corrected(values, table) if compared.settings.holm else table
+        for place, rank in enumerate(significance_ranks(values, tables[name], compared.settings.alpha)):
+            if rank is not None:
+                clusters[place][name] = rank
+    return [replace(row, clusters=found) for row, found in zip(rows, clusters, strict=True)], tables
+
+
+def compared_value(row: MetricResults, name: str) -> float | None:
+    """Value of a row, larger for the better; None for one that cannot be compared with the others."""
+    if row.partial:
+        return None
+    value = row.meta if name == META else row.results[name].value
+    return value if value is None or name == META or MEASURES[name].higher_is_better else -value
+
+
+def _corrected(values: Sequence[float | None], table: Floats) -> Floats:
+    """Holm's correction over the tests that are asked: the better metric against the worse one."""
+    asked = np.array([[_is_better(a, b) for b in values] for a in values])
+    found = np.ones_like(table)
+    found[asked] = holm(table[asked])
+    return found
+
+
+def _is_better(a: float | None, b: float | None) -> bool:
+    return a is not None and b is not None and a > b
+
+
+# Which tests between metrics could find a difference at all: too few draws, or too few systems, cannot.
+
+
+_DRAWN: Final = sys.maxsize
+"""Units where there are too many to try all swaps."""
+
+_ROUNDING: Final = 1e-9
+
+
+def out_of_reach(rows: Sequence[MetricResults], gold: ScoreSet, settings: Settings) -> Iterator[str]:
+    """Say of which measures no test can be significant, whatever the scores, and what would be needed."""
+    told: dict[tuple[int, int], list[str]] = {}
+    for name in [*settings.measures, *([META] if any(row.meta is not None for row in rows) else [])]:
+        units = _units(name, gold, settings)
+        tests = _tests([compared_value(row, name) for row in rows]) if settings.holm else 1
+        if units and tests and smallest_p_value(units, settings.resamples) * tests > settings.alpha:
+            told.setdefault((tests, units if is_exact(units) else _DRAWN), []).append(name)
+    for (tests, units), measures in told.items():
+        yield f"No metric can be better than another by {', '.join(measures)}: {_why(tests, units, settings)}"
+
+
+def _why(tests: int, units: int, settings: Settings) -> str:
+    corrected = f", corrected for {tests:,} tests," if settings.holm else ""
+    smallest = min(1.0, smallest_p_value(units, settings.resamples) * tests)
+    least = f"the smallest possible p{corrected} is {smallest:.2g}"
+    if is_exact(units):
+        return f"{units} scores can be swapped in {2**units:,} ways, and {least}; more draws do not help."
+    draws = math.ceil(tests / settings.alpha - 1 - _ROUNDING)
+    return f"with {settings.resamples:,} draws {least}; it takes {draws:,} draws or more."
+
+
+def _units(name: str, gold: ScoreSet, settings: Settings) -> int:
+    """What the test of a measure swaps; 0 where its p-values have no lower bound to speak of."""
+    if name == META or (method := settings.method(name)) == "bootstrap":
+        return _DRAWN
+    if method != "perm-both":
+        return 0
+    scores = gold.systems if MEASURES[name].takes == "systems" else gold.segments
+    return int(np.count_nonzero(~np.isnan(scores)))
+
+
+def _tests(values: Sequence[float | None]) -> int:
+    """Tests that are asked: each better metric against each worse one."""
+    known = [value for value in values if value is not None]
+    return sum(a > b for a in known for b in known)
+
+
+@checks_keywords(Options)
+def meta(
+    test_set: Path | str, lp: str | Sequence[str] | None = None, **options: Unpack[Options]
+) -> MetaEvaluation:
+    """Judge metrics and judges by how well they agree with gold.
+
+    Args:
+        test_set: folder of mt-metrics-eval or MENT, any other test set, or a public name.
+        lp: language pair; several, or several separated by commas, are also taken together. None for the
+            only one, else for those of the task.
+        options: as `adjudge.analysis.meta_settings.Options` describes them.
+
+    Raises:
+        DataError: a file is not what it should be, or nothing is left to compare.
+        UsageError: a name or an option that there is not.
+    """
+    settings = Settings.of(options)
+    golds = names(options.get("gold", ()))
+    lps = _lps(test_set, lp, settings.task)
+    own = find_own_scores(options.get("scores", {}), lps)
+    parts: list[MetaEvaluation] = []
+    for each in lps:
+        parts += _each_gold(test_set, each, golds, own, options, settings)
+    judged = {metric.name for part in parts for metric in part.metrics}
+    if nowhere := [name for name in own if name not in judged]:
+        there = ", ".join(part.lp for part in parts)
+        raise DataError(f"{', '.join(nowhere)} has no score of {there}")
+    return parts[0] if len(parts) == 1 else put_together(parts, settings)
+
+
+def _lps(test_set: Path | str, lp: str | Sequence[str] | None, task: Task | None) -> list[str | None]:
+    """Language pairs that are meant."""
+    if lp is not None:
+        wanted = lp.split(",") if isinstance(lp, str) else lp
+        return list(dict.fromkeys(canonical_lp(each) for each in wanted))
+    there = find_set_lps(test_set)
+    if len(there) == 1:
+        return [there[0]]
+    name = known_name(test_set)
+    of_task = [lp for lp in there if (task_of(name, lp) if task is None else lp in task.lps)]
+    return [*of_task] or [None]
+
+
+def _each_gold(
+    test_set: Path | str,
+    lp: str | None,
+    golds: Sequence[str],
+    own: Mapping[str, OwnScores],
+    options: Options,
+    settings: Settings,
+) -> Iterator[MetaEvaluation]:
+    task = settings.task or (None if lp is None else task_of(known_name(test_set), lp))
+    rule = None if task is None or lp is None else task.rule(lp)
+    eval_set = read_eval_set(
+        test_set,
+        lp,
+        gold=golds,
+        scores=own,
+        metrics=names(options.get("metrics", ())),
+        preferred=None if task is None or lp is None else task.gold_of(lp),
+        weights=settings.weights,
+        reference=settings.wishes.reference or (None if rule is None else rule.reference),
+    )
+    for gold in eval_set.golds:
+        yield evaluate(eval_set, gold, settings)
+
+
+def evaluate(eval_set: EvalSet, gold: str, settings: Settings) -> MetaEvaluation:
+    """Apply every measure to every metric of one language pair.
+
+    Args:
+        eval_set: all that was read.
+        gold: name of one of its golds.
+        settings: what to do; its task is the one that the test set was made for if None.
+    """
+    task = settings.task or task_of(eval_set.known_as, eval_set.lp)
+    if task is not None and settings.task is None and task.gold_of(eval_set.lp) != gold:
+        task = None
+    rule = (task or _NO_TASK).rule(eval_set.lp)
+    choice = choose(eval_set, eval_set.golds[gold], rule, settings.wishes)
+    chosen = eval_set.select(choice.systems)
+    truth = chosen.golds[gold]
+    if np.isnan(truth.segments).all() and np.isnan(truth.systems).all():
+        raise DataError(f"{named_gold(gold)} judges nothing of {eval_set.name} {eval_set.lp}")
+    metrics = {name: chosen.metrics[name] for name in choice.metrics}
+    if not metrics:
+        raise UsageError(f"{eval_set.name} {eval_set.lp} has no metric to judge: add --scores NAME=RUN|FILE")
+    judged = ~np.isnan(truth.segments)
+    rows, tables = _rows(truth, metrics, chosen.documents, task, settings)
+    return MetaEvaluation(
+        test_set=eval_set.name,
+        lp=eval_set.lp,
+        gold=gold,
+        systems=choice.systems,
+        excluded=choice.excluded,
+        n_segments=int(judged.any(axis=0).sum()),
+        n_all=len(eval_set.segments),
+        reference=choice.reference,
+        measures=settings.measures,
+        metrics=tuple(rows),
+        task="" if task is None else task.name,
+        notes=(
+            *notes_of(eval_set, choice, truth, settings),
+            *averages_notes(task, settings),
+            *(out_of_reach(rows, truth, settings) if settings.clusters and len(rows) > 1 else ()),
+            *metric_notes(choice, truth, metrics),
+        ),
+        strata=tuple(_strata(chosen, truth, metrics, settings)),
+        p_values=tables,
+        scores=replace(chosen, golds={gold: truth}, metrics=metrics),
+        settings=settings.unusual,
+    )
+
+
+_NO_TASK = Task(name="", title="", source="", statistics=())
+
+
+def _rows(
+    gold: ScoreSet,
+    metrics: Mapping[str, ScoreSet],
+    documents: Sequence[str],
+    task: Task | None,
+    settings: Settings,
+) -> tuple[list[MetricResults], dict[str, Floats]]:
+    """One row a metric, with intervals and clusters where asked for, and the p-values behind these."""
+    pairs = {name: _sides(gold, metric, settings) for name, metric in metrics.items()}
+    rows = [_metric(truth, metric, settings, task) for truth, metric in pairs.values()]
+    rows = _marked(rows, gold, metrics)
+    if not settings.intervals and not settings.clusters:
+        return rows, {}
+    compared = Compared(
+        gold=next(truth for truth, _ in pairs.values()),
+        metrics=[metric for _, metric in pairs.values()],
+        documents=documents,
+        task=task,
+        settings=settings,
+    )
+    rows = with_intervals(rows, compared) if settings.intervals else rows
+    return with_clusters(rows, compared) if settings.clusters and len(rows) > 1 else (rows, {})
+
+
+def _sides(gold: ScoreSet, metric: ScoreSet, settings: Settings) -> tuple[ScoreSet, ScoreSet]:
+    return annotated_only(gold, metric) if settings.segments == "annotated" else (gold, metric)
+
+
+def _metric(gold: ScoreSet, metric: ScoreSet, settings: Settings, task: Task | None) -> MetricResults:
+    with sharing():
+        results = {name: measure(name, gold, metric, settings) for name in settings.measures}
+        statistics = () if task is None else task_statistics(task, gold, metric, settings, results)
+    return MetricResults(
+        name=metric.name,
+        results=results,
+        n=int((~np.isnan(gold.segments) & ~np.isnan(metric.segments)).sum()),
+        meta=None if task is None else mean_of_part(task, statistics),
+        statistics=statistics,
+        failed=sum(metric.failed.values()),
+        reference=metric.reference,
+    )
+
+
+def _marked(
+    rows: Sequence[MetricResults], gold: ScoreSet, metrics: Mapping[str, ScoreSet]
+) -> list[MetricResults]:
+    """Mark metrics that lack a system which gold judged and another metric scored."""
+    wanted = ~gold.unscored & np.any([~metric.unscored for metric in metrics.values()], axis=0)
+    return [replace(row, partial=bool((wanted & metrics[row.name].unscored).any())) for row in rows]
+
+
+# Strata...
+
+
+def _strata(
+    chosen: EvalSet, gold: ScoreSet, metrics: Mapping[str, ScoreSet], settings: Settings
+) -> Iterator[Stratum]:
+    for kind in settings.strata:
+        for name, cells in strata(kind, chosen, gold, settings.length_bins):
+            yield _stratum(kind, name, cells, (gold, metrics, settings))
+
+
+def _stratum(
+    kind: str, name: str, cells: Floats, whole: tuple[ScoreSet, Mapping[str, ScoreSet], Settings]
+) -> Stratum:
+    gold, metrics, settings = whole
+    judged = ~np.isnan(cells)
+    n, n_segments = int(judged.sum()), int(judged.any(axis=0).sum())
+    if n < settings.smallest:
+        reason = f"{n} judged translations, {settings.smallest} are needed"
+        return Stratum(kind=kind, name=name, n_segments=n_segments, n=n, reason=reason)
+    part = within(gold, cells)
+    parts = {key: within(metric, cells) for key, metric in metrics.items()}
+    found = _marked([_metric(part, each, settings, None) for each in parts.values()], part, parts)
+    return Stratum(kind=kind, name=name, n_segments=n_segments, n=n, metrics=tuple(found))

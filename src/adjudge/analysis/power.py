@@ -1,0 +1,432 @@
+"""How small a difference a number of judgements can show, and how many are needed to show one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.analysis.compare import are_documents_known, side_by_side
+from adjudge.analysis.segment_scores import score_matrix
+from adjudge.core.scores import Scores
+from adjudge.errors import UsageError
+from adjudge.stats.paired import enlarged, sign_flip_p_values
+
+__all__ = [
+    "MOST_UNITS",
+    "Plan",
+    "Separation",
+    "SeparationSettings",
+    "least_enough",
+    "separations",
+    "simulated_power",
+    "units_needed",
+    "variance_parts",
+]
+
+Floats = NDArray[np.float64]
+MOST_UNITS: Final = 1_000_000
+"""Above that many segments nothing is simulated: such a difference is none for people."""
+_CHANCES: Final = 64  # at which the spread of a pilot is tried
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A paired comparison of two systems: n segments, each translation judged by m annotators.
+
+    The mean difference varies as sd(n, m) = sqrt((sd^2 + annotator_sd^2 / m) / n), and a two-sided t-test at
+    alpha finds a true difference D, or hardly ever its opposite, with the chance that a noncentral t with
+    u - 1 degrees of freedom and the noncentrality D / sd(n, m) lies outside of the test's bounds; u are the
+    units, segments or documents. Where sd comes from a pilot, it is uncertain, and the chance is the mean
+    over sd^2 (pilot - 1) / chi^2(pilot - 1) (Julious and Owen 2006): half of all pilots show too small a
+    spread.
+
+    Args:
+        sd: standard deviation, over segments, of the difference of the two systems.
+        segments: how many are judged, for both systems.
+        annotators: of each translation.
+        annotator_sd: standard deviation, over annotators, of that difference on one segment. 0 where it is in
+            `sd` already, as it is in data with one annotator a translation.
+        alpha: of the two-sided test.
+        power: chance to be reached.
+        per_unit: segments of one unit that varies independently: 1, or the mean length of a document.
+        pilot: units that sd was found on; None where it is known.
+
+    Raises:
+        UsageError: a value out of its range.
+    """
+
+    sd: float
+    segments: int
+    annotators: int = 1
+    annotator_sd: float = 0.0
+    alpha: float = 0.05
+    power: float = 0.8
+    per_unit: float = 1.0
+    pilot: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        if not (0 <= self.sd < math.inf and 0 <= self.annotator_sd < math.inf):
+            raise UsageError(f"a standard deviation is 0 or more, got {self.sd} and {self.annotator_sd}")
+        if self.segments < 1 or self.annotators < 1:
+            raise UsageError(
+                f"at least one segment and one annotator, got {self.segments}, {self.annotators}"
+            )
+        if not (0 < self.alpha < 1 and 0 < self.power < 1):
+            raise UsageError(f"alpha and power lie between 0 and 1, got {self.alpha} and {self.power}")
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the difference on one segment, with all its annotators."""
+        return math.sqrt(self.sd**2 + self.annotator_sd**2 / self.annotators)
+
+    @property
+    def detectable(self) -> float:
+        """Smallest true difference that is found with the wanted chance; infinite for one unit."""
+        if self.spread == 0:
+            return 0.0
+        if self.segments < 2 * self.per_unit:
+            return math.inf
+        error = self.spread / math.sqrt(self.segments)
+        low, high = 0.0, error
+        while self.power_for(high) < self.power:
+            low, high = high, 2 * high
+        while high - low > 1e-6 * high:
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.power_for(middle) >= self.power else (middle, high)
+        return high
+
+    def power_for(self, difference: float) -> float:
+        """Chance to find a true difference, in whichever direction."""
+        from scipy.special import chdtri, nctdtr, stdtrit  # scipy.stats takes seconds to import
+
+        error = self.spread / math.sqrt(self.segments)
+        if error == 0:
+            return 1.0 if difference else self.alpha
+        free = self.segments / self.per_unit - 1
+        if free < 1:
+            return self.alpha
+        bound = -float(stdtrit(free, self.alpha / 2))
+        factors = np.ones(1)
+        if self.pilot is not None:
+            chances = (np.arange(_CHANCES) + 0.5) / _CHANCES
+            factors = np.sqrt(chdtri(self.pilot - 1, chances) / (self.pilot - 1))
+        steps = abs(difference) / error * factors
+        missed, wrong = nctdtr(free, steps, bound), nctdtr(free, steps, -bound)
+        # scipy has no number where so few are missed, or found the wrong way round, that it cannot sum them
+        return float((1 - np.nan_to_num(missed, nan=0.0) + np.nan_to_num(wrong, nan=0.0)).mean())
+
+    def needed_for(self, difference: float) -> int | None:
+        """Segments needed to find a true difference with the wanted chance; None where out of reach."""
+        if difference == 0:
+            return None
+        if self.spread == 0:
+            return 1
+
+        def is_enough(segments: int) -> bool:
+            return replace(self, segments=segments).power_for(difference) >= self.power
+
+        return least_enough(is_enough, exact=True)
+
+
+def variance_parts(differences: Floats) -> tuple[float, float] | None:
+    """Standard deviations of the difference of two systems, over segments and over annotators.
+
+    One-way analysis of variance with segments as groups (Searle et al. 1992): over annotators, the pooled
+    spread within segments; over segments, what is left of the spread of segment means, 0 at least.
+
+    Args:
+        differences: segments by annotators, first system less second; NaN where an annotator did not judge
+            both.
+
+    Returns:
+        None where no segment has two annotators, or fewer than two segments have any.
+    """
+    counts = np.count_nonzero(~np.isnan(differences), axis=1)
+    kept, counts = differences[counts > 0], counts[counts > 0]
+    free = int((counts - 1).sum())
+    if len(kept) < 2 or not free:
+        return None
+    means = np.nanmean(kept, axis=1)
+    within = float(np.nansum((kept - means[:, None]) ** 2)) / free
+    total = counts.sum()
+    between = float(counts @ (means - counts @ means / total) ** 2) / (len(kept) - 1)
+    size = (total - (counts**2).sum() / total) / (len(kept) - 1)
+    return math.sqrt(max(0.0, (between - within) / size)), math.sqrt(within)
+
+
+def simulated_power(
+    differences: Floats, units: int, *, alpha: float = 0.05, resamples: int = 1000, seed: int = 0
+) -> float:
+    """Chance that so many units like those at hand show a difference, whichever way it points.
+
+    Each time the units at hand get weights by the Bayesian bootstrap, for their spread is uncertain, too;
+    with fewer than 100 at hand, which seldom show the tail, the most extreme counts once more with the weight
+    2 (1 - units / 100), as in the bounds of a difference. So many units are drawn by these weights and tested
+    by Student's t, which the permutation test follows closely. It takes the difference at hand for the
+    true one. There is no power where so few units cannot reach alpha by sign flips.
+
+    Args:
+        differences: of each unit, a segment or a document: its part in the difference of means.
+        units: how many are drawn.
+        alpha: of the two-sided test.
+        resamples: draws.
+        seed: of numpy's default generator.
+    """
+    from scipy.special import stdtrit  # scipy.stats takes seconds to import
+
+    if 2.0 ** (1 - units) > alpha:
+        return 0.0
+    bound = -float(stdtrit(units - 1, alpha / 2))
+    rng = np.random.default_rng(seed)
+    values, times = np.unique(np.round(differences, 10), return_counts=True)
+    mean, known = float(differences.mean()), int(times.sum())
+    wider = math.sqrt((known + 1) / (known - 1)) if known > 1 else 1.0  # the mean spread is that at hand
+    rest, found = wider * (values - mean), 0
+    shape = times.astype(np.float64)
+    shape[np.abs(rest).argmax()] += 2 * max(0.0, 1 - known / 100)
+    for start in range(0, resamples, 100):
+        weights = rng.standard_gamma(shape, size=(min(100, resamples - start), len(values)))
+        weights /= weights.sum(axis=1, keepdims=True)
+        shifts = mean - weights @ rest
+        counts = rng.multinomial(units, weights)
+        sums, squares = counts @ rest, counts @ (rest * rest)
+        means = sums / units + shifts
+        errors = np.sqrt(np.maximum(squares - sums * sums / units, 0) / (units - 1) / units)
+        found += int(np.count_nonzero(np.abs(means) > bound * errors))
+    return found / resamples
+
+
+def units_needed(
+    differences: Floats, *, alpha: float = 0.05, power: float = 0.8, resamples: int = 1000, seed: int = 0
+) -> int | None:
+    """Units, like those at hand, after which a difference is found with the wanted chance.
+
+    By simulation, to within three digits; None where more than `MOST_UNITS` would be needed.
+    """
+
+    def is_enough(units: int) -> bool:
+        found = simulated_power(differences, units, alpha=alpha, resamples=resamples, seed=seed)
+        return found >= power
+
+    return least_enough(is_enough)
+
+
+def least_enough(is_enough: Callable[[int], bool], *, exact: bool = False) -> int | None:
+    """The least number that is enough, by doubling and halving; None where more than `MOST_UNITS` would be.
+
+    Args:
+        is_enough: true of all numbers above one that it is true of.
+        exact: to the unit; else to within three digits.
+    """
+    low, high = 0, 1
+    while not is_enough(high):
+        low, high = high, high * 2
+        if low >= MOST_UNITS:
+            return None
+    while high - low > (1 if exact else max(1, high // 1000)):
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
+
+
+# How far the judgements at hand are from telling systems apart: power, from the data.
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeparationSettings:
+    """What is asked.
+
+    Args:
+        segments: of the plan; None for as many as there are.
+        annotators: of each translation in the plan; None for those there are.
+        alpha: of the two-sided test.
+        power: chance to be reached.
+        by_document: documents vary as wholes, since their segments are not independent; None for documents
+            where they are known.
+        resamples: draws of the simulation, and of the permutation test.
+        seed: of both.
+    """
+
+    segments: int | None = None
+    annotators: int | None = None
+    alpha: float = 0.05
+    power: float = 0.8
+    by_document: bool | None = None
+    resamples: int = 1000
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Separation:
+    """Two systems, and what it takes to tell them apart.
+
+    Args:
+        first: the better one at hand.
+        second: the other one.
+        n: segments judged for both.
+        difference: of their means.
+        p: two-sided, by the paired permutation test.
+        plan: spread, segments and annotators that what follows is for.
+        detectable: smallest true difference that the plan finds with the wanted chance.
+        power: chance of the plan to find the difference at hand, if that is the true one.
+        needed: segments needed to find it with the wanted chance; None where that is out of reach.
+        more: translations still to be judged, of both systems, by all annotators; None likewise.
+        annotator_sd: spread over annotators; None where it cannot be told from that over segments.
+        units: segments, or documents, that vary independently.
+    """
+
+    first: str
+    second: str
+    n: int
+    difference: float
+    p: float
+    plan: Plan
+    detectable: float
+    power: float
+    needed: int | None
+    more: int | None
+    annotator_sd: float | None
+    units: int
+
+
+def separations(
+    scores: Scores,
+    systems: Sequence[str] | None = None,
+    *,
+    settings: SeparationSettings | None = None,
+    by_annotator: Mapping[str, Scores] | None = None,
+) -> tuple[Separation, ...]:
+    """Say what it takes to tell two systems apart, or each system from the next best.
+
+    Segments needed: by simulation from the differences at hand (`power.units_needed`); by the formula of
+    `power.Plan` where another number of annotators is planned than there is.
+
+    Args:
+        scores: of one annotator, or means over several.
+        systems: two of them; None for each system and the next one by mean.
+        settings: what is asked.
+        by_annotator: scores of each annotator alone, where there are several.
+
+    Raises:
+        DataError: nothing is judged for both.
+        UsageError: no such system, fewer than two, or a number of annotators that nothing can be said of.
+    """
+    settings = settings or SeparationSettings()
+    names = list(dict.fromkeys(s.system for s in scores.segments))
+    if systems is not None and (unknown := [name for name in systems if name not in names]):
+        raise UsageError(f"there is no system {unknown[0]!r}; there are {', '.join(names)}")
+    if systems is None:
+        means = {s.system: s.score for s in scores.systems if s.score is not None}
+        systems = sorted(means, key=lambda name: (-means[name], name))
+    if len(systems) < 2:
+        raise UsageError(f"two systems are told apart, and there is {', '.join(systems) or 'none'}")
+    if len(set(systems)) < len(systems):
+        raise UsageError(f"{systems[0]!r} cannot be told from itself")
+    return tuple(_separation(scores, pair, settings, by_annotator or {}) for pair in pairwise(systems))
+
+
+def _gaps(shares: Floats) -> Floats:
+    return shares[:, 0] - shares[:, 1]
+
+
+def _separation(
+    scores: Scores,
+    pair: tuple[str, str],
+    settings: SeparationSettings,
+    by_annotator: Mapping[str, Scores],
+) -> Separation:
+    _, matrix, _ = side_by_side(scores, scores, [pair])
+    if settings.by_document is None:  # annotators are told apart by segment alone
+        known = settings.annotators is None and are_documents_known(matrix)
+        settings = replace(settings, by_document=known)
+    totals = matrix.totals(by_document=bool(settings.by_document))
+    n, units = len(matrix.scores), len(totals.sums)
+    gaps = _gaps(totals.shares)
+    difference = float(gaps.mean())
+    parts = variance_parts(_by_annotator(pair, by_annotator))
+    plan = _plan(gaps, n, settings, parts)
+    if settings.annotators is None:
+        drawn = units_needed(
+            gaps,
+            alpha=settings.alpha,
+            power=settings.power,
+            resamples=settings.resamples,
+            seed=settings.seed,
+        )
+        needed = None if drawn is None else math.ceil(drawn * n / units)
+    else:
+        needed = plan.needed_for(difference)
+    tested = _gaps(enlarged(totals.shares))[:, None]
+    flips = sign_flip_p_values(tested, resamples=settings.resamples, seed=settings.seed)
+    return Separation(
+        first=pair[0],
+        second=pair[1],
+        n=n,
+        difference=difference,
+        p=float(flips[0]),
+        plan=plan,
+        detectable=plan.detectable,
+        power=plan.power_for(difference),
+        needed=needed,
+        more=None if needed is None else 2 * plan.annotators * max(0, needed - n),
+        annotator_sd=None if parts is None else parts[1],
+        units=units,
+    )
+
+
+def _plan(gaps: Floats, n: int, settings: SeparationSettings, parts: tuple[float, float] | None) -> Plan:
+    """Spread of one segment: that of a unit, scaled to one segment where units are documents."""
+    if len(gaps) < 2:
+        raise UsageError("a spread needs two segments, or documents, that are judged for both systems")
+    spread, segments = float(gaps.std(ddof=1)) * math.sqrt(n / len(gaps)), settings.segments or n
+    if settings.annotators is None:
+        return Plan(
+            sd=spread,
+            segments=segments,
+            alpha=settings.alpha,
+            power=settings.power,
+            per_unit=n / len(gaps),
+            pilot=len(gaps),
+        )
+    if parts is None:
+        raise UsageError(
+            "what more annotators bring can be told only where some translations have several; "
+            "here every one has one: leave out --annotators, or give --sd and --annotator-sd"
+        )
+    if settings.by_document:
+        raise UsageError("--annotators and --by-document are not for one plan: choose one")
+    return Plan(
+        sd=parts[0],
+        annotator_sd=parts[1],
+        annotators=settings.annotators,
+        segments=segments,
+        alpha=settings.alpha,
+        power=settings.power,
+        pilot=len(gaps),
+    )
+
+
+def _by_annotator(pair: tuple[str, str], by_annotator: Mapping[str, Scores]) -> Floats:
+    """Segments by annotators, first system less second; NaN where an annotator did not judge both."""
+    rows: dict[tuple[str, str], int] = {}
+    cells: list[tuple[int, int, float]] = []
+    for column, scores in enumerate(by_annotator.values()):
+        both = [s for s in scores.segments if s.system in pair]
+        matrix = score_matrix(both)
+        if set(matrix.systems) != set(pair):
+            continue
+        one, other = (matrix.scores[:, matrix.systems.index(name)] for name in pair)
+        places = dict.fromkeys((s.lp, s.segment) for s in both)
+        for place, gap in zip(places, (one - other).tolist(), strict=True):
+            cells.append((rows.setdefault(place, len(rows)), column, gap))
+    found = np.full((len(rows), len(by_annotator)), np.nan)
+    for row, column, gap in cells:
+        found[row, column] = gap
+    return found

@@ -1,0 +1,553 @@
+"""Preferences made of scores: which of two translations an annotator's numbers prefer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from adjudge.analysis.segment_scores import score_records, without_repeats
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record, Verdict
+from adjudge.core.scores import Run, SegmentScore
+from adjudge.core.segment import TestSet
+from adjudge.core.typology import Weights, find_category
+from adjudge.errors import DataError, UsageError
+from adjudge.stats.judged import Floats
+
+__all__ = [
+    "OVERALL",
+    "VERDICTS",
+    "Comparisons",
+    "Source",
+    "TieAgreement",
+    "TieCalibration",
+    "calibrate_ties",
+    "criteria_of",
+    "in_order_of_names",
+    "named_apart",
+    "numbered",
+    "preferences_from_annotations",
+    "preferences_from_scores",
+    "preferences_of",
+    "source_of",
+    "tabulate",
+]
+
+
+# Preferences as an array: comparisons by annotators, NaN where a verdict is missing.
+
+
+VERDICTS: Final[Mapping[Verdict, float]] = {"A": 1.0, "E": 0.0, "B": -1.0}
+"""A verdict as a number: how far it is for A."""
+
+
+class Comparison(NamedTuple):
+    """Two translations of one segment; `first` is before `second` in the order of names."""
+
+    lp: str
+    segment: str
+    first: str
+    second: str
+    document: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparisons:
+    """Verdicts of any number of annotators on one criterion.
+
+    Args:
+        criterion: of all verdicts.
+        units: what was compared, in order of first appearance.
+        annotators: columns.
+        labels: units by annotators: 1 for the first system, 0 for a tie, -1 for the second, NaN for none.
+        failed: comparisons asked for and not obtained, by annotator.
+        failed_of: the same by system.
+        undecided: comparisons whose verdict changed with the order and counts as none, by annotator.
+    """
+
+    criterion: str
+    units: tuple[Comparison, ...]
+    annotators: tuple[str, ...]
+    labels: Floats
+    failed: Mapping[str, int]
+    failed_of: Mapping[str, int]
+    undecided: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Every system that was compared, or should have been, in the order of names."""
+        return tuple(sorted({s for u in self.units for s in (u.first, u.second)} | set(self.failed_of)))
+
+    @property
+    def segments(self) -> list[int]:
+        """Group of each unit: its segment, numbered from 0."""
+        return numbered([(u.lp, u.segment) for u in self.units])
+
+    @property
+    def documents(self) -> list[int]:
+        """Group of each unit: its document, numbered from 0; a segment without one is one of its own."""
+        return numbered([(u.lp, u.document, "" if u.document else u.segment) for u in self.units])
+
+    def column(self, annotator: str) -> Floats:
+        """Verdicts of one annotator."""
+        return np.asarray(self.labels[:, self.annotators.index(annotator)])
+
+    def mean_of(self, annotators: Sequence[str]) -> Floats:
+        """Mean verdict of several annotators, over those of them who judged; NaN where none did."""
+        labels = self.labels[:, [self.annotators.index(name) for name in annotators]]
+        judged = (~np.isnan(labels)).sum(axis=1)
+        means = np.full(len(labels), np.nan)
+        np.divide(np.nansum(labels, axis=1), judged, out=means, where=judged > 0)
+        return means
+
+
+def numbered(keys: Sequence[tuple[str, ...]]) -> list[int]:
+    """Number keys from 0 in order of first appearance; equal ones alike."""
+    places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    return [places[key] for key in keys]
+
+
+def tabulate(records: Iterable[Record], criterion: str) -> Comparisons:
+    """Arrange the preferences on one criterion; others, and annotations, are left out.
+
+    Raises:
+        DataError: one annotator compared a pair twice, in whichever order.
+    """
+    units: dict[tuple[str, ...], Comparison] = {}
+    verdicts: dict[tuple[tuple[str, ...], str], float] = {}
+    failed: Counter[str] = Counter()
+    failed_of: Counter[str] = Counter()
+    undecided: Counter[str] = Counter()
+    annotators: dict[str, None] = {}
+    for record in records:
+        if isinstance(record, Failure) and len(record.systems) == 2 and record.criterion in {None, criterion}:
+            failed[record.annotator] += 1
+            failed_of.update(record.systems)
+        elif not isinstance(record, Preference) or record.criterion != criterion:
+            continue
+        else:
+            unit, verdict = _unit(record)
+            key = unit[:4]
+            if (key, record.annotator) in verdicts:
+                raise DataError(_twice(record))
+            verdicts[key, record.annotator] = np.nan if record.is_undecided else verdict
+            undecided[record.annotator] += record.is_undecided
+            units[key] = units[key] if key in units and units[key].document else unit
+        annotators[record.annotator] = None
+    rows = {key: place for place, key in enumerate(units)}
+    columns = {name: place for place, name in enumerate(annotators)}
+    labels = np.full((len(rows), len(columns)), np.nan)
+    for (compared, annotator), verdict in verdicts.items():
+        labels[rows[compared], columns[annotator]] = verdict
+    return Comparisons(
+        criterion=criterion,
+        units=tuple(units.values()),
+        annotators=tuple(columns),
+        labels=labels,
+        failed=failed,
+        failed_of=failed_of,
+        undecided=+undecided,
+    )
+
+
+def in_order_of_names(record: Preference) -> tuple[str, str, float]:
+    """The two systems in the order of their names, and how far the verdict is for the first."""
+    first, second = sorted(record.systems)
+    verdict = VERDICTS[record.verdict] * (1 if record.systems[0] == first else -1)
+    return first, second, verdict + 0.0  # a tie is 0, not -0
+
+
+def _unit(record: Preference) -> tuple[Comparison, float]:
+    first, second, verdict = in_order_of_names(record)
+    return Comparison(record.lp, record.segment, first, second, record.document), verdict
+
+
+def _twice(record: Preference) -> str:
+    systems = " and ".join(record.systems)
+    where = f"segment {record.segment!r} of {record.lp} for {record.criterion}"
+    return f"{record.annotator!r} compared {systems} twice on {where}; keep the record that counts"
+
+
+OVERALL: Final = "overall"
+
+CRITERIA: Final[Mapping[str, frozenset[str]]] = {
+    "faithfulness": frozenset({"accuracy", "terminology", "non-translation"}),
+    "fluency": frozenset({"fluency", "locale convention"}),
+    "style": frozenset({"style"}),
+}
+"""Criterion to the core types of its errors: FiRE's table 13, which has no locale convention.
+
+`other` and errors of the source belong to none.
+"""
+
+_DIGITS: Final = 10  # so that rounding noise prefers nothing
+
+
+def preferences_from_annotations(
+    records: Iterable[Record],
+    *,
+    weights: str | Weights | None = None,
+    by_criterion: bool = False,
+    epsilon: float = 0.0,
+) -> list[Preference | Failure]:
+    """Every pair of systems of every segment, as each annotator's scores prefer them.
+
+    A where score(A) - score(B) > epsilon, B where it is < -epsilon, else E. Systems stand in the order of
+    their names. A pair of which one judgement failed is a failure; a translation that was not judged is in
+    no pair. Scores are those of `scoring.score`: MQM by weights, the others by their rating.
+
+    FiRE, section 4.1, with `by_criterion`: the errors of each criterion (`CRITERIA`) are scored on their own,
+    and `overall` is scored by the errors of all three, which is the sum of their scores.
+
+    Args:
+        records: annotations of one protocol, of any number of annotators; preferences are an error.
+        weights: of marked errors; as `scoring.score` takes them.
+        by_criterion: one preference a criterion and one overall, where errors have categories.
+        epsilon: largest difference of scores that is a tie, in units of the scores.
+
+    Raises:
+        DataError: records that are preferences already, or errors counted and not marked.
+        UsageError: epsilon below 0, or criteria without categories of errors.
+    """
+    if not epsilon >= 0:
+        raise UsageError(f"epsilon must be 0 or more, got {epsilon}")
+    by_annotator: dict[str, list[Record]] = {}
+    for record in records:
+        if isinstance(record, Preference):
+            raise DataError("these records are preferences already; scores are wanted")
+        by_annotator.setdefault(record.annotator, []).append(record)
+    return [
+        preference
+        for own in by_annotator.values()
+        for criterion, chosen in _by_criterion(own, by_criterion=by_criterion)
+        for preference in _preferences(chosen, weights, criterion, epsilon)
+    ]
+
+
+def _preferences(
+    records: Sequence[Record], weights: str | Weights | None, criterion: str, epsilon: float
+) -> Iterator[Preference | Failure]:
+    """Preferences of one annotator on one criterion."""
+    segments = score_records(records, weights=weights).segments
+    yield from preferences_from_scores(
+        segments, epsilon=epsilon, annotator=records[0].annotator, criterion=criterion
+    )
+    failures = {(f.lp, f.segment, s): f for f in records if isinstance(f, Failure) for s in f.systems}
+    for a, b in _pairs(segments):
+        if a.score is None or b.score is None:
+            failed = failures[a.lp, a.segment, a.system if a.score is None else b.system]
+            yield replace(failed, systems=(a.system, b.system), protocol="pairwise", criterion=criterion)
+
+
+def preferences_from_scores(
+    segments: Iterable[SegmentScore],
+    *,
+    epsilon: float = 0.0,
+    annotator: str = "scores",
+    criterion: str = OVERALL,
+) -> list[Preference]:
+    """Every pair of judged systems of every segment, in the order of their names.
+
+    Args:
+        segments: scores of one annotator.
+        epsilon: largest difference that is a tie.
+        annotator: whose preferences they are.
+        criterion: what the scores are of.
+    """
+    return [
+        Preference(
+            lp=a.lp,
+            segment=a.segment,
+            systems=(a.system, b.system),
+            annotator=annotator,
+            criterion=criterion,
+            verdict=_verdict(a.score, b.score, epsilon),
+            document=a.document,
+        )
+        for a, b in _pairs(segments)
+        if a.score is not None and b.score is not None
+    ]
+
+
+def _by_criterion(records: Sequence[Record], *, by_criterion: bool) -> Iterator[tuple[str, Sequence[Record]]]:
+    if not by_criterion:
+        yield OVERALL, records
+        return
+    for criterion in CRITERIA:
+        yield criterion, criterion_annotations(records, criterion)
+    yield OVERALL, criterion_annotations(records, OVERALL)
+
+
+def criterion_annotations(records: Iterable[Record], criterion: str) -> list[Record]:
+    """Keep the errors of one criterion; `overall` keeps those of all three.
+
+    Raises:
+        DataError: errors that were counted and not marked, or a category of a core type that adjudge does not
+            know: it may belong to any criterion.
+        UsageError: a protocol without categories, or no such criterion.
+    """
+    if criterion not in {*CRITERIA, OVERALL}:
+        raise UsageError(f"criterion must be one of {', '.join([*CRITERIA, OVERALL])}; got {criterion!r}")
+    core = frozenset().union(*CRITERIA.values()) if criterion == OVERALL else CRITERIA[criterion]
+    return [_kept(r, core) if isinstance(r, Annotation) else r for r in records]
+
+
+def _kept(record: Annotation, core: frozenset[str]) -> Annotation:
+    if record.protocol != "mqm":
+        raise UsageError(f"criteria need categories of errors; protocol {record.protocol} has none")
+    if record.counts:
+        where = f"{record.system} segment {record.segment} of {record.lp}"
+        raise DataError(f"errors of {where} are counted and not marked, so that none has a category")
+    spans = tuple(s for s in record.spans if (own := _core_type(s, record)) is None or own in core)
+    return replace(record, spans=spans)
+
+
+def _core_type(span: ErrorSpan, record: Annotation) -> str | None:
+    """Core type of an error, by its label where the subtype is unknown; None where it has no category."""
+    if span.category is None and span.label:
+        core = find_category(span.label.split("/")[0])
+        if core is None:
+            where = f"{record.system} segment {record.segment} of {record.lp}, by {record.annotator}"
+            raise DataError(f"category {span.label!r} belongs to no criterion that adjudge knows: {where}")
+        return core.split("/")[0]
+    return None if span.category is None else span.category.split("/")[0]
+
+
+def _pairs(segments: Iterable[SegmentScore]) -> Iterator[tuple[SegmentScore, SegmentScore]]:
+    by_segment: dict[tuple[str, str], list[SegmentScore]] = {}
+    for s in segments:
+        by_segment.setdefault((s.lp, s.segment), []).append(s)
+    for rows in by_segment.values():
+        yield from combinations(sorted(rows, key=lambda s: s.system), 2)
+
+
+def _verdict(a: float, b: float, epsilon: float) -> Verdict:
+    difference = round(a - b, _DIGITS)
+    if abs(difference) <= epsilon:
+        return "E"
+    return "A" if difference > 0 else "B"
+
+
+# How strong a preference must be to count: the threshold that agrees best with what people call equal.
+
+
+class TieAgreement(NamedTuple):
+    """Share of comparisons on which judge and gold agree; None of none.
+
+    Args:
+        all: of every comparison.
+        ranked: of those that gold ranks.
+        tied: of those that gold ties.
+        ties: comparisons that the judge ties.
+    """
+
+    all: float | None
+    ranked: float | None
+    tied: float | None
+    ties: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TieCalibration:
+    """The best threshold, and what it changes.
+
+    Args:
+        threshold: a preference that is not stronger is a tie.
+        n: comparisons that both judged, on all criteria that both have.
+        tied: those that gold ties.
+        before: agreement of the verdicts as they are.
+        after: agreement under the threshold.
+    """
+
+    threshold: float
+    n: int
+    tied: int
+    before: TieAgreement
+    after: TieAgreement
+
+
+def calibrate_ties(
+    preferences: Iterable[Preference | Failure], gold: Iterable[Preference | Failure]
+) -> TieCalibration:
+    """Find the threshold under which most verdicts agree with gold, ties included; of equal ones the lowest.
+
+    A threshold t makes E of every verdict whose strength is t or less in size. Of several annotators of gold
+    the majority counts, a tie where none has one. Undecided comparisons are left out.
+
+    Args:
+        preferences: of one judge, made without a threshold.
+        gold: of people.
+
+    Raises:
+        DataError: no comparison that both judged has a strength.
+    """
+    wanted = _majorities(gold)
+    both = [
+        (abs(p.strength), verdict, wanted[key])
+        for p in preferences
+        if isinstance(p, Preference) and p.strength is not None and not p.is_undecided
+        for key, verdict in [_keyed(p)]
+        if key in wanted
+    ]
+    if not both:
+        raise DataError(
+            "no comparison that gold has was measured; run the judge with --samples, or --strength logprob"
+        )
+    strengths, said, right = np.array(sorted(both)).T
+    threshold = _best(strengths, said, right)
+    return TieCalibration(
+        threshold=threshold,
+        n=len(both),
+        tied=int((right == 0).sum()),
+        before=_agreement(said, right),
+        after=_agreement(np.where(strengths <= threshold, 0.0, said), right),
+    )
+
+
+def _best(strengths: Floats, said: Floats, right: Floats) -> float:
+    """The lowest of the best thresholds: 0, or the strength of a comparison."""
+    gained = np.cumsum((right == 0).astype(np.int64) - (said == right))
+    last = np.append(strengths[1:] != strengths[:-1], True)  # a threshold takes all that are equally strong
+    options = [(0, 0.0), *zip(gained[last].tolist(), strengths[last].tolist(), strict=True)]
+    return float(max(options, key=lambda option: (option[0], -option[1]))[1])
+
+
+def _agreement(said: Floats, right: Floats) -> TieAgreement:
+    same = said == right
+    return TieAgreement(
+        all=_share(same),
+        ranked=_share(same[right != 0]),
+        tied=_share(same[right == 0]),
+        ties=int((said == 0).sum()),
+    )
+
+
+def _share(same: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> float | None:
+    return float(same.mean()) if len(same) else None
+
+
+def _keyed(preference: Preference) -> tuple[tuple[str, ...], float]:
+    """What is compared, and the verdict: how far it is for the first in the order of names."""
+    first, second, verdict = in_order_of_names(preference)
+    return (preference.lp, preference.segment, preference.criterion, first, second), verdict
+
+
+def _majorities(gold: Iterable[Preference | Failure]) -> dict[tuple[str, ...], float]:
+    votes: dict[tuple[str, ...], list[float]] = {}
+    for preference in gold:
+        if isinstance(preference, Preference) and not preference.is_undecided:
+            key, verdict = _keyed(preference)
+            votes.setdefault(key, []).append(verdict)
+    return {key: _majority(own) for key, own in votes.items()}
+
+
+def _majority(votes: Sequence[float]) -> float:
+    """What more than half say; a tie where none is."""
+    return next((vote for vote in (1.0, -1.0) if 2 * votes.count(vote) > len(votes)), 0.0)
+
+
+# Judgements of several runs and files side by side, as preferences of annotators with names of their own.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """What one run or file holds.
+
+    Args:
+        name: of the run or file.
+        records: of it; of a translation that one annotator judged again as a filler, the first judgement.
+        test_set: the texts, where it has them.
+        weights: of the run's marked errors; None for the default of the protocol.
+    """
+
+    name: str
+    records: tuple[Record, ...]
+    test_set: TestSet | None = None
+    weights: str | None = None
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether translations were judged, and not pairs of them."""
+        return any(isinstance(r, Annotation) for r in self.records)
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """Who judged, or was asked to, in order of first appearance."""
+        return tuple(dict.fromkeys(r.annotator for r in self.records))
+
+
+def source_of(name: str, judged: Run | Iterable[Record], lp: str | None = None) -> Source:
+    """Take a run or records, of one language pair if one is chosen.
+
+    Raises:
+        DataError: there are none, or preferences and annotations are mixed.
+        UsageError: none is of the language pair.
+    """
+    run = judged if isinstance(judged, Run) else None
+    every = tuple(judged) if not isinstance(judged, Run) else judged.records
+    records, _ = without_repeats([r for r in every if lp is None or r.lp == lp])
+    if not records:
+        if not every or lp is None:
+            raise DataError(f"{name} has no records")
+        known = ", ".join(dict.fromkeys(r.lp for r in every))
+        raise UsageError(f"{name} has no records of {lp}; it has some of {known}")
+    if {Annotation, Preference} <= {type(r) for r in records}:
+        raise DataError(f"{name} holds preferences and annotations; give them as two files")
+    return Source(
+        name=name,
+        records=tuple(records),
+        test_set=None if run is None else run.test_set,
+        weights=None if run is None else run.info.weights,
+    )
+
+
+def named_apart(sources: Sequence[Source]) -> list[Source]:
+    """Put the source's name before annotators that stand in several sources: `run-1:fire`.
+
+    So people asked twice and a judge sampled twice are compared with themselves.
+
+    Raises:
+        DataError: two sources of one name hold the same annotator.
+    """
+    found = Counter(annotator for source in sources for annotator in source.annotators)
+    shared = {annotator for annotator, times in found.items() if times > 1}
+    names = Counter((s.name, a) for s in sources for a in s.annotators if a in shared)
+    for (name, annotator), times in names.items():
+        if times > 1:
+            raise DataError(f"{name!r} is given {times} times, each with judgements of {annotator!r}")
+    return [
+        replace(
+            source,
+            records=tuple(
+                replace(r, annotator=f"{source.name}:{r.annotator}") if r.annotator in shared else r
+                for r in source.records
+            ),
+        )
+        for source in sources
+    ]
+
+
+def preferences_of(
+    source: Source, *, by_criterion: bool = False, epsilon: float = 0.0
+) -> list[Preference | Failure]:
+    """Preferences of a source: its own, or those that its scores make.
+
+    Args:
+        source: preferences, or annotations of one protocol.
+        by_criterion: make one preference a criterion of marked errors.
+        epsilon: largest difference of scores that is a tie.
+    """
+    if source.has_scores:
+        return preferences_from_annotations(
+            source.records, weights=source.weights, by_criterion=by_criterion, epsilon=epsilon
+        )
+    return [r for r in source.records if not isinstance(r, Annotation)]
+
+
+def criteria_of(records: Iterable[Preference | Failure]) -> list[str]:
+    """Every criterion that something was preferred on, in order of first appearance."""
+    return list(dict.fromkeys(r.criterion for r in records if isinstance(r, Preference)))

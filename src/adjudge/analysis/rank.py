@@ -1,0 +1,987 @@
+"""`rank`: systems best first, with intervals, the tests of every pair, ranges of ranks and clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.analysis.compare import chosen_annotator, read_one_annotator
+from adjudge.analysis.judgements import read_judgements, refuse_texts
+from adjudge.analysis.preferences import (
+    OVERALL,
+    Comparisons,
+    Source,
+    criteria_of,
+    preferences_from_scores,
+    preferences_of,
+    source_of,
+    tabulate,
+)
+from adjudge.analysis.segment_scores import (
+    DEFAULT_WEIGHTS,
+    ScoreMatrix,
+    Totals,
+    coverage_note,
+    score_matrix,
+    score_records,
+    student_intervals,
+)
+from adjudge.analysis.segment_scores import Floats as SegmentScoresFloats
+from adjudge.core.judge import checks_keywords
+from adjudge.core.language import canonical_lp
+from adjudge.core.mqm import total
+from adjudge.core.record import Record
+from adjudge.core.scores import Interval, Run, Scores, Signature
+from adjudge.core.segment import TestSet
+from adjudge.core.wording import count, form, of_all
+from adjudge.errors import DataError, UsageError
+from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals, unit_draws
+from adjudge.stats.bradley_terry import (
+    PULL,
+    Cycle,
+    Strengths,
+    connected_parts,
+    fit_bradley_terry,
+    fit_davidson,
+    has_finite_davidson,
+    smallest_cycles,
+    unbeaten_groups,
+)
+from adjudge.stats.judged import Floats as JudgedFloats
+from adjudge.stats.paired import (
+    ROUNDING,
+    enlarged,
+    is_exact,
+    rank_ranges,
+    rank_sum_p_value,
+    sign_flip_p_values,
+    signed_rank_p_value,
+    significance_clusters,
+    significantly_better,
+    smallest_p_value,
+)
+
+__all__ = [
+    "METHODS",
+    "TESTS",
+    "Method",
+    "RankedSystem",
+    "Ranking",
+    "Test",
+    "better_p_values",
+    "rank",
+    "rank_by_criterion",
+    "score_for_ranking",
+]
+
+
+# One test for every pair of systems.
+
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Test = Literal["permutation", "wilcoxon", "rank-sum", "t"]
+TESTS: Final[tuple[Test, ...]] = get_args(Test)
+TITLES: Final[Mapping[Test, str]] = {
+    "permutation": "paired permutation test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "rank-sum": "Wilcoxon rank-sum test",
+    "t": "paired t-test",
+}
+_CELLS: Final = 2**22  # of one block of differences: 32 MB
+
+
+def better_p_values(ordered: Totals, test: Test, *, resamples: int, seed: int) -> Floats:
+    """Systems by systems: [i, j] is the one-sided p-value of "i is better than j", for j after i; else 1.
+
+    Args:
+        ordered: judged for all systems, best first.
+        test: `permutation` and `t` compare means, the others the ranks of segments or documents.
+        resamples: random sign flips of the permutation test, the same for every pair.
+        seed: of those.
+    """
+    systems = ordered.sums.shape[1]
+    p_values = np.ones((systems, systems))
+    pairs = list(combinations(range(systems), 2))
+    size = max(1, _CELLS // max(1, len(ordered.sums)))
+    for start in range(0, len(pairs), size):
+        first, second = np.array(pairs[start : start + size]).T
+        p_values[first, second] = _better(ordered, first, second, test, (resamples, seed))
+    return p_values
+
+
+def _better(ordered: Totals, first: Ints, second: Ints, test: Test, drawing: tuple[int, int]) -> Floats:
+    if test == "permutation":
+        shares, (resamples, seed) = enlarged(ordered.shares), drawing
+        differences = shares[:, first] - shares[:, second]
+        return sign_flip_p_values(differences, alternative="greater", resamples=resamples, seed=seed)
+    if test == "t":
+        shares = enlarged(ordered.shares)
+        return _t_p_values(shares[:, first] - shares[:, second])
+    means = enlarged(ordered.means)
+    a, b = means[:, first], means[:, second]
+    if test == "wilcoxon":
+        return np.array([signed_rank_p_value(d, "greater") for d in (a - b).T])
+    return np.array([rank_sum_p_value(x, y, "greater") for x, y in zip(a.T, b.T, strict=True)])
+
+
+def _t_p_values(differences: Floats) -> Floats:
+    """One-sided paired t-test of each column; a constant difference gets what all sign flips give it."""
+    from scipy.special import stdtr
+
+    units = len(differences)
+    means = differences.mean(axis=0)
+    errors = differences.std(axis=0, ddof=1) / np.sqrt(units) if units > 1 else np.zeros_like(means)
+    is_flat = errors <= ROUNDING * np.abs(differences).max(axis=0, initial=0.0)
+    found = stdtr(units - 1, -means / np.where(is_flat, 1.0, errors))
+    constant = np.where(means > 0, smallest_p_value(units, 1000), 1.0)
+    return np.asarray(np.where(is_flat, constant, found), dtype=np.float64)
+
+
+# What a ranking is, whichever way it was made, and with which settings.
+
+
+Method = Literal["mean", "copeland", "bradley-terry", "davidson"]
+"""How systems get their scores: from the scores of segments, or from comparisons of two systems each."""
+METHODS: Final[tuple[Method, ...]] = get_args(Method)
+
+FEW_DOCUMENTS: Final = 10
+"""Documents below which intervals and tests over them deserve a warning."""
+
+BY_SEGMENT_NOTE: Final = (
+    "Intervals and tests take segments for independent. Segments of one document are not: intervals are too "
+    "narrow and more differences are found than there are."
+)
+
+DEFAULT_TEST: Final[Test] = "permutation"
+"""Of the pairs, where scores are means or points."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedSystem:
+    """One row of a ranking.
+
+    Args:
+        system: its name.
+        score: mean over the common segments; points of its comparisons, won or expected; None where nothing
+            was judged.
+        interval: 95 % bootstrap interval of the score.
+        cluster: counted from 1, best first; None where nothing was judged. Two systems of one cluster may
+            differ significantly: a cluster is no statement of equality.
+        n: common segments; comparisons of the system.
+        failed: judgements asked for and not obtained, on all segments.
+        strength: log strength with mean 0, of Bradley-Terry and Davidson; None where it has no bound.
+        best: the best rank, from 1, that the two-sided tests of its pairs allow; None where nothing was
+            tested.
+        worst: the worst one.
+        better_than: names of the systems that it is significantly better than.
+        readings: as in `SystemScore`, on all segments.
+    """
+
+    system: str
+    score: float | None
+    interval: Interval | None
+    cluster: int | None
+    n: int
+    failed: int
+    strength: float | None = None
+    best: int | None = None
+    worst: int | None = None
+    better_than: tuple[str, ...] = ()
+    readings: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    """Systems, best first.
+
+    Args:
+        signature: of the scores.
+        method: what was compared on what, with which test and settings.
+        systems: best first; systems of which nothing was judged last. Empty where several language pairs
+            have not the same systems.
+        notes: what a reader must know: dropped segments, failures.
+        lps: each language pair on its own, where there are several; else empty.
+        cycles: of comparisons, the smallest: each system beat the next, and the last the first.
+        p_values: rows and columns in the order of `systems`: the two-sided p-value of the difference of two
+            systems, not corrected for the number of pairs. None where the column's system does not stand
+            below the row's, or nothing of it was judged.
+    """
+
+    signature: Signature
+    method: str
+    systems: tuple[RankedSystem, ...]
+    notes: tuple[str, ...] = ()
+    lps: Mapping[str, Ranking] = field(default_factory=dict)
+    cycles: tuple[Cycle, ...] = ()
+    p_values: tuple[tuple[float | None, ...], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankSettings:
+    """How to rank; see `meta.ranking.rank.rank`.
+
+    Args:
+        method: what a system's score is.
+        test: of the pairs; None for the default.
+        alpha: bound of the tests.
+        resamples: draws of the bootstrap, and random sign flips.
+        seed: of the draws.
+        by_document: whether documents or segments are drawn and tested; None for documents where two or more
+            are known.
+        epsilon: largest difference that is a tie.
+
+    Raises:
+        UsageError: a setting out of its range, or a test that the method has no use for.
+    """
+
+    method: Method
+    test: Test | None
+    alpha: float
+    resamples: int
+    seed: int
+    by_document: bool | None
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be done."""
+        if self.method not in METHODS:
+            raise UsageError(f"method must be one of {', '.join(METHODS)}; got {self.method!r}")
+        if self.test is not None and self.test not in TESTS:
+            raise UsageError(f"test must be one of {', '.join(TESTS)}; got {self.test!r}")
+        if self.test is not None and self.is_model:
+            raise UsageError(
+                f"{self.method} is tested by its own bootstrap: leave out the test {self.test!r}"
+            )
+        if not 0 < self.alpha < 1:
+            raise UsageError(f"alpha must lie between 0 and 1, got {self.alpha}")
+        if self.resamples < 1:
+            raise UsageError(f"resamples must be 1 or more, got {self.resamples}")
+        if self.seed < 0:
+            raise UsageError(f"seed must be 0 or more, got {self.seed}")
+        if not self.epsilon >= 0:
+            raise UsageError(f"epsilon must be 0 or more, got {self.epsilon}")
+        if self.epsilon and self.method == "mean":
+            raise UsageError("epsilon makes ties of pairs, and the method mean compares none")
+
+    @property
+    def is_model(self) -> bool:
+        """Whether strengths are fitted."""
+        return self.method in {"bradley-terry", "davidson"}
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether few units keep every p-value from being small."""
+        return self.is_model or (self.test or DEFAULT_TEST) == "permutation"
+
+    def settled(self, documents: Collection[tuple[str, str]]) -> RankSettings:
+        """Settle whether documents or segments are drawn and tested, and with which test.
+
+        Where all sign flips of so few documents cannot reach alpha, and no test is asked for, the test is
+        Student's t over documents.
+
+        Args:
+            documents: lp and document of each segment; "" where a segment has no document.
+
+        Raises:
+            UsageError: documents are asked for and none is known.
+        """
+        known = len({document for document in documents if document[1]})
+        if self.by_document and not known:
+            raise UsageError("--by-document needs documents, and these records name none")
+        by_document = known > 1 if self.by_document is None else self.by_document
+        units = known + sum(not name for _, name in documents)  # a segment without one is its own
+        is_few = (
+            by_document and units > 1 and is_exact(units) and 2 * smallest_p_value(units, 1) >= self.alpha
+        )
+        test = "t" if self.test is None and not self.is_model and is_few else self.test
+        return replace(self, by_document=by_document, test=test)
+
+    @property
+    def of(self) -> str:
+        """What is drawn."""
+        return "documents" if self.by_document else "segments"
+
+
+def unjudged(system: str, failed: int) -> RankedSystem:
+    """The row of a system of which nothing was judged."""
+    return RankedSystem(system=system, score=None, interval=None, cluster=None, n=0, failed=failed)
+
+
+def too_few_note(least: float) -> str:
+    """Say that no p-value can be small enough.
+
+    Args:
+        least: the smallest one-sided one that there can be.
+    """
+    return f"Too few segments or resamples: p cannot be below {2 * least:g}, so no system can be ranked."
+
+
+def few_documents_note(units: int) -> str:
+    """Say how sure intervals and tests over so few documents are.
+
+    Args:
+        units: documents.
+    """
+    return (
+        f"There are only {units} documents, so that intervals are wide and tests weak. Judge more documents; "
+        "--by-segment takes segments for independent and finds more differences than there are."
+    )
+
+
+def placed(
+    rows: Sequence[RankedSystem], compared: Sequence[float], p_values: JudgedFloats, alpha: float
+) -> list[RankedSystem]:
+    """Give each row its cluster, its range of ranks, and the systems that it is significantly better than.
+
+    Args:
+        rows: best first.
+        compared: their scores, without rounding noise.
+        p_values: rows by rows; [i, j] is the one-sided p-value of "i is better than j". Clusters take it as
+            it is, as WMT does; all else takes twice as much, because the means decide which system is tested
+            to be better.
+        alpha: bound, strict.
+    """
+    better = significantly_better(compared, 2 * p_values, alpha)
+    clusters = significance_clusters(compared, p_values, alpha)
+    names = [row.system for row in rows]
+    return [
+        replace(
+            row,
+            cluster=cluster,
+            best=best,
+            worst=worst,
+            better_than=tuple(name for name, is_beaten in zip(names, beaten, strict=True) if is_beaten),
+        )
+        for row, cluster, (best, worst), beaten in zip(
+            rows, clusters, rank_ranges(better), better.tolist(), strict=True
+        )
+    ]
+
+
+def p_value_rows(p_values: JudgedFloats, unjudged: int) -> tuple[tuple[float | None, ...], ...]:
+    """Arrange p-values as `Ranking.p_values` has them.
+
+    Args:
+        p_values: one-sided, of the systems judged, best first.
+        unjudged: systems behind them of which nothing was judged.
+    """
+    n = len(p_values) + unjudged
+    found: list[list[float | None]] = [[None] * n for _ in range(n)]
+    for row, column in zip(*np.triu_indices(len(p_values), 1), strict=True):
+        found[row][column] = min(1.0, 2 * float(p_values[row, column]))
+    return tuple(map(tuple, found))
+
+
+# Comparisons counted: who won how often against whom in each segment or document.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tally:
+    """What each unit, a segment or a document, holds.
+
+    Args:
+        systems: that were compared, rows and columns of the arrays.
+        wins: units by systems by systems, how often row beat column.
+        ties: the same of ties; symmetric.
+    """
+
+    systems: tuple[str, ...]
+    wins: JudgedFloats
+    ties: JudgedFloats
+
+    @property
+    def totals(self) -> Totals:
+        """Points (win 1, tie 0.5) and number of the comparisons of each system in each unit."""
+        played = self.wins + self.wins.swapaxes(1, 2) + self.ties
+        return Totals(sums=(self.wins + self.ties / 2).sum(axis=2), sizes=played.sum(axis=2))
+
+    def draws(self, resamples: int, seed: int) -> Iterator[tuple[JudgedFloats, JudgedFloats]]:
+        """Wins and ties of units drawn with replacement, draws by systems by systems, in blocks."""
+        for counts in unit_draws(len(self.wins), resamples, seed):
+            yield np.tensordot(counts, self.wins, axes=1), np.tensordot(counts, self.ties, axes=1)
+
+
+def tally_comparisons(table: Comparisons, *, by_document: bool) -> Tally:
+    """Count wins and ties of each unit; comparisons without any verdict are left out."""
+    judged = ~np.isnan(table.labels)
+    used = [u for u, row in zip(table.units, judged, strict=True) if row.any()]
+    systems = tuple(sorted({s for u in used for s in (u.first, u.second)}))
+    places = {s: place for place, s in enumerate(systems)}
+    groups = np.asarray(table.documents if by_document else table.segments)
+    wins = np.zeros((len(set(groups.tolist())), len(systems), len(systems)))
+    ties = np.zeros_like(wins)
+    for row, column in np.argwhere(judged):
+        unit, label = table.units[row], table.labels[row, column]
+        pair = (places[unit.first], places[unit.second])
+        if label == 0:
+            ties[(groups[row], *pair)] += 1
+            ties[(groups[row], *pair[::-1])] += 1
+        else:
+            wins[(groups[row], *(pair if label > 0 else pair[::-1]))] += 1
+    held = (wins + ties).any(axis=(1, 2))
+    return Tally(systems=systems, wins=wins[held], ties=ties[held])
+
+
+# Rankings of comparisons: normalised Copeland, Bradley-Terry and Davidson, with intervals and clusters.
+
+
+_TITLES: Final[Mapping[Method, str]] = {
+    "copeland": "normalised Copeland: points (win 1, tie 0.5) by comparisons",
+    "bradley-terry": "Bradley-Terry, a tie half a win for each: points expected against every other system",
+    "davidson": "Davidson: points (win 1, tie 0.5) expected against every other system",
+}
+_DIGITS: Final = 10  # so that rounding noise is no difference
+_PULLED_DIGITS: Final = 5  # as far as the pull leaves a score what it tends to
+
+
+def rank_comparisons(
+    table: Comparisons, signature: Signature, failed: Mapping[str, int], settings: RankSettings
+) -> Ranking:
+    """Rank the systems of comparisons; verdicts of several annotators are comparisons of their own.
+
+    Copeland: FiRE, equation 2. Bradley-Terry and Davidson: `bradley_terry`, scored by expected points,
+    which stay finite where a strength does not. Intervals: percentile bootstrap over units, all systems on
+    the same draws. Ranges of ranks and clusters (`clusters`) rest on one-sided p-values; Copeland's by the
+    test of the settings on the points of units, those of the models by the share of draws in which the better
+    system is not ahead, never below what an exact permutation test of so many units can give.
+
+    Args:
+        table: the comparisons.
+        signature: of the scores.
+        failed: system to judgements asked for and not obtained.
+        settings: how to rank.
+
+    Raises:
+        DataError: there is one system only, or strengths are wanted of systems that no comparison connects.
+        UsageError: documents wanted where there are none.
+    """
+    documents = {(u.lp, u.segment): (u.lp, u.document) for u in table.units}
+    settings = settings.settled(tuple(documents.values()))
+    tally = tally_comparisons(table, by_document=bool(settings.by_document))
+    nothing = [unjudged(s, n) for s, n in failed.items() if s not in tally.systems]
+    if not tally.systems:
+        if len(nothing) == 1:
+            (name,) = failed
+            raise DataError(
+                f"{settings.method} compares systems, and there is one only, {name}; take --method mean"
+            )
+        return Ranking(signature=signature, method="nothing was compared", systems=tuple(nothing))
+    wins, ties = tally.wins.sum(axis=0), tally.ties.sum(axis=0)
+    fitted, notes = _fit(wins, ties, tally.systems, settings.method)
+    rows, p_values = _rows(tally, fitted, failed, settings)
+    least = _smallest_p(tally, settings)
+    if settings.is_bounded and len(rows) > 1 and 2 * least >= settings.alpha:
+        notes.append(too_few_note(least))
+    if not settings.by_document and any(u.document for u in table.units):
+        notes.append(BY_SEGMENT_NOTE)
+    if settings.by_document and 1 < len(tally.wins) < FEW_DOCUMENTS:
+        notes.append(few_documents_note(len(tally.wins)))
+    notes += lone_unit_note(len(tally.wins), settings.of)
+    cycles = smallest_cycles(wins + ties / 2, tally.systems)
+    return Ranking(
+        signature=signature,
+        method=_method(tally, settings),
+        systems=(*rows, *nothing),
+        notes=(*notes, *_cycle_notes(cycles)),
+        cycles=tuple(cycles),
+        p_values=p_value_rows(p_values, len(nothing)),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Fit:
+    """Score of each system, and its log strength where there is one."""
+
+    scores: JudgedFloats
+    strengths: Sequence[float | None]
+
+
+def _fit(
+    wins: JudgedFloats, ties: JudgedFloats, systems: Sequence[str], method: Method
+) -> tuple[_Fit, list[str]]:
+    """Score the systems, and say what the comparisons leave open.
+
+    Raises:
+        DataError: strengths are wanted of systems that no comparison connects.
+    """
+    points = wins + ties / 2
+    parts = [_listed([systems[i] for i in part]) for part in connected_parts(points + points.T)]
+    if method == "copeland":
+        scores = _copeland(wins[None], ties[None])[0]
+        apart = f"No comparison connects {' with '.join(parts)}: their scores rest on different opponents."
+        return _Fit(scores=scores, strengths=[None] * len(systems)), [apart] if len(parts) > 1 else []
+    if len(parts) > 1:
+        raise DataError(
+            f"{method} needs systems that comparisons connect, directly or through others; none connects "
+            f"{' with '.join(parts)}. Rank them apart, or take --method copeland"
+        )
+    groups = [[systems[i] for i in group] for group in unbeaten_groups(points)]
+    is_finite = len(groups) == 1 and (method == "bradley-terry" or has_finite_davidson(wins, ties))
+    model = _model(wins[None], ties[None], method, 0.0 if is_finite else PULL)
+    if is_finite:
+        return _Fit(scores=model.points[0], strengths=model.logs[0].tolist()), []
+    scores = np.round(model.points[0], _PULLED_DIGITS)
+    return _Fit(scores=scores, strengths=[None] * len(systems)), [*_bound_notes(groups)]
+
+
+def _bound_notes(groups: Sequence[Sequence[str]]) -> Iterator[str]:
+    if len(groups) > 1:
+        yield (
+            "Some strengths have no bound, and none is given: no system won a point against one of a group "
+            f"before its own in {' > '.join(map(_listed, groups))}. Scores are what they tend to; groups "
+            "that never met, also not through others, are expected to share their points."
+        )
+    else:
+        yield (
+            "Wins and ties leave Davidson's strengths without bounds, and none is given: too few pairs have "
+            "wins of both sides. Scores are what they tend to."
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"({', '.join(names)})" if len(names) > 1 else names[0]
+
+
+def _copeland(wins: JudgedFloats, ties: JudgedFloats) -> JudgedFloats:
+    """Draws by systems: points by comparisons; NaN where a system has none."""
+    played = (wins + wins.swapaxes(1, 2) + ties).sum(axis=2)
+    found = np.full(played.shape, np.nan)
+    np.divide((wins + ties / 2).sum(axis=2), played, out=found, where=played > 0)
+    return found
+
+
+def _model(wins: JudgedFloats, ties: JudgedFloats, method: Method, pull: float) -> Strengths:
+    if method == "davidson":
+        return fit_davidson(wins, ties, pull)
+    return fit_bradley_terry(wins + ties / 2, pull)
+
+
+def _drawn_scores(tally: Tally, settings: RankSettings) -> JudgedFloats:
+    """Draws by systems; NaN where a draw holds no comparison of a system.
+
+    Draws are fitted under the pull, for some may leave strengths without bounds.
+    """
+    found = []
+    for wins, ties in tally.draws(settings.resamples, settings.seed):
+        scores = _copeland(wins, ties)
+        if settings.is_model:
+            model = np.round(_model(wins, ties, settings.method, PULL).points, _PULLED_DIGITS)
+            scores = np.where(np.isnan(scores), np.nan, model)
+        found.append(scores)
+    return np.concatenate(found) if found else np.full((settings.resamples, len(tally.systems)), np.nan)
+
+
+def _rows(
+    tally: Tally, fitted: _Fit, failed: Mapping[str, int], settings: RankSettings
+) -> tuple[list[RankedSystem], JudgedFloats]:
+    """Rows of the systems compared, best first, equal scores in the order of their names; p-values."""
+    scores = np.round(fitted.scores, _DIGITS).tolist()
+    order = sorted(range(len(scores)), key=lambda i: (-scores[i], tally.systems[i]))
+    drawn = _drawn_scores(tally, settings)[:, order]
+    ordered = [scores[i] for i in order]
+    p_values = _p_values(tally, drawn, order, settings)
+    played = (tally.wins + tally.wins.swapaxes(1, 2) + tally.ties).sum(axis=(0, 2))
+    rows = [
+        RankedSystem(
+            system=tally.systems[i],
+            score=float(fitted.scores[i]),
+            interval=interval,
+            cluster=None,
+            n=int(played[i]),
+            failed=failed.get(tally.systems[i], 0),
+            strength=fitted.strengths[i],
+        )
+        for i, interval in zip(order, percentile_intervals(drawn), strict=True)
+    ]
+    return placed(rows, ordered, p_values, settings.alpha), p_values
+
+
+def _p_values(tally: Tally, drawn: JudgedFloats, order: list[int], settings: RankSettings) -> JudgedFloats:
+    """Systems by systems, best first: [i, j] is the one-sided p-value of "i is better than j"."""
+    if not settings.is_model:
+        totals = Totals(sums=tally.totals.sums[:, order], sizes=tally.totals.sizes[:, order])
+        test = settings.test or DEFAULT_TEST
+        return better_p_values(totals, test, resamples=settings.resamples, seed=settings.seed)
+    rounded = np.round(drawn, _DIGITS)
+    hits = np.array([(~(column[:, None] > rounded)).sum(axis=0) for column in rounded.T])
+    return np.maximum((hits + 1) / (len(drawn) + 1), _smallest_p(tally, settings))
+
+
+def _smallest_p(tally: Tally, settings: RankSettings) -> float:
+    return smallest_p_value(len(tally.wins), settings.resamples)
+
+
+def _method(tally: Tally, settings: RankSettings) -> str:
+    comparisons = int(tally.totals.sizes.sum()) // 2
+    test = "bootstrap of the difference" if settings.is_model else TITLES[settings.test or DEFAULT_TEST]
+    return (
+        f"{_TITLES[settings.method]}; {comparisons} comparisons in {len(tally.wins)} {settings.of}; 95 % "
+        f"intervals by bootstrap over {settings.of}, {settings.resamples} resamples; ranks by two-sided, "
+        f"clusters by one-sided {test} of every pair, p < {settings.alpha:g}, not corrected for the number "
+        f"of pairs; seed {settings.seed}"
+    )
+
+
+def _cycle_notes(cycles: Sequence[Cycle]) -> Iterator[str]:
+    if not cycles:
+        return
+    first = cycles[0]
+    steps = zip(first.systems, first.shares, [*first.systems[1:], first.systems[0]], strict=True)
+    told = ", ".join(
+        f"{winner} takes {share:.1%} of the points from {loser}" for winner, share, loser in steps
+    )
+    more = f"; {len(cycles) - 1} more of this length" if len(cycles) > 1 else ""
+    yield f"Preferences go round: {told}{more}."
+
+
+# Rankings by criterion: what one of them is made of, and one of each, as a radar shows them.
+
+
+_FEWEST: Final = 3  # fewer make no surface
+
+
+def score_for_ranking(
+    name: str,
+    judged: Run | Iterable[Record],
+    *,
+    weights: str | None = None,
+    lp: str | None = None,
+    criterion: str | None = None,
+) -> Scores:
+    """Score as `scoring.score.score` does, but with a criterion marked errors as the preferences they make.
+
+    Args:
+        name: of the run or file.
+        judged: what it holds.
+        weights: name of the weights of marked errors; None for those of the run, else `mqm-google`.
+        lp: language pair to keep.
+        criterion: of preferences, or top category of marked MQM errors.
+
+    Raises:
+        DataError: nothing to score.
+        UsageError: unknown weights, lp or criterion, or one that these records have no use for.
+    """
+    lp = None if lp is None else canonical_lp(lp)
+    judged = judged if isinstance(judged, Run) else tuple(judged)
+    source = source_of(name, judged)
+    if criterion is None or not source.has_scores:
+        return score_records(judged, weights=weights, lp=lp, criterion=criterion)
+    points = weights or source.weights or DEFAULT_WEIGHTS
+    made = preferences_of(replace(source, weights=points), by_criterion=True)
+    scores = score_records(made, lp=lp, criterion=criterion)
+    within = f"Preferences on {criterion} are made of errors, each annotator's on their own."
+    signature = scores.signature.with_fields(weights=points)
+    return replace(scores, signature=signature, notes=(*scores.notes, within))
+
+
+def rank_by_criterion(source: Source, rank: Callable[..., Ranking]) -> dict[str, Ranking]:
+    """Rank the systems on each criterion of preferences, or of marked MQM errors (`preferences`).
+
+    `overall` is left out where there are three others.
+
+    Args:
+        source: one run or file.
+        rank: `meta.ranking.rank.rank` with its settings, a method of comparisons among them.
+
+    Raises:
+        UsageError: there are fewer than three criteria.
+    """
+    made = preferences_of(source, by_criterion=source.has_scores)
+    criteria = criteria_of(made)
+    others = [c for c in criteria if c != OVERALL]
+    chosen = others if len(others) >= _FEWEST else criteria
+    if len(chosen) < _FEWEST:
+        found = ", ".join(chosen) or "none"
+        raise UsageError(f"a radar needs {_FEWEST} criteria or more; {source.name} has {found}")
+    return {criterion: rank(score_records(made, criterion=criterion)) for criterion in chosen}
+
+
+Range = tuple[float, float]
+"""Lowest and highest possible score."""
+
+_EACH: Final = "each language pair on its own"
+_NOTHING: Final = "nothing was judged"
+
+
+@checks_keywords()
+def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its default)
+    scores: Scores | Run | Iterable[Record] | Path | str,
+    *,
+    weights: str | None = None,
+    lp: str | None = None,
+    criterion: str | None = None,
+    gold: str | None = None,
+    metric: str | None = None,
+    method: Method = "mean",
+    seed: int = 0,
+    resamples: int = 1000,
+    alpha: float = 0.05,
+    test: Test | None = None,
+    by_document: bool | None = None,
+    epsilon: float = 0.0,
+    test_set: TestSet | Path | str | None = None,
+) -> Ranking:
+    """Rank systems by their scores, or by comparisons of two systems each.
+
+    `mean`: of the segments that are judged for all systems; others are dropped, and `notes` says how many.
+    Every pair of systems has a test (`meta.paired`), not corrected for the number of pairs. From the
+    two-sided tests come the ranks that each system may have, from the one-sided ones WMT's clusters
+    (`meta.ranking.clusters`), which are no statement of equality.
+
+    Documents are drawn and tested where two or more are known, since segments of one document are not
+    independent. Intervals of means over documents are Student's t (`meta.intervals`); else intervals are
+    paired percentile bootstrap (`meta.bootstrap`).
+
+    `copeland`, `bradley-terry`, `davidson`: of all preferences that were scored; of scores, every two
+    translations of a segment are compared, and nothing is dropped (`meta.ranking.pairwise_ranking`).
+
+    A system of which nothing was judged is listed last, without score and cluster, and drops nothing.
+    Several language pairs are ranked each on its own.
+
+    Args:
+        scores: of one signature; a run, records, or the path of whatever holds judgements, are scored first;
+            a test set with gold or metric.
+        weights: name of the points of marked errors; None for those of the run, else `mqm-google`.
+        lp: language pair to keep.
+        criterion: of preferences, or those that marked MQM errors of one category make; None for the only one
+            of preferences, else `overall`.
+        gold: of a test set, whose path is `scores`: the gold, its own or a file, that ranks its systems.
+        metric: the same of a metric.
+        method: what a system's score is.
+        seed: of bootstrap and permutation.
+        resamples: draws of the bootstrap, and random sign flips of the permutation test.
+        alpha: bound of the pairs' tests.
+        test: `permutation` (paired; the default), `t` (paired; the default where all sign flips of so few
+            documents cannot reach alpha), `wilcoxon` (signed-rank, paired), `rank-sum` (not paired; WMT's).
+            Bradley-Terry and Davidson take none: their bootstrap is the test.
+        by_document: whether whole documents are drawn and tested, or segments as if they were independent;
+            None for documents where two or more are known.
+        epsilon: largest difference of two scores that is a tie, where pairs are made of scores.
+        test_set: texts, or their path, that ratings without ids are about; for the path of such a file.
+
+    Raises:
+        DataError: no segment is judged for every system; no comparison connects systems whose strengths are
+            wanted.
+        UsageError: a setting out of its range, documents wanted where there are none, an epsilon for
+            preferences, or a choice among what was scored already.
+    """
+    settings = RankSettings(
+        method=method,
+        test=test,
+        alpha=alpha,
+        resamples=resamples,
+        seed=seed,
+        by_document=by_document,
+        epsilon=epsilon,
+    )
+    if gold is not None or metric is not None:
+        if criterion is not None or test_set is not None or not isinstance(scores, Path | str):
+            raise UsageError("gold or metric is of a test set: give its path, and no criterion or test_set")
+        scores, _ = read_one_annotator(Path(scores), lp, *chosen_annotator(gold, metric), weights)
+    else:
+        scores = _scored(scores, {"weights": weights, "lp": lp, "criterion": criterion}, test_set)
+    if not scores.lps:
+        return _noted(scores, _rank(scores, settings))
+    parts = {lp: _rank(part, settings) for lp, part in scores.lps.items()}
+    notes = tuple(f"{lp}: {note}" for lp, part in parts.items() for note in part.notes)
+    whole = Ranking(signature=scores.signature, method=_EACH, systems=(), notes=notes)
+    if scores.systems:
+        whole = _rank(scores, settings)
+        whole = replace(whole, method=f"{whole.method}; {_together(parts)}")
+        if method != "mean":  # what comparisons leave open in one language pair, others may settle
+            whole = replace(whole, notes=(*whole.notes, *notes))
+    lps = {lp: _noted(scores.lps[lp], part) for lp, part in parts.items()}
+    return replace(_noted(scores, whole), lps=lps)
+
+
+def _together(parts: Mapping[str, Ranking]) -> str:
+    """Name the language pairs that are ranked as one: those in which something was judged."""
+    judged = [lp for lp, part in parts.items() if any(row.score is not None for row in part.systems)]
+    return (
+        f"nothing was judged but {judged[0]}" if len(judged) == 1 else f"{', '.join(judged or parts)} pooled"
+    )
+
+
+def _scored(
+    source: Scores | Run | Iterable[Record] | Path | str,
+    choices: Mapping[str, str | None],
+    texts: TestSet | Path | str | None,
+) -> Scores:
+    """Score what was judged.
+
+    Raises:
+        UsageError: these are scores already, and can only be chosen among where they are made; or texts that
+            what was judged has no use for.
+    """
+    if isinstance(source, Scores):
+        given = ", ".join(f"{name}=..." for name, value in choices.items() if value is not None)
+        if given:
+            raise UsageError(f"these are scores already: choose where they are made, score({given})")
+    if isinstance(source, (Path, str)):
+        judged = read_judgements(source, choices["lp"], texts)
+        return score_for_ranking(str(source), judged, **choices)
+    refuse_texts(texts)
+    if isinstance(source, Scores):
+        return source
+    if isinstance(source, Run):
+        return score_for_ranking(source.info.annotator, source, **choices)
+    return score_for_ranking("records", source, **choices)
+
+
+def _noted(scores: Scores, ranking: Ranking) -> Ranking:
+    """Put what the scores say before what the ranking says, but for the coverage: it is equal here."""
+    coverage = set(coverage_note(scores.segments))
+    for lp, part in scores.lps.items():
+        coverage |= {f"{lp}: {note}" for note in coverage_note(part.segments)}
+    kept = [note for note in scores.notes if note not in coverage]
+    readings = {s.system: s.readings for s in scores.systems}
+    systems = tuple(replace(s, readings=readings.get(s.system, {})) for s in ranking.systems)
+    return replace(ranking, systems=systems, notes=(*kept, *ranking.notes))
+
+
+def _rank(scores: Scores, settings: RankSettings) -> Ranking:
+    """Rank one language pair, or several as one; the notes are those of the ranking alone."""
+    if settings.method != "mean":
+        return _rank_pairs(scores, settings)
+    return _rank_means(scores, settings)
+
+
+def _rank_pairs(scores: Scores, settings: RankSettings) -> Ranking:
+    criterion = scores.signature.fields.get("criterion")
+    failed = {s.system: s.failed for s in scores.systems}
+    if criterion is not None:
+        if settings.epsilon:
+            raise UsageError("epsilon makes ties of scores; these are preferences, which say their ties")
+        return rank_comparisons(tabulate(scores.preferences, criterion), scores.signature, failed, settings)
+    pairs = preferences_from_scores(scores.segments, epsilon=settings.epsilon)
+    ranking = rank_comparisons(tabulate(pairs, OVERALL), _signature(scores), failed, settings)
+    ties = f"within {settings.epsilon:g}" if settings.epsilon else "of equal scores"
+    annotators = scores.signature.fields.get("annotators")
+    of = f"means over {annotators} annotators" if annotators else "segment scores"
+    return replace(ranking, method=f"{ranking.method}; pairs of {of}, ties {ties}")
+
+
+def _rank_means(scores: Scores, settings: RankSettings) -> Ranking:
+    matrix = score_matrix(scores.segments)
+    judged = ~np.isnan(matrix.scores)
+    present = [column for column in range(len(matrix.systems)) if judged[:, column].any()]
+    failed = {s.system: s.failed for s in scores.systems}
+    nothing = [unjudged(s, failed[s]) for c, s in enumerate(matrix.systems) if c not in present]
+    if not present:
+        return Ranking(signature=scores.signature, method=_NOTHING, systems=tuple(nothing))
+    rows = np.asarray(judged[:, present].all(axis=1))
+    if not rows.any():
+        names = ", ".join(matrix.systems[column] for column in present)
+        hint = "`adjudge rank --method copeland` compares every two systems where both are judged"
+        raise DataError(f"no segment of {_lps(scores)} is judged for every one of {names}: {hint}")
+    common = matrix.select(rows, present)
+    settings = settings.settled(common.documents)
+    totals = common.totals(by_document=bool(settings.by_document))
+    systems, p_values = _ranked(common, totals, settings, (scores.range, failed))
+    return Ranking(
+        signature=_signature(scores),
+        method=_rank_method(common, totals, settings),
+        systems=(*systems, *nothing),
+        notes=tuple(_notes(scores, rows, totals, settings)),
+        p_values=p_value_rows(p_values, len(nothing)),
+    )
+
+
+def _lps(scores: Scores) -> str:
+    return ", ".join(dict.fromkeys(s.lp for s in scores.segments))
+
+
+def _ranked(
+    common: ScoreMatrix, totals: Totals, settings: RankSettings, known: tuple[Range, Mapping[str, int]]
+) -> tuple[list[RankedSystem], SegmentScoresFloats]:
+    """Rows of the systems that are judged, best first, equal means in the order of their names; p-values.
+
+    Args:
+        common: scores.
+        totals: of its documents or segments.
+        settings: how to rank.
+        known: range of the scores, and failures of each system.
+    """
+    scale, failed = known
+    means = [_mean(common, column) for column in range(len(common.systems))]
+    order = sorted(range(len(means)), key=lambda column: (-means[column], common.systems[column]))
+    ordered = Totals(sums=totals.sums[:, order], sizes=totals.sizes[:, order])
+    intervals = _intervals(ordered, settings, scale)
+    test = settings.test or DEFAULT_TEST
+    p_values = better_p_values(ordered, test, resamples=settings.resamples, seed=settings.seed)
+    rows = [
+        RankedSystem(
+            system=common.systems[column],
+            score=means[column],
+            interval=interval,
+            cluster=None,
+            n=len(common.scores),
+            failed=failed[common.systems[column]],
+        )
+        for column, interval in zip(order, intervals, strict=True)
+    ]
+    return placed(rows, [means[c] for c in order], p_values, settings.alpha), p_values
+
+
+def _intervals(totals: Totals, settings: RankSettings, scale: Range) -> Sequence[Interval | None]:
+    if settings.by_document:
+        return student_intervals(totals, scale)
+    drawn = bootstrap_means(totals.sums, totals.sizes, resamples=settings.resamples, seed=settings.seed)
+    return percentile_intervals(drawn)
+
+
+def _mean(common: ScoreMatrix, column: int) -> float:
+    """Mean of one system, added up as `score` does."""
+    weights = common.weights[:, column].tolist()
+    scores = common.scores[:, column].tolist()
+    return total(w * s for w, s in zip(weights, scores, strict=True)) / total(weights)
+
+
+def _signature(scores: Scores) -> Signature:
+    return scores.signature.with_fields(level="mean") if _is_corpus(scores) else scores.signature
+
+
+def _is_corpus(scores: Scores) -> bool:
+    return scores.signature.fields.get("level") == "corpus"
+
+
+def _rank_method(common: ScoreMatrix, totals: Totals, settings: RankSettings) -> str:
+    units = len(totals.sums)
+    of = count(units, settings.of.removesuffix("s"))
+    test = settings.test or DEFAULT_TEST
+    by = f" over {of}"
+    if test == "permutation":
+        by = f", {'all' if is_exact(units) else settings.resamples} sign flips of {of}"
+    intervals = f"bootstrap over {settings.of}, {settings.resamples} resamples"
+    if settings.by_document:
+        intervals = f"Student's t over {of}"
+    return (
+        f"mean over {count(len(common.scores), 'common segment')}; 95 % intervals by {intervals}; ranks by "
+        f"two-sided, clusters by one-sided {TITLES[test]} of every pair{by}, p < {settings.alpha:g}, not "
+        f"corrected for the number of pairs; seed {settings.seed}"
+    )
+
+
+def _notes(scores: Scores, rows: NDArray[np.bool_], totals: Totals, settings: RankSettings) -> Iterator[str]:
+    dropped = int((~rows).sum())
+    if dropped:
+        which = of_all(dropped, len(rows), "segment")
+        yield f"{which} {form(dropped, 'is', 'are')} not judged for every system, and left out."
+    if _is_corpus(scores):
+        yield "These are means of segment scores; the corpus scores (`adjudge score`) cannot be resampled."
+    units, systems = totals.sums.shape
+    yield from lone_unit_note(units, settings.of)
+    least = smallest_p_value(units, settings.resamples)
+    if settings.is_bounded and systems > 1 and 2 * least >= settings.alpha:
+        yield too_few_note(least)
+    if not settings.by_document and any(s.document for s in scores.segments):
+        yield BY_SEGMENT_NOTE
+    if settings.by_document and 1 < units < FEW_DOCUMENTS:
+        yield few_documents_note(units)

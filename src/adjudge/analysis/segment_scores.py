@@ -1,0 +1,903 @@
+"""Bootstrap intervals beside the scores of systems."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.core.mqm import mean, mqm_range, mqm_score, unknown_categories_note
+from adjudge.core.protocol import find_protocol
+from adjudge.core.record import DUPLICATE, SUSPECT, Annotation, Failure, Preference, Record, Verdict
+from adjudge.core.scores import (
+    VERSION,
+    Interval,
+    Run,
+    RunInfo,
+    Scores,
+    SegmentScore,
+    Signature,
+    Suspects,
+    SystemScore,
+)
+from adjudge.core.typology import Weights, find_weights
+from adjudge.core.wording import count, form, of_all
+from adjudge.errors import DataError, UsageError
+from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals
+
+__all__ = [
+    "DEFAULT_WEIGHTS",
+    "ScoreMatrix",
+    "Totals",
+    "coverage_note",
+    "document_scores",
+    "esa_score",
+    "points",
+    "repeats_note",
+    "score_matrix",
+    "score_records",
+    "student_intervals",
+    "undecided_note",
+    "with_intervals",
+    "without_repeats",
+]
+
+
+# Preferences to points: what each of two systems earns from one comparison.
+
+
+_POINTS: Final[dict[Verdict, tuple[float, float]]] = {"A": (1.0, 0.0), "B": (0.0, 1.0), "E": (0.5, 0.5)}
+
+
+def points(preference: Preference) -> tuple[float, float]:
+    """What A and B earn: 1 for a win, 0.5 each for a tie, 0 for a loss.
+
+    A system's mean over its comparisons is its win rate, 0 to 1: FiRE's normalised Copeland score
+    (equation 2), which also holds where pairs are compared unequally often.
+    """
+    return _POINTS[preference.verdict]
+
+
+def undecided_note(preferences: Iterable[Preference]) -> list[str]:
+    """Say how many comparisons were left undecided; they earn nobody a point and are in no number."""
+    if not (undecided := sum(p.is_undecided for p in preferences)):
+        return []
+    which = f"{count(undecided, 'comparison')} {form(undecided, 'is', 'are')}"
+    return [f"{which} undecided, as the verdict changed with the order: neither wins nor ties, left out."]
+
+
+def choose_criterion(records: Iterable[Record], wanted: str | None) -> str:
+    """The criterion to score: the wanted one, the only one, or `overall`.
+
+    Raises:
+        UsageError: there is no such criterion, or there are several and none is `overall`.
+    """
+    named = [r.criterion for r in records if isinstance(r, Preference | Failure) and r.criterion is not None]
+    known = tuple(dict.fromkeys(named)) or ("overall",)
+    chosen = wanted or (known[0] if len(known) == 1 else "overall")
+    if chosen not in known:
+        what = f"there is no criterion {chosen!r}" if wanted else "there is no overall verdict"
+        raise UsageError(f"{what} among these preferences; choose one of {', '.join(known)}")
+    return chosen
+
+
+# Records as judgements: one number, or its absence, for one translation by one annotator.
+
+
+class Judgement(NamedTuple):
+    """What one annotator's record is worth for one translation.
+
+    Args:
+        lp: language pair.
+        document: document id.
+        segment: segment id.
+        system: who made the translation.
+        annotator: who judged it, or was asked to.
+        number: score of the translation, points of the comparison; None where the judgement failed.
+        flags: of the record.
+    """
+
+    lp: str
+    document: str
+    segment: str
+    system: str
+    annotator: str
+    number: float | None
+    flags: tuple[str, ...] = ()
+
+
+def judgements(
+    records: Iterable[Record], *, number: Callable[[Annotation], float], criterion: str | None
+) -> list[Judgement]:
+    """Read every record as judgements, in order. A preference is two, a failure one for each system.
+
+    An undecided comparison is none: it has no points, and nothing failed.
+
+    Args:
+        records: of one protocol.
+        number: score of an annotation.
+        criterion: preferences on others are left out; None where nothing is compared.
+
+    Raises:
+        DataError: one annotator judged a translation, or a pair on this criterion, twice.
+    """
+    found: list[Judgement] = []
+    seen: set[tuple[str, ...]] = set()
+    for record in records:
+        if not _is_on(record, criterion):
+            continue
+        for key in _keys(record, pairwise=criterion is not None):
+            if key in seen:
+                raise DataError(_twice(record, key))
+            seen.add(key)
+        found += _judgements_of(record, number)
+    return found
+
+
+def _is_on(record: Record, criterion: str | None) -> bool:
+    if isinstance(record, Annotation):
+        return True
+    return record.criterion in {None, criterion}
+
+
+def _keys(record: Record, *, pairwise: bool) -> list[tuple[str, ...]]:
+    """What may be judged once by one annotator: each translation, or the pair in either order."""
+    place = (record.annotator, record.lp, record.segment)
+    if pairwise:
+        return [(*place, *sorted(record.systems))]
+    return [(*place, system) for system in record.systems]
+
+
+def _twice(record: Record, key: tuple[str, ...]) -> str:
+    systems = " and ".join(key[3:])
+    where = f"segment {record.segment!r} of {record.lp}"
+    return f"{record.annotator!r} judged {systems} twice on {where}; keep the record that counts"
+
+
+def _judgements_of(record: Record, number: Callable[[Annotation], float]) -> Iterator[Judgement]:
+    place = (record.lp, record.document, record.segment)
+    if isinstance(record, Annotation):
+        yield Judgement(*place, record.system, record.annotator, number(record), record.flags)
+    elif isinstance(record, Preference):
+        if record.is_undecided:
+            return
+        for system, earned in zip(record.systems, points(record), strict=True):
+            yield Judgement(*place, system, record.annotator, earned, record.flags)
+    else:
+        for system in record.systems:
+            yield Judgement(*place, system, record.annotator, None)
+
+
+# Means by translation, document and system. A judgement that failed is in none of them.
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentScore:
+    """Mean over the judged segments of one document, translated by one system.
+
+    Args:
+        lp: language pair.
+        document: its id.
+        system: who translated it.
+        score: the mean; None where nothing was judged.
+        n: segments that the mean is over.
+        failed: segments asked for and not obtained.
+    """
+
+    lp: str
+    document: str
+    system: str
+    score: float | None
+    n: int
+    failed: int
+
+
+def segment_scores(judgements: Iterable[Judgement], *, is_weighted: bool) -> list[SegmentScore]:
+    """Score of each translation: the mean over its judgements; None where all failed.
+
+    The document is the first that a record of the segment names. In order of first appearance.
+
+    Args:
+        judgements: of any number of segments and systems.
+        is_weighted: whether a score weighs as much as it has judgements (comparisons do), or 1.
+    """
+    documents: dict[tuple[str, str], str] = {}
+    numbers: dict[tuple[str, str, str], list[float]] = {}
+    for lp, document, segment, system, _, value, _ in judgements:
+        if not documents.get((lp, segment)):
+            documents[lp, segment] = document
+        found = numbers.setdefault((lp, segment, system), [])
+        if value is not None:
+            found.append(value)
+    return [
+        SegmentScore(
+            lp=lp,
+            segment=segment,
+            system=system,
+            score=mean(found),
+            document=documents[lp, segment],
+            weight=float(len(found)) if is_weighted else 1.0,
+        )
+        for (lp, segment, system), found in numbers.items()
+    ]
+
+
+def document_scores(segments: Iterable[SegmentScore]) -> list[DocumentScore]:
+    """Mean over the judged segments of each document and system, in order of first appearance."""
+    grouped: dict[tuple[str, str, str], list[float | None]] = {}
+    for s in segments:
+        grouped.setdefault((s.lp, s.document, s.system), []).append(s.score)
+    return [_document_score(*key, scores) for key, scores in grouped.items()]
+
+
+def _document_score(lp: str, document: str, system: str, scores: list[float | None]) -> DocumentScore:
+    judged = [score for score in scores if score is not None]
+    return DocumentScore(
+        lp=lp,
+        document=document,
+        system=system,
+        score=mean(judged),
+        n=len(judged),
+        failed=len(scores) - len(judged),
+    )
+
+
+def system_scores(
+    numbers: Iterable[tuple[str, float | None]], failed: Mapping[str, int]
+) -> list[SystemScore]:
+    """Mean of each system, in order of first appearance.
+
+    Args:
+        numbers: system and the score of one of its segments, or what it earned in one comparison.
+        failed: system to judgements asked for and not obtained.
+    """
+    grouped: dict[str, list[float]] = {}
+    for system, number in numbers:
+        found = grouped.setdefault(system, [])
+        if number is not None:
+            found.append(number)
+    return [
+        SystemScore(system=system, score=mean(found), n=len(found), failed=failed.get(system, 0))
+        for system, found in grouped.items()
+    ]
+
+
+def failed_by_system(judgements: Iterable[Judgement]) -> Counter[str]:
+    """Count each system's failed judgements."""
+    return Counter(j.system for j in judgements if j.number is None)
+
+
+# What a mean does not show: which segments it is over. Sentences for people, with the counts.
+
+
+READINGS: Final[Mapping[str, str]] = {
+    "extracted": "read out of a longer reply",
+    "normalised": "read from another spelling than asked for",
+    "comparison_failed": "made though a comparison on the way failed, which may have moved the score",
+}
+"""Flags that say how far a judgement is from a whole reply in the form that was asked for, in the order of
+signatures."""
+
+_MOST_NAMES = 3
+
+
+def failures_note(failed: int, asked: int) -> list[str]:
+    """Say how many judgements failed."""
+    if not failed:
+        return []
+    have = form(failed, "it has no score and is", "they have no score and are")
+    return [f"{of_all(failed, asked, 'judgement')} failed; {have} in no mean."]
+
+
+def readings_note(counts: Mapping[str, int], asked: int) -> list[str]:
+    """Say how many judgements were read out of anything but a whole reply in the form that was asked for.
+
+    Args:
+        counts: judgements by flag, `READINGS`.
+        asked: judgements that were asked for.
+    """
+    return [
+        f"{of_all(number, asked, 'judgement')} {form(number, 'was', 'were')} {READINGS[flag]} (flag {flag})."
+        for flag, number in counts.items()
+        if number
+    ]
+
+
+def pending_note(pending: int) -> list[str]:
+    """Say how many judgements an unfinished run lacks."""
+    if not pending:
+        return []
+    which = f"{count(pending, 'judgement')} {form(pending, 'is', 'are')}"
+    return [f"{which} still pending: the run is not finished."]
+
+
+def coverage_note(segments: Iterable[SegmentScore]) -> list[str]:
+    """Say so where systems are not judged on the same segments: their means are not comparable."""
+    judged: dict[str, set[tuple[str, str]]] = {}
+    for s in segments:
+        found = judged.setdefault(s.system, set())
+        if s.score is not None:
+            found.add((s.lp, s.segment))
+    sets = list(judged.values())
+    if all(found == sets[0] for found in sets):
+        return []
+    common = len(set.intersection(*sets))
+    sizes = {system: len(found) for system, found in judged.items()}
+    which = f"The systems are not judged on the same segments ({_spread(sizes)}; {common:,} in common)"
+    return [f"{which}: compare them with `adjudge rank`, which takes the common segments only."]
+
+
+def comparisons_note(systems: Iterable[SystemScore]) -> list[str]:
+    """Say so where systems are compared unequally often."""
+    sizes = {s.system: s.n for s in systems}
+    if len(set(sizes.values())) == 1:
+        return []
+    return [f"The systems are not compared equally often ({_spread(sizes)} comparisons)."]
+
+
+def _spread(sizes: Mapping[str, int]) -> str:
+    """List a few counts, or the lowest and the highest of many."""
+    if len(sizes) <= _MOST_NAMES:
+        return ", ".join(f"{system} {n:,}" for system, n in sizes.items())
+    low, high = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
+    return f"from {sizes[low]:,} for {low} to {sizes[high]:,} for {high}"
+
+
+def annotators_note(judgements: Sequence[Judgement]) -> list[str]:
+    """Say so where some translations were judged by more annotators than others."""
+    counts: defaultdict[tuple[str, str, str], int] = defaultdict(int)
+    for j in judgements:
+        counts[j.lp, j.segment, j.system] += j.number is not None
+    judged = [n for n in counts.values() if n]
+    if not judged or min(judged) == max(judged):
+        return []
+    which = f"Each translation was judged by {min(judged)} to {max(judged)} annotators"
+    return [f"{which}; its score is the mean over those who judged it."]
+
+
+# Error Span Annotation: the rating that followed the marking, or the marked spans alone.
+
+
+def esa_score(annotation: Annotation, weights: Weights | None = None) -> float:
+    """The rating, 0 to 100, or with weights minus the points of the spans (0 and below).
+
+    The second is ESA's "spans" variant (ESA paper, section 4): -5 for a major error, -1 for a minor one,
+    named `esa-spans`. Higher is better in both.
+
+    Raises:
+        DataError: no rating.
+        UsageError: an error that these weights have no rule for.
+    """
+    if weights is not None:
+        return mqm_score(annotation, weights)
+    if annotation.rating is None:
+        raise DataError(f"{annotation.system} segment {annotation.segment} has no rating")
+    return annotation.rating
+
+
+# Items that fill up a batch: one person judges a translation again, and the first judgement counts.
+
+
+def without_repeats(records: Sequence[Record]) -> tuple[list[Record], int]:
+    """Leave out fillers whose translation the same annotator judged in its own place.
+
+    Files have them in any order, so the judgement without the flag is the first; of fillers alone, the first
+    one. What somebody else judged is a second opinion, and stays.
+
+    Returns:
+        Also how many were left out.
+    """
+    fillers = [r for r in records if isinstance(r, Annotation) and DUPLICATE in r.flags]
+    if not fillers:
+        return [*records], 0
+    marked = set(map(id, fillers))
+    judged = {_key(r) for r in records if isinstance(r, Annotation) and id(r) not in marked}
+    for filler in fillers:
+        if _key(filler) not in judged:
+            judged.add(_key(filler))
+            marked.remove(id(filler))
+    kept = [r for r in records if id(r) not in marked]
+    return kept, len(records) - len(kept)
+
+
+def _key(record: Annotation) -> tuple[str, str, str, str]:
+    return record.annotator, record.lp, record.segment, record.system
+
+
+def repeats_note(repeated: int) -> list[str]:
+    """Say how many judgements were left out."""
+    if not repeated:
+        return []
+    which = f"{count(repeated, 'judgement')} {form(repeated, 'was', 'were')}"
+    why = "the same annotator had judged the translation before (flag duplicate)"
+    return [f"{which} repeated: {why}. The first judgement counts."]
+
+
+# Scores with and without the texts that look like attacks on whoever judges them.
+
+
+_IN_TRANSLATION = "@translation"
+_DIGITS = 4
+
+
+def find_suspects(
+    judged: Sequence[Judgement], score: Callable[[Sequence[Judgement]], Sequence[SystemScore]], share: int
+) -> Suspects | None:
+    """Count flagged judgements, and score the systems without the segments that have one.
+
+    A flagged segment is left out for every system, so that what is left can still be compared.
+
+    Args:
+        judged: of one language pair, or of several that are scored as one.
+        score: scores systems.
+        share: how many judgements are one, as the two of a comparison.
+
+    Returns:
+        None where nothing is flagged.
+    """
+    flagged = [j for j in judged if SUSPECT in j.flags]
+    if not flagged:
+        return None
+    segments = {(j.lp, j.segment) for j in flagged}
+    rest = [j for j in judged if (j.lp, j.segment) not in segments]
+    alone = sum(any(flag.endswith(_IN_TRANSLATION) for flag in j.flags) for j in flagged)
+    return Suspects(
+        judgements=len(flagged) // share,
+        asked=len(judged) // share,
+        in_translation=alone // share,
+        segments=len(segments),
+        systems=tuple(score(rest)),
+    )
+
+
+def suspects_note(suspects: Suspects | None, systems: Iterable[SystemScore]) -> list[str]:
+    """Say how many judgements are flagged, and how much it matters."""
+    if suspects is None:
+        return []
+    flagged = of_all(suspects.judgements, suspects.asked, "judgement")
+    which = f"{flagged} {form(suspects.judgements, 'is', 'are')} flagged {SUSPECT}"
+    alone = f"{suspects.in_translation} of them for what a translation holds and its source does not"
+    without = {s.system: s.score for s in suspects.systems}
+    moves = {
+        s.system: rest - s.score
+        for s in systems
+        if s.score is not None and (rest := without.get(s.system)) is not None
+    }
+    if not moves:
+        return [f"{which}, {alone}; no score can be had without their segments ({suspects.segments})."]
+    most = max(moves, key=lambda name: abs(moves[name]))
+    segments = f"Without their segments ({suspects.segments}) {most} moves most"
+    return [f"{which}, {alone}. {segments}, by {moves[most]:+.{_DIGITS}g}."]
+
+
+# `score`: the records of a run, a file or a campaign as numbers with a signature.
+
+
+DEFAULT_WEIGHTS: Final = "mqm-google"
+"""Weights of MQM records that come without any."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Method:
+    """How these records become numbers.
+
+    Args:
+        protocol: of all records.
+        weights: of errors; None where ratings or preferences are scored.
+        criterion: of the preferences that count; None where nothing is compared.
+        info: of the run, if it is one.
+    """
+
+    protocol: str
+    weights: Weights | None
+    criterion: str | None
+    info: RunInfo | None
+
+    @property
+    def number(self) -> Callable[[Annotation], float]:
+        """Score of one annotation."""
+        if self.protocol == "mqm" and self.weights is not None:
+            return partial(mqm_score, weights=self.weights)
+        return partial(esa_score, weights=self.weights)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Lowest and highest score."""
+        if self.weights is not None:
+            return mqm_range(self.weights)
+        if self.criterion is not None:
+            return (0.0, 1.0)
+        bounds = find_protocol(self.protocol) if self.info is None or self.protocol != "metric" else self.info
+        low, high = bounds.low, bounds.high
+        return (-math.inf if low is None else low, math.inf if high is None else high)
+
+    @property
+    def share(self) -> int:
+        """Systems that one judgement is of; a comparison is of two."""
+        return 1 if self.criterion is None else 2
+
+    def corpus_scores(self, lp: str) -> Mapping[str, float]:
+        """System to corpus score; empty where a system's score is the mean of its segments."""
+        return {} if self.info is None else self.info.corpus_scores.get(lp, {})
+
+
+def score_records(
+    run_or_records: Run | Iterable[Record],
+    *,
+    weights: str | Weights | None = None,
+    lp: str | None = None,
+    criterion: str | None = None,
+) -> Scores:
+    """Score every translation and every system.
+
+    What is scored depends on the protocol: `mqm` by weights, preferences by points (win 1, tie 0.5), the
+    others by their rating; `esa` by its spans where weights are given.
+
+    - A failed judgement has no score and is in no mean; every system says how many there were.
+    - Several annotators of one translation: the mean over each one's score, as WMT does.
+    - A marked error whose category adjudge does not know costs what its severity costs; the notes count them.
+    - A filler of a batch that its annotator had judged before is left out, and the notes count them.
+    - A system's score is the mean over its judged segments; over its comparisons for preferences; for a
+      metric with a corpus score (BLEU) that one, `level:corpus` in the signature.
+    - Several language pairs: each on its own in `lps`; `systems` is over all of them, and only where
+      every language pair has the same systems.
+
+    Args:
+        run_or_records: one run, or records of one protocol.
+        weights: weights or their name; None for those of the run, else `mqm-google`.
+        lp: keep one language pair.
+        criterion: of preferences; None for the only one, else `overall`.
+
+    Raises:
+        DataError: nothing to score, records of several protocols, or one annotator judging a translation
+            twice.
+        UsageError: unknown weights, lp or criterion, or one that these records have no use for.
+    """
+    info = run_or_records.info if isinstance(run_or_records, Run) else None
+    records = run_or_records.records if isinstance(run_or_records, Run) else tuple(run_or_records)
+    chosen, repeated = without_repeats(_choose(records, lp))
+    method = _method(chosen, info, weights, criterion)
+    judged = judgements(chosen, number=method.number, criterion=method.criterion)
+    if not judged:
+        raise DataError("there is nothing to score: every comparison is undecided")
+    parts: dict[str, list[Judgement]] = {}
+    for judgement in judged:
+        parts.setdefault(judgement.lp, []).append(judgement)
+    each = {name: _scores(part, method, method.corpus_scores(name)) for name, part in parts.items()}
+    scores = next(iter(each.values())) if len(each) == 1 else _over_all(judged, each, method)
+    unknown = [] if method.weights is None else unknown_categories_note(chosen)
+    scores = replace(scores, notes=(*scores.notes, *unknown, *repeats_note(repeated)))
+    return scores if method.criterion is None else _with_preferences(scores, chosen, method.criterion)
+
+
+def _with_preferences(scores: Scores, records: Iterable[Record], criterion: str) -> Scores:
+    """Keep what was scored, from which a ranking can do more than means."""
+    kept = tuple(r for r in records if isinstance(r, Preference) and r.criterion == criterion)
+    lps = {
+        lp: replace(part, preferences=tuple(p for p in kept if p.lp == lp)) for lp, part in scores.lps.items()
+    }
+    notes = (*scores.notes, *undecided_note(kept))
+    return replace(scores, preferences=kept, lps=lps, notes=notes)
+
+
+def _choose(records: Sequence[Record], lp: str | None) -> list[Record]:
+    chosen = [r for r in records if lp is None or r.lp == lp]
+    if not records:
+        raise DataError("there are no records to score")
+    if not chosen:
+        known = ", ".join(dict.fromkeys(r.lp for r in records))
+        raise UsageError(f"there are no records of lp {lp!r}; there are some of {known}")
+    return chosen
+
+
+def _method(
+    records: Sequence[Record], info: RunInfo | None, weights: str | Weights | None, criterion: str | None
+) -> _Method:
+    protocol, *others = dict.fromkeys(r.protocol for r in records)
+    if others:
+        found = ", ".join((protocol, *others))
+        raise DataError(f"records of one protocol can be scored together; these are of {found}")
+    if protocol == "pairwise":
+        criterion = choose_criterion(records, criterion)
+    elif criterion is not None:
+        raise UsageError(f"a criterion chooses among preferences; these records are of protocol {protocol}")
+    return _Method(
+        protocol=protocol, weights=_weights(protocol, weights, info), criterion=criterion, info=info
+    )
+
+
+def _weights(protocol: str, wanted: str | Weights | None, info: RunInfo | None) -> Weights | None:
+    if wanted is not None and not find_protocol(protocol).has_spans:
+        raise UsageError(f"weights are for marked errors; records of protocol {protocol} have none")
+    if wanted is None and protocol == "mqm":
+        wanted = (None if info is None else info.weights) or DEFAULT_WEIGHTS
+    return find_weights(wanted) if isinstance(wanted, str) else wanted
+
+
+def _scores(judged: Sequence[Judgement], method: _Method, corpus: Mapping[str, float]) -> Scores:
+    """Score judgements; corpus scores, where there are some, are the scores of the systems."""
+    segments = _segment_scores(judged, method)
+    systems = _system_scores(judged, method, segments)
+    suspects = find_suspects(judged, partial(_system_scores, method=method), method.share)
+    if corpus:
+        systems = [replace(s, score=corpus.get(s.system)) for s in systems]
+    return Scores(
+        signature=_signature(judged, method, is_corpus=bool(corpus)),
+        range=method.range,
+        segments=tuple(segments),
+        systems=tuple(systems),
+        notes=(
+            *_state_notes(judged, method),
+            *suspects_note(suspects, systems),
+            *_coverage_notes(segments, systems, method),
+        ),
+        suspects=suspects,
+    )
+
+
+def _segment_scores(judged: Sequence[Judgement], method: _Method) -> list[SegmentScore]:
+    return segment_scores(judged, is_weighted=method.criterion is not None)
+
+
+def _with_readings(systems: Sequence[SystemScore], judged: Sequence[Judgement]) -> list[SystemScore]:
+    """Say for each system how its judgements were read; of a comparison both systems have the flag."""
+    counts: dict[str, Counter[str]] = {}
+    for judgement in judged:
+        counts.setdefault(judgement.system, Counter()).update(READINGS.keys() & set(judgement.flags))
+    return [
+        replace(s, readings={flag: counts[s.system][flag] for flag in READINGS if counts[s.system][flag]})
+        if counts.get(s.system)
+        else s
+        for s in systems
+    ]
+
+
+def _system_scores(
+    judged: Sequence[Judgement], method: _Method, segments: Sequence[SegmentScore] | None = None
+) -> list[SystemScore]:
+    """A system's score is the mean over its comparisons, or over its segments, where given."""
+    if method.criterion is not None:
+        numbers = [(j.system, j.number) for j in judged]
+    else:
+        segments = _segment_scores(judged, method) if segments is None else segments
+        numbers = [(s.system, s.score) for s in segments]
+    return _with_readings(system_scores(numbers, failed_by_system(judged)), judged)
+
+
+def _counts(judged: Sequence[Judgement], method: _Method) -> tuple[int, int]:
+    """Judgements that failed, and all that were asked for."""
+    return sum(j.number is None for j in judged) // method.share, len(judged) // method.share
+
+
+def _readings(judged: Sequence[Judgement], method: _Method) -> dict[str, int]:
+    """Judgements by the flags that say how they were read, those that there are."""
+    counts = {flag: sum(flag in j.flags for j in judged) // method.share for flag in READINGS}
+    return {flag: number for flag, number in counts.items() if number}
+
+
+def _signature(judged: Sequence[Judgement], method: _Method, *, is_corpus: bool) -> Signature:
+    annotators = tuple(dict.fromkeys(j.annotator for j in judged))
+    if method.info is None:
+        name = annotators[0] if len(annotators) == 1 else method.protocol
+        signature = Signature(name, {"protocol": method.protocol, "version": VERSION})
+    else:
+        signature = method.info.signature
+    failed, asked = _counts(judged, method)
+    chosen = {
+        "weights": None if method.weights is None else method.weights.name,
+        "criterion": method.criterion,
+        "level": "corpus" if is_corpus else None,
+        "annotators": str(len(annotators)) if len(annotators) > 1 else None,
+        "failed": f"{failed}/{asked}",
+        **{flag: f"{number}/{asked}" for flag, number in _readings(judged, method).items()},
+    }
+    return signature.with_fields(**{key: value for key, value in chosen.items() if value is not None})
+
+
+def _state_notes(judged: Sequence[Judgement], method: _Method) -> list[str]:
+    """What is missing, and who judged."""
+    pending = 0 if method.info is None else method.info.counts.get("pending", 0)
+    failed, asked = _counts(judged, method)
+    read = readings_note(_readings(judged, method), asked)
+    notes = [*failures_note(failed, asked), *read, *pending_note(pending)]
+    return notes if method.criterion is not None else [*notes, *annotators_note(judged)]
+
+
+def _coverage_notes(
+    segments: Sequence[SegmentScore], systems: Sequence[SystemScore], method: _Method
+) -> list[str]:
+    """Whether the means of the systems are over the same segments."""
+    return coverage_note(segments) if method.criterion is None else comparisons_note(systems)
+
+
+def _over_all(judged: Sequence[Judgement], each: Mapping[str, Scores], method: _Method) -> Scores:
+    """All language pairs together: systems only where every one has the same, and means at all."""
+    whole = _scores(judged, method, {})
+    if any(method.corpus_scores(lp) for lp in each):
+        reason = "A corpus score is no mean, so there is none over all language pairs"
+    elif len({frozenset(s.system for s in scores.systems) for scores in each.values()}) > 1:
+        reason = "The language pairs do not have the same systems, so no score is over all of them"
+    else:
+        return replace(whole, lps=each)
+    notes = _state_notes(judged, method)
+    for lp, scores in each.items():
+        found = suspects_note(scores.suspects, scores.systems)
+        found += _coverage_notes(scores.segments, scores.systems, method)
+        notes += [f"{lp}: {note}" for note in found]
+    notes.append(f"{reason}: see each, or choose one with --lp ({', '.join(each)}).")
+    return replace(whole, systems=(), lps=each, notes=tuple(notes), suspects=None)
+
+
+# Segment scores as arrays: segments by systems, NaN where a judgement is missing.
+
+
+Floats = NDArray[np.float64]
+
+_LARGEST: Final = 1e100  # the square of a sum of them, and a sum of such squares, are still numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Totals:
+    """What each unit, a segment or a document, holds of each system.
+
+    Args:
+        sums: units by systems, weighted sum of the unit's scores; 0 where there is none.
+        sizes: units by systems, sum of their weights; 0 where there is none.
+    """
+
+    sums: Floats
+    sizes: Floats
+
+    @property
+    def means(self) -> Floats:
+        """Units by systems, mean score; NaN where there is none."""
+        means = np.full(self.sums.shape, np.nan)
+        np.divide(self.sums, self.sizes, out=means, where=self.sizes > 0)
+        return means
+
+    @property
+    def shares(self) -> Floats:
+        """Units by systems, the unit's part in the system's mean; the mean of a column is that mean."""
+        shares, mean_size = np.zeros(self.sums.shape), self.sizes.mean(axis=0)
+        np.divide(self.sums, mean_size, out=shares, where=mean_size > 0)
+        return shares
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreMatrix:
+    """Scores of several systems.
+
+    Args:
+        systems: columns, in order of first appearance.
+        documents: (lp, document) of each row; the document may be empty.
+        scores: segments by systems; NaN where a judgement is missing.
+        weights: how much each score counts; 0 where it is missing.
+    """
+
+    systems: tuple[str, ...]
+    documents: tuple[tuple[str, str], ...]
+    scores: Floats
+    weights: Floats
+
+    def select(self, rows: NDArray[np.bool_], columns: Sequence[int]) -> ScoreMatrix:
+        """Keep some segments, and some systems in this order."""
+        return ScoreMatrix(
+            systems=tuple(self.systems[c] for c in columns),
+            documents=tuple(d for d, kept in zip(self.documents, rows, strict=True) if kept),
+            scores=self.scores[rows][:, columns],
+            weights=self.weights[rows][:, columns],
+        )
+
+    def totals(self, *, by_document: bool) -> Totals:
+        """Sums by segment or by document. A segment without a document is one of its own.
+
+        Raises:
+            UsageError: documents are wanted and no segment names one.
+        """
+        sums = np.nan_to_num(self.scores, nan=0.0) * self.weights
+        if not by_document:
+            return Totals(sums=sums, sizes=self.weights)
+        index = self.document_numbers()
+        rows = int(index.max()) + 1
+        totals = Totals(sums=np.zeros((rows, sums.shape[1])), sizes=np.zeros((rows, sums.shape[1])))
+        np.add.at(totals.sums, index, sums)
+        np.add.at(totals.sizes, index, self.weights)
+        return totals
+
+    def document_numbers(self) -> NDArray[np.int64]:
+        """Number of each row's document, from 0. A segment without a document is one of its own.
+
+        Raises:
+            UsageError: no segment names a document.
+        """
+        if not any(document for _, document in self.documents):
+            raise UsageError("--by-document needs documents, and these records name none")
+        keys = [key if key[1] else (key[0], row) for row, key in enumerate(self.documents)]
+        rows = {key: position for position, key in enumerate(dict.fromkeys(keys))}
+        return np.array([rows[key] for key in keys])
+
+
+def score_matrix(segments: Iterable[SegmentScore]) -> ScoreMatrix:
+    """Arrange segment scores, rows and columns in order of first appearance.
+
+    Raises:
+        DataError: a score is so large that its square is no number.
+    """
+    rows: dict[tuple[str, str], int] = {}
+    columns: dict[str, int] = {}
+    documents: list[tuple[str, str]] = []
+    found: list[tuple[int, int, float, float]] = []
+    for s in segments:
+        row = rows.setdefault((s.lp, s.segment), len(rows))
+        column = columns.setdefault(s.system, len(columns))
+        if row == len(documents):
+            documents.append((s.lp, s.document))
+        if s.score is not None:
+            if abs(s.score) > _LARGEST:
+                raise DataError(
+                    f"scores between -{_LARGEST:g} and {_LARGEST:g} can be compared, got {s.score:g} on "
+                    f"{s.lp} segment {s.segment}: divide all scores by one number"
+                )
+            found.append((row, column, s.score, s.weight))
+    scores = np.full((len(rows), len(columns)), np.nan)
+    weights = np.zeros_like(scores)
+    for row, column, score, weight in found:
+        scores[row, column], weights[row, column] = score, weight
+    return ScoreMatrix(systems=tuple(columns), documents=tuple(documents), scores=scores, weights=weights)
+
+
+def student_intervals(
+    totals: Totals, scale: tuple[float, float] = (-math.inf, math.inf)
+) -> Sequence[Interval | None]:
+    """95 % intervals of means over documents, by Student's t with G - 1 degrees of freedom.
+
+    se^2 = G / (G - 1) * sum over documents (s_g - n_g m)^2 / (sum over documents n_g)^2
+
+    The linearised variance of a ratio of totals (Cochran 1977, chapter 6). With few documents the bootstrap's
+    percentiles are too narrow: they miss the factor of t and the bias of the variance.
+
+    Args:
+        totals: sum and number of each document's scores, by system.
+        scale: lowest and highest possible score, at which intervals end.
+
+    Returns:
+        One interval a system; None with fewer than two documents of the system.
+    """
+    from scipy.special import stdtrit
+
+    found: list[Interval | None] = []
+    for sums, sizes in zip(totals.sums.T, totals.sizes.T, strict=True):
+        held = sizes > 0
+        count, whole = int(held.sum()), float(sizes.sum())
+        if count < 2:
+            found.append(None)
+            continue
+        mean = float(sums.sum()) / whole
+        spread = float(np.square(sums - sizes * mean)[held].sum())
+        reach = float(stdtrit(count - 1, 0.975)) * math.sqrt(count / (count - 1) * spread) / whole
+        found.append(Interval(max(mean - reach, scale[0]), min(mean + reach, scale[1])))
+    return found
+
+
+def with_intervals(scores: Scores, *, resamples: int = 1000, seed: int = 0) -> Scores:
+    """Give every system the 95 % bootstrap interval of its mean, over the segments it was judged on.
+
+    One segment has none, and a note says so. A corpus score gets none: it is no mean of the segments, so that
+    drawing segments says nothing of it.
+    """
+    lps = {lp: with_intervals(part, resamples=resamples, seed=seed) for lp, part in scores.lps.items()}
+    if scores.signature.fields.get("level") == "corpus" or not scores.systems:
+        return replace(scores, lps=lps)
+    matrix = score_matrix(scores.segments)
+    totals = matrix.totals(by_document=False)
+    means = bootstrap_means(totals.sums, totals.sizes, resamples=resamples, seed=seed)
+    found: dict[str, Interval | None] = dict(zip(matrix.systems, percentile_intervals(means), strict=True))
+    systems = tuple(replace(s, interval=found.get(s.system)) for s in scores.systems)
+    notes = (*scores.notes, *lone_unit_note(len(totals.sums), "segments"))
+    return replace(scores, systems=systems, lps=lps, notes=notes)

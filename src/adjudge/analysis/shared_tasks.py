@@ -1,0 +1,475 @@
+"""What looks wrong in a metric's scores: stand-ins for a missing score, missing systems, one value only."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from adjudge.analysis.eval_set import EvalSet, ScoreSet
+from adjudge.core.language import canonical_lp
+from adjudge.errors import DataError, UsageError
+from adjudge.stats.judged import AVERAGES, Average, Floats
+from adjudge.stats.measures import MEASURES
+from adjudge.store.files import Fields, read_fields, read_text
+
+__all__ = [
+    "Choice",
+    "LpRule",
+    "Statistic",
+    "Task",
+    "Wishes",
+    "choose",
+    "find_task",
+    "list_tasks",
+    "references_in",
+    "suspicious",
+    "task_of",
+]
+
+
+# Task sets as data: which statistics a metrics task averages, and which systems it compares.
+
+
+Value = TypeVar("Value", float, Floats)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statistic:
+    """One statistic of a task.
+
+    Args:
+        measure: name in `measures.MEASURES`.
+        average: of a segment measure; None for the measure's own.
+        weight: in the mean, of each language pair.
+        range: brought to 0..1 before it is averaged; None to average it as it is.
+        pooled: over the pairs of systems of all language pairs together.
+    """
+
+    measure: str
+    average: Average | None = None
+    weight: float = 1.0
+    range: tuple[float, float] | None = None
+    pooled: bool = False
+
+    def scaled(self, value: Value) -> Value:
+        """The value, or draws of it, as it enters the mean."""
+        if self.range is None:
+            return value
+        low, high = self.range
+        return (value - low) / (high - low)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LpRule:
+    """What a task says of one language pair.
+
+    Args:
+        reference: that metrics must have been shown, if any; None for whichever they were.
+        outliers: systems that are left out.
+        include_human: whether references that were scored as systems are compared too.
+        gold: where it is not the task's.
+    """
+
+    reference: str | None = None
+    outliers: tuple[str, ...] = ()
+    include_human: bool = False
+    gold: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A weighted mean of statistics, and what they are taken over.
+
+    Args:
+        name: stem of its file.
+        title: for people.
+        source: where the definition comes from.
+        statistics: at least one.
+        gold: name of the gold.
+        test_sets: names of the folders that it is for.
+        lps: canonical language pair to its rule; empty for any.
+    """
+
+    name: str
+    title: str
+    source: str
+    statistics: tuple[Statistic, ...]
+    gold: str | None = None
+    test_sets: tuple[str, ...] = ()
+    lps: Mapping[str, LpRule] = field(default_factory=dict)
+
+    def rule(self, lp: str) -> LpRule:
+        """What is said of a language pair; nothing special of one that is not named."""
+        return self.lps.get(lp, LpRule(gold=self.gold))
+
+    def gold_of(self, lp: str) -> str | None:
+        """Name of the gold of a language pair."""
+        return self.rule(lp).gold or self.gold
+
+
+@cache
+def list_tasks() -> tuple[Task, ...]:
+    """Every task that we ship, in order of their names."""
+    folder = files("adjudge.analysis") / "task_sets"
+    found = (file for file in folder.iterdir() if file.name.endswith(".toml"))
+    tasks = (_read(file.read_text(encoding="utf-8"), Path(file.name)) for file in found)
+    return tuple(sorted(tasks, key=lambda task: task.name))
+
+
+def find_task(name: str) -> Task:
+    """Task of a name of `adjudge list tasks`, or in a file.
+
+    Raises:
+        UsageError: there is neither.
+        DataError: the file is no task.
+    """
+    known = {task.name: task for task in list_tasks()}
+    if name in known:
+        return known[name]
+    if Path(name).is_file():
+        return _read(read_text(Path(name)), Path(name))
+    raise UsageError(
+        f"no task {name!r}, and no such file; there are {', '.join(known)}, or a TOML file of yours"
+    )
+
+
+def task_of(test_set: str, lp: str) -> Task | None:
+    """The task that a test set was made for, if that names the language pair."""
+    return next((t for t in list_tasks() if test_set in t.test_sets and lp in t.lps), None)
+
+
+# Reading...
+
+_TASK: Final = frozenset({"title", "source", "test_sets", "gold", "lps", "statistics"})
+_LP: Final = frozenset({"reference", "outliers", "include_human", "gold"})
+_STATISTIC: Final = frozenset({"measure", "average", "weight", "range", "pooled"})
+
+
+def _read(text: str, path: Path) -> Task:
+    try:
+        value = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"not TOML: {error}", path=path) from error
+    fields = read_fields(value, _TASK, "task", path)
+    statistics = tuple(_statistics(fields))
+    if not statistics:
+        fields.fail("a task needs at least one [[statistics]]")
+    return Task(
+        name=path.stem,
+        title=fields.text("title", path.stem),
+        source=fields.text("source", ""),
+        statistics=statistics,
+        gold=fields.optional_text("gold"),
+        test_sets=fields.texts("test_sets"),
+        lps={_lp(lp, fields): _rule(rule, fields) for lp, rule in fields.mapping("lps").items()},
+    )
+
+
+def _lp(lp: str, fields: Fields) -> str:
+    try:
+        return canonical_lp(lp)
+    except UsageError as error:
+        fields.fail(str(error))
+
+
+def _rule(value: object, outer: Fields) -> LpRule:
+    fields = read_fields(value, _LP, "a language pair of a task", outer.path)
+    return LpRule(
+        reference=fields.optional_text("reference"),
+        outliers=fields.texts("outliers"),
+        include_human=_flag(fields, "include_human"),
+        gold=fields.optional_text("gold"),
+    )
+
+
+def _statistics(outer: Fields) -> Iterator[Statistic]:
+    rows = outer.values.get("statistics", [])
+    if not isinstance(rows, list):
+        outer.fail("statistics are written as [[statistics]]")
+    for row in rows:
+        yield _statistic(row, outer)
+
+
+def _statistic(row: Any, outer: Fields) -> Statistic:  # noqa: ANN401 (whatever stands in the file)
+    fields = read_fields(row, _STATISTIC, "statistic", outer.path)
+    name = fields.text("measure")
+    if name not in MEASURES:
+        fields.fail(f"no measure {name!r}; there are {', '.join(MEASURES)}")
+    weight = fields.number("weight")
+    if weight is not None and weight <= 0:
+        fields.fail(f"'weight' must be above 0, got {weight}")
+    pooled = _flag(fields, "pooled")
+    if pooled and name != "sys_accuracy":
+        fields.fail(f"only sys_accuracy can be pooled over language pairs, got {name}")
+    return Statistic(
+        measure=name,
+        average=_average(fields, name),
+        weight=1.0 if weight is None else weight,
+        range=_range(fields),
+        pooled=pooled,
+    )
+
+
+def _average(fields: Fields, measure: str) -> Average | None:
+    wanted = fields.optional_text("average")
+    if wanted is None:
+        return None
+    chosen = next((average for average in AVERAGES if average == wanted), None)
+    if chosen is None or chosen not in MEASURES[measure].averages:
+        takes = ", ".join(MEASURES[measure].averages) or "none at all"
+        fields.fail(f"{measure} is averaged by {takes}; got {wanted!r}")
+    return chosen
+
+
+def _range(fields: Fields) -> tuple[float, float] | None:
+    bounds = fields.numbers("range")
+    if bounds and not (len(bounds) == 2 and bounds[0] < bounds[1]):
+        fields.fail(f"'range' is the lowest and the highest value, got {list(bounds)}")
+    return (bounds[0], bounds[1]) if bounds else None
+
+
+def _flag(fields: Fields, key: str) -> bool:
+    value = fields.values.get(key, False)
+    if not isinstance(value, bool):
+        fields.fail(f"{key!r} must be true or false, got {value!r}")
+    return value
+
+
+# Which systems are compared and which metrics belong beside each other, and why the others are left out.
+
+
+_NO_REFERENCE = frozenset({"", "src"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """What a user says of metrics and systems, where it is not what the task says.
+
+    Args:
+        exclude: systems to leave out by name.
+        include_human: compare references that were scored as systems; None as the task says.
+        include_outliers: compare the task's outliers.
+        reference: of the metrics that were shown one; None as the task says.
+    """
+
+    exclude: Sequence[str] = ()
+    include_human: bool | None = None
+    include_outliers: bool = False
+    reference: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What is compared.
+
+    Args:
+        systems: in the order of their names.
+        excluded: system to the reason why it is not compared.
+        metrics: names of those that are compared.
+        reference: that they were shown; several are separated by commas; empty for none.
+        notes: what was left out.
+    """
+
+    systems: tuple[str, ...]
+    excluded: Mapping[str, str]
+    metrics: tuple[str, ...]
+    reference: str
+    notes: tuple[str, ...]
+
+
+def choose(eval_set: EvalSet, gold: ScoreSet, rule: LpRule, wishes: Wishes) -> Choice:
+    """Choose systems and metrics.
+
+    A reference that metrics are shown is never compared as a system: they would see it beside itself. Other
+    references are, if the task or the user wants people compared. Systems without gold cannot be.
+
+    Raises:
+        UsageError: a system or a reference that is not there.
+        DataError: nothing is left.
+    """
+    reference = wishes.reference or rule.reference
+    used = {part for metric in eval_set.metrics.values() for part in references_in(metric.reference)}
+    there = used | {*eval_set.shown}
+    if wishes.reference is not None and wishes.reference not in {*there, *eval_set.references}:
+        known = ", ".join(sorted(there)) or "no reference"
+        raise UsageError(f"no metric was shown reference {wishes.reference!r}; they were shown {known}")
+    shown = {reference} if reference is not None and (reference in there or not there) else used
+    metrics = tuple(n for n, m in eval_set.metrics.items() if references_in(m.reference) <= shown)
+    notes = list(_left_out(eval_set, metrics, shown))
+    standing = shown if reference is None else shown | {reference}
+    excluded = _excluded(eval_set, gold, rule, wishes, standing)
+    systems = tuple(s for s in eval_set.systems if s not in excluded)
+    if not systems:
+        raise DataError(f"no system of {eval_set.name} {eval_set.lp} is left to compare: {_told(excluded)}")
+    return Choice(
+        systems=systems,
+        excluded=excluded,
+        metrics=metrics,
+        reference=", ".join(sorted(shown)),
+        notes=tuple(notes),
+    )
+
+
+def references_in(shown: str) -> set[str]:
+    """References that a metric was shown: `refA.refB` are two, `src` is none."""
+    return {*shown.split(".")} - _NO_REFERENCE
+
+
+def _left_out(eval_set: EvalSet, kept: Sequence[str], shown: set[str]) -> list[str]:
+    others = [name for name in eval_set.metrics if name not in kept]
+    if not others:
+        return []
+    names = ", ".join(sorted(shown))
+    return [f"Metrics that were shown another reference than {names} are left out: {', '.join(others)}."]
+
+
+def _excluded(
+    eval_set: EvalSet, gold: ScoreSet, rule: LpRule, wishes: Wishes, shown: set[str]
+) -> dict[str, str]:
+    """Systems that are not compared, each with the first reason that holds."""
+    for name in wishes.exclude:
+        if name not in eval_set.systems:
+            raise UsageError(f"no system {name!r} to exclude; there are {', '.join(eval_set.systems)}")
+    people = rule.include_human if wishes.include_human is None else wishes.include_human
+    reasons = {
+        "excluded by name": set(wishes.exclude),
+        "outlier of the task": set() if wishes.include_outliers else set(rule.outliers),
+        "reference that metrics were shown": set(eval_set.references) & shown,
+        "human translation": set() if people else set(eval_set.references),
+        "not judged by gold": _unjudged(eval_set, gold),
+    }
+    return {
+        system: reason
+        for system in eval_set.systems
+        if (reason := next((r for r, names in reasons.items() if system in names), None)) is not None
+    }
+
+
+def _unjudged(eval_set: EvalSet, gold: ScoreSet) -> set[str]:
+    nothing = np.isnan(gold.segments).all(axis=1) & np.isnan(gold.systems)
+    return {system for system, none in zip(eval_set.systems, nothing, strict=True) if none}
+
+
+def _told(excluded: Mapping[str, str]) -> str:
+    return ", ".join(f"{system} ({reason})" for system, reason in excluded.items())
+
+
+_FEW: Final = 0.02
+"""A value that stands for a failure is seldom: a larger share on the other side of 0 is a scale."""
+
+_FAR: Final = 5.0
+"""So many times the spread of the others does a stand-in lie away from them, at the least."""
+
+_ENOUGH: Final = 30
+_AGAINST: Final = -0.1
+"""Over this many translations chance alone hardly correlates so far below 0."""
+
+_STANDS_IN: Final = (-9999.0, -999.0, -100.0, -99.0, -1.0, 99.0, 100.0, 999.0, 9999.0, 10.0, 0.0)
+
+
+def suspicious(name: str, metric: ScoreSet, gold: ScoreSet, systems: tuple[str, ...]) -> Iterator[str]:
+    """Say what looks wrong, one sentence each. Nothing is changed: numbers are of the scores as they are."""
+    known = metric.segments[~np.isnan(metric.segments)]
+    if len(known) and np.ptp(known) == 0:
+        yield f"{name} gives every translation the score {known[0]:g}: it cannot agree with anything."
+        return
+    yield from _missing(name, metric, gold, systems)
+    yield from _beyond_zero(name, known)
+    yield from _lonely(name, known)
+    yield from _fillers(name, metric.segments, gold.segments)
+    yield from _upside_down(name, metric.segments, gold.segments)
+
+
+def _missing(name: str, metric: ScoreSet, gold: ScoreSet, systems: tuple[str, ...]) -> Iterator[str]:
+    """Translations that gold judged and the metric did not."""
+    whole = np.asarray(np.isnan(metric.segments).all(axis=1))
+    wanted = ~np.isnan(gold.segments)
+    if whole.all() and np.isnan(metric.systems).all():
+        yield f"{name} has no score at all of the systems that are compared."
+        return
+    if whole.all() and wanted.any():
+        yield f"{name} has scores of systems only; measures of segments have no value."
+        whole = metric.unscored
+    if whole.any() and not whole.all():
+        lost = ", ".join(s for s, none in zip(systems, whole.tolist(), strict=True) if none)
+        left = f"{int((~whole).sum())} of {len(systems)} systems"
+        yield (
+            f"{name} has no score of {lost}: its numbers are over {left}, and not comparable with those of "
+            "metrics that have all."
+        )
+    if np.isnan(metric.segments).all() or not wanted.any():
+        return
+    holes = int((wanted & np.isnan(metric.segments))[~whole].sum())
+    if holes:
+        yield (
+            f"{name} has no score of {holes:,} of the {int(wanted[~whole].sum()):,} translations that gold "
+            "judged; they are left out of its numbers."
+        )
+
+
+def _beyond_zero(name: str, known: Floats) -> Iterator[str]:
+    """Few scores above 0 on a scale of penalties, or below 0 on one that starts there."""
+    for sign, scale in ((1, "penalties, 0 at best"), (-1, "0 and more")):
+        beyond = known[np.sign(known) == sign]
+        if _stands_in(beyond, known):
+            examples = ", ".join(f"{value:+g}" for value in np.unique(beyond)[:3])
+            yield (
+                f"{name} looks like a scale of {scale}, but {len(beyond)} of {len(known):,} scores are on "
+                f"the other side ({examples}): do they stand for failures? They are taken as scores."
+            )
+
+
+def _stands_in(beyond: Floats, known: Floats) -> bool:
+    """Whether scores on the far side of 0 are too few for a scale, or are one number, again and again."""
+    if not len(beyond) or 2 * len(beyond) >= len(known):
+        return False
+    is_one = len(beyond) > 1 and np.ptp(beyond) == 0 and float(beyond[0]).is_integer()
+    return is_one or (len(beyond) <= _FEW * len(known) and bool((known == 0).any()))
+
+
+def _lonely(name: str, known: Floats) -> Iterator[str]:
+    """A usual stand-in, far away from all the other scores."""
+    for value in (known.min(), known.max()) if len(known) else ():
+        others = known[known != value]
+        gap = float(np.abs(others - value).min())
+        spread = float(np.ptp(others))
+        if value in _STANDS_IN and gap > _FAR * spread > 0:
+            times = int((known == value).sum())
+            yield (
+                f"{name} has the score {value:g} {times} times, far from all others ({others.min():g} to "
+                f"{others.max():g}): does it stand for failures? It is taken as a score."
+            )
+
+
+def _fillers(name: str, metric: Floats, gold: Floats) -> Iterator[str]:
+    """Segments that gold did not judge, where every system has the same extreme score."""
+    unjudged = np.isnan(gold).all(axis=0) & ~np.isnan(metric).any(axis=0)
+    if len(metric) < 2 or not unjudged.any() or unjudged.all():
+        return
+    values = metric[:, unjudged]
+    same = np.ptp(values, axis=0) == 0
+    if same.all() and len(np.unique(values)) == 1:
+        yield (
+            f"{name} has the score {values[0, 0]:g} for every system in all {int(unjudged.sum())} segments "
+            "that gold did not judge: a filler, which moves scores of systems that are over all segments."
+        )
+
+
+def _upside_down(name: str, metric: Floats, gold: Floats) -> Iterator[str]:
+    """Scores that fall where gold rises: errors, perhaps, of which fewer are better."""
+    both = ~np.isnan(metric) & ~np.isnan(gold)
+    if both.sum() < _ENOUGH or np.ptp(metric[both]) == 0 or np.ptp(gold[both]) == 0:
+        return
+    r = float(np.corrcoef(metric[both], gold[both])[0, 1])
+    if r < _AGAINST:
+        yield (
+            f"{name} goes against gold (r {r:.2f} over {int(both.sum()):,} translations): are its scores "
+            "errors, of which fewer are better? Higher must be better; negate them."
+        )

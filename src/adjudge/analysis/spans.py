@@ -1,0 +1,945 @@
+"""Which severity a run gives to the errors that gold marks, and what either side alone marks."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, TypedDict, Unpack, get_args
+
+import numpy as np
+
+from adjudge.analysis.preferences import numbered
+from adjudge.analysis.segment_scores import repeats_note, without_repeats
+from adjudge.analysis.span_matching import (
+    AVERAGES,
+    RULES,
+    THRESHOLD,
+    UNITS,
+    Average,
+    Credit,
+    Mark,
+    Rule,
+    Unit,
+    best_pairs,
+    find_rule,
+    macro,
+    mark_of,
+    micro,
+    quality_intervals,
+    shares,
+    split_words,
+)
+from adjudge.core.judge import checks_keywords
+from adjudge.core.language import canonical_lp
+from adjudge.core.protocol import find_protocol
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
+from adjudge.core.scores import VERSION, Interval, Run, Signature
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
+from adjudge.core.wording import count, form, of_all
+from adjudge.errors import DataError, UsageError
+from adjudge.formats.convert import find_format, read_content
+from adjudge.formats.mtme import find_test_set
+from adjudge.formats.read import detect, find_path, load
+from adjudge.stats.agreement_coefficients import cohen_kappa
+from adjudge.stats.bootstrap import Draws, lone_unit_note, mean_of
+from adjudge.stats.judged import Result
+from adjudge.store.run_directory import read_run
+
+__all__ = [
+    "COUNTED",
+    "Confusion",
+    "Judged",
+    "MarkOptions",
+    "Paired",
+    "SpanComparison",
+    "SpanOptions",
+    "SpanScore",
+    "keep_common",
+    "pair_up",
+    "read_both",
+    "read_judged",
+    "severity_confusion",
+    "severity_confusions",
+    "signature_of",
+    "spans",
+    "spans_of_runs",
+]
+
+
+# Judgements with their texts, from whatever holds them: runs, records, MQM TSV, ratings, scores.
+
+
+_SAY_THEIR_LP: Final = {"records", "mtme-ratings", "mtme-scores"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """Judgements from one place.
+
+    Args:
+        name: of the file or folder.
+        records: what was judged, failures among them.
+        test_set: the texts; None where they are not known.
+        weights: named weights of the run's paper.
+        met: what was odd, and how often.
+    """
+
+    name: str
+    records: tuple[Record, ...]
+    test_set: TestSet | None = None
+    weights: str | None = None
+    met: Counter[str] = field(default_factory=Counter)
+
+
+def read_judged(
+    source: Run | Iterable[Record] | Path | str,
+    *,
+    lp: str | None = None,
+    test_set: TestSet | Path | str | None = None,
+    known: TestSet | None = None,
+) -> Judged:
+    """Read judgements with their texts.
+
+    Args:
+        source: a run or its directory, records or their file, an MQM TSV, a `.seg.rating` or `.seg.score`.
+        lp: of a file that does not say its own.
+        test_set: texts of ratings that lie outside of their folder, and of records; a run has its own.
+        known: texts in which the marks of an MQM TSV are placed where its ids are the same.
+
+    Raises:
+        DataError: it cannot be read, or holds no judgement.
+        UsageError: its texts are needed and not there.
+    """
+    if isinstance(source, Run):
+        return _of_run(source, source.info.annotator)
+    texts = load(test_set, lp) if isinstance(test_set, Path | str) else test_set
+    if not isinstance(source, Path | str):
+        return Judged(name="records", records=tuple(source), test_set=texts)
+    path, found_lp = find_path(source, lp)
+    form = detect(path)
+    if form == "run":
+        return _of_run(read_run(path), str(source))
+    if form == "mqm-tsv" and texts is None:
+        texts = known
+    content = read_content(
+        path,
+        form,
+        lp=None if form in _SAY_THEIR_LP else found_lp,
+        test_set=texts if form == "records" or find_format(form).takes_texts else None,
+    )
+    if content.records is None:
+        raise DataError(f"{form} holds texts and no judgements; give a run or records", path=path)
+    return Judged(
+        name=str(source), records=tuple(content.records), test_set=content.test_set, met=content.met
+    )
+
+
+def read_both(
+    run: Run | Iterable[Record] | Path | str,
+    gold: Run | Iterable[Record] | Path | str,
+    *,
+    lp: str | None,
+    test_set: TestSet | Path | str | None,
+) -> tuple[Judged, Judged]:
+    """Read a run and its gold.
+
+    Marks of gold's MQM TSV are placed in the texts of the run. Lines without ids, outside of the folder that
+    they belong to, are about the texts of the other side where `test_set` says nothing else.
+    """
+    if test_set is None and _lacks_texts(run):
+        found = read_judged(gold, lp=lp)
+        return read_judged(run, lp=lp, test_set=found.test_set), found
+    pred = read_judged(run, lp=lp, test_set=test_set)
+    if test_set is None and _lacks_texts(gold):
+        test_set = pred.test_set
+    return pred, read_judged(gold, lp=lp, test_set=test_set, known=pred.test_set)
+
+
+def _lacks_texts(source: Run | Iterable[Record] | Path | str) -> bool:
+    """Whether this is a file whose lines are about a test set that does not lie beside it."""
+    if not isinstance(source, Path | str) or not Path(source).is_file():
+        return False
+    return detect(Path(source)) in {"mtme-ratings", "mtme-scores"} and find_test_set(source) is None
+
+
+def _of_run(run: Run, name: str) -> Judged:
+    return Judged(name=name, records=run.records, test_set=run.test_set, weights=run.info.weights)
+
+
+# Translations that both gold and a run judged: the only ones on which marks can be compared.
+
+
+class Key(NamedTuple):
+    """One translation."""
+
+    lp: str
+    segment: str
+    system: str
+
+
+class Both(NamedTuple):
+    """One translation as gold and the run judged it, and its texts where they are known."""
+
+    key: Key
+    gold: Annotation
+    pred: Annotation
+    texts: Mapping[Side, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paired:
+    """What both judged.
+
+    Args:
+        both: one for each two judgements of a translation; several annotators make several.
+        failed: translations that gold judged and whose judgement in the run failed.
+        notes: what a reader must know.
+    """
+
+    both: tuple[Both, ...]
+    failed: int
+    notes: tuple[str, ...] = ()
+
+
+def pair_up(
+    pred: Judged,
+    gold: Judged,
+    *,
+    lp: str | None = None,
+    annotator: str | None = None,
+    gold_annotator: str | None = None,
+) -> Paired:
+    """Put together what gold and the run say of the same translation, in the order of the run.
+
+    Where several annotators judged a translation, each one of gold is put beside each one of the run. A
+    translation whose marks do not stand in the text is left out: gold and run saw different texts.
+
+    Raises:
+        DataError: no translation was judged by both.
+        UsageError: an annotator that is not there.
+    """
+    lp = None if lp is None else canonical_lp(lp)
+    pred, repeats = _without_repeats(pred)
+    gold, gold_repeats = _without_repeats(gold)
+    said = _annotations(pred, lp, annotator)
+    golds = _annotations(gold, lp, gold_annotator)
+    texts = _Texts(pred.test_set, gold.test_set)
+    both = [
+        Both(key, g, p, texts.of(key)) for key in said if key in golds for g in golds[key] for p in said[key]
+    ]
+    fitting = [b for b in both if _fits(b)]
+    if not fitting:
+        raise DataError(_nothing(pred, gold, said, golds, len(both)))
+    failed = {key for key in _failed(pred, lp) if key in golds and key not in said}
+    notes = [
+        *(f"{judged.name}: {n} {what}." for judged in (pred, gold) for what, n in judged.met.items()),
+        *repeats,
+        *gold_repeats,
+        *_coverage(said, golds, failed),
+        *_several(pred, gold, said, golds),
+        *_misfits(len(both) - len(fitting), len(both)),
+    ]
+    return Paired(both=tuple(fitting), failed=len(failed), notes=tuple(dict.fromkeys(notes)))
+
+
+def keep_common(runs: Mapping[str, Paired]) -> dict[str, Paired]:
+    """Keep of several runs the translations that all of them judged, so that their numbers compare.
+
+    Raises:
+        DataError: there is none.
+    """
+    common = set.intersection(*({both.key for both in paired.both} for paired in runs.values()))
+    if not common:
+        raise DataError(f"no translation was judged by all of {', '.join(runs)} and gold")
+    kept = {}
+    for name, paired in runs.items():
+        both = tuple(b for b in paired.both if b.key in common)
+        lost = len(paired.both) - len(both)
+        which = f"{of_all(lost, len(paired.both), 'translation')} {form(lost, 'is', 'are')}"
+        note = f"{which} left out, since not every run judged {form(lost, 'it', 'them')}."
+        kept[name] = replace(paired, both=both, notes=(*paired.notes, *([note] if lost else [])))
+    return kept
+
+
+def signature_of(paired: Paired, settings: Mapping[str, object]) -> Signature:
+    """What makes the numbers repeatable: whose judgements were compared, and how.
+
+    Args:
+        paired: what was compared.
+        settings: name to value; those that are not set are left out.
+    """
+    told = {name: str(value) for name, value in settings.items() if value not in {None, ""}}
+    failed = f"{paired.failed}/{paired.failed + len({b.key for b in paired.both})}"
+    golds = ",".join(dict.fromkeys(b.gold.annotator for b in paired.both))
+    name = ",".join(dict.fromkeys(b.pred.annotator for b in paired.both))
+    return Signature(name, {"gold": golds, **told, "failed": failed, "version": VERSION})
+
+
+def _without_repeats(judged: Judged) -> tuple[Judged, list[str]]:
+    records, repeated = without_repeats(judged.records)
+    notes = [f"{judged.name}: {note}" for note in repeats_note(repeated)]
+    return replace(judged, records=tuple(records)), notes
+
+
+def _annotations(judged: Judged, lp: str | None, annotator: str | None) -> dict[Key, list[Annotation]]:
+    found: defaultdict[Key, list[Annotation]] = defaultdict(list)
+    names = set()
+    for record in judged.records:
+        if isinstance(record, Annotation) and lp in {None, record.lp}:
+            names.add(record.annotator)
+            if annotator in {None, record.annotator}:
+                found[Key(record.lp, record.segment, record.system)].append(record)
+    if annotator is not None and annotator not in names:
+        raise UsageError(f"{judged.name} has no annotator {annotator!r}; it has {_some(sorted(names))}")
+    return dict(found)
+
+
+def _failed(judged: Judged, lp: str | None) -> Iterator[Key]:
+    for record in judged.records:
+        if isinstance(record, Failure) and lp in {None, record.lp}:
+            yield from (Key(record.lp, record.segment, system) for system in record.systems)
+
+
+class _Texts:
+    """Source and translation of every translation, from whoever knows them."""
+
+    def __init__(self, *test_sets: TestSet | None) -> None:
+        self._segments: list[dict[tuple[str, str], Segment]] = [
+            {(s.lp, s.segment): s for s in test_set} for test_set in test_sets if test_set is not None
+        ]
+
+    def of(self, key: Key) -> Mapping[Side, str]:
+        """Texts by side; what nobody knows is not in it."""
+        texts: dict[Side, str] = {}
+        for segments in self._segments:
+            segment = segments.get((key.lp, key.segment))
+            if segment is not None:
+                texts.setdefault("source", segment.source)
+                if key.system in segment.translations:
+                    texts.setdefault("translation", segment.translations[key.system])
+        return texts
+
+
+def _fits(both: Both) -> bool:
+    return all(_stands(span, both.texts.get(span.side)) for a in (both.gold, both.pred) for span in a.spans)
+
+
+def _stands(span: ErrorSpan, text: str | None) -> bool:
+    """Whether a span marks in this text what it says it marks."""
+    if text is None or span.start is None or span.end is None:
+        return True
+    return span.end <= len(text) and (not span.text or text[span.start : span.end] == span.text)
+
+
+def _nothing(
+    pred: Judged,
+    gold: Judged,
+    said: Mapping[Key, object],
+    golds: Mapping[Key, object],
+    common: int,
+) -> str:
+    """Say why there is nothing to compare."""
+    if common:
+        return (
+            f"{pred.name} and {gold.name} judged {count(common, 'translation')} both, but marked "
+            "different texts: these are not the same translations"
+        )
+    parts = []
+    for judged, keys in ((pred, said), (gold, golds)):
+        example = next((f", such as {'/'.join(key)}" for key in keys), "")
+        parts.append(f"{judged.name} judged {count(len(keys), 'translation')}{example}")
+    return f"no translation was judged by both: {'; '.join(parts)}; lp, segment id and system must be equal"
+
+
+def _coverage(said: Mapping[Key, object], golds: Mapping[Key, object], failed: set[Key]) -> Iterator[str]:
+    if failed:
+        which = of_all(len(failed), len(golds), "translation")
+        yield f"{which} that gold judged failed in the run: in no number."
+    left = len(golds.keys() - said.keys() - failed)
+    if left:
+        which = of_all(left, len(golds), "translation")
+        yield f"{which} that gold judged {form(left, 'is', 'are')} not in the run."
+    more = len(said.keys() - golds.keys())
+    if more:
+        which = of_all(more, len(said), "translation")
+        yield f"{which} that the run judged {form(more, 'has', 'have')} no gold."
+
+
+def _several(
+    pred: Judged,
+    gold: Judged,
+    said: Mapping[Key, list[Annotation]],
+    golds: Mapping[Key, list[Annotation]],
+) -> Iterator[str]:
+    for what, judged, keys in (("the run", pred, said), ("gold", gold, golds)):
+        common = [key for key in keys if key in said and key in golds]
+        several = sum(len(keys[key]) > 1 for key in common)
+        if several:
+            names = _some(sorted({a.annotator for found in keys.values() for a in found}))
+            option = "--annotator" if judged is pred else "--gold-annotator"
+            which = f"{of_all(several, len(common), 'translation')} {form(several, 'was', 'were')}"
+            kept = f"each judgement counts, {option} NAME keeps one"
+            yield f"{which} judged several times in {what}, by {names}; {kept}."
+
+
+def _misfits(lost: int, of: int) -> Iterator[str]:
+    if lost:
+        which = f"{of_all(lost, of, 'judgement')} {form(lost, 'is', 'are')}"
+        yield f"{which} left out: gold and the run marked different texts."
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "none"
+
+
+# The marks of every translation in one unit, and parts of them: by severity, category, side, system, lp.
+
+
+Group = Literal["severity", "category", "side", "system", "lp"]
+GROUPS: Final[tuple[Group, ...]] = get_args(Group)
+
+_NONE: Final = "none"
+
+
+class View(NamedTuple):
+    """The marks of one translation that are compared."""
+
+    key: Key
+    gold: tuple[Mark, ...]
+    pred: tuple[Mark, ...]
+
+
+def views_of(
+    both: Iterable[Both], unit: Unit, severities: frozenset[Severity], *, by_words: bool
+) -> list[View]:
+    """Marks of the translations, without those of other severities.
+
+    Args:
+        both: translations that both judged.
+        unit: what marks count in.
+        severities: that count.
+        by_words: whether the words of marks are compared. What has no text is left out then, and so it is
+            in the unit `words`: nobody knows its words.
+    """
+    views = []
+    for b in both:
+        sides = [_marks(a, b.texts, unit, severities, by_words=by_words) for a in (b.gold, b.pred)]
+        if sides[0] is not None and sides[1] is not None:
+            views.append(View(b.key, sides[0], sides[1]))
+    return views
+
+
+def _marks(
+    annotation: Annotation,
+    texts: Mapping[Side, str],
+    unit: Unit,
+    severities: frozenset[Severity],
+    *,
+    by_words: bool,
+) -> tuple[Mark, ...] | None:
+    """Marks of one annotation; None where their words are wanted and not known."""
+    spans = [s for s in annotation.spans if s.severity in severities]
+    if by_words:
+        if any(s.start != s.end and not s.text for s in spans):
+            return None
+        return tuple(mark_of(span, unit) for span in spans)
+    if unit == "words" and any(s.start is not None and s.side not in texts for s in spans):
+        return None
+    words = {side: split_words(text) if unit == "words" else [] for side, text in texts.items()}
+    return tuple(mark_of(span, unit, words.get(span.side, ())) for span in spans)
+
+
+def split_views(views: Sequence[View], by: Group) -> dict[str, list[View]]:
+    """Views by group.
+
+    By severity, category or side every translation stays, with the marks of that group on both sides and
+    no others: a major error that is predicted as minor is found by neither. By system or lp the translations
+    are split.
+    """
+    if by in {"system", "lp"}:
+        names = dict.fromkeys(getattr(view.key, by) for view in views)
+        return {name: [view for view in views if getattr(view.key, by) == name] for name in names}
+    return {name: [_only(view, by, name) for view in views] for name in _names(views, by)}
+
+
+def _names(views: Sequence[View], by: Group) -> list[str]:
+    found = {_label(mark, by) for view in views for mark in (*view.gold, *view.pred)}
+    order = ["translation", "source", *reversed(SEVERITIES), *CATEGORIES, _NONE]
+    return [name for name in order if name in found]
+
+
+def _only(view: View, by: Group, name: str) -> View:
+    gold, pred = (tuple(m for m in marks if _label(m, by) == name) for marks in (view.gold, view.pred))
+    return View(view.key, gold, pred)
+
+
+def _label(mark: Mark, by: Group) -> str:
+    return str(getattr(mark, by) or _NONE)
+
+
+# Options of `adjudge.spans`.
+
+
+COUNTED: Final[tuple[Severity, ...]] = ("minor", "major", "critical")
+"""Severities that count where nothing else is asked for: neutral marks are no errors."""
+
+
+class MarkOptions(TypedDict, total=False):
+    """Options of everything that puts marks of a run beside those of gold.
+
+    Args:
+        severities: marks that count, on both sides; all but neutral if left out.
+        lp: language pair to keep, and that of files which do not say it.
+        annotator: of the run, to keep.
+        gold_annotator: of gold, to keep.
+        test_set: texts of ratings that lie outside of their folder, and of records; a run has its own.
+        resamples: draws of bootstrap intervals over segments; 0 for none.
+        seed: of those draws.
+    """
+
+    severities: Sequence[Severity]
+    lp: str | None
+    annotator: str | None
+    gold_annotator: str | None
+    test_set: TestSet | Path | str | None
+    resamples: int
+    seed: int
+
+
+class SpanOptions(MarkOptions, total=False):
+    """Options of `spans`, those of `MarkOptions` among them.
+
+    Args:
+        rule: matching rule, several, or `all`; `mpp` if left out.
+        threshold: of `himate`, one or several, above 0 and at most 1.
+        average: `micro` (every mark counts alike) or `macro` (every translation does).
+        by: also each severity, category, side, system or lp on its own.
+        unit: `characters` or `words`; if left out, what the rule's source counts in.
+        penalty: of `em`, `mp` and `mpp`: part of the credit that a pair of different severities loses.
+        weights: of `mpp`: severity to weight.
+    """
+
+    rule: str | Sequence[str]
+    threshold: float | Sequence[float] | None
+    average: Average
+    by: Group | None
+    unit: Unit | None
+    penalty: float
+    weights: Mapping[Severity, float] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The options of `spans`, checked when they are made.
+
+    Raises:
+        UsageError: one is out of its range, or no chosen rule has it.
+    """
+
+    rule: str | Sequence[str] = "mpp"
+    threshold: float | Sequence[float] | None = None
+    average: Average = "micro"
+    by: Group | None = None
+    unit: Unit | None = None
+    severities: Sequence[Severity] = COUNTED
+    penalty: float = 0.0
+    weights: Mapping[Severity, float] | None = None
+    lp: str | None = None
+    annotator: str | None = None
+    gold_annotator: str | None = None
+    test_set: TestSet | Path | str | None = None
+    resamples: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be computed."""
+        _one_of("average", self.average, AVERAGES)
+        _one_of("by", self.by, (None, *GROUPS))
+        _one_of("unit", self.unit, (None, *UNITS))
+        for severity in (*self.severities, *(self.weights or {})):
+            _one_of("severity", severity, SEVERITIES)
+        if not self.severities:
+            raise UsageError(f"severities must name one or more of {', '.join(SEVERITIES)}")
+        self._check_numbers()
+        for name in ("threshold", "penalty", "weights"):
+            if getattr(self, name) and not any(name in rule.takes for rule in self.rules):
+                takers = ", ".join(rule.name for rule in RULES.values() if name in rule.takes)
+                chosen = ", ".join(rule.name for rule in self.rules)
+                raise UsageError(f"{chosen} takes no {name}; it is a setting of {takers}")
+
+    def _check_numbers(self) -> None:
+        if not all(0 < threshold <= 1 for threshold in self.thresholds):
+            raise UsageError(f"a threshold lies above 0 and is at most 1, got {self.threshold}")
+        if not 0 <= self.penalty <= 1:
+            raise UsageError(f"the severity penalty lies in 0 to 1, got {self.penalty}")
+        if self.penalty and self.weights is not None:
+            raise UsageError("give either a severity penalty or severity weights, not both")
+        if not all(0 <= weight < math.inf for weight in (self.weights or {}).values()):
+            raise UsageError(f"severity weights are finite and 0 or more, got {dict(self.weights or {})}")
+        if self.resamples < 0 or self.seed < 0:
+            raise UsageError(f"resamples and seed are 0 or more, got {self.resamples} and {self.seed}")
+
+    @property
+    def rules(self) -> list[Rule]:
+        """Rules chosen, each once."""
+        names = [self.rule] if isinstance(self.rule, str) else list(self.rule)
+        return (
+            list(RULES.values()) if names == ["all"] else [find_rule(name) for name in dict.fromkeys(names)]
+        )
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """Thresholds of the rules that take one."""
+        if self.threshold is None:
+            return (THRESHOLD,)
+        return (self.threshold,) if isinstance(self.threshold, int | float) else tuple(self.threshold)
+
+    @property
+    def told(self) -> dict[str, object]:
+        """What a signature says: what the numbers depend on, and the rows do not say."""
+        weights = self.weights or {}
+        return {
+            "rule": ",".join(rule.name for rule in self.rules),
+            "average": self.average,
+            "severities": ",".join(self.severities),
+            "unit": self.unit,
+            "penalty": f"{self.penalty:g}" if self.penalty else None,
+            "weights": ",".join(f"{name}={weight:g}" for name, weight in weights.items()),
+            "resamples": self.resamples or None,
+            "seed": self.seed if self.resamples else None,
+        }
+
+    def variants(self, rule: Rule) -> Iterator[dict[str, Any]]:
+        """Settings with which a rule is applied, one after the other."""
+        both: dict[str, Any] = {"penalty": self.penalty, "weights": self.weights}
+        shared = {name: value for name, value in both.items() if name in rule.takes}
+        if "threshold" not in rule.takes:
+            yield shared
+            return
+        for threshold in self.thresholds:
+            yield {**shared, "threshold": threshold}
+
+
+def _one_of(what: str, value: object, known: Collection[object]) -> None:
+    if value not in known:
+        names = ", ".join(str(name) for name in known if name is not None)
+        raise UsageError(f"{what} must be one of {names}; got {value!r}")
+
+
+# `adjudge.spans`: precision, recall and F1 of marked errors against gold.
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpanScore:
+    """One row: one rule, at one threshold, over one group.
+
+    Args:
+        rule: its name.
+        threshold: of `himate`; None for rules without one.
+        unit: what marks count in.
+        group: severity, category, side, system or lp; empty for all.
+        precision: 0 to 1.
+        recall: 0 to 1.
+        f1: 0 to 1.
+        n_gold: marks of gold.
+        n_pred: marks of the run.
+        n_segments: translations that were compared.
+        intervals: 95 % bootstrap intervals by name; empty where none were asked for.
+    """
+
+    rule: str
+    threshold: float | None
+    unit: Unit
+    group: str
+    precision: float
+    recall: float
+    f1: float
+    n_gold: int
+    n_pred: int
+    n_segments: int
+    intervals: Mapping[str, Interval | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpanComparison:
+    """Marks of a run against gold.
+
+    Args:
+        average: micro or macro.
+        scores: rows; each rule, at each threshold, over all and then each group.
+        n_segments: translations that both judged.
+        failed: translations that gold judged and whose judgement in the run failed.
+        signature: what makes the numbers repeatable.
+        notes: what a reader must know.
+    """
+
+    average: Average
+    scores: tuple[SpanScore, ...]
+    n_segments: int
+    failed: int
+    signature: Signature
+    notes: tuple[str, ...] = ()
+
+
+@checks_keywords(SpanOptions)
+def spans(
+    run: Run | Iterable[Record] | Path | str,
+    gold: Run | Iterable[Record] | Path | str,
+    **options: Unpack[SpanOptions],
+) -> SpanComparison:
+    """Compare the errors that a run marked with those of gold.
+
+    Only translations that both judged count. A failed judgement is in no number; `failed` says how many
+    there were. The rules and their edge cases: `meta.spans.by_mark` and `meta.spans.by_character`.
+
+    Args:
+        run: a run or its directory, records or their file, an MQM TSV, or a `.seg.rating`.
+        gold: the same.
+        options: as `SpanOptions` describes them.
+
+    Raises:
+        DataError: nothing was judged by both.
+        UsageError: a setting out of its range, or that no chosen rule has; records that mark nothing.
+    """
+    (found,) = spans_of_runs({"run": run}, gold, **options).values()
+    return found
+
+
+def spans_of_runs(
+    runs: Mapping[str, Run | Iterable[Record] | Path | str],
+    gold: Run | Iterable[Record] | Path | str,
+    **options: Unpack[SpanOptions],
+) -> dict[str, SpanComparison]:
+    """Compare several runs with gold, on the translations that all of them judged; see `spans`."""
+    settings = Settings(**options)
+    paired = {name: pair_marks(run, gold, settings) for name, run in runs.items()}
+    return {name: _compared(found, settings) for name, found in keep_common(paired).items()}
+
+
+def pair_marks(
+    run: Run | Iterable[Record] | Path | str, gold: Run | Iterable[Record] | Path | str, settings: Settings
+) -> Paired:
+    """Read a run and its gold, and put together what both marked.
+
+    Raises:
+        DataError: nothing was judged by both.
+        UsageError: judgements that mark no errors.
+    """
+    judged = read_both(run, gold, lp=settings.lp, test_set=settings.test_set)
+    for one in judged:
+        _check_protocols(one)
+    return pair_up(
+        *judged, lp=settings.lp, annotator=settings.annotator, gold_annotator=settings.gold_annotator
+    )
+
+
+def _compared(paired: Paired, settings: Settings) -> SpanComparison:
+    scores = [score for rule in settings.rules for score in _scores(rule, paired, settings)]
+    if not scores:
+        raise DataError("no text of the marks is known, and words were to be compared: add --test-set")
+    return SpanComparison(
+        average=settings.average,
+        scores=tuple(scores),
+        n_segments=len(paired.both),
+        failed=paired.failed,
+        signature=signature_of(paired, settings.told),
+        notes=(*paired.notes, *_notes(paired, settings, scores)),
+    )
+
+
+def _check_protocols(judged: Judged) -> None:
+    """Refuse judgements that mark nothing: no marks there do not mean no errors."""
+    for protocol in dict.fromkeys(r.protocol for r in judged.records if not isinstance(r, Failure)):
+        if not find_protocol(protocol).has_spans:
+            raise UsageError(f"{judged.name} holds judgements of protocol {protocol}, which marks no errors")
+
+
+def _scores(rule: Rule, paired: Paired, settings: Settings) -> Iterator[SpanScore]:
+    """Rows of one rule: at each threshold, over all and then each group."""
+    unit = settings.unit or rule.unit
+    views = views_of(paired.both, unit, frozenset(settings.severities), by_words=rule.compares_words)
+    if not views:
+        return
+    groups = {"": views} | ({} if settings.by is None else split_views(views, settings.by))
+    for variant in settings.variants(rule):
+        for group, part in groups.items():
+            yield _score(rule, unit, variant, group, part, settings)
+
+
+def _score(
+    rule: Rule, unit: Unit, variant: Mapping[str, Any], group: str, views: Sequence[View], settings: Settings
+) -> SpanScore:
+    credits_ = [_credit(rule, view, variant) for view in views]
+    found = (micro if settings.average == "micro" else macro)(credits_)
+    intervals: Mapping[str, Interval | None] = {}
+    if settings.resamples:
+        segments = [(view.key.lp, view.key.segment) for view in views]
+        intervals = quality_intervals(
+            credits_, segments, settings.average, resamples=settings.resamples, seed=settings.seed
+        )
+    return SpanScore(
+        rule=rule.name,
+        threshold=variant.get("threshold"),
+        unit=unit,
+        group=group,
+        precision=found.precision,
+        recall=found.recall,
+        f1=found.f1,
+        n_gold=sum(len(view.gold) for view in views),
+        n_pred=sum(len(view.pred) for view in views),
+        n_segments=len(views),
+        intervals=intervals,
+    )
+
+
+def _credit(rule: Rule, view: View, variant: Mapping[str, Any]) -> Credit:
+    if not view.gold and not view.pred:
+        return Credit(0.0, 0.0, 0.0, 0.0)
+    return rule.credit(view.gold, view.pred, **variant)
+
+
+def _notes(paired: Paired, settings: Settings, scores: Sequence[SpanScore]) -> Iterator[str]:
+    """Say what the numbers do not show."""
+    lps = dict.fromkeys(both.key.lp for both in paired.both)
+    if len(lps) > 1 and settings.by != "lp":
+        yield f"All of {', '.join(lps)} together; --lp keeps one, --by lp shows each."
+    for name, side in (("gold", [b.gold for b in paired.both]), ("the run", [b.pred for b in paired.both])):
+        yield from _mark_notes(name, [span for a in side for span in a.spans], settings)
+    if any(s.n_gold == 0 or s.n_pred == 0 for s in scores):
+        yield "0 of 0 counts as 1: precision where nothing is predicted, recall where gold marks nothing."
+    if settings.resamples:
+        yield from lone_unit_note(len({(both.key.lp, both.key.segment) for both in paired.both}), "segments")
+    n = len(paired.both)
+    for rule, kept in dict.fromkeys((s.rule, s.n_segments) for s in scores if not s.group):
+        if kept < n:
+            which = f"{of_all(n - kept, n, 'translation')} {form(n - kept, 'is', 'are')}"
+            yield f"{which} left out of {rule}: marks there come without words."
+
+
+def _mark_notes(name: str, marks: Sequence[ErrorSpan], settings: Settings) -> Iterator[str]:
+    counted = [span for span in marks if span.severity in settings.severities]
+    if len(counted) < len(marks):
+        left = ", ".join(dict.fromkeys(s.severity for s in marks if s.severity not in settings.severities))
+        lost = len(marks) - len(counted)
+        which = f"{of_all(lost, len(marks), 'mark')} of {name} {form(lost, 'is', 'are')}"
+        yield f"{which} {left} and left out."
+    if unplaced := sum(span.start is None for span in counted):
+        rules = "em, mp and mpp match them only with one another, w25 and chars leave them out"
+        which = f"{of_all(unplaced, len(counted), 'mark')} of {name} {form(unplaced, 'has', 'have')}"
+        yield f"{which} no place: {rules}."
+
+
+_RULE: Final = "mp"
+_TOLD: Final = ("rule", "severities", "resamples", "seed")
+_MEETING: Final = "Marks meet where they share something, one-to-one; severity has no part in that."
+_NOTHING: Final = "no mark of gold meets one of the run"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confusion:
+    """Marks of a run beside those of gold.
+
+    Args:
+        counts: severity in gold and in the run, to how many marks; None where one side marked nothing.
+        severities: that are marked by either side, the gravest first.
+        same: share of marks that both sides marked which have one severity.
+        kappa: Cohen's, of their severities.
+        n_segments: translations that both judged.
+        failed: translations that gold judged and whose judgement in the run failed.
+        signature: what makes the numbers repeatable.
+        notes: what a reader must know.
+    """
+
+    counts: Mapping[tuple[Severity | None, Severity | None], int]
+    severities: tuple[Severity, ...]
+    same: Result
+    kappa: Result
+    n_segments: int
+    failed: int
+    signature: Signature
+    notes: tuple[str, ...] = ()
+
+
+def severity_confusion(
+    run: Run | Iterable[Record] | Path | str,
+    gold: Run | Iterable[Record] | Path | str,
+    **options: Unpack[MarkOptions],
+) -> Confusion:
+    """Count which severity a run gives to what gold marks.
+
+    Marks meet as under the rule `mp`: on the same side, where they share anything, one-to-one, and so that
+    they share most; marks without a place meet those with the same words. Severity has no part in that. The
+    share of equal severities is not corrected for chance, kappa is; both are of marks that meet, with
+    intervals over segments.
+
+    Args:
+        run: a run or its directory, records or their file, an MQM TSV, or a `.seg.rating`.
+        gold: the same.
+        options: as `MarkOptions` describes them.
+
+    Raises:
+        DataError: nothing was judged by both.
+        UsageError: a setting out of its range; records that mark nothing.
+    """
+    (found,) = severity_confusions({"run": run}, gold, **options).values()
+    return found
+
+
+def severity_confusions(
+    runs: Mapping[str, Run | Iterable[Record] | Path | str],
+    gold: Run | Iterable[Record] | Path | str,
+    **options: Unpack[MarkOptions],
+) -> dict[str, Confusion]:
+    """The same of several runs, on the translations that all of them judged."""
+    settings = Settings(**options, rule=_RULE)
+    paired = {name: pair_marks(run, gold, settings) for name, run in runs.items()}
+    return {name: _counted(found, settings) for name, found in keep_common(paired).items()}
+
+
+def _counted(paired: Paired, settings: Settings) -> Confusion:
+    counts: Counter[tuple[Severity | None, Severity | None]] = Counter()
+    met: list[tuple[tuple[str, str], Mark, Mark]] = []
+    views = views_of(paired.both, "characters", frozenset(settings.severities), by_words=False)
+    for view in views:
+        pairs = best_pairs(view.gold, view.pred, _shared)
+        met += (((view.key.lp, view.key.segment), *pair) for pair in pairs)
+        golds, preds = (Counter(mark.severity for mark in marks) for marks in (view.gold, view.pred))
+        for one, other in pairs:
+            counts[one.severity, other.severity] += 1
+            golds[one.severity] -= 1
+            preds[other.severity] -= 1
+        counts.update({(severity, None): n for severity, n in golds.items()})
+        counts.update({(None, severity): n for severity, n in preds.items()})
+    return Confusion(
+        counts=+counts,
+        severities=tuple(s for s in reversed(SEVERITIES) if any(n and s in key for key, n in counts.items())),
+        **_agreement(met, settings),
+        n_segments=len(paired.both),
+        failed=paired.failed,
+        signature=signature_of(paired, {name: settings.told[name] for name in _TOLD}),
+        notes=(*paired.notes, _MEETING),
+    )
+
+
+def _shared(one: Mark, other: Mark) -> float:
+    return sum(shares(one, other)) / 2
+
+
+def _agreement(met: Sequence[tuple[tuple[str, str], Mark, Mark]], settings: Settings) -> dict[str, Result]:
+    """Share of equal severities, and kappa, of the marks that meet."""
+    draws = Draws(
+        groups=numbered([segment for segment, _, _ in met]), resamples=settings.resamples, seed=settings.seed
+    )
+    codes = np.array([[SEVERITIES.index(m.severity) for m in pair] for _, *pair in met], dtype=np.float64)
+    gold, pred = codes.reshape(len(met), 2).T
+    kappa = cohen_kappa(gold, pred, draws)
+    if not met:
+        kappa = replace(kappa, reason=_NOTHING)
+    return {"same": mean_of((gold == pred).astype(np.float64), draws, _NOTHING), "kappa": kappa}

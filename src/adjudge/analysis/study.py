@@ -1,0 +1,387 @@
+"""A whole campaign, analysed as the ESA paper analyses its own; a half-done one gives what it can.
+
+Pure: submissions in, numbers out. Where a definition of the paper has a flaw, both stand there, `paper` and
+`mended` (specified where they are computed).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from adjudge.analysis.preferences import numbered
+from adjudge.analysis.rank import Ranking, rank
+from adjudge.analysis.segment_scores import score_records
+from adjudge.analysis.study_agreement import (
+    Twice,
+    agreement_section,
+    count_errors,
+    gold_section,
+    overlap_section,
+    twice_judged,
+)
+from adjudge.analysis.study_people import (
+    assistance_section,
+    check_section,
+    drift_section,
+    pace_section,
+    progress_curve,
+    seconds_by_person,
+)
+from adjudge.analysis.study_pieces import (
+    Key,
+    Number,
+    Piece,
+    Section,
+    final_pieces,
+    has_marks,
+    has_ratings,
+    left_out,
+    pieces_of,
+    ratio_of,
+)
+from adjudge.analysis.study_systems import (
+    Beside,
+    SubsetCurves,
+    comparison_sections,
+    draft_section,
+    preferences_of,
+    ranked,
+    subset_section,
+    system_section,
+    systems_beside,
+    weight_section,
+)
+from adjudge.core.protocol import find_protocol
+from adjudge.core.record import Annotation, Record
+from adjudge.errors import AdjudgeError
+from adjudge.formats.campaign_export import CampaignFile, Submission
+from adjudge.stats.bootstrap import NO_INTERVAL, Draws, mean_of
+from adjudge.stats.correlation import pearson
+from adjudge.stats.judged import Floats, Result
+
+__all__ = ["Analysis", "analyse", "bins_of", "error_profile", "features_of_ratings", "token_counts"]
+
+
+# What people marked and rated: errors a translation, severities, ratings, and what goes along with them.
+
+
+_BINS: Final = 10
+
+
+def error_profile(severities: Sequence[Sequence[str]], draws: Draws = NO_INTERVAL) -> dict[str, Result]:
+    """Errors a translation, share of minor and of major ones, share of translations without any.
+
+    The ESA paper, table 1: a critical error is a major one, and what is neither is in neither share.
+    """
+    minor = count_errors(severities, ("minor",))
+    major = count_errors(severities, ("major", "critical"))
+    every = count_errors(severities)
+    return {
+        "errors a translation": mean_of(every, draws, "nothing was judged"),
+        "share of minor errors": ratio_of(minor, minor + major, draws, "no error was marked"),
+        "share of major errors": ratio_of(major, minor + major, draws, "no error was marked"),
+        "share without errors": mean_of((every == 0).astype(np.float64), draws, "nothing was judged"),
+    }
+
+
+def bins_of(values: Floats, low: float, high: float) -> Iterator[tuple[str, int]]:
+    """How many ratings lie in each tenth of the scale; the last one holds the best rating. Figure 3."""
+    amounts, edges = np.histogram(values, bins=_BINS, range=(low, high))
+    for place, amount in enumerate(amounts.tolist()):
+        yield f"{edges[place]:g} to {edges[place + 1]:g}", amount
+
+
+def token_counts(texts: Sequence[str]) -> Floats:
+    """Words of each text, split at white space."""
+    return np.array([float(len(text.split())) for text in texts])
+
+
+def features_of_ratings(
+    ratings: Floats,
+    lengths: Mapping[str, Floats],
+    severities: Sequence[Sequence[str]],
+    missing: Floats,
+) -> dict[str, Result]:
+    """Pearson of ratings with lengths and errors, plain and for each token. The ESA paper, table 7.
+
+    Args:
+        ratings: of each translation.
+        lengths: `source` and `target` to the tokens of each.
+        severities: of the errors of each.
+        missing: how often each was said to lack something.
+    """
+    errors = {
+        "minor": count_errors(severities, ("minor",)),
+        "major": count_errors(severities, ("major",)),
+        "missing": missing,
+    }
+    tokens = np.maximum(lengths["target"], 1)
+    features = {f"{name} tokens": values for name, values in lengths.items()}
+    features |= {f"{name} errors": values for name, values in errors.items()}
+    features |= {f"{name} errors a token": values / tokens for name, values in errors.items()}
+    return {name: pearson(ratings, values) for name, values in features.items()}
+
+
+# Sections...
+
+
+def profile_section(final: Sequence[Piece], draws: Draws) -> Section:
+    """Ratings, points and errors, of all and of each system. The ESA paper, table 1 and figure 3."""
+    numbers: list[Number] = []
+    systems = sorted({piece.annotation.system for piece in final})
+    for who in ("all", *systems):
+        own = [piece for piece in final if who in {"all", piece.annotation.system}]
+        drawing = replace(draws, groups=numbered([piece.key[:2] for piece in own]))
+        numbers += [Number(of=who, measure=m, result=r) for m, r in _means(own, drawing).items()]
+    numbers += _bins(final)
+    notes = () if final else ("Nothing is judged yet.",)
+    return Section(name="profile", title="What do people mark and rate?", numbers=tuple(numbers), notes=notes)
+
+
+def _means(own: Sequence[Piece], draws: Draws) -> dict[str, Result]:
+    found: dict[str, Result] = {}
+    if own and own[0].rating is not None:
+        found["rating"] = mean_of(np.array([p.score for p in own]), draws, "nothing was judged")
+    if has_marks(own):
+        found["points"] = mean_of(np.array([p.points for p in own]), draws, "nothing was judged")
+        found |= error_profile([p.severities for p in own], draws)
+    return found
+
+
+def _bins(final: Sequence[Piece]) -> Iterator[Number]:
+    protocol = find_protocol(final[0].annotation.protocol) if final else None
+    if protocol is not None and protocol.low is not None and protocol.high is not None:
+        ratings = np.array([piece.score for piece in final])
+        for words, amount in bins_of(ratings, protocol.low, protocol.high):
+            result = Result(value=amount / len(final), n=len(final))
+            yield Number(of="all", measure=f"share rated {words}", result=result)
+
+
+def feature_section(final: Sequence[Piece]) -> Section:
+    """Ratings beside lengths and errors. The ESA paper, table 7."""
+    lengths = {
+        "source": token_counts([piece.submission.source for piece in final]),
+        "target": token_counts([piece.text for piece in final]),
+    }
+    ratings = np.array([piece.score for piece in final])
+    missing = [float(sum(s.start is None for s in piece.errors)) for piece in final]
+    found = features_of_ratings(ratings, lengths, [p.severities for p in final], np.array(missing))
+    numbers = [Number(of=name, measure="Pearson with the rating", result=r) for name, r in found.items()]
+    notes = ("Tokens are split at white space, which Chinese, Japanese and Thai do not have.",)
+    return Section(
+        name="features", title="What goes along with the rating?", numbers=tuple(numbers), notes=notes
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curves:
+    """What figures are drawn from.
+
+    Args:
+        scores: system to the scores of its translations.
+        top: the best score there is.
+        what: what scores are.
+        twice: who judged twice, with both scores.
+        beside: systems beside gold; None without gold.
+        pace: seconds of a segment by how much of the work is done, in as many steps as there are.
+        weights: correlation with ratings of each of `weights.WEIGHTS`; empty where there is none.
+        subsets: definition to sizes and shares.
+    """
+
+    scores: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    top: float = 0.0
+    what: str = "score"
+    twice: Sequence[Twice] = ()
+    beside: Beside | None = None
+    pace: Floats = field(default_factory=lambda: np.zeros(0))
+    weights: Floats = field(default_factory=lambda: np.zeros(0))
+    subsets: SubsetCurves = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Analysis:
+    """All of it.
+
+    Args:
+        name: of the campaign.
+        protocol: of the campaign.
+        sections: in the order in which they are read.
+        rankings: by `rating`, by `points`, by criterion; the only one has the name `""`.
+        curves: what figures are drawn from.
+        notes: what was left out of everything.
+    """
+
+    name: str
+    protocol: str
+    sections: tuple[Section, ...]
+    rankings: Mapping[str, Ranking]
+    curves: Curves
+    notes: tuple[str, ...] = ()
+
+    def section(self, name: str) -> Section:
+        """One section by its name."""
+        return next(section for section in self.sections if section.name == name)
+
+
+def analyse(
+    campaign: CampaignFile,
+    *,
+    gold: Sequence[Record] = (),
+    beside: CampaignFile | None = None,
+    weights: str | None = None,
+    draws: Draws | None = None,
+) -> Analysis:
+    """Analyse a campaign.
+
+    Args:
+        campaign: its submissions, all of them.
+        gold: judgements of the same translations that people's are compared with.
+        beside: another campaign of the same translations, such as the same people's two months later.
+        weights: of marked errors; None for `esa-spans` with ESA, `mqm-google` with MQM.
+        draws: of the intervals; 1,000 unless told otherwise. Segments are drawn whole.
+
+    Raises:
+        UsageError: no such weights.
+    """
+    draws = draws or Draws(resamples=1000)
+    notes = tuple(left_out(campaign.submissions))
+    pieces = pieces_of(campaign.submissions, weights)
+    counts = _counts(campaign.submissions, pieces)
+    if not pieces:
+        return _of_others(campaign, counts, notes, draws)
+    other = pieces_of(beside.submissions, weights) if beside else ()
+    twice = twice_judged(pieces, other, beside.name if beside else "")
+    known = [r for r in gold if isinstance(r, Annotation)]
+    marks, scores = {_key(r): r for r in known}, _gold_scores(known, weights)
+    against = systems_beside(pieces, scores)
+    rankings, no_ranking = ranked(pieces, draws)
+    subsets, curves = subset_section(pieces, draws)
+    final = final_pieces(pieces)
+    has_both = has_marks(final) and has_ratings(final)
+    scan, correlations = weight_section(final, draws)
+    sections = [
+        counts,
+        profile_section(final, draws),
+        *_where(system_section(pieces, against), is_wanted=bool(final)),
+        *_where(gold_section(pieces, scores, draws), is_wanted=bool(known)),
+        agreement_section(pieces, twice, draws),
+        *_where(overlap_section(pieces, twice, marks), is_wanted=has_marks(final)),
+        check_section(pieces, draws),
+        *_where(assistance_section(pieces, draws), is_wanted=campaign.protocol == "esa-ai"),
+        pace_section(campaign.submissions),
+        drift_section(pieces),
+        *_where(feature_section(final), is_wanted=has_both),
+        *_where(scan, is_wanted=has_both),
+        subsets,
+    ]
+    return Analysis(
+        name=campaign.name,
+        protocol=campaign.protocol,
+        sections=tuple(sections),
+        rankings=rankings,
+        notes=(*notes, *no_ranking),
+        curves=replace(
+            _curves(final),
+            twice=twice,
+            beside=against,
+            pace=_pace(campaign.submissions),
+            weights=correlations,
+            subsets=curves,
+        ),
+    )
+
+
+def _where(section: Section, *, is_wanted: bool) -> tuple[Section, ...]:
+    return (section,) if is_wanted else ()
+
+
+def _key(record: Annotation) -> Key:
+    return record.lp, record.segment, record.system
+
+
+def _gold_scores(gold: Sequence[Annotation], weights: str | None) -> dict[Key, float]:
+    """Gold's scores: ratings, or points where it is MQM."""
+    if not gold:
+        return {}
+    found = score_records(gold, weights=weights if gold[0].protocol == "mqm" else None).segments
+    return {(s.lp, s.segment, s.system): s.score for s in found if s.score is not None}
+
+
+def _of_others(campaign: CampaignFile, counts: Section, notes: Sequence[str], draws: Draws) -> Analysis:
+    """Analyse comparisons, and texts that people wrote."""
+    judged = preferences_of(campaign.submissions)
+    rankings: dict[str, Ranking] = {}
+    told = list(notes)
+    records = {(p.lp, p.segment, frozenset(p.systems), p.annotator, p.criterion): p for _, p in judged}
+    for criterion in dict.fromkeys(p.criterion for _, p in judged):
+        try:
+            scores = score_records(records.values(), criterion=criterion)
+            rankings[criterion] = rank(
+                scores, method="copeland", resamples=max(1, draws.resamples), seed=draws.seed
+            )
+        except AdjudgeError as error:
+            told.append(f"No ranking by {criterion}: {error}.")
+    wrote = any(s.chosen is not None for s in campaign.submissions)
+    sections = [
+        counts,
+        *(comparison_sections(campaign.submissions, draws) if judged else ()),
+        *_where(draft_section(campaign.submissions), is_wanted=wrote),
+        pace_section(campaign.submissions),
+    ]
+    return Analysis(
+        name=campaign.name,
+        protocol=campaign.protocol,
+        sections=tuple(sections),
+        rankings=rankings,
+        notes=tuple(told),
+        curves=Curves(pace=_pace(campaign.submissions)),
+    )
+
+
+# What there is...
+
+
+def _counts(submissions: Sequence[Submission], pieces: Sequence[Piece]) -> Section:
+    kept = [s for s in submissions if s.is_last]
+    final = final_pieces(pieces)
+    times = Counter(piece.key for piece in final)
+    amounts = {
+        "submissions": len(submissions),
+        "people": len({s.person for s in kept}),
+        **{f"items of kind {kind}": n for kind, n in sorted(Counter(s.kind for s in kept).items())},
+        "documents": len({(s.lp, s.document) for s in kept if s.kind != "tutorial"}),
+        "segments": len({(s.lp, s.segment) for s in kept if s.kind != "tutorial"}),
+    }
+    if final:
+        amounts |= {
+            "systems": len({piece.annotation.system for piece in final}),
+            "translations": len(times),
+            "translations judged by several people": sum(n > 1 for n in times.values()),
+        }
+    numbers = [
+        Number(of="all", measure=name, result=Result(value=float(n), n=n)) for name, n in amounts.items()
+    ]
+    return Section(name="counts", title="What is there?", numbers=tuple(numbers))
+
+
+# Curves...
+
+
+def _curves(final: Sequence[Piece]) -> Curves:
+    if not final:
+        return Curves()
+    scores: dict[str, list[float]] = {}
+    for piece in final:
+        scores.setdefault(piece.annotation.system, []).append(piece.score)
+    ordered = dict(sorted(scores.items(), key=lambda item: -float(np.mean(item[1]))))
+    top = find_protocol(final[0].annotation.protocol).high
+    return Curves(scores=ordered, top=0.0 if top is None else top, what="points" if top is None else "rating")
+
+
+def _pace(submissions: Sequence[Submission]) -> Floats:
+    return progress_curve([own for _, own in seconds_by_person(submissions, "mended").values()])

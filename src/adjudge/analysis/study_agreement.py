@@ -1,0 +1,541 @@
+"""Whether annotators agree on a segment: how alike any two of them rate its systems.
+
+RATE and MENT, section 3.4: of each segment, the scores that any two annotators give to the translations of
+all systems must have a Pearson correlation of 0.7 or more.
+
+Pearson's r does not exist where one of the two gave all systems the same rating, or where they share fewer
+than two systems. Two who gave every system the same rating as each other agree all the same. Of other
+constant ratings nothing shows that they agree, so that they fail, and are counted. Where two share fewer than
+two systems nothing can be said; a segment without any pair that can be judged is left alone, and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+
+from adjudge.analysis.preferences import numbered
+from adjudge.analysis.study_pieces import (
+    SAME,
+    Definition,
+    Key,
+    Mark,
+    Number,
+    Piece,
+    Section,
+    by_translation,
+    counted,
+    covered_share,
+    final_pieces,
+    marks_of,
+    pooled_share,
+    ratio_of,
+    repeated_share,
+    starts_or_ends_within,
+    touches,
+)
+from adjudge.core.record import Annotation
+from adjudge.errors import UsageError
+from adjudge.stats.agreement_coefficients import cohen_kappa, error_recall, krippendorff_alpha
+from adjudge.stats.bootstrap import NO_INTERVAL, Draws, estimate
+from adjudge.stats.correlation import kendall_c, pearson
+from adjudge.stats.judged import Floats, Result
+
+__all__ = [
+    "THRESHOLD",
+    "SegmentAgreement",
+    "Twice",
+    "agreement_section",
+    "count_errors",
+    "error_agreement",
+    "gold_section",
+    "meets",
+    "met_by_both",
+    "overlap_section",
+    "score_agreement",
+    "segment_agreements",
+    "twice_judged",
+]
+
+
+# Two judgements of the same translations: how alike their scores, their errors and their marks are.
+
+
+Severities = Sequence[Sequence[str]]
+Marks = Sequence[Sequence[Mark]]
+
+_KINDS: Final[Mapping[str, tuple[str, ...] | None]] = {"any": None, "minor": ("minor",), "major": ("major",)}
+_MOST_CELLS: Final = 2**16  # of a table of both scores' different values, which is made for every draw
+_FLAT: Final = 1e-12  # share of a sum of squares; scores with less variance are constant
+_BLOCK: Final = 2**22  # numbers at a time
+
+
+def count_errors(severities: Severities, kinds: Sequence[str] | None = None) -> Floats:
+    """How many errors of some severities, or of any, each translation has."""
+    return np.array([float(len(e) if kinds is None else sum(s in kinds for s in e)) for e in severities])
+
+
+# Scores...
+
+
+def score_agreement(first: Floats, second: Floats, draws: Draws = NO_INTERVAL) -> dict[str, Result]:
+    """Kendall's tau-c and Pearson's r over all translations together. The ESA paper, tables 2 and 4.
+
+    Args:
+        first: scores of the translations.
+        second: of the same ones.
+        draws: of the intervals; those of tau-c are left out where both scores have very many values.
+    """
+    found = {"Kendall tau-c": kendall_c(first, second), "Pearson": pearson(first, second)}
+    drawn = {"Kendall tau-c": _drawn_tau_c, "Pearson": _drawn_pearson}
+    return {name: _with_interval(found[name], drawn[name](first, second), draws) for name in found}
+
+
+def _with_interval(found: Result, statistic: Callable[[Floats], Floats] | None, draws: Draws) -> Result:
+    if found.value is None or statistic is None or not draws.resamples:
+        return found
+    every = np.ones(found.n, dtype=np.bool_)
+    return replace(found, interval=estimate(statistic, every, draws, "").interval)
+
+
+def _drawn_pearson(first: Floats, second: Floats) -> Callable[[Floats], Floats]:
+    a, b = first - first.mean(), second - second.mean()
+    moments = np.stack([a, b, a * a, b * b, a * b], axis=1)
+
+    def statistic(counts: Floats) -> Floats:
+        one, other, square, other_square, both = (counts @ moments / counts.sum(axis=1)[:, None]).T
+        spread, other_spread = square - one**2, other_square - other**2
+        varies = (spread > _FLAT * square) & (other_spread > _FLAT * other_square)
+        found = np.full(len(counts), np.nan)
+        below = np.sqrt(np.where(varies, spread * other_spread, 1))
+        np.divide(both - one * other, below, out=found, where=varies)
+        return found
+
+    return statistic
+
+
+def _drawn_tau_c(first: Floats, second: Floats) -> Callable[[Floats], Floats] | None:
+    """Tau-c of draws from the table of both scores: pairs are counted by cells, not one by one."""
+    (a_values, a), (b_values, b) = (np.unique(s, return_inverse=True) for s in (first, second))
+    rows, columns = len(a_values), len(b_values)
+    if rows * columns > _MOST_CELLS:
+        return None
+    cell = a * columns + b
+    order = np.argsort(cell, kind="stable")
+    starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
+    used = cell[order][starts]
+
+    def statistic(counts: Floats) -> Floats:
+        found = []
+        for drawn in np.array_split(counts, 1 + counts.shape[0] * rows * columns // _BLOCK):
+            tables = np.zeros((len(drawn), rows * columns))
+            tables[:, used] = np.add.reduceat(drawn[:, order], starts, axis=1)
+            found.append(_tau_c(tables.reshape(-1, rows, columns)))
+        return np.concatenate(found)
+
+    return statistic
+
+
+def _tau_c(tables: Floats) -> Floats:
+    """Stuart's tau-c of contingency tables, draws by rows by columns."""
+    below = np.zeros((len(tables), tables.shape[1] + 1, tables.shape[2] + 1))
+    below[:, 1:, 1:] = tables.cumsum(axis=1).cumsum(axis=2)
+    lower_left = below[:, :-1, :-1]
+    lower_right = below[:, :-1, -1:] - below[:, :-1, 1:]
+    surplus = (tables * (lower_left - lower_right)).sum(axis=(1, 2))
+    n = tables.sum(axis=(1, 2))
+    values = np.minimum((tables.sum(axis=2) > 0).sum(axis=1), (tables.sum(axis=1) > 0).sum(axis=1))
+    whole = n * n * (values - 1)
+    found = np.full(len(tables), np.nan)
+    np.divide(2 * surplus * values, whole, out=found, where=whole > 0)
+    return found
+
+
+# Errors...
+
+
+def error_agreement(
+    first: Severities, second: Severities, draws: Draws = NO_INTERVAL
+) -> Iterator[tuple[str, Definition, Result]]:
+    """Whether both marked an error: of any severity, a minor one, a major one.
+
+    As the ESA paper's table 4 has it: the share of translations that both marked or neither did. It calls
+    that recall, and where errors are rare chance alone makes it high. Mended: Cohen's kappa of the same.
+    """
+    for name, kinds in _KINDS.items():
+        one, other = count_errors(first, kinds), count_errors(second, kinds)
+        yield f"error recall, {name}", "paper", error_recall(one, other, draws)
+        kappa = cohen_kappa((one > 0).astype(np.float64), (other > 0).astype(np.float64), draws)
+        yield f"error kappa, {name}", "mended", kappa
+
+
+# Marks...
+
+
+def meets(one: Mark, other: Mark) -> bool:
+    """Whether two marks share a character, or are both without a place; the same whichever comes first."""
+    return touches(one, other) or (one.first is None and other.first is None)
+
+
+def mark_agreement(
+    first: Marks, second: Marks, draws: Draws = NO_INTERVAL
+) -> Iterator[tuple[str, Definition, Result]]:
+    """How many marks of the one meet one alike of the other. The ESA paper, table 5.
+
+    The paper asks it of the first annotator's marks alone, and misses marks that hold another one whole.
+    Mended: of the marks of both, by any shared character, with an interval.
+
+    Args:
+        first: marks of each translation.
+        second: of the same ones.
+        draws: of the intervals, over translations.
+    """
+    for same in SAME:
+        if "category" in same and not _has_categories([*first, *second]):
+            continue
+        n = sum(map(len, first))
+        share = repeated_share(first, second, same, starts_or_ends_within)
+        yield f"marks met, {same}", "paper", _share(share, n)
+        yield f"marks met, {same}", "mended", met_by_both(first, second, draws, same=same)
+
+
+def met_by_both(
+    first: Marks,
+    second: Marks,
+    draws: Draws = NO_INTERVAL,
+    *,
+    same: str = "any",
+    nothing: str = "nothing was marked",
+) -> Result:
+    """Share of the marks of both that meet one alike of the other, by any shared character.
+
+    Args:
+        first: marks of each translation.
+        second: of the same ones.
+        draws: of the interval, over translations.
+        same: name in `SAME`.
+        nothing: why there is no value where there is no mark.
+    """
+    hits = [
+        sum(
+            any(meets(one, other) and SAME[same](one, other) for other in others)
+            for ones, others in ((a, b), (b, a))
+            for one in ones
+        )
+        for a, b in zip(first, second, strict=True)
+    ]
+    of = [len(a) + len(b) for a, b in zip(first, second, strict=True)]
+    return ratio_of(np.array(hits, float), np.array(of, float), draws, nothing)
+
+
+def _has_categories(marks: Marks) -> bool:
+    return any(mark.category for each in marks for mark in each if mark.first is not None)
+
+
+def mark_coverage(by: Marks, marked: Marks) -> Iterator[tuple[Definition, Result]]:
+    """How much of B's places A touches. The ESA paper, table 3.
+
+    As in the paper: the mean over translations, where one without marks in B counts as covered. Mended: of
+    all places together, so that translations without marks count nothing.
+    """
+    if by:
+        yield "paper", _share(covered_share(by, marked), len(by))
+    n = sum(len({(b.first, b.last) for b in marks if b.first is not None}) for marks in marked)
+    yield "mended", _share(pooled_share(by, marked), n)
+
+
+def _share(value: float, n: int) -> Result:
+    if np.isnan(value):
+        return Result(value=None, n=n, reason="nothing was marked")
+    return Result(value=value, n=n)
+
+
+# Who agrees with whom: people with themselves, with each other, with another campaign, with gold.
+
+
+_MOST_PAIRS: Final = 40  # of people whose agreement is told two by two
+_FEWEST: Final = 3  # translations of two people of whom anything is told
+
+
+@dataclass(frozen=True, kw_only=True)
+class Twice:
+    """Translations that were judged twice.
+
+    Args:
+        name: by whom.
+        first: judgements.
+        second: of the same translations.
+    """
+
+    name: str
+    first: Sequence[Piece]
+    second: Sequence[Piece]
+
+    @property
+    def scores(self) -> tuple[Floats, Floats]:
+        """Scores of both."""
+        one, other = (np.array([piece.score for piece in side]) for side in (self.first, self.second))
+        return one, other
+
+    @property
+    def marks(self) -> tuple[list[Sequence[Mark]], list[Sequence[Mark]]]:
+        """Marks of both."""
+        return [piece.marks for piece in self.first], [piece.marks for piece in self.second]
+
+    @property
+    def severities(self) -> tuple[list[list[str]], list[list[str]]]:
+        """Severities of both."""
+        return [piece.severities for piece in self.first], [piece.severities for piece in self.second]
+
+    @property
+    def has_marks(self) -> bool:
+        """Whether errors could be marked, both times."""
+        return all(piece.has_marks for piece in (*self.first, *self.second))
+
+
+def twice_judged(pieces: Sequence[Piece], beside: Sequence[Piece] = (), other: str = "") -> list[Twice]:
+    """Every two judgements of one translation: of one person, of two people, of two campaigns.
+
+    Of two people's, every pair of judgements counts once, the people in the order of their names. One
+    person's are those of the first pass and of the last. With another campaign, the last judgement of each
+    translation meets the last one there.
+
+    Args:
+        pieces: of the campaign.
+        beside: of another campaign of the same translations.
+        other: name of that one.
+    """
+    known = by_translation(counted(pieces))
+    found = {"one person twice": _one_person(known.values()), "two people": _two_people(known.values())}
+    if beside:
+        theirs = {p.key: p for p in sorted(final_pieces(beside), key=lambda p: p.submission.ended)}
+        ours = {p.key: p for p in sorted(final_pieces(pieces), key=lambda p: p.submission.ended)}
+        found[f"with {other}"] = [(piece, theirs[key]) for key, piece in ours.items() if key in theirs]
+    return [
+        Twice(name=name, first=[a for a, _ in pairs], second=[b for _, b in pairs])
+        for name, pairs in found.items()
+        if pairs
+    ]
+
+
+def _one_person(groups: Iterable[Sequence[Piece]]) -> list[tuple[Piece, Piece]]:
+    found = []
+    for group in groups:
+        own: dict[str, list[Piece]] = {}
+        for piece in sorted(group, key=lambda p: p.submission.ended):
+            own.setdefault(piece.person, []).append(piece)
+        found += [(mine[0], mine[-1]) for mine in own.values() if len(mine) > 1]
+    return found
+
+
+def _two_people(groups: Iterable[Sequence[Piece]]) -> list[tuple[Piece, Piece]]:
+    found = []
+    for group in groups:
+        last = {piece.person: piece for piece in sorted(group, key=lambda p: p.submission.ended)}
+        found += [(last[a], last[b]) for a, b in combinations(sorted(last), 2)]
+    return found
+
+
+# Sections...
+
+
+def agreement_section(pieces: Sequence[Piece], twice: Sequence[Twice], draws: Draws) -> Section:
+    """Scores, errors and marks of the same translations. The ESA paper, tables 4 and 5."""
+    title = "Do judgements of the same translation agree?"
+    numbers: list[Number] = []
+    for both in twice:
+        numbers += _of_two(both, draws)
+    numbers += _alpha(pieces, draws)
+    notes = []
+    if not twice:
+        notes.append("No translation was judged twice.")
+    pairs = _by_people(twice)
+    for name, two in list(pairs.items())[:_MOST_PAIRS] if len(pairs) > 1 else []:
+        numbers += _briefly(name, two, draws)
+    if len(pairs) > _MOST_PAIRS:
+        notes.append(f"Of {len(pairs):,} pairs of people, the {_MOST_PAIRS} who share most stand here.")
+    return Section(name="agreement", title=title, numbers=tuple(numbers), notes=tuple(notes))
+
+
+def _by_people(twice: Sequence[Twice]) -> dict[str, Twice]:
+    """Two people each, those who share most first."""
+    pairs: dict[str, list[tuple[Piece, Piece]]] = {}
+    for both in twice:
+        if both.name == "two people":
+            for a, b in zip(both.first, both.second, strict=True):
+                pairs.setdefault(f"{a.person} and {b.person}", []).append((a, b))
+    ordered = sorted(pairs.items(), key=lambda item: (-len(item[1]), item[0]))
+    return {
+        name: Twice(name=name, first=[a for a, _ in own], second=[b for _, b in own])
+        for name, own in ordered
+        if len(own) >= _FEWEST
+    }
+
+
+def _draws_of(both: Twice, draws: Draws) -> Draws:
+    return replace(draws, groups=numbered([piece.key[:2] for piece in both.first]))
+
+
+def _of_two(both: Twice, draws: Draws) -> Iterator[Number]:
+    yield from _briefly(both.name, both, draws)
+    if both.has_marks:
+        for measure, definition, result in mark_agreement(*both.marks, _draws_of(both, draws)):
+            yield Number(of=both.name, measure=measure, result=result, definition=definition)
+
+
+def _briefly(name: str, both: Twice, draws: Draws) -> Iterator[Number]:
+    drawing = _draws_of(both, draws)
+    for measure, result in score_agreement(*both.scores, drawing).items():
+        yield Number(of=name, measure=measure, result=result)
+    if both.has_marks:
+        for measure, definition, result in error_agreement(*both.severities, drawing):
+            yield Number(of=name, measure=measure, result=result, definition=definition)
+
+
+def _alpha(pieces: Sequence[Piece], draws: Draws) -> Iterator[Number]:
+    """Krippendorff's alpha of everybody's scores, on translations that several people judged."""
+    shared = {
+        key: group
+        for key, group in by_translation(final_pieces(pieces)).items()
+        if len({piece.person for piece in group}) > 1
+    }
+    if not shared:
+        return
+    people = {p: column for column, p in enumerate(sorted({x.person for g in shared.values() for x in g}))}
+    labels = np.full((len(shared), len(people)), np.nan)
+    for row, group in enumerate(shared.values()):
+        for piece in group:
+            labels[row, people[piece.person]] = piece.score
+    drawing = replace(draws, groups=numbered([key[:2] for key in shared]))
+    result = krippendorff_alpha(labels, "interval", drawing)
+    yield Number(of="two people", measure="Krippendorff alpha, interval", result=result)
+
+
+def overlap_section(pieces: Sequence[Piece], twice: Sequence[Twice], gold: dict[Key, Annotation]) -> Section:
+    """How much of what one marked the other marked, too. The ESA paper, table 3."""
+    numbers: list[Number] = []
+    for both in twice:
+        if both.has_marks:
+            sides = both.marks
+            words = ("first", "second")
+            for place in (0, 1):
+                name = f"{both.name}: the {words[place]} covers the {words[1 - place]}"
+                numbers += _coverage(name, sides[place], sides[1 - place])
+    marked = [piece for piece in final_pieces(pieces) if piece.key in gold and piece.has_marks]
+    if marked and any(annotation.spans for annotation in gold.values()):
+        ours = [piece.marks for piece in marked]
+        theirs = [marks_of(s for s in gold[piece.key].spans if s.severity != "neutral") for piece in marked]
+        numbers += _coverage("people cover gold", ours, theirs)
+        numbers += _coverage("gold covers people", theirs, ours)
+    notes = () if numbers else ("Nothing was marked twice, and there is no gold with marks.",)
+    title = "How much of one's marks does the other one have?"
+    return Section(name="overlap", title=title, numbers=tuple(numbers), notes=notes)
+
+
+def _coverage(name: str, by: Sequence[Sequence[Mark]], marked: Sequence[Sequence[Mark]]) -> Iterator[Number]:
+    for definition, result in mark_coverage(by, marked):
+        yield Number(of=name, measure="share of marks covered", result=result, definition=definition)
+
+
+def gold_section(pieces: Sequence[Piece], gold: dict[Key, float], draws: Draws) -> Section:
+    """Scores of translations beside gold's. The ESA paper, table 2."""
+    title = "Do people rate translations as gold does?"
+    kept = [piece for piece in final_pieces(pieces) if piece.key in gold]
+    if len(kept) < 2:
+        return Section(name="gold", title=title, notes=("Gold judged none of these translations.",))
+    notes = []
+    groups = by_translation(kept)
+    theirs = np.array([gold[key] for key in groups])
+    drawing = replace(draws, groups=numbered([key[:2] for key in groups]))
+    names = ["rating", "points"] if kept[0].rating is not None and kept[0].has_marks else [""]
+    numbers = []
+    for name in names:
+        values = [[p.points if name == "points" else p.score for p in group] for group in groups.values()]
+        ours = np.array([float(np.mean(own)) for own in values])
+        for measure, result in score_agreement(theirs, ours, drawing).items():
+            numbers.append(Number(of=name or "all", measure=measure, result=result))
+    missing = len(by_translation(final_pieces(pieces))) - len(groups)
+    if missing:
+        notes.append(f"Translations left out, for which gold has no score: {missing:,}.")
+    return Section(name="gold", title=title, numbers=tuple(numbers), notes=tuple(notes))
+
+
+THRESHOLD: Final = 0.7
+
+_Segment = tuple[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentAgreement:
+    """How far annotators agree on one segment's systems.
+
+    Args:
+        lp: language pair.
+        segment: id.
+        annotators: how many rated it.
+        pairs: pairs of them that share two systems or more.
+        undefined: of these, pairs without a correlation, since ratings are constant.
+        lowest: smallest correlation of a pair; 1 for identical constant ratings. None where no pair has one.
+        passes: whether every pair reaches the threshold; None where there is no pair.
+    """
+
+    lp: str
+    segment: str
+    annotators: int
+    pairs: int
+    undefined: int
+    lowest: float | None
+    passes: bool | None
+
+
+def segment_agreements(
+    annotations: Iterable[Annotation], threshold: float = THRESHOLD
+) -> list[SegmentAgreement]:
+    """Agreement on each segment, in the order in which they are first met.
+
+    Args:
+        annotations: with ratings; of one annotator's several on a translation, the last counts.
+        threshold: smallest correlation that two annotators must have.
+
+    Raises:
+        UsageError: a threshold that no correlation can be.
+    """
+    if not -1 <= threshold <= 1:
+        raise UsageError(f"a correlation lies in -1 to 1, got a threshold of {threshold!r}")
+    found: dict[_Segment, dict[str, dict[str, float]]] = {}
+    for one in annotations:
+        if one.rating is not None:
+            by_annotator = found.setdefault((one.lp, one.segment), {})
+            by_annotator.setdefault(one.annotator, {})[one.system] = one.rating
+    return [_agreement(key, ratings, threshold) for key, ratings in found.items()]
+
+
+def _agreement(
+    key: _Segment, ratings: Mapping[str, Mapping[str, float]], threshold: float
+) -> SegmentAgreement:
+    pairs = [pair for pair in combinations(ratings.values(), 2) if len(pair[0].keys() & pair[1].keys()) >= 2]
+    known = [_correlation(*pair) for pair in pairs]
+    agreed = [1.0 if r is None and _is_same(*pair) else r for r, pair in zip(known, pairs, strict=True)]
+    return SegmentAgreement(
+        lp=key[0],
+        segment=key[1],
+        annotators=len(ratings),
+        pairs=len(pairs),
+        undefined=known.count(None),
+        lowest=min((r for r in agreed if r is not None), default=None),
+        passes=all(r is not None and r >= threshold for r in agreed) if pairs else None,
+    )
+
+
+def _correlation(one: Mapping[str, float], other: Mapping[str, float]) -> float | None:
+    shared = sorted(one.keys() & other.keys())
+    first, second = (np.array([ratings[system] for system in shared]) for ratings in (one, other))
+    return pearson(first, second).value
+
+
+def _is_same(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    return all(one[system] == other[system] for system in one.keys() & other.keys())

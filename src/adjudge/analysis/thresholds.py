@@ -1,0 +1,378 @@
+"""Publish, post-edit or reject: cut-offs of an annotator's score, with a stated risk. Reads no files."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.analysis.compare import Place, every_part
+from adjudge.core.protocol import find_protocol
+from adjudge.core.record import Annotation, Record
+from adjudge.core.scores import Interval, Scores
+from adjudge.core.typology import SEVERITIES, Severity
+from adjudge.core.wording import count, form
+from adjudge.errors import DataError, UsageError
+from adjudge.stats.risk import Labelled, conformal_bound, shown_bound, sources_needed
+
+__all__ = [
+    "Band",
+    "Cut",
+    "Key",
+    "ThresholdSettings",
+    "Thresholds",
+    "bad_by_score",
+    "bad_by_severity",
+    "decide",
+    "thresholds",
+]
+
+
+# Which translations are bad, by what people marked or by the scores they gave. Reads no files.
+
+
+Key = tuple[str, str, str]
+"""A translation: language pair, segment, system."""
+
+
+def bad_by_severity(records: Iterable[Record], severity: Severity) -> dict[Key, bool]:
+    """Translations in which half of their annotators, or more, marked an error so grave or graver.
+
+    Raises:
+        UsageError: none of them could mark one, so that none would be bad.
+    """
+    graver = SEVERITIES[SEVERITIES.index(severity) :]
+    judged = [r for r in records if isinstance(r, Annotation)]
+    could = {
+        r.protocol for r in judged if severity in find_protocol(r.protocol).severities or _marks(r, graver)
+    }
+    if judged and not could:
+        of = ", ".join(sorted({r.protocol for r in judged}))
+        raise UsageError(
+            f"gold marks no {severity} errors, for it is of protocol {of}: say below which score a "
+            "translation is bad, --bad NUMBER"
+        )
+    marked: defaultdict[Key, list[bool]] = defaultdict(list)
+    for r in judged:
+        if r.protocol in could:
+            marked[r.lp, r.segment, r.system].append(_marks(r, graver))
+    return {key: 2 * sum(each) >= len(each) for key, each in marked.items()}
+
+
+def _marks(record: Annotation, severities: Collection[Severity]) -> bool:
+    return any(span.severity in severities for span in record.spans) or any(
+        record.counts.get(severity, 0) for severity in severities
+    )
+
+
+def bad_by_score(gold: Scores, below: float) -> dict[Key, bool]:
+    """Translations whose gold score is lower than a number.
+
+    Raises:
+        UsageError: the number lies outside of gold's scale, so that all would be bad, or none.
+    """
+    found = {(s.lp, s.segment, s.system): s.score for s in gold.segments if s.score is not None}
+    low, high = gold.range
+    if math.isinf(high):
+        high = max(found.values(), default=high) + 0.0  # no minus before a zero
+    if not low < below <= high:
+        scale = f"{high:g} and below" if math.isinf(low) else f"{low:g} to {high:g}"
+        raise UsageError(f"--bad {below:g} lies outside of gold's scores, which are {scale}")
+    return {key: score < below for key, score in found.items()}
+
+
+_ALL: Final = "all"
+
+Guarantee = Literal["tested", "average"]
+Decision = Literal["publish", "post-edit", "reject"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdSettings:
+    """What is asked.
+
+    Args:
+        publish_risk: share of bad ones among those published (`tested`), or of all translations that are
+            published and bad (`average`).
+        reject_risk: share of good ones among those rejected, or of all that are rejected and good.
+        delta: chance that a tested guarantee does not hold.
+        guarantee: `tested`: with chance 1 - delta over the labelled translations. `average`: on average.
+        by_document: documents are independent, and segments of one document are not; else segments are taken
+            for independent.
+        together: with chance 1 - delta all tested guarantees hold, of all cut-offs of all bands (Bonferroni);
+            else each of them does.
+
+    Raises:
+        UsageError: a setting out of its range, or `together` with guarantees on average.
+    """
+
+    publish_risk: float = 0.05
+    reject_risk: float = 0.1
+    delta: float = 0.05
+    guarantee: Guarantee = "tested"
+    by_document: bool = False
+    together: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        for name in ("publish_risk", "reject_risk", "delta"):
+            if not 0 < getattr(self, name) < 1:
+                what = name.replace("_", " ")
+                raise UsageError(f"{what} lies between 0 and 1, got {getattr(self, name):g}")
+        if self.together and self.guarantee != "tested":
+            raise UsageError("guarantees on average have no chance to correct: leave out together")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cut:
+    """One cut-off, and what it does among the labelled translations.
+
+    Args:
+        bound: translations on or above it are published; on or below it, rejected. None: none can be given.
+        n: labelled translations on its side.
+        wrong: of them, those that are bad (publish) or good (reject).
+        interval: of the share of wrong ones, 95 %, exact (Clopper and Pearson 1934), with the effective
+            number of translations where sources have several (Korn and Graubard 1998); None where n is 0.
+    """
+
+    bound: float | None
+    n: int
+    wrong: int
+    interval: Interval | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Band:
+    """The cut-offs of all translations, of a language pair, or of a domain.
+
+    Args:
+        name: `all`, a language pair or a domain.
+        kind: what the name is.
+        n: labelled translations.
+        sources: segments that they translate, or documents where those are what is independent.
+        bad: of them, the bad ones.
+        publish: from which score on a translation may go out.
+        reject: up to which score it is not worth editing.
+        shares: of all that the annotator scored here: published, post-edited, rejected.
+    """
+
+    name: str
+    kind: str
+    n: int
+    sources: int
+    bad: int
+    publish: Cut
+    reject: Cut
+    shares: Mapping[Decision, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thresholds:
+    """Cut-offs, and what they promise.
+
+    Args:
+        bands: all translations, then language pairs and domains where there are several.
+        settings: what was asked.
+        bad: what makes a translation bad, in words.
+        signature: of the scores that are cut.
+        notes: what a reader must know.
+    """
+
+    bands: tuple[Band, ...]
+    settings: ThresholdSettings
+    bad: str
+    signature: str
+    notes: tuple[str, ...]
+
+
+class _Row(NamedTuple):
+    key: Key
+    score: float
+    bad: bool | None
+    document: str = ""
+
+
+def thresholds(
+    scores: Scores,
+    bad: Mapping[Key, bool],
+    told: str,
+    *,
+    settings: ThresholdSettings,
+    domains: Mapping[Place, str] | None = None,
+) -> Thresholds:
+    """Find the cut-offs of an annotator's score.
+
+    Each of the two, of each band, has its own guarantee, and they are not corrected for their number. The
+    guarantee is for translations like the labelled ones: of these systems, language pairs and domains.
+
+    Args:
+        scores: that will be cut; of translations with and without a label.
+        bad: whether a labelled translation is bad.
+        told: what makes it bad, in words.
+        settings: what is asked.
+        domains: of segments.
+
+    Raises:
+        DataError: no labelled translation has a score.
+        UsageError: documents are wanted and the scores name none.
+    """
+    rows = [
+        _Row(key := (s.lp, s.segment, s.system), s.score, bad.get(key), s.document)
+        for s in scores.segments
+        if s.score is not None
+    ]
+    if not any(row.bad is not None for row in rows):
+        raise DataError("no translation has both a score and a label: are both of one test set?")
+    if settings.by_document and not any(row.document for row in rows):
+        raise UsageError("--by-document needs documents, and these scores name none")
+    parts = [part for part in _parts(rows, domains or {}) if any(row.bad is not None for row in part[2])]
+    level = settings.delta / (2 * len(parts)) if settings.together else settings.delta
+    bands = [_band(name, kind, part, replace(settings, delta=level)) for name, kind, part in parts]
+    unscored = sum((s.lp, s.segment, s.system) in bad for s in scores.segments if s.score is None)
+    notes = [*_label_notes(bands[0]), *_notes(bands, replace(settings, delta=level))]
+    labelled = {(*row.key[:2], row.document) for row in rows if row.bad is not None and row.document}
+    if not settings.by_document and len({(lp, document) for lp, _, document in labelled}) < len(labelled):
+        notes.append(
+            "Labelled segments of one document are taken for independent; if documents were drawn for "
+            "labelling, add --by-document."
+        )
+    if not any((domains or {}).get(row.key[:2]) for row in rows):
+        notes.append("No domains are known, and none has cut-offs: give the test set that says them.")
+    if unscored:
+        have = f"{count(unscored, 'labelled translation')} {form(unscored, 'has', 'have')}"
+        notes.append(f"{have} no score, for the judgement failed; left out.")
+    return Thresholds(
+        bands=tuple(bands),
+        settings=settings,
+        bad=told,
+        signature=str(scores.signature),
+        notes=tuple(notes),
+    )
+
+
+def _parts(rows: Sequence[_Row], domains: Mapping[Place, str]) -> Iterator[tuple[str, str, list[_Row]]]:
+    """All rows; then those of each language pair and each domain, where there are several."""
+    yield _ALL, _ALL, list(rows)
+    for part in every_part([row.key[:2] for row in rows], domains):
+        yield part.name, part.kind, list(compress(rows, part.rows.tolist()))
+
+
+def _band(name: str, kind: str, rows: Sequence[_Row], settings: ThresholdSettings) -> Band:
+    labelled = _labelled(rows, by_document=settings.by_document)
+    publish = _cut(labelled, settings.publish_risk, settings)
+    reject = _flipped(_cut(labelled.flipped, settings.reject_risk, settings))
+    if publish.bound is not None and reject.bound is not None and reject.bound >= publish.bound:
+        below = math.nextafter(publish.bound, -math.inf)  # what may go out is not rejected
+        reject = _flipped(_side(labelled.flipped, -below))
+    decisions = [decide(row.score, publish.bound, reject.bound) for row in rows]
+    shares: dict[Decision, float] = {
+        each: decisions.count(each) / len(rows) for each in ("publish", "post-edit", "reject")
+    }
+    return Band(
+        name=name,
+        kind=kind,
+        n=len(labelled.scores),
+        sources=len(np.unique(labelled.groups)),
+        bad=int(labelled.bad.sum()),
+        publish=publish,
+        reject=reject,
+        shares=shares,
+    )
+
+
+def _labelled(rows: Sequence[_Row], *, by_document: bool) -> Labelled:
+    known = [row for row in rows if row.bad is not None]
+    keys = [
+        (row.key[0], row.document, "") if by_document and row.document else (*row.key[:2], "segment")
+        for row in known
+    ]
+    groups = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    return Labelled(
+        scores=np.array([row.score for row in known]),
+        bad=np.array([bool(row.bad) for row in known]),
+        groups=np.array([groups[key] for key in keys]),
+    )
+
+
+def _cut(labelled: Labelled, risk: float, settings: ThresholdSettings) -> Cut:
+    if settings.guarantee == "tested":
+        return _side(labelled, shown_bound(labelled, risk, settings.delta))
+    bound = conformal_bound(labelled, risk)
+    return _side(labelled, None if bound is None or math.isinf(bound) else bound)
+
+
+def _side(labelled: Labelled, bound: float | None) -> Cut:
+    """What lies on or above a bound."""
+    above = np.zeros(len(labelled.scores), bool) if bound is None else labelled.scores >= bound
+    n, wrong = int(above.sum()), int(labelled.bad[above].sum())
+    interval = _exact(labelled.bad[above], labelled.groups[above]) if n else None
+    return Cut(bound=bound, n=n, wrong=wrong, interval=interval)
+
+
+def _flipped(cut: Cut) -> Cut:
+    """The same in the scores' own direction."""
+    return cut if cut.bound is None else replace(cut, bound=-cut.bound)
+
+
+def _exact(bad: NDArray[np.bool_], groups: NDArray[np.int64]) -> Interval:
+    """Clopper and Pearson's interval, of as many independent translations as say as much as these."""
+    from scipy.special import betaincinv
+
+    _, index, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    n, share, units = len(bad), float(bad.mean()), len(sizes)
+    around = np.bincount(index, bad.astype(np.float64)) - share * sizes
+    spread = units / max(units - 1, 1) * float(np.square(around).sum()) / n**2
+    is_plain = units == n
+    effective = float(n if is_plain else min(n, share * (1 - share) / spread) if spread else units)
+    wrong = share * effective
+    low = 0.0 if not bad.any() else float(betaincinv(wrong, effective - wrong + 1, 0.025))
+    high = 1.0 if bad.all() else float(betaincinv(wrong + 1, effective - wrong, 0.975))
+    return Interval(low, high)
+
+
+def decide(score: float, publish: float | None, reject: float | None) -> Decision:
+    """What happens to a translation of that score."""
+    if publish is not None and score >= publish:
+        return "publish"
+    return "reject" if reject is not None and score <= reject else "post-edit"
+
+
+def _label_notes(whole: Band) -> Iterator[str]:
+    """Labels that are all alike tell nothing apart, and may be of a wrong question."""
+    if whole.bad in {0, whole.n}:
+        which = "None" if not whole.bad else "Every one"
+        yield f"{which} of the labelled translations is bad: does gold tell of what is meant by bad?"
+
+
+def _notes(bands: Sequence[Band], settings: ThresholdSettings) -> list[str]:
+    found = []
+    of = "document" if settings.by_document else "source"
+    for band in bands:
+        what = "All" if band.kind == _ALL else band.name
+        for wanted, cut, risk in (
+            ("from which one may publish", band.publish, settings.publish_risk),
+            ("up to which one may reject", band.reject, settings.reject_risk),
+        ):
+            if cut.bound is None:
+                found.append(f"{what}: no score {wanted}; {_why(band, risk, settings)}.")
+    if any(band.sources < band.n for band in bands):
+        found.append(
+            f"Translations of one {of} are not independent: a tested risk is each {of}'s share, averaged."
+        )
+    return found
+
+
+def _why(band: Band, risk: float, settings: ThresholdSettings) -> str:
+    least = (
+        sources_needed(risk, settings.delta) if settings.guarantee == "tested" else math.ceil(1 / risk - 1)
+    )
+    if band.sources < least:
+        of = "documents" if settings.by_document else "sources"
+        return f"that takes {least} labelled {of} at least, and there are {band.sources}"
+    return "the score does not tell them apart well enough, or there are too few labels"

@@ -1,0 +1,712 @@
+"""`adjudge curate translate`: translations of a test set by a model or a command."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
+
+import typer
+
+from adjudge.cli.judge_commands import RUN_DEFAULTS, load_named, make_job, print_summary, with_run_options
+from adjudge.cli.main import RESUMABLE, parting
+from adjudge.cli.options import (
+    FormatOption,
+    LimitOption,
+    LpOption,
+    ReferencesOption,
+    SourceOption,
+    SystemsOption,
+    TestSetArgument,
+    TranslationsOption,
+    check_failures,
+    existing,
+    print_note,
+    print_result,
+)
+from adjudge.core.scores import listed
+from adjudge.core.wording import read_share
+from adjudge.errors import UsageError
+from adjudge.reports.tables import Table, TableFormat
+
+if TYPE_CHECKING:
+    from adjudge.analysis.eval_set import EvalSet
+    from adjudge.core.record import Failure, Record
+    from adjudge.core.segment import TestSet
+    from adjudge.curation.drawing import PairSample
+    from adjudge.curation.questions import Gathered, Question
+    from adjudge.curation.selecting import Way, Worth
+    from adjudge.curation.settling import Agreed, Gated
+    from adjudge.curation.sources import Domain
+
+
+# `adjudge curate agreement`: settle what people said.
+
+
+def curate_agreement_command(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", callback=existing, help="Records of people: verdicts, or ratings."),
+    ],
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Records to write: the majority's verdicts, or what passed."),
+    ] = None,
+    threshold: Annotated[
+        float, typer.Option(help="Of ratings: correlation that every two people must reach.")
+    ] = 0.7,
+    resamples: Annotated[int, typer.Option(min=0, help="Draws of the interval of kappa; 0 for none.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Of those draws.")] = 0,
+    lp: LpOption = None,
+    form: FormatOption = "table",
+) -> None:
+    """Settle people's verdicts as FiRE did: kappa, then the majority; pairs without one are dropped.
+
+    Pairs are ranked or tied by the majority, easy where all people agree, and hard where they do not.
+    Records without verdicts are ratings, and go through the gate of MENT: a segment fails where any two
+    people's ratings of its systems correlate less than --threshold.
+    """
+    from adjudge.analysis.judgements import read_source
+    from adjudge.core.language import canonical_lp
+    from adjudge.core.record import Preference
+
+    wanted = None if lp is None else canonical_lp(lp)
+    records = [record for file in files for record in read_source(file, wanted, None).records]
+    if any(isinstance(record, Preference) for record in records):
+        _settle(records, out, resamples, seed, form)
+    else:
+        _gate(records, out, threshold, form)
+
+
+def _gate(records: Sequence[Record], out: Path | None, threshold: float, form: TableFormat) -> None:
+    from adjudge.curation.settling import gate_ratings
+    from adjudge.store.json_lines import write_records
+
+    found, kept = gate_ratings(records, threshold)
+    data = {"threshold": threshold, "lps": [_gated(each) for each in found]}
+    print_result(form, _gate_table(found, threshold), data)
+    if out is not None:
+        write_records(out, kept)
+        print_note(f"{len(kept)} ratings of segments that passed -> {out}")
+
+
+def _gate_table(found: Sequence[Gated], threshold: float) -> Table:
+    rows = [
+        [
+            *map(str, (g.lp, g.segments, g.passed, g.failed, g.undefined, g.unjudged)),
+            "" if g.failed_share is None else f"{g.failed_share:.1%}",
+        ]
+        for g in found
+    ]
+    columns = ["lp", ">segments", ">passed", ">failed", ">undefined", ">unjudged", ">failed share"]
+    notes = [
+        f"failed: two people correlate less than {threshold:g} over its systems, or one rated all alike",
+        "unjudged: no two people rated two systems of it; such segments do not pass",
+    ]
+    return Table(columns=columns, rows=rows, notes=notes)
+
+
+def _gated(gated: Gated) -> dict[str, object]:
+    names = ("lp", "segments", "passed", "failed", "undefined", "unjudged", "failed_share")
+    each = [
+        {"segment": one.segment, "pairs": one.pairs, "lowest": one.lowest, "passes": one.passes}
+        for one in gated.each
+    ]
+    return {name: getattr(gated, name) for name in names} | {"each": each}
+
+
+def _settle(
+    records: Sequence[Record], out: Path | None, resamples: int, seed: int, form: TableFormat
+) -> None:
+    from adjudge.curation.settling import settle
+    from adjudge.store.json_lines import write_records
+
+    found = settle(records, resamples=resamples, seed=seed)
+    print_result(form, _table(found), {"criteria": [_data(agreed) for agreed in found]})
+    if out is not None:
+        gold = [preference for agreed in found for preference in agreed.gold]
+        write_records(out, gold)
+        print_note(f"{len(gold)} verdicts -> {out}")
+
+
+def _table(found: Sequence[Agreed]) -> Table:
+    counts = [">people", ">judged", ">kappa", ">95 %", ">split", ">kept"]
+    columns = ["lp", "criterion", *counts, ">ranked", ">tied", ">easy", ">hard"]
+    notes = ["kappa: Fleiss', over all that were judged; split: pairs without a majority, dropped after it"]
+    if alone := sum(agreed.alone for agreed in found):
+        notes.append(f"{alone} pairs that only one person judged are left out")
+    return Table(columns=columns, rows=list(map(_row, found)), notes=notes)
+
+
+def _row(agreed: Agreed) -> list[str]:
+    kappa, interval = agreed.kappa.value, agreed.kappa.interval
+    shown = "" if kappa is None else f"{kappa:.2f}"
+    between = "" if interval is None else f"{interval.low:.2f} to {interval.high:.2f}"
+    counts = (agreed.split, agreed.kept, agreed.ranked, agreed.tied, agreed.easy, agreed.hard)
+    return [
+        *(agreed.lp, agreed.criterion, f"{agreed.annotators}", f"{agreed.judged}", shown, between),
+        *map(str, counts),
+    ]
+
+
+def _data(agreed: Agreed) -> dict[str, object]:
+    names = ("lp", "criterion", "annotators", "judged", "alone", "split", "kept", "ranked", "tied")
+    found: dict[str, object] = {name: getattr(agreed, name) for name in (*names, "easy", "hard")}
+    found["kappa"] = agreed.kappa.value
+    found["kappa_interval"] = listed(agreed.kappa.interval)
+    found["reason"] = agreed.kappa.reason or None
+    return found
+
+
+# What the commands of curation that ask a model share: their options, and how a question is carried out.
+
+
+T = TypeVar("T")
+
+OutOption = Annotated[
+    Path, typer.Option("--out", "-o", help="Test set to write; what is asked is kept beside it, in FILE.run.")
+]
+_NOT_HERE: Final = frozenset(
+    {"judge", "out", "reference", "profile", "samples", "search", "search_key_env", "explain_in"}
+    | {"pairs", "pairs_per_segment", "pairs_in_all", "pairs_file", "anchors", "engine", "shard", "workers"}
+)
+"""Options of `adjudge run` that a question of curation has no use for."""
+
+
+def with_options(
+    added: Mapping[str, tuple[Any, Any]], dropped: frozenset[str] = frozenset()
+) -> Callable[..., Any]:
+    """Give a command the options of `adjudge run` that fit a question, and its own.
+
+    Args:
+        added: name to annotation and default.
+        dropped: of those of `adjudge run`, besides what no question has a use for.
+    """
+    return with_run_options(added, dropped=_NOT_HERE | dropped)
+
+
+def load_sources(values: Mapping[str, Any]) -> TestSet:
+    """The test set that the options name."""
+    return load_named({**RUN_DEFAULTS, **values})
+
+
+def ask(
+    values: Mapping[str, Any], question: Question[T], asked: TestSet, *, form: TableFormat = "table"
+) -> Gathered[T]:
+    """Put a question of each segment, or say what that would cost; then leave.
+
+    Args:
+        values: of every option, by name.
+        question: with its settings.
+        asked: a place for each answer.
+        form: of the forecast.
+
+    Raises:
+        AdjudgeError: something stopped it; the same command goes on where it stopped.
+    """
+    from adjudge.cli.judge_commands import announce, print_forecast
+    from adjudge.curation.questions import gather
+    from adjudge.runs.run import run_to_end
+
+    read_share(values["max_failed"])  # a share that is none is said before anything is paid
+    out = run_folder(values["out"])
+    job = make_job({**RUN_DEFAULTS, **values, "judge": question}, out, dry=values["dry_run"], given=asked)
+    if values["dry_run"]:
+        print_forecast(job, form)
+        raise typer.Exit
+    announce(job)
+    with parting(RESUMABLE):
+        gathered = run_to_end(gather(job, question))
+    print_summary(job, gathered.outcome)
+    return gathered
+
+
+def run_folder(out: Path) -> Path:
+    """Where it is kept what was asked for a file."""
+    return out.with_name(f"{out.name}.run")
+
+
+def end(gathered: Gathered[Any], max_failed: str) -> None:
+    """Leave with exit code 3 where too much failed."""
+    check_failures(gathered.outcome.info.counts, read_share(max_failed))
+
+
+# `adjudge curate classify`: of which kind the errors are that people marked.
+
+
+_OPTIONS = {
+    "records": (
+        Annotated[
+            Path,
+            typer.Option(
+                "--records", metavar="FILE", callback=existing, help="What people marked, such as an export."
+            ),
+        ],
+        ...,
+    ),
+    "out": (
+        Annotated[
+            Path, typer.Option("--out", "-o", help="Records to write; what is asked is kept in FILE.run.")
+        ],
+        ...,
+    ),
+}
+
+
+@with_options(_OPTIONS, frozenset({"terms", "context_size", "systems", "limit"}))
+def curate_classify_command(**values: Any) -> None:  # noqa: ANN401 (the options of `adjudge run`)
+    """Give the marked errors of --records a category each, where they have none (ESA).
+
+    TEST_SET has the texts that were annotated. Place, severity and rating stay as they are. Marks whose
+    category could not be had stay without one, flagged `category_missing`.
+    """
+    from adjudge.curation.questions import AskCategories, marked_set, with_categories
+    from adjudge.store.json_lines import read_records, write_records
+
+    out: Path = values["out"]
+    records = read_records(values["records"])
+    asked = marked_set(records, load_sources(values))
+    question = AskCategories(prompts=values["prompts"])
+    gathered = ask(values, question, asked, form=values["form"])
+    classified = with_categories(records, asked, gathered.found)
+    write_records(out, classified)
+    counts = _count(classified)
+    signature = str(gathered.outcome.info.signature)
+    failed = len(gathered.failures)
+    data = {"signature": signature, "out": str(out), "categories": counts, "failed": failed}
+    rows = [[name or "(none)", f"{number}"] for name, number in counts.items()]
+    notes = [f"translations asked about: {len(asked)}, failed: {failed}", signature]
+    print_result(values["form"], Table(columns=["category", ">marks"], rows=rows, notes=notes), data)
+    print_note(f"{len(classified)} records -> {out}")
+    end(gathered, values["max_failed"])
+
+
+def _count(records: Sequence[Record]) -> dict[str, int]:
+    """Marks by category, the most frequent first; without one under an empty name."""
+    from adjudge.core.record import Annotation
+
+    spans = [span for record in records if isinstance(record, Annotation) for span in record.spans]
+    return dict(Counter(span.category or "" for span in spans).most_common())
+
+
+# `adjudge curate filter`: keep the sources that are hardest to translate.
+
+
+_CURATE_FILTER_OPTIONS = {
+    "out": (OutOption, ...),
+    "top": (Annotated[int | None, typer.Option(min=1, help="Keep so many of each language pair.")], None),
+    "share": (Annotated[float | None, typer.Option(help="Keep this share of them, such as 0.2.")], None),
+    "least": (Annotated[int, typer.Option(min=1, max=10, help="Keep none that is easier.")], 1),
+    "strata": (
+        Annotated[
+            Literal["domain", "none"],
+            typer.Option(help="Take from each domain its share, or from all alike."),
+        ],
+        "domain",
+    ),
+    "flagged": (
+        Annotated[
+            Literal["mark", "drop"], typer.Option(help="What is personal or offensive: mark it, or drop it.")
+        ],
+        "mark",
+    ),
+}
+
+
+@with_options(_CURATE_FILTER_OPTIONS, frozenset({"terms", "systems", "translation"}))
+def curate_filter_command(**values: Any) -> None:  # noqa: ANN401 (the options of `adjudge run`)
+    """Keep the sources that are hardest to translate, as MENT did before anything was translated.
+
+    A model says from 1 (word for word will do) to 10 (only a new text can do the same) how hard each source
+    is, and why. Personal and offensive content is flagged. What failed has no score and is not kept.
+    """
+    from adjudge.curation.questions import blank
+    from adjudge.curation.sources import PLACE, AskDifficulty, Keeping, keep_hardest
+    from adjudge.store.json_lines import write_test_set
+
+    out: Path = values["out"]
+    keeping = Keeping(
+        top=values["top"],
+        share=values["share"],
+        least=values["least"],
+        by_domain=values["strata"] == "domain",
+        flagged=values["flagged"],
+        seed=values["seed"],
+    )
+    test_set = load_sources(values)
+    question = AskDifficulty(prompts=values["prompts"])
+    gathered = ask(values, question, blank(test_set, [PLACE]), form=values["form"])
+    kept = keep_hardest(test_set, gathered.found, keeping)
+    write_test_set(out, kept.test_set)
+    signature = str(gathered.outcome.info.signature)
+    data = {"signature": signature, "out": str(out), "domains": [asdict(domain) for domain in kept.domains]}
+    print_result(values["form"], _curate_filter_table(kept.domains, signature), data)
+    print_note(f"{len(kept.test_set)} sources -> {out}")
+    end(gathered, values["max_failed"])
+
+
+def _curate_filter_table(domains: tuple[Domain, ...], signature: str) -> Table:
+    rows = [_curate_filter_row(domain) for domain in domains]
+    counts = [">sources", ">rated", ">failed", ">personal", ">offensive", ">kept"]
+    columns = ["lp", "domain", *counts, ">mean difficulty", ">easiest kept"]
+    return Table(columns=columns, rows=rows, notes=[signature])
+
+
+def _curate_filter_row(domain: Domain) -> list[str]:
+    d = domain
+    counts = (d.sources, d.rated, d.failed, d.personal, d.offensive, d.kept)
+    mean = "" if d.mean is None else f"{d.mean:.2f}"
+    return [d.lp, d.name or "all", *map(str, counts), mean, "" if d.easiest is None else f"{d.easiest}"]
+
+
+# `adjudge curate pairs`: draw pairs of translations to be compared.
+
+
+def curate_pairs_command(
+    test_set: TestSetArgument = None,
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Pairs to write, one JSON object a line.")],
+    pairs: Annotated[
+        int | None, typer.Option(min=1, help="Draw so many of each language pair; else all.")
+    ] = None,
+    thin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SYSTEM=FACTOR", help="Draw pairs of a weak system more rarely by a factor; repeat."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the draws.")] = 0,
+    lp: LpOption = None,
+    systems: SystemsOption = None,
+    limit: LimitOption = None,
+    source: SourceOption = None,
+    translation: TranslationsOption = None,
+    reference_file: ReferencesOption = None,
+    form: FormatOption = "table",
+) -> None:
+    """Draw pairs of translations as FiRE did: even over systems and sources, none of one text.
+
+    The pairs go to `adjudge run JUDGE --pairs-file FILE`, or to people: `adjudge campaign new --pairs-file`.
+    """
+    from adjudge.curation.drawing import draw_pairs
+    from adjudge.formats.pair_file import write_pairs
+    from adjudge.formats.read import load_chosen
+
+    chosen = load_chosen(test_set, lp, (source, translation, reference_file), systems, limit)
+    sample = draw_pairs(chosen, pairs, thin=dict(map(_factor, thin or [])), seed=seed)
+    write_pairs(out, sample.pairs)
+    rows = [asdict(composition) for composition in sample.compositions]
+    data = {"seed": seed, "out": str(out), "pairs": len(sample.pairs), "compositions": rows}
+    data["sources"] = {name: {str(n): k for n, k in each.items()} for name, each in sample.sources.items()}
+    print_result(form, _curate_pairs_table(sample, seed), data)
+    print_note(f"{len(sample.pairs)} pairs -> {out}")
+
+
+def _factor(text: str) -> tuple[str, float]:
+    name, equals, factor = text.rpartition("=")
+    try:
+        return name, float(factor if equals else "")
+    except ValueError:
+        raise UsageError(f"--thin must look like SYSTEM=3, got {text!r}") from None
+
+
+def _curate_pairs_table(sample: PairSample, seed: int) -> Table:
+    rows = [[c.lp, *c.systems, f"{c.there}", f"{c.identical}", f"{c.drawn}"] for c in sample.compositions]
+    notes = [
+        f"{lp}: sources by their number of pairs: " + ", ".join(f"{k} with {n}" for n, k in each.items())
+        for lp, each in sample.sources.items()
+    ]
+    columns = ["lp", "first", "second", ">sources", ">identical", ">drawn"]
+    return Table(columns=columns, rows=rows, notes=[*notes, f"seed {seed}"])
+
+
+# `adjudge curate select`: choose the segments that people annotate.
+
+
+_BLIND: Final = frozenset({"random", "diversity"})
+"""Ways that look at no score."""
+
+
+def curate_select_command(
+    test_set: Annotated[
+        str, typer.Argument(metavar="TEST_SET", help="Folder of mt-metrics-eval or MENT, or any test set.")
+    ],
+    *,
+    budget: Annotated[str, typer.Option(help="Such as 100 or 20%; several by commas with --gold.")] = "20%",
+    unit: Annotated[
+        Literal["segments", "tokens"], typer.Option(help="Of the budget; tokens are the source's.")
+    ] = "segments",
+    by: Annotated[
+        Literal["variance", "disagreement", "diversity", "combined", "random"],
+        typer.Option(help="What is looked at; docs/curate.md."),
+    ] = "random",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Test set of the chosen segments.")] = None,
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[NAME=]RUN|FILE", help="A metric or a judge to look at; repeat for more."),
+    ] = None,
+    metrics: Annotated[
+        str | None, typer.Option(help="Of the test set's own only these, separated by commas.")
+    ] = None,
+    gold: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="Say what each way would have been worth, beside chance."),
+    ] = None,
+    draws: Annotated[int, typer.Option(min=1, help="Random choices, with --gold.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Of all draws.")] = 0,
+    lp: LpOption = None,
+    form: FormatOption = "table",
+) -> None:
+    """Choose the segments that people annotate for a budget.
+
+    By what systems are scored differently in, what metrics disagree on, or what brings new n-grams.
+    With --gold nothing is chosen: every way is tried on segments that are annotated already, and compared
+    with random choices by how well it orders the systems and how far it is off.
+    """
+    from adjudge.analysis.eval_set import find_own_scores
+    from adjudge.analysis.eval_set_files import read_eval_set
+    from adjudge.formats.read import load
+
+    if (gold is None) == (out is None):
+        raise UsageError(
+            "give --out FILE to choose segments, or --gold to see what a choice is worth; one of them"
+        )
+    if out is not None and (scores or metrics) and by in _BLIND:
+        raise UsageError(f"--by {by} looks at no scores: choose variance, disagreement or combined")
+    found = read_eval_set(
+        test_set,
+        lp,
+        gold=None if gold is None else [gold],
+        scores=find_own_scores(scores or [], [lp]),
+        metrics=[name for name in (metrics or "").split(",") if name],
+    )
+    for note in found.notes:
+        print_note(note)
+    texts = load(Path(test_set), found.lp)
+    wanted = _Wanted(budget=budget, unit=unit, by=by, draws=draws, seed=seed, form=form)
+    if out is None:
+        _simulate(found, texts, wanted)
+    else:
+        _choose(found, texts, wanted, out)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Wanted:
+    """The options of the same names."""
+
+    budget: str
+    unit: str
+    by: Way
+    draws: int
+    seed: int
+    form: TableFormat
+
+
+def _choose(found: EvalSet, texts: TestSet, wanted: _Wanted, out: Path) -> None:
+    import numpy as np
+
+    from adjudge.curation.selecting import choose, priorities, read_budget
+    from adjudge.store.json_lines import write_test_set
+
+    values = priorities(found, [s.source for s in texts], wanted.by, seed=wanted.seed)
+    costs = np.array(found.lengths if wanted.unit == "tokens" else [1] * len(texts), dtype=np.float64)
+    places = choose(values, read_budget(wanted.budget, float(costs.sum())), costs)
+    ranked = sorted(places, key=lambda place: -values[place])
+    write_test_set(out, _marked(texts, wanted.by, ranked))
+    of = "" if wanted.by in _BLIND else f" of {', '.join(found.metrics) or 'no metric'}"
+    note = f"{found.lp}, by {wanted.by}{of}; budget in {wanted.unit}, seed {wanted.seed}"
+    rows, listed = [], []
+    for rank, place in enumerate(ranked, start=1):
+        segment, value = texts.segments[place], float(values[place])
+        rows.append([f"{rank}", segment.segment, segment.document, f"{value:.4g}"])
+        listed.append({"segment": segment.segment, "value": value})
+    data = {"lp": found.lp, "by": wanted.by, "metrics": list(found.metrics), "segments": listed}
+    columns = [">rank", "segment", "document", ">value"]
+    print_result(wanted.form, Table(columns=columns, rows=rows, notes=[note]), data)
+    print_note(f"{len(places)} of {len(texts)} segments -> {out}")
+
+
+def _marked(texts: TestSet, by: str, ranked: Sequence[int]) -> TestSet:
+    """The chosen segments in their order, with their rank in `meta`."""
+    ranks = {place: rank for rank, place in enumerate(ranked, start=1)}
+    segments = [
+        replace(segment, meta={**segment.meta, "selected": {"by": by, "rank": ranks[place]}})
+        for place, segment in enumerate(texts)
+        if place in ranks
+    ]
+    return replace(texts, segments=tuple(segments))
+
+
+def _simulate(found: EvalSet, texts: TestSet, wanted: _Wanted) -> None:
+    from adjudge.curation.selecting import WAYS, simulate
+
+    worths = simulate(
+        found,
+        [s.source for s in texts],
+        wanted.budget.split(","),
+        ways=[way for way in WAYS if way not in _lacking(found)],
+        by_length=wanted.unit == "tokens",
+        draws=wanted.draws,
+        seed=wanted.seed,
+    )
+    (gold,) = found.golds
+    told = f"{wanted.draws} random choices, seed {wanted.seed}; budget in {wanted.unit}"
+    notes = [
+        f"{found.lp}, gold {gold}, {len(found.metrics)} metrics, {told}",
+        "beats random: share of random choices with a lower accuracy, equal ones half",
+        "nearer: share of them with a larger error of gaps",
+    ]
+    data = {"lp": found.lp, "gold": gold, "draws": wanted.draws, "seed": wanted.seed, "unit": wanted.unit}
+    columns = [">segments", "way", ">length", ">accuracy", ">of random", ">error of means"]
+    columns += [">of gaps", ">beats random", ">nearer"]
+    table = Table(columns=columns, rows=list(map(_curate_select_row, worths)), notes=notes)
+    print_result(wanted.form, table, {**data, "worth": [asdict(worth) for worth in worths]})
+
+
+def _lacking(found: EvalSet) -> set[str]:
+    """Ways for which there are too few metrics."""
+    ways = {"variance": 1, "disagreement": 2}
+    return {way for way, needed in ways.items() if len(found.metrics) < needed}
+
+
+def _curate_select_row(worth: Worth) -> list[str]:
+    between = "" if worth.low is None else f"{worth.low:.3f} to {worth.high:.3f}"
+    shares = ["" if share is None else f"{share:.2f}" for share in (worth.beaten, worth.nearer)]
+    numbers = (f"{worth.accuracy:.3f}", between, f"{worth.mean_error:.3f}", f"{worth.gap_error:.3f}")
+    return [f"{worth.segments:.0f}", worth.way, f"{worth.length:.0%}", *numbers, *shares]
+
+
+_WARM = 0.7
+_CURATE_TRANSLATE_OPTIONS = {
+    "out": (OutOption, ...),
+    "name": (
+        Annotated[str | None, typer.Option(help="Of the system; else the model's, without its provider.")],
+        None,
+    ),
+    "candidates": (
+        Annotated[int, typer.Option(min=1, help="Draw so many of each source: systems NAME-1, NAME-2, ...")],
+        1,
+    ),
+    "temperature": (
+        Annotated[float | None, typer.Option(min=0, help="0 for one candidate, 0.7 for several.")],
+        None,
+    ),
+    "command": (
+        Annotated[
+            str | None, typer.Option(help="A program that translates JSON lines, in place of a model.")
+        ],
+        None,
+    ),
+}
+
+
+@with_options(_CURATE_TRANSLATE_OPTIONS)
+def curate_translate_command(**values: Any) -> None:  # noqa: ANN401 (the options of `adjudge run`)
+    """Translate a test set: one more system, or several drafts of which people edit the best (MENT has five).
+
+    The systems that it has stay. What failed is absent, never an empty text, and is counted.
+    """
+    from adjudge.curation.drafting import candidate_names, check_names, with_translations
+    from adjudge.curation.questions import blank
+    from adjudge.store.json_lines import write_test_set
+
+    out: Path = values["out"]
+    test_set = load_sources(values)
+    names = candidate_names(values["name"] or _system_name(values), values["candidates"])
+    check_names(test_set, names)
+    asked = blank(test_set, names)
+    gathered = _by_model(values, asked) if values["command"] is None else _by_command(values, asked)
+    write_test_set(out, with_translations(test_set, gathered.found, names))
+    signature = str(gathered.outcome.info.signature)
+    rows = _curate_translate_count(asked, names, gathered.failures)
+    data = {"signature": signature, "out": str(out), "systems": rows}
+    print_result(values["form"], _curate_translate_table(rows, signature), data)
+    print_note(f"{len(test_set)} segments with {', '.join(names)} -> {out}")
+    end(gathered, values["max_failed"])
+
+
+def _system_name(values: Mapping[str, Any]) -> str:
+    """What the system is called where the user says nothing.
+
+    Raises:
+        UsageError: nothing says it.
+    """
+    if values["command"] is not None:
+        raise UsageError("--command needs --name: what the system is called")
+    from adjudge.llm.model_choice import EMBEDDED, chosen_outside
+
+    model = next((name for name in values["model"] or [] if "=" not in name), None) or chosen_outside()
+    return (model or EMBEDDED).rpartition("/")[2].replace(":", "-")
+
+
+def _by_model(values: Mapping[str, Any], asked: TestSet) -> Gathered[str]:
+    from adjudge.curation.drafting import AskTranslation
+
+    warmth = values["temperature"]
+    if warmth is None:
+        warmth = _WARM if values["candidates"] > 1 else 0.0
+    if values["candidates"] > 1 and not warmth:
+        raise UsageError("--candidates above 1 needs a temperature above 0, or all would be one")
+    question = AskTranslation(temperature=warmth, prompts=values["prompts"])
+    return ask(values, question, asked, form=values["form"])
+
+
+def _by_command(values: Mapping[str, Any], asked: TestSet) -> Gathered[str]:
+    """Let a program translate.
+
+    Raises:
+        UsageError: it cannot be run, or an option is for models.
+    """
+    from adjudge.core.record import Failure
+    from adjudge.curation.drafting import CommandTranslator
+    from adjudge.curation.questions import Gathered
+    from adjudge.runs.job import prepare
+    from adjudge.runs.run import execute, run_to_end
+    from adjudge.store.run_directory import read_run
+
+    given = {
+        "--model": values["model"],
+        "--temperature": values["temperature"],
+        "--prompts": values["prompts"],
+    }
+    if for_models := [name for name, value in given.items() if value]:
+        raise UsageError(f"{for_models[0]} is for models, and --command asks none")
+    if values["dry_run"]:
+        raise UsageError("--dry-run is for models; a command costs what it costs")
+    read_share(values["max_failed"])  # a share that is none is said before anything is translated
+    translator = CommandTranslator(command=values["command"])
+    job = prepare(translator, asked, run_folder(values["out"]), progress=True)
+    with parting("stopped; nothing was written"):
+        outcome = run_to_end(execute(job))
+    failures = tuple(r for r in read_run(job.out).records if isinstance(r, Failure))
+    for failure in failures[:1]:
+        print_note(f"first {failure.reason}: {' '.join(failure.detail.split())[:200]}")
+    return Gathered(found=translator.found, failures=failures, outcome=outcome)
+
+
+def _curate_translate_count(
+    asked: TestSet, names: Sequence[str], failures: Sequence[Failure]
+) -> list[dict[str, object]]:
+    """What came of each system."""
+    rows = []
+    for name in names:
+        reasons = Counter(failure.reason for failure in failures if failure.systems == (name,))
+        failed = reasons.total()
+        row = {"system": name, "translated": len(asked) - failed, "failed": failed, "reasons": dict(reasons)}
+        rows.append(row)
+    return rows
+
+
+def _curate_translate_table(rows: Sequence[Mapping[str, Any]], signature: str) -> Table:
+    cells = [
+        [row["system"], f"{row['translated']}", f"{row['failed']}", _reasons(row["reasons"])] for row in rows
+    ]
+    columns = ["system", ">translated", ">failed", "reasons"]
+    return Table(columns=columns, rows=cells, notes=[signature])
+
+
+def _reasons(reasons: Mapping[str, int]) -> str:
+    return ", ".join(f"{reason} {number}" for reason, number in reasons.items())

@@ -1,0 +1,801 @@
+"""`adjudge ensemble`: several runs and files as one more annotator."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
+
+import typer
+
+from adjudge.analysis.judgements import read_judgements, read_source, takes_texts
+from adjudge.cli.main import RESUMABLE, parting
+from adjudge.cli.options import (
+    FormatOption,
+    LimitOption,
+    LpOption,
+    MaxFailedOption,
+    ReferencesOption,
+    SourceOption,
+    SystemsOption,
+    TestSetArgument,
+    TranslationsOption,
+    check_failures,
+    existing,
+    naming_the_nearest,
+    print_note,
+    print_result,
+    print_text,
+    read_settings,
+)
+from adjudge.core.judge import Profile
+from adjudge.core.wording import read_share
+from adjudge.errors import UsageError
+from adjudge.reports.tables import Table, TableFormat, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from decimal import Decimal
+
+    from adjudge.analysis.ensemble import Combined
+    from adjudge.analysis.preferences import TieAgreement, TieCalibration
+    from adjudge.core.judge import Judge
+    from adjudge.core.record import Record
+    from adjudge.core.scores import Run
+    from adjudge.core.segment import (
+        Subject,
+        TestSet,
+    )
+    from adjudge.runs.forecast import Forecast
+    from adjudge.runs.job import Job
+    from adjudge.runs.session import Outcome
+    from adjudge.store.call_file import Exchange
+    from adjudge.store.run_directory import Calibration
+
+__all__ = [
+    "RUN_DEFAULTS",
+    "announce",
+    "calibrate_run",
+    "load_named",
+    "make_job",
+    "print_forecast",
+    "print_summary",
+    "with_run_options",
+]
+
+
+# `adjudge run`: judge a test set with a judge or a metric.
+
+
+_OWN: Final = frozenset({"judge", "test_set", "out", "context", "context_size", "dry_run", "form"})
+"""Parameters of the command that are no options of `adjudge.run`, or have another name there."""
+
+_OF_TEXTS: Final = frozenset({"lp", "systems", "limit", "source", "translation", "reference_file"})
+_EXAMPLES: Final = 3
+_EXAMPLE: Final = 200  # characters
+
+
+def run_command(
+    context: typer.Context,
+    *,
+    judge: Annotated[
+        str, typer.Argument(metavar="JUDGE|METRIC", help="A name of `adjudge list judges|metrics`.")
+    ],
+    test_set: TestSetArgument = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Run directory; an interrupted run goes on in it.")
+    ] = ...,  # type: ignore[assignment]
+    lp: LpOption = None,
+    systems: SystemsOption = None,
+    limit: LimitOption = None,
+    source: SourceOption = None,
+    translation: TranslationsOption = None,
+    reference_file: ReferencesOption = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="provider/model, or role=provider/model; repeat for roles. `adjudge list models`."),
+    ] = None,
+    base_url: Annotated[str | None, typer.Option(help="Any OpenAI-compatible server, up to /v1.")] = None,
+    key_env: Annotated[str | None, typer.Option(help="Environment variable that holds the key.")] = None,
+    key_file: Annotated[Path | None, typer.Option(callback=existing, help="File that holds the key.")] = None,
+    served_as: Annotated[
+        str | None, typer.Option(help="Name that the server gives the model, if another; `any` for any.")
+    ] = None,
+    profile: Annotated[
+        Profile, typer.Option(help="Our advice, the paper, or the paper's code.")
+    ] = "recommended",
+    prompts: Annotated[Path | None, typer.Option(help="Folder of prompts in place of ours.")] = None,
+    json_schema: Annotated[
+        Literal["auto", "on", "off"],
+        typer.Option(help="Hold answers to a JSON schema; auto: where it works."),
+    ] = "auto",
+    effort: Annotated[
+        Literal["low", "medium", "high"] | None,
+        typer.Option(help="How much the model thinks, where it can be told; docs/models.md."),
+    ] = None,
+    concurrency: Annotated[
+        int, typer.Option(min=1, help="Calls at a time at most; fewer where the server wants it.")
+    ] = 20,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one attempt.")] = 180.0,
+    context_size: Annotated[
+        int, typer.Option("--context", min=0, help="Show the N segments before in the document.")
+    ] = 0,
+    terms: Annotated[
+        Path | None, typer.Option(callback=existing, help="Glossary: source, tab, translation.")
+    ] = None,
+    pairs: Annotated[
+        Literal["all", "sampled", "anchored", "adaptive", "listed"],
+        typer.Option(help="Pairs that a judge of pairs compares: all, or fewer; docs/judges-fire.md."),
+    ] = "all",
+    pairs_per_segment: Annotated[int | None, typer.Option(help="Pairs sampled of each segment.")] = None,
+    pairs_in_all: Annotated[int | None, typer.Option(help="Pairs sampled of all segments.")] = None,
+    pairs_file: Annotated[
+        Path | None, typer.Option(callback=existing, help="Pairs of `adjudge curate pairs`, and no others.")
+    ] = None,
+    anchors: Annotated[
+        str | None,
+        typer.Option(help="Systems that pairs are made with, by commas; of rate: growing or frozen."),
+    ] = None,
+    reference: Annotated[str | None, typer.Option(help="Reference to show, if there are several.")] = None,
+    store: Annotated[Path | None, typer.Option(help="Call store that several runs share.")] = None,
+    seed: Annotated[int, typer.Option(help="Of sampling, where the temperature is not 0.")] = 0,
+    samples: Annotated[
+        int | None, typer.Option(help="Judge each translation so often, and keep what most agree on.")
+    ] = None,
+    temperature: Annotated[float | None, typer.Option(help="At which samples are drawn.")] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ENGINE",
+            help="Of a judge that searches: files:DIR, http:URL, wikipedia...; docs/search.md.",
+        ),
+    ] = None,
+    search_key_env: Annotated[
+        str | None, typer.Option(help="Environment variable that holds the search engine's key.")
+    ] = None,
+    explain_in: Annotated[
+        str | None, typer.Option(metavar="LANG", help="Explain each error in this language, such as de.")
+    ] = None,
+    max_failed: MaxFailedOption = "1%",
+    reparse: Annotated[
+        bool, typer.Option("--reparse", help="Read stored answers again, ask nothing.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask again what failed; keep what was answered.")
+    ] = False,
+    prices: Annotated[
+        Path | None,
+        typer.Option(callback=existing, help="Your own prices, a TOML file; docs/forecast.md."),
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="Stop before the run directory has cost more, such as 2.50.")
+    ] = None,
+    budget_tokens: Annotated[
+        int | None, typer.Option(min=0, help="Stop before it has used more tokens.")
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(help="Judge part 3 of 16 only: 3/16; then `adjudge merge OUT`. docs/scale-out.md."),
+    ] = None,
+    engine: Annotated[
+        Literal["local", "ray", "batch"],
+        typer.Option(
+            help="Who carries it out: this process; Ray (docs/scale-out.md); the provider's batches "
+            "(docs/batch.md)."
+        ),
+    ] = "local",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Of engine ray; one for each CPU of its cluster otherwise.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="As `adjudge forecast`: send nothing.")] = False,
+) -> None:
+    """Judge a test set with a judge or a metric; the same command goes on where it was stopped.
+
+    A judge's own settings are options too, such as --steps 1; `adjudge show JUDGE` lists them.
+    """
+    values = dict(locals())
+
+    from adjudge.runs.run import carry_out, run_to_end
+
+    allowed = read_share(max_failed)
+    job = make_job(values, out, dry=dry_run)
+    for line in _systems(job):
+        print_note(line)
+    if dry_run:
+        print_forecast(job, "table")
+        return
+    announce(job)
+    with parting("stopped; nothing was written" if job.models is None else RESUMABLE):
+        outcome = run_to_end(carry_out(job))
+    print_summary(job, outcome)
+    check_failures(outcome.info.counts, allowed)
+
+
+def _systems(job: Job) -> Iterator[str]:
+    """What is taken as a system; in some test sets references are. By language pair where these differ."""
+    from adjudge.core.wording import count
+
+    plan = job.plan
+    lines = {
+        lp: count(len(names), "system")
+        + ": "
+        + ", ".join(f"{n} (a reference too)" if n in plan.test_set.references else n for n in names)
+        for lp, names in plan.systems.items()
+    }
+    if len(set(lines.values())) == 1:
+        yield next(iter(lines.values()))
+    else:
+        yield from (f"{lp}: {line}" for lp, line in lines.items())
+
+
+def make_job(values: Mapping[str, Any], out: Path, *, dry: bool, given: TestSet | None = None) -> Job:
+    """Make what the options ask for, and tell what a person must know beforehand.
+
+    Args:
+        values: of every parameter of `command`, by name.
+        out: run directory.
+        dry: nothing will be sent.
+        given: test set in place of the one that the options name.
+
+    Raises:
+        UsageError: something is unknown, unclear or contradicts.
+    """
+    from adjudge.runs.job import OF_NAMED, RunOptions, choose, keywords, prepare
+
+    judge = values["judge"]
+    options = {name: values[name] for name in keywords() - _OWN if values.get(name) is not None}
+    options |= {"settings": read_settings(values["context"].args), "context": values["context_size"]}
+    if not isinstance(judge, str):  # made of these options already
+        options = {name: value for name, value in options.items() if name not in OF_NAMED}
+    if given is not None:
+        options = {name: value for name, value in options.items() if name not in _OF_TEXTS}
+    test_set = values["test_set"] if given is None else given
+    with naming_the_nearest(values["context"]):
+        chosen, rest = choose(judge, test_set, cast("RunOptions", options))
+        rest["dry"], rest["progress"] = dry, True
+        job = prepare(judge, chosen, out, **rest)
+    for note in job.notes:
+        print_note(note)
+    return job
+
+
+def load_named(values: Mapping[str, Any]) -> TestSet:
+    """The test set that the options name, with what was chosen of it.
+
+    Raises:
+        UsageError: it is not clear which.
+    """
+    from adjudge.formats.read import load_chosen
+
+    files = (values["source"], values["translation"], values["reference_file"])
+    return load_chosen(values["test_set"], values["lp"], files, values["systems"], values["limit"])
+
+
+def print_summary(job: Job, outcome: Outcome) -> None:
+    """Tell a person how a session went."""
+    from adjudge.core.wording import count
+    from adjudge.llm.money import render_price
+
+    info, tally = outcome.info, outcome.tally
+    for note in outcome.notes:
+        print_note(note)
+    reasons = ", ".join(f"{reason} {count}" for reason, count in info.failures.items())
+    failed = f"{info.counts['failed']} failed" + (f" ({reasons})" if reasons else "")
+    parts = [f"{info.counts['judged']} judged", failed]
+    if outcome.identical:
+        parts.append(f"{count(outcome.identical, 'pair')} of one text, not asked")
+    if outcome.inconsistent:
+        parts.append(f"{count(outcome.inconsistent, 'verdict')} changed with the order")
+    if job.models is not None:
+        tokens = tally.usage.prompt + tally.usage.completion
+        parts.append(count(tally.asked, "question") + " asked")
+        if tally.from_store:
+            parts.append(count(tally.from_store, "answer") + " taken from the store")
+        parts.append(f"{tokens} tokens")
+    if job.prices:
+        price = render_price(info.price, info.currency)
+        parts.append(price if info.price is None else f"{price} paid in all")
+    print_note(f"{', '.join(parts)}, {outcome.seconds:.1f} s -> {job.out}")
+    for reason, detail in list(outcome.examples.items())[:_EXAMPLES]:
+        print_note(f"first {reason}: {' '.join(detail.split())[:_EXAMPLE]}")
+    if outcome.examples:
+        print_note(f"`adjudge trace {shlex.quote(str(job.out))}` shows them all")
+    print_note(str(info.signature))
+
+
+# Commands that take the options of `adjudge run`, which typer reads off a signature.
+
+
+_RUN: Final = inspect.signature(run_command, eval_str=True).parameters
+
+RUN_DEFAULTS: Final[Mapping[str, Any]] = {
+    name: parameter.default for name, parameter in _RUN.items() if parameter.default is not parameter.empty
+}
+"""Options of `adjudge run` that have a default, by name."""
+
+
+def with_run_options(
+    added: Mapping[str, tuple[Any, Any]], *, dropped: Collection[str]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of `adjudge run` that fit, its own, and `--format`.
+
+    Args:
+        added: name to annotation and default; they stand in for those of `adjudge run`.
+        dropped: options of `adjudge run` that the command has no use for.
+    """
+    kept = [p for name, p in _RUN.items() if name not in {*dropped, *added}]
+    own = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in {**added, "form": (FormatOption, "table")}.items()
+    ]
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.Signature([*kept, *own])
+        function.__signature__ = signature  # type: ignore[attr-defined]
+        function.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
+        return function
+
+    return decorate
+
+
+# `adjudge forecast`: calls, tokens, price and time before anything is paid.
+
+
+_OUT = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Run directory: what it has answered costs nothing.")
+]
+_LOOK_BEFORE_A_RUN: Final = 100
+
+
+@with_run_options({"out": (_OUT, None)}, dropped={"dry_run", "max_failed"})
+def forecast_command(**values: Any) -> None:  # noqa: ANN401 (the options of `adjudge run`)
+    """Say what a run would ask and cost. Nothing is sent, and no key is needed.
+
+    It takes the options of `adjudge run`, so that one word of a command line is all there is to change.
+    """
+    from adjudge.runs.forecast import NOWHERE
+
+    form: TableFormat = values.pop("form")
+    print_forecast(make_job(values, values["out"] or NOWHERE, dry=True), form)
+
+
+def print_forecast(job: Job, form: TableFormat) -> None:
+    """Print what a job would ask and cost."""
+    from adjudge.runs.forecast import forecast_job
+    from adjudge.runs.run import run_to_end
+
+    found = run_to_end(forecast_job(job))
+    notes = [str(job.signature), *_schema_note(job), *_notes(found)]
+    print_result(form, _table(found, notes), found.to_json(), notes)
+
+
+def announce(job: Job) -> None:
+    """Say on one line what a run will cost, where it costs anything."""
+    from adjudge.runs.forecast import forecast_job
+    from adjudge.runs.run import run_to_end
+
+    if not job.prices or job.offline:
+        return
+    found = run_to_end(forecast_job(job, _LOOK_BEFORE_A_RUN))
+    least, typical, most = found.calls
+    calls = f"{typical:,} calls" + ("" if least == most else f" ({least:,} to {most:,})")
+    tokens = f"about {found.prompt.typical + found.completion.typical:,} tokens"
+    print_note(f"forecast: {calls}, {tokens}, {_span(found)}{_dated(found)}")
+
+
+def _span(found: Forecast) -> str:
+    from adjudge.llm.money import render_price
+
+    if found.price is None:
+        return "price unknown"
+    least, typical, most = (render_price(price, "") for price in found.price)
+    return f"{typical} {found.currency} ({least} to {most})"
+
+
+def _dated(found: Forecast) -> str:
+    return "" if found.price_date is None else f" at prices of {found.price_date}"
+
+
+def _table(found: Forecast, notes: list[str]) -> Table:
+    rows = [
+        ["units", "", f"{found.units:,}", ""],
+        ["calls", *(f"{count:,}" for count in found.calls)],
+        ["prompt tokens", *(f"{count:,}" for count in found.prompt)],
+        ["completion tokens", *(f"{count:,}" for count in found.completion)],
+        _price_row(found.price, found.currency),
+        ["minutes", "", "unknown" if found.seconds is None else f"{found.seconds / 60:,.1f}", ""],
+    ]
+    return Table(columns=["", ">at least", ">typically", ">at most"], rows=rows, notes=notes)
+
+
+def _price_row(price: tuple[Decimal, ...] | None, currency: str) -> list[str]:
+    from adjudge.llm.money import render_price
+
+    if price is None:
+        return ["price", "unknown", "unknown", "unknown"]
+    return [f"price, {currency}" if currency else "price", *(render_price(part, "") for part in price)]
+
+
+def _schema_note(job: Job) -> Iterator[str]:
+    """What `--json-schema auto` comes to, where there is a choice."""
+    if job.models is not None and job.models.is_paid and job.settings["json_schema"] == "auto":
+        used = cast("Mapping[str, str]", job.settings["json_schema_used"])
+        yield "--json-schema auto: " + ", ".join(f"{how} for {name}" for name, how in used.items())
+
+
+def _notes(found: Forecast) -> Iterator[str]:
+    if not (found.calls.max or found.stored):
+        yield "no model is asked"
+        return
+    if found.stored:
+        yield f"{found.stored:,} answers are kept from before; asking for them is not in these numbers"
+    if found.seen:
+        yield f"tokens are estimated, and corrected by {found.seen:,} answered calls"
+    else:
+        yield "tokens are estimated from the scripts of the texts, without a tokenizer"
+    if found.seconds is None:
+        yield "calls go out in batches, wave by wave; the provider answers a wave within a day"
+    if found.price is None:
+        yield "the price of the model is not known; --prices FILE tells it"
+    elif found.price_date is not None:
+        yield f"prices of {found.price_date}"
+    yield "answers that cannot be read are asked for again and come on top; nothing was sent"
+
+
+# `adjudge show`: the exact messages of a judge; nothing is sent.
+
+
+_MARK: Final = "0123456789abcdef"
+_LOOKED_AT: Final = 8
+
+
+def show_command(
+    context: typer.Context,
+    *,
+    judge: Annotated[str, typer.Argument(help="A name of `adjudge list judges`.")],
+    segment: Annotated[
+        Path | None, typer.Option(help="Test set whose first segment is shown; else one of the examples.")
+    ] = None,
+    system: Annotated[str | None, typer.Option(help="System whose translation is judged.")] = None,
+    lp: Annotated[str | None, typer.Option("--lp", "-l", help="Language pair.")] = None,
+    profile: Annotated[
+        Profile, typer.Option(help="Our advice, the paper, or the paper's code.")
+    ] = "recommended",
+    prompts: Annotated[Path | None, typer.Option(help="Folder of prompts in place of ours.")] = None,
+    form: FormatOption = "table",
+) -> None:
+    """Show every message of a judge about one segment, with the embedded rules in the model's place.
+
+    The digits of the delimiters are drawn anew for every run. Nothing is sent anywhere.
+    """
+    import asyncio
+
+    from adjudge import examples
+    from adjudge.formats.read import load
+    from adjudge.llm.model_choice import EMBEDDED, open_model
+    from adjudge.llm.providers import Connection
+    from adjudge.runs.conversation import exchange_to_json, rehearse, render_exchange
+    from adjudge.runs.units import is_judge, load_annotator, options_of
+
+    with naming_the_nearest(context):
+        shown = load_annotator(judge, profile=profile, prompts=prompts, settings=read_settings(context.args))
+    if not is_judge(shown):
+        raise UsageError(f"{judge} is a metric: it has no messages")
+    test_set = load(segment or examples.path("test_set.jsonl"), lp=lp)
+    model = open_model(EMBEDDED, Connection()).model
+    tries = _subjects(shown, test_set if segment is None else test_set.select(limit=1), system)
+    rehearsals = (asyncio.run(rehearse(shown, subject, model)) for subject in tries)
+    exchanges = max(rehearsals, key=_told, default=[])  # of our examples, one that every stage speaks of
+    if form == "table":
+        for number, exchange in enumerate(exchanges, start=1):
+            print_text(render_exchange(exchange, number, _MARK) + "\n")
+    else:
+        rows = [[e.use.stage, e.use.role, "" if e.reply is None else e.reply.text] for e in exchanges]
+        data = {"judge": judge, "exchanges": [exchange_to_json(e, _MARK) for e in exchanges]}
+        print_result(form, Table(columns=["stage", "role", "reply"], rows=rows), data)
+    print_note("\n  ".join(["settings:", *options_of(shown)]))
+    print_note(f"prompts: {shown.prompts_digest}")
+    print_note(f"nothing was sent; the replies are those of {EMBEDDED}, fixed rules")
+
+
+def _told(exchanges: list[Exchange]) -> tuple[int, int]:
+    """How much there is to see: questions, then words of answers."""
+    return len(exchanges), sum(len(e.reply.text) for e in exchanges if e.reply is not None)
+
+
+def _subjects(judge: Judge, test_set: TestSet, system: str | None) -> Iterator[Subject]:
+    """Some units of work that could be shown, about one system or any."""
+    from adjudge.core.segment import TestSet
+    from adjudge.runs.units import criteria_of, kind_of, plan_units
+
+    known = test_set.systems
+    if not known or system not in {None, *known}:
+        raise UsageError(f"{test_set.name!r} has no system {system!r}; it has {', '.join(known) or 'none'}")
+    plan = plan_units(
+        TestSet(name=test_set.name, segments=test_set.segments[:_LOOKED_AT]),
+        with_reference=judge.with_reference,
+        reference=next(iter(test_set.references), None) if judge.with_reference else None,
+        kind=kind_of(judge),
+        criteria=criteria_of(judge),
+    )
+    return (
+        unit.subject for unit in plan if unit.is_there and (system is None or system in unit.subject.systems)
+    )
+
+
+# `adjudge merge`: make one run of its shards.
+
+
+def merge_command(
+    out: Annotated[
+        Path,
+        typer.Argument(metavar="RUN", callback=existing, help="The --out of the shards.", show_default=False),
+    ],
+    max_failed: MaxFailedOption = "1%",
+) -> None:
+    """Make one run of the shards that `adjudge run --shard` judged; nobody is asked.
+
+    Records and calls are those of a run that was not split. The shards are removed when all is in the run.
+    """
+    from adjudge.runs.shards import merge
+
+    allowed = read_share(max_failed)
+    info = merge(out)
+    print_note(f"{info.counts['judged']} judged, {info.counts['failed']} failed -> {out}")
+    print_note(str(info.signature))
+    check_failures(info.counts, allowed)
+
+
+# `adjudge calibrate ... --gold`: how strong a preference must be not to be a tie.
+
+
+def calibrate_run(judge: str, run: Path | None, gold: Path, lp: str | None, form: TableFormat) -> None:
+    """Print the threshold under which a run's preferences agree best with gold.
+
+    Raises:
+        UsageError: it is no judge of pairs, there is no run or that of another judge, or one that was made
+            with a threshold.
+        DataError: nothing in it was measured.
+    """
+    from adjudge.analysis.preferences import calibrate_ties, preferences_of
+    from adjudge.store.run_directory import read_run_info
+
+    _refuse_no_pairs(judge)
+    if run is None:
+        raise UsageError(
+            f"--gold needs the run of {judge} that it is compared with, in the place of TEST_SET"
+        )
+    info = read_run_info(run)
+    if info.annotator != judge:
+        raise UsageError(f"{run} is a run of {info.annotator}, not of {judge}")
+    if threshold := info.signature.fields.get("tie_threshold"):
+        raise UsageError(f"{run} was made with tie_threshold {threshold}; calibrate a run without one")
+    found = calibrate_ties(
+        preferences_of(read_source(run, lp, None)), preferences_of(read_source(gold, lp, None))
+    )
+    print_result(form, _calibrate_ties_table(found), _data(found))
+    print_note(f"use it with: adjudge run {judge} ... --tie-threshold {found.threshold:.6g}")
+
+
+def _refuse_no_pairs(name: str) -> None:
+    """Refuse a judge that is known to compare nothing; others the run itself tells of."""
+    from adjudge.core.judge import is_pair_judge
+    from adjudge.judges import JUDGES, load_judge
+
+    if name in JUDGES and not is_pair_judge(load_judge(name)):
+        raise UsageError(f"--gold is for judges of pairs, and {name} is none; leave it out")
+
+
+def _calibrate_ties_table(found: TieCalibration) -> Table:
+    rows = [
+        [name, f"{threshold:.6g}", *_cells(agreement)]
+        for name, threshold, agreement in (
+            ("as they are", 0.0, found.before),
+            ("best threshold", found.threshold, found.after),
+        )
+    ]
+    columns = ["verdicts", ">threshold", ">agreement", ">on ranked pairs", ">on tied pairs", ">ties"]
+    return Table(
+        columns=columns, rows=rows, notes=[f"{found.n} comparisons; gold ties {found.tied} of them."]
+    )
+
+
+def _cells(agreement: TieAgreement) -> list[str]:
+    shares = (agreement.all, agreement.ranked, agreement.tied)
+    return [*(number(share, 3) for share in shares), str(agreement.ties)]
+
+
+def _data(found: TieCalibration) -> dict[str, Any]:
+    return {
+        "threshold": found.threshold,
+        "n": found.n,
+        "tied": found.tied,
+        "before": found.before._asdict(),
+        "after": found.after._asdict(),
+    }
+
+
+# `adjudge calibrate`: how sure a judge must be of a finding that it does not look at again.
+
+
+_NOT_HERE: Final = ("samples", "temperature")
+_CALIBRATE_OUT = Annotated[
+    Path | None, typer.Option("--out", "-o", help="File of the threshold, such as himate.json.")
+]
+_GOLD = Annotated[
+    Path | None,
+    typer.Option(callback=existing, help="Of a judge of pairs: what people said; TEST_SET is then its run."),
+]
+_PERCENTILE = Annotated[
+    float, typer.Option(help="Of the confidences: so many per cent of the findings are looked at again.")
+]
+
+
+@with_run_options(
+    {"out": (_CALIBRATE_OUT, None), "gold": (_GOLD, None), "percentile": (_PERCENTILE, 60.0)},
+    dropped={"dry_run", *_NOT_HERE},
+)
+def calibrate_command(**values: Any) -> None:  # noqa: ANN401 (the options of `adjudge run`)
+    """Find the confidence below which HiMATE discusses what it found, for one model, by language pair.
+
+    TEST_SET is a validation set: other texts than those to be judged, about a tenth as many. It takes the
+    options of `adjudge run`. What is asked is kept beside FILE, in FILE.run, and the same command goes on
+    where it was stopped.
+
+    Of a judge of pairs, such as fire: TEST_SET is a run with measured preferences, and --gold has the
+    verdicts of people. Nothing is asked; the --tie-threshold that agrees best with them is printed.
+    """
+    from adjudge.runs.calibration import acalibrate
+    from adjudge.runs.run import run_to_end
+    from adjudge.store.run_directory import write_calibration
+
+    form: TableFormat = values.pop("form")
+    if (gold := values.pop("gold")) is not None:
+        _refuse(read_settings(values["context"].args), "nothing is asked with --gold")
+        calibrate_run(values["judge"], values["test_set"], gold, values["lp"], form)
+        return
+    out = values["out"]
+    if out is None:
+        raise UsageError("--out FILE is missing: it holds the threshold")
+    allowed = read_share(values["max_failed"])
+    values |= dict.fromkeys(_NOT_HERE) | {"judge": _judge(values)}
+    job = make_job(values, out.with_name(f"{out.name}.run"), dry=False)
+    with parting(RESUMABLE):
+        calibration, outcome = run_to_end(acalibrate(job, values["percentile"]))
+    write_calibration(out, calibration)
+    print_result(form, _calibrate_table(calibration), _to_json(calibration))
+    print_note(f"use it with: adjudge run {calibration.judge} ... --threshold {out}")
+    check_failures(outcome.info.counts, allowed)
+
+
+def _judge(values: Mapping[str, Any]) -> Judge:
+    """The judge under its settings, with the stages that a calibration needs."""
+    from adjudge.runs.calibration import for_calibration
+    from adjudge.runs.units import load_annotator
+
+    settings = read_settings(values["context"].args)
+    if values["explain_in"] is not None:
+        settings["explain-in"] = values["explain_in"]
+    with naming_the_nearest(values["context"]):
+        judge = load_annotator(
+            values["judge"], profile=values["profile"], prompts=values["prompts"], settings=settings
+        )
+    calibrated = for_calibration(judge)
+    fields = {name: name.replace("-", "_") for name in settings}
+    lost = [name for name, each in fields.items() if getattr(judge, each) != getattr(calibrated, each, None)]
+    _refuse(lost, "a calibration sets that itself")
+    return calibrated
+
+
+def _refuse(settings: Iterable[str], why: str) -> None:
+    """Refuse a setting that would go unheard.
+
+    Raises:
+        UsageError: there is one.
+    """
+    for name in settings:
+        raise UsageError(f"{why}: leave --{name} out")
+
+
+def _calibrate_table(calibration: Calibration) -> Table:
+    rows = [
+        [lp, f"{t.threshold:.6g}", f"{t.confidences}", f"{t.below}", f"{t.judged}", f"{t.failed}"]
+        for lp, t in calibration.thresholds.items()
+    ]
+    columns = ["lp", ">threshold", ">confidences", ">below it", ">judged", ">failed"]
+    made = f"{calibration.judge} with {calibration.model}: percentile {calibration.percentile:g}"
+    notes = [f"{made} of confidences by {calibration.confidence}; digest {calibration.digest}"]
+    return Table(columns=columns, rows=rows, notes=notes)
+
+
+def _to_json(calibration: Calibration) -> dict[str, object]:
+    from dataclasses import asdict
+
+    return {**asdict(calibration), "digest": calibration.digest}
+
+
+def ensemble_command(
+    members: Annotated[
+        list[str], typer.Argument(metavar="[NAME=]RUN|FILE...", help="Two or more, of judges or metrics.")
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Run directory of the ensemble.")],
+    by: Annotated[
+        Literal["ranks", "z-scores", "learned", "majority"],
+        typer.Option(help="Mean of ranks or z-scores, weights learned on gold, or majority of verdicts."),
+    ] = "z-scores",
+    within: Annotated[
+        Literal["lp", "segment"],
+        typer.Option(help="Ranks and z-scores among all of a language pair, or of a segment."),
+    ] = "lp",
+    gold: Annotated[
+        str | None, typer.Option(metavar="[NAME=]FILE|RUN", help="What weights are learned on.")
+    ] = None,
+    folds: Annotated[int, typer.Option(min=2, help="Of the cross-validation of learned weights.")] = 10,
+    fold_by: Annotated[
+        Literal["document", "segment"], typer.Option(help="What stays in one fold.")
+    ] = "document",
+    seed: Annotated[int, typer.Option(min=0, help="Of the folds.")] = 0,
+    tie: Annotated[
+        float, typer.Option(min=0, help="Largest difference of scores that is a tie, in a majority.")
+    ] = 0.0,
+    lp: LpOption = None,
+    test_set: Annotated[
+        Path | None, typer.Option(help="Texts, where no member is a run, or files have no ids.")
+    ] = None,
+    max_failed: MaxFailedOption = "1%",
+) -> None:
+    """Combine runs and files of scores into a run of their ensemble, which every other command reads.
+
+    A translation that any member failed on is a failure of the ensemble; what some were not asked for is
+    left out, and said.
+    """
+    from adjudge.analysis.ensemble import Settings
+    from adjudge.analysis.eval_set import split_scores
+    from adjudge.core.language import canonical_lp
+    from adjudge.formats.read import load
+    from adjudge.runs.ensemble_run import ensemble
+
+    allowed = read_share(max_failed)
+    lp = None if lp is None else canonical_lp(lp)
+    texts = None if test_set is None else load(test_set, lp)
+    given = {name: _read(path, lp, test_set) for name, path in split_scores(members).items()}
+    truth = {name: _read(path, lp, test_set) for name, path in split_scores([gold] if gold else []).items()}
+    found = ensemble(
+        given,
+        out=out,
+        test_set=texts,
+        gold=next(iter(truth.items()), None),
+        settings=Settings(by=by, within=within, folds=folds, fold_by=fold_by, seed=seed, tie=tie),
+    )
+    for note in (*found.combined.notes, *_weights(found.combined)):
+        print_note(note)
+    info = found.run.info
+    print_note(f"{info.counts['judged']:,} judged, {info.counts['failed']:,} failed; in {out}")
+    print_note(str(info.signature))
+    check_failures(info.counts, allowed)
+
+
+def _read(path: Path, lp: str | None, texts: Path | None) -> Run | Sequence[Record]:
+    """Read a run or a file, and keep one language pair if one is chosen."""
+    from adjudge.core.scores import Run
+
+    judged = read_judgements(path, lp, texts if takes_texts(path) else None)
+    if lp is None:
+        return judged
+    if isinstance(judged, Run):
+        return replace(judged, records=tuple(r for r in judged.records if r.lp == lp))
+    return [r for r in judged if r.lp == lp]
+
+
+def _weights(combined: Combined) -> Iterator[str]:
+    """What was learned, over all folds."""
+    for lp, learned in combined.weights.items():
+        each = (
+            f"{name} {sum(own) / len(own):.2f} ({min(own):.2f} to {max(own):.2f})"
+            for name, own in learned.items()
+        )
+        yield f"{lp}: weights, mean over folds and range: {', '.join(each)}"

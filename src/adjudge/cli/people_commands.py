@@ -1,0 +1,624 @@
+"""`adjudge campaign status`: how far it is, who did how much, and when it will end."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+import typer
+
+from adjudge.analysis.judgements import read_judgements
+from adjudge.cli.inputs import TextsOption, WeightsOption
+from adjudge.cli.options import FormatOption, LpOption, existing, print_note, print_result
+from adjudge.core.wording import count
+from adjudge.errors import DataError, UsageError
+from adjudge.reports.tables import Table, TableFormat, duration
+
+if TYPE_CHECKING:
+    from adjudge.campaigns.again import GateReport
+    from adjudge.campaigns.campaign import Campaign
+    from adjudge.campaigns.dashboard import PersonProgress, Progress
+    from adjudge.campaigns.database import AuditLine
+    from adjudge.campaigns.people import Link, Person, Role
+    from adjudge.core.record import Record
+    from adjudge.formats.campaign_export import CampaignFile
+
+
+# `adjudge campaign again`: look again at what was judged: a second pass, a third person, the gate.
+
+
+How = Literal["marks", "adjudicate", "gate"]
+_ACTOR = "command"
+
+
+def campaign_again_command(
+    name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
+    *,
+    how: Annotated[
+        How,
+        typer.Option(
+            help="marks: others look at what was marked; adjudicate: a third person decides between two; "
+            "gate: what annotators rate too differently is judged again, then dropped."
+        ),
+    ],
+    tasks: Annotated[
+        str | None, typer.Option(metavar="NUMBERS", help="Of tasks, commas between; else all that are done.")
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Of the gate: smallest correlation of two annotators; 0.7.")
+    ] = None,
+    by_others: Annotated[
+        bool, typer.Option("--by-others", help="Of the gate: people who did not judge it before.")
+    ] = False,
+    form: FormatOption = "table",
+) -> None:
+    """Send what was judged out again; what was said before stays, and nothing is sent twice."""
+    from adjudge.campaigns.campaign import open_campaign
+
+    if how != "gate" and (threshold is not None or by_others):
+        raise UsageError(f"--threshold and --by-others are for --how gate, not {how}")
+    if how == "gate" and tasks is not None:
+        raise UsageError("the gate decides on all segments: --tasks is for marks and adjudicate")
+    with open_campaign(name) as campaign:
+        if how == "gate":
+            _print_gate(form, campaign, _gate(campaign, threshold, by_others=by_others))
+        else:
+            _print_sent(form, campaign, how, _send(campaign, how, tasks))
+
+
+def _send(campaign: Campaign, how: How, tasks: str | None) -> int:
+    from adjudge.campaigns.again import adjudicate, second_pass
+
+    send = second_pass if how == "marks" else adjudicate
+    return send(campaign, time.time(), actor=_ACTOR, numbers=None if tasks is None else _numbers(tasks))
+
+
+def _numbers(text: str) -> list[int]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdecimal() for part in parts):
+        raise UsageError(f"--tasks takes numbers with commas between, got {text!r}")
+    return [int(part) for part in parts]
+
+
+def _gate(campaign: Campaign, threshold: float | None, *, by_others: bool) -> GateReport:
+    from adjudge.analysis.study_agreement import THRESHOLD
+    from adjudge.campaigns.again import apply_gate
+
+    least = THRESHOLD if threshold is None else threshold
+    return apply_gate(campaign, time.time(), actor=_ACTOR, threshold=least, by_others=by_others)
+
+
+def _print_sent(form: TableFormat, campaign: Campaign, how: How, sent: int) -> None:
+    table = Table(columns=["campaign", "sent for", ">tasks"], rows=[[campaign.name, how, str(sent)]])
+    print_result(form, table, {"campaign": campaign.name, "how": how, "tasks": sent})
+
+
+def _print_gate(form: TableFormat, campaign: Campaign, found: GateReport) -> None:
+    rows = [
+        ["segments", str(found.segments), ""],
+        ["judged as often as asked", str(found.first), ""],
+        ["failed and sent out again", str(found.failed), _share(found.failed_share)],
+        ["judged again", str(found.second), ""],
+        ["dropped", str(found.dropped), _share(found.dropped_share)],
+        ["dropped, of those judged again", "", _share(found.dropped_share_of_failed)],
+    ]
+    left = (
+        f"Of those decided on now, {found.undefined} have ratings without a correlation; {found.unjudged} "
+        "have no two people who rated two systems and are left alone."
+    )
+    table = Table(
+        title=f"Agreement gate of {campaign.name}", columns=["", ">n", ">share"], rows=rows, notes=[left]
+    )
+    shares = {
+        "failed_share": found.failed_share,
+        "dropped_share": found.dropped_share,
+        "dropped_share_of_failed": found.dropped_share_of_failed,
+    }
+    print_result(form, table, {"campaign": campaign.name, **asdict(found), **shares})
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{100 * value:.1f} %"
+
+
+# `adjudge campaign analyse`: everything that a campaign shows, whole or half done.
+
+
+BatchesOption = Annotated[
+    Path | None,
+    typer.Option(
+        callback=existing, help="Appraise's batches of a CSV; else the only batches*.json beside it."
+    ),
+]
+
+
+def campaign_analyse_command(
+    campaign: Annotated[
+        Path,
+        typer.Argument(
+            metavar="NAME|FILE",
+            help="Folder of a campaign, its export, or an Appraise CSV.",
+            callback=existing,
+            show_default=False,
+        ),
+    ],
+    *,
+    gold: Annotated[
+        Path | None, typer.Option(callback=existing, help="Judgements of the same translations.")
+    ] = None,
+    beside: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            callback=existing,
+            help="Another campaign of the same translations, such as the same people's later.",
+        ),
+    ] = None,
+    batches: BatchesOption = None,
+    weights: WeightsOption = None,
+    lp: LpOption = None,
+    test_set: TextsOption = None,
+    resamples: Annotated[int, typer.Option(min=0, help="Draws of the intervals; 0 for none.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Of those draws.")] = 0,
+    figures: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Draw figures there, as PDF, SVG and PNG.")
+    ] = None,
+    form: FormatOption = "table",
+) -> None:
+    """Analyse a campaign: rankings, agreement, attention, times, drift, and what marks and ratings hold.
+
+    Where a definition of the ESA paper has a flaw, the paper's number and a mended one stand there.
+    """
+    from adjudge.analysis.study import analyse
+    from adjudge.core.language import canonical_lp
+    from adjudge.reports.campaign_report import (
+        analysis_data,
+        analysis_rows,
+        analysis_tables,
+        campaign_figures,
+    )
+    from adjudge.stats.bootstrap import Draws
+
+    chosen = None if lp is None else canonical_lp(lp)
+    found = analyse(
+        _of_lp(read_campaign(campaign, batches), chosen),
+        gold=_gold(gold, chosen, test_set),
+        beside=None if beside is None else _of_lp(read_campaign(beside, batches), chosen),
+        weights=weights,
+        draws=Draws(resamples=resamples, seed=seed),
+    )
+    for figure in campaign_figures(found) if figures is not None else ():
+        figure.write(figures or Path())
+    if figures is not None:
+        print_note(f"The figures: {figures}")
+    if form in {"json", "csv", "tsv"}:
+        print_result(form, analysis_rows(found), analysis_data(found))
+        return
+    for place, table in enumerate(analysis_tables(found)):
+        if place:
+            print()
+        print_result(form, table, {})
+
+
+def read_campaign(path: Path, batches: Path | None = None) -> CampaignFile:
+    """Read a campaign's folder, its export, or an Appraise CSV with its batches.
+
+    Raises:
+        DataError: it is none of them, or the batches of a CSV are not to be found.
+    """
+    from adjudge.campaigns.campaign import open_campaign
+    from adjudge.campaigns.exporting import export_campaign
+    from adjudge.formats.campaign_export import read_campaign_file
+
+    if path.is_dir():
+        with open_campaign(path) as opened:
+            return export_campaign(opened)
+    return _read_appraise(path, batches) if path.suffix.lower() == ".csv" else read_campaign_file(path)
+
+
+def _read_appraise(path: Path, batches: Path | None) -> CampaignFile:
+    from adjudge.formats.appraise import read_batches
+    from adjudge.formats.appraise_campaign import read_appraise_submissions
+
+    beside = [batches] if batches is not None else sorted(path.parent.glob("batches*.json"))
+    if len(beside) != 1:
+        raise DataError(
+            f"an Appraise CSV says no texts: wanted its batches, found {len(beside)} files batches*.json "
+            "beside it; name one with --batches",
+            path=path,
+        )
+    file, met = read_appraise_submissions(path, read_batches(beside[0]))
+    for what, number in met.items():
+        print_note(f"adjudge: {path}: {number:,} {what}")
+    return file
+
+
+def _of_lp(file: CampaignFile, lp: str | None) -> CampaignFile:
+    from dataclasses import replace
+
+    if lp is None:
+        return file
+    return replace(file, submissions=tuple(s for s in file.submissions if s.lp == lp))
+
+
+def _gold(path: Path | None, lp: str | None, texts: Path | None) -> Sequence[Record]:
+    from adjudge.core.scores import Run
+
+    if path is None:
+        return ()
+    found = read_judgements(path, lp, texts)
+    return found.records if isinstance(found, Run) else found
+
+
+# `adjudge campaign backup`: one state of the store in a file, also while it is served.
+
+
+def campaign_backup_command(
+    name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where to; never replaced.")],
+) -> None:
+    """Copy the store of a campaign to a file; those who work notice nothing.
+
+    To go back, stop the server, remove campaign.sqlite-wal and campaign.sqlite-shm, and put the file in the
+    place of campaign.sqlite: what a killed server left in the former two would be written over it.
+    """
+    from adjudge.campaigns.campaign import open_campaign
+
+    with open_campaign(name) as campaign:
+        campaign.database.backup(out)
+    print_note(f"The store of {campaign.name} is copied to {out}.")
+
+
+# `adjudge campaign export`: what people said so far, in every format that holds it.
+
+
+_FORMATS: Final = (
+    *("campaign", "records", "jsonl", "appraise", "pearmut", "mqm-tsv", "mtme-ratings", "mtme-scores"),
+    "spreadsheet",
+)
+
+
+def campaign_export_command(
+    name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="File to write; `-` is standard output.")],
+    *,
+    to: Annotated[
+        str, typer.Option(help=f"Format: {', '.join(_FORMATS)}. `jsonl` is the texts alone.")
+    ] = "campaign",
+    annotator: Annotated[
+        str | None, typer.Option(help="Only this person's; a score file holds one rating a translation.")
+    ] = None,
+    lp: LpOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")] = False,
+) -> None:
+    """Export a campaign at any time, half done too.
+
+    `campaign` has everything; `records` what counts, as every other command reads it: checks, tutorials and
+    what was judged again later are left out, and counted on standard error.
+    """
+    from adjudge.campaigns.campaign import open_campaign
+    from adjudge.campaigns.exporting import check_form
+    from adjudge.formats.convert import check_target
+
+    if to not in _FORMATS:
+        raise UsageError(f"a campaign is exported as {', '.join(_FORMATS)}; got {to!r}")
+    check_target(out, to, force=force)
+    with open_campaign(name) as campaign:
+        check_form(campaign.protocol, to)
+        left_out = _write(campaign, out, to, (lp, annotator), force=force)
+    for what, number in left_out.items():
+        print_note(f"adjudge: not in {out}: {number:,} {what}")
+
+
+def _write(
+    campaign: Campaign, out: Path, to: str, only: tuple[str | None, str | None], *, force: bool
+) -> Counter[str]:
+    """Write what was asked for; `only` is the language pair and the person that were."""
+    from adjudge.campaigns.exporting import campaign_header, check_judged, export_campaign, stream_submissions
+    from adjudge.core.language import canonical_lp
+    from adjudge.formats.campaign_export import select_lp, write_campaign_file
+    from adjudge.formats.convert import content_of, of_annotator, write_content
+
+    lp, annotator = only
+    if to == "campaign" and only == (None, None):  # however many: a line at a time
+        write_campaign_file(out, campaign_header(campaign), stream_submissions(campaign))
+        return Counter()
+    file = export_campaign(campaign)
+    check_judged(file, to)
+    content = content_of(file if lp is None else select_lp(file, canonical_lp(lp)))
+    if annotator is not None:
+        content = of_annotator(content, annotator)
+    left_out = write_content(out, to, content, force=force)
+    if not file.submissions:
+        print_note(f"adjudge: nobody has judged anything in {file.name} yet: {out} holds no judgement")
+    return left_out if to in {"campaign", "appraise", "pearmut", "spreadsheet"} else content.met + left_out
+
+
+# `adjudge campaign people`: who takes part; new people, new links, no more access, a password.
+
+
+def campaign_people_command(
+    name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
+    *,
+    add: Annotated[list[str] | None, typer.Option(metavar="PERSON", help="Add somebody; repeat.")] = None,
+    role: Annotated[
+        str, typer.Option(help="Of who is added: annotator, adjudicator or organiser.")
+    ] = "annotator",
+    batch: Annotated[
+        int | None, typer.Option(min=0, help="Static batch of who is added, shared with who has it.")
+    ] = None,
+    new_link: Annotated[
+        list[str] | None, typer.Option(metavar="PERSON", help="Replace somebody's link; repeat.")
+    ] = None,
+    revoke: Annotated[
+        list[str] | None, typer.Option(metavar="PERSON", help="Shut somebody out; answers stay. Repeat.")
+    ] = None,
+    password: Annotated[
+        str | None, typer.Option(metavar="PERSON", help="Ask for a new password of an organiser.")
+    ] = None,
+    form: FormatOption = "table",
+) -> None:
+    """List the people of a campaign, after the changes asked for.
+
+    A new link is printed once and kept nowhere: whoever has it is that person.
+    """
+    from adjudge.campaigns.campaign import open_campaign
+    from adjudge.campaigns.people import people, set_password
+    from adjudge.campaigns.people import revoke as revoke_person
+    from adjudge.reports.words import in_words
+
+    with open_campaign(name) as campaign:
+        now = time.time()
+        links = _links(campaign, add or [], role, batch, new_link or [], now)  # type: ignore[arg-type]
+        for one in revoke or []:
+            revoke_person(campaign, _find(campaign, one).id, now, actor=_ACTOR)
+        if password is not None:
+            number = _find(campaign, password).id
+            chosen = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+            set_password(campaign, number, chosen, now, actor=_ACTOR)
+        found = people(campaign)
+    paths = {link.name: link.path for link in links}
+    print_result(form, _table(campaign.name, found, paths), _data(campaign.name, found, paths))
+    if links:
+        print_note("adjudge: links go behind the address of the server; they are not shown again")
+        if (file := name / "links.csv").is_file():
+            whose = in_words([*paths])
+            print_note(f"adjudge: {file} stays as it was made; of {whose}, only the links above are good")
+
+
+def _links(
+    campaign: Campaign, add: list[str], role: Role, batch: int | None, renewed: list[str], now: float
+) -> list[Link]:
+    from adjudge.campaigns.people import add_people, new_link
+
+    links = [*add_people(campaign, add, role, now, actor=_ACTOR, batch=batch)] if add else []
+    return links + [new_link(campaign, _find(campaign, one).id, now, actor=_ACTOR) for one in renewed]
+
+
+def _find(campaign: Campaign, name: str) -> Person:
+    from adjudge.campaigns.people import people
+
+    everyone = people(campaign)
+    found = next((person for person in everyone if person.name == name), None)
+    if found is None:
+        known = ", ".join(person.name for person in everyone)
+        raise UsageError(f"campaign {campaign.name!r} has nobody called {name!r}; there are {known}")
+    return found
+
+
+def _table(name: str, people: tuple[Person, ...], links: dict[str, str]) -> Table:
+    return Table(
+        title=f"People of {name}",
+        columns=("person", "role", ">batch", "state", "link"),
+        rows=[
+            [p.name, p.role, "" if p.batch is None else str(p.batch), _state(p), links.get(p.name, "")]
+            for p in people
+        ],
+    )
+
+
+def _state(person: Person) -> str:
+    return "active" if person.revoked_at is None else "revoked"
+
+
+def _data(name: str, people: tuple[Person, ...], links: dict[str, str]) -> dict[str, object]:
+    found = [
+        {"person": p.name, "role": p.role, "batch": p.batch, "state": _state(p), "link": links.get(p.name)}
+        for p in people
+    ]
+    return {"campaign": name, "people": found}
+
+
+# `adjudge campaign serve`: pages for annotators and organisers, with no other setup.
+
+
+def campaign_serve_command(
+    campaign: Annotated[Path, typer.Argument(help="Folder of the campaign.", show_default=False)],
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any free one.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0 for all of this machine.")
+    ] = "127.0.0.1",
+    public_url: Annotated[
+        str | None,
+        typer.Option(
+            help="Where browsers find it, behind a proxy: https://judge.example.org.", show_default=False
+        ),
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes; several need PostgreSQL.")] = 1,
+    access_log: Annotated[bool, typer.Option("--access-log", help="Print a line for each request.")] = False,
+) -> None:
+    """Serve a campaign to its annotators and its organiser; Ctrl-C ends it.
+
+    What annotators did is stored the moment their page says so: the server may be stopped at any time.
+    The organiser's link is printed on a terminal only, so that no log keeps it.
+    """
+    from adjudge.campaigns.campaign import alone, open_campaign, read_links
+    from adjudge.campaigns.people import valid_links
+    from adjudge.errors import UsageError
+    from adjudge.web.app import address_of, listen, serve
+    from adjudge.web.security import read_site
+
+    site = read_site(public_url)
+    with open_campaign(campaign) as opened:
+        links, without = valid_links(opened, read_links(campaign))
+    if workers > 1 and opened.database.is_sqlite:
+        raise UsageError(
+            "several processes need a store on a PostgreSQL server: `campaign new --database URL`"
+        )
+    with alone(campaign) if opened.database.is_sqlite else nullcontext(), listen(host, port) as listening:
+        address = address_of(listening)
+        print_note(f"Campaign {opened.name} is at {site.origin or address}")
+        _say_links(links, without, campaign, site.origin or address)
+        print_note("Ctrl-C stops it.")
+        if site.origin:
+            print_note(f"It listens on {address}; a proxy must pass requests on, with their Host header.")
+        elif host not in {"127.0.0.1", "::1", "localhost"}:
+            print_note(
+                "Anyone on the network can read along: for real work, put https in front (--public-url)."
+            )
+        serve(campaign, listening, public_url=public_url, workers=workers, is_logged=access_log)
+    print_note("Stopped. Everything that was acknowledged is stored; the same command goes on.")
+
+
+def _say_links(links: Sequence[Link], without: Sequence[str], folder: Path, address: str) -> None:
+    """Where the links are that let somebody in, and of whom there is none."""
+    from adjudge.reports.words import in_words
+
+    organisers = [link for link in links if link.role == "organiser"]
+    for link in organisers if sys.stderr.isatty() else ():
+        print_note(f"The organiser's link: {address}{link.path}")
+    if organisers and not sys.stderr.isatty():  # a log is read by others, and kept
+        print_note("The organiser's link is printed on a terminal only; links.csv has it too.")
+    another = f"`adjudge campaign people {folder} --new-link NAME`"
+    if not links:
+        print_note(f"There are no links here any more: {another}.")
+        return
+    where = f"{folder / 'links.csv'}, to be put behind {address}"
+    whose = "Links" if without else "Everyone's links"
+    print_note(f"{whose} are in {where}; each is a key, so send it to its person alone.")
+    if without:
+        print_note(f"None there lets in {in_words(without)}: later links are shown once; {another}.")
+
+
+def campaign_status_command(
+    name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
+    *,
+    log: Annotated[
+        bool, typer.Option("--log", help="Who did what to it and when, in place of its progress.")
+    ] = False,
+    form: FormatOption = "table",
+) -> None:
+    """Progress, pace and checks, person by person, and what is still to do."""
+    from adjudge.campaigns.campaign import open_campaign
+    from adjudge.campaigns.dashboard import find_progress
+    from adjudge.campaigns.database import read_audit
+
+    with open_campaign(name) as campaign:
+        if log:
+            lines = read_audit(campaign)
+            data = {"campaign": campaign.name, "log": [asdict(line) for line in lines]}
+            print_result(form, _log_table(campaign.name, lines), data)
+            return
+        found = find_progress(campaign, time.time())
+    print_result(
+        form, _campaign_status_table(campaign.name, found), _campaign_status_data(campaign.name, found)
+    )
+
+
+def _log_table(name: str, lines: Sequence[AuditLine]) -> Table:
+    rows = [[_moment(line.at), line.actor, line.action, line.detail] for line in lines]
+    return Table(title=f"What was done to {name}", columns=("when", "who", "what", "detail"), rows=rows)
+
+
+def _campaign_status_table(name: str, found: Progress) -> Table:
+    return Table(
+        title=f"{name}: {found.items_done:,} of {found.items:,} segments",
+        columns=("person", ">tasks", ">segments", ">left", ">hours", ">s a segment", ">checks", "last seen"),
+        rows=[_row(person) for person in found.people if person.role != "organiser"],
+        notes=_notes(found),
+    )
+
+
+def _row(person: PersonProgress) -> list[str]:
+    interval = person.interval
+    checks = "" if interval is None else f"{person.passed}/{person.checks}"
+    return [
+        person.name + (" (revoked)" if person.is_revoked else ""),
+        f"{person.tasks:,}",
+        f"{person.items:,}",
+        "" if person.left is None else f"{person.left:,}",
+        f"{person.active / 3600:.1f}",
+        "" if person.seconds_each is None else f"{person.seconds_each:.0f}",
+        checks if interval is None else f"{checks} [{interval.low:.0%}, {interval.high:.0%}]",
+        "" if person.last_at is None else _moment(person.last_at),
+    ]
+
+
+def _notes(found: Progress) -> list[str]:
+    notes = [
+        f"Tasks: {found.tasks_done:,} of {found.tasks:,} done, {found.under_way:,} under way.",
+        f"Still to do: {count(found.items_left, 'segment')}"
+        + ("." if found.active_left is None else f", about {duration(found.active_left)} of work."),
+    ]
+    if found.ends_at is not None and found.an_hour is not None and found.items_left:
+        notes.append(f"At {found.an_hour:.1f} segments an hour it ends {_moment(found.ends_at)}.")
+    if found.items_given_back:
+        notes.append(
+            f"Finished besides, in tasks that were given back: {count(found.items_given_back, 'segment')}. "
+            "These judgements count, and the tasks are done again."
+        )
+    if any(person.checks for person in found.people):
+        notes.append("Checks: noticed of done, with the 95 % Wilson interval.")
+    return notes
+
+
+def _moment(seconds: float) -> str:
+    """Local time, to the minute."""
+    return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _campaign_status_data(name: str, found: Progress) -> dict[str, Any]:
+    return {
+        "campaign": name,
+        "tasks": found.tasks,
+        "tasks_done": found.tasks_done,
+        "under_way": found.under_way,
+        "segments": found.items,
+        "segments_done": found.items_done,
+        "segments_given_back": found.items_given_back,
+        "segments_left": found.items_left,
+        "kinds": found.kinds,
+        "active_seconds": found.active,
+        "active_seconds_left": found.active_left,
+        "segments_an_hour": found.an_hour,
+        "ends_at": found.ends_at,
+        "people": [_person(person) for person in found.people],
+    }
+
+
+def _person(person: PersonProgress) -> dict[str, Any]:
+    interval = person.interval
+    return {
+        "person": person.name,
+        "role": person.role,
+        "revoked": person.is_revoked,
+        "batch": person.batch,
+        "tasks_done": person.tasks,
+        "segments_done": person.items,
+        "segments_left": person.left,
+        "active_seconds": person.active,
+        "idle_seconds": person.idle,
+        "seconds_each": person.seconds_each,
+        "checks": person.checks,
+        "checks_passed": person.passed,
+        "interval": None if interval is None else [interval.low, interval.high],
+        "first_at": person.first_at,
+        "last_at": person.last_at,
+    }

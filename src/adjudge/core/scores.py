@@ -1,0 +1,274 @@
+"""A run: one judge or metric over one test set, as `data/run_dir.py` writes and reads it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Final, Literal, NamedTuple
+
+from adjudge.core.record import Preference, Record
+from adjudge.core.segment import TestSet
+
+__all__ = [
+    "VERSION",
+    "Build",
+    "Interval",
+    "Kind",
+    "Run",
+    "RunInfo",
+    "Scores",
+    "SegmentScore",
+    "Signature",
+    "Suspects",
+    "SystemScore",
+    "listed",
+    "read_build",
+]
+
+
+# The version of the package, and what it was built from: what stands in its installed files.
+
+
+VERSION: Final = version("adjudge")
+
+
+class Build(NamedTuple):
+    """What a wheel was made from; None is unknown.
+
+    Args:
+        commit: of the repository; a plus at its end says that files differed from it.
+        lock: sha256 of uv.lock, the versions that it was tested with.
+    """
+
+    commit: str | None = None
+    lock: str | None = None
+
+
+def read_build() -> Build:
+    """Read what `hatch_build.py` wrote; an editable install has nothing, since its files change."""
+    file = files("adjudge").joinpath("build.json")
+    return Build(**json.loads(file.read_text())) if file.is_file() else Build()
+
+
+# Numbers and the signature that makes each of them repeatable.
+
+
+_COUNTS: Final = frozenset({"failed", "extracted", "normalised", "comparison_failed"})
+"""Fields that count judgements, and say nothing about how they were made."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The line under every number, sacrebleu style: `gemba-mqm|model:openai/gpt-x|...|version:0.1.0`.
+
+    Args:
+        name: the judge, metric or annotator.
+        fields: key to value, in print order.
+    """
+
+    name: str
+    fields: Mapping[str, str]
+
+    def __str__(self) -> str:
+        """Render the line; `|` and line breaks inside a value are percent-encoded."""
+        return "|".join(
+            [_escape(self.name), *(f"{key}:{_escape(value)}" for key, value in self.fields.items())]
+        )
+
+    @classmethod
+    def read(cls, line: str) -> Signature:
+        """Read a line back."""
+        name, *pairs = line.split("|")
+        split = (pair.partition(":") for pair in pairs)
+        return cls(_unescape(name), {key: _unescape(value) for key, _, value in split})
+
+    def with_fields(self, **fields: str) -> Signature:
+        """Add or replace fields; new ones stand before `version`."""
+        merged = {**self.fields, **fields}
+        version = merged.pop("version", None)
+        return Signature(self.name, merged if version is None else {**merged, "version": version})
+
+    def is_comparable_with(self, other: Signature) -> bool:
+        """Whether numbers of both may stand in one column: all but the counts of judgements is equal."""
+        return self._without_counts() == other._without_counts()
+
+    def _without_counts(self) -> Signature:
+        return Signature(self.name, {k: v for k, v in self.fields.items() if k not in _COUNTS})
+
+
+def _escape(value: str) -> str:
+    for char, code in (("%", "%25"), ("|", "%7C"), ("\n", "%0A"), ("\r", "%0D")):
+        value = value.replace(char, code)
+    return value
+
+
+def _unescape(value: str) -> str:
+    for char, code in (("\r", "%0D"), ("\n", "%0A"), ("|", "%7C"), ("%", "%25")):
+        value = value.replace(code, char)
+    return value
+
+
+class Interval(NamedTuple):
+    """A two-sided interval, in the units of its score."""
+
+    low: float
+    high: float
+
+
+def listed(interval: Interval | None) -> list[float] | None:
+    """An interval as JSON has it: its two ends, or null."""
+    return None if interval is None else [interval.low, interval.high]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)  # a run may have millions
+class SegmentScore:
+    """Score of one translation; None where its judgement failed.
+
+    `weight` is how much it counts in the mean of its system: the comparisons behind it where preferences
+    are scored, else 1.
+    """
+
+    lp: str
+    segment: str
+    system: str
+    score: float | None
+    document: str = ""
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemScore:
+    """Mean over the judged segments of one system.
+
+    Args:
+        system: its name.
+        score: the mean; None where nothing was judged.
+        n: segments that the mean is over; comparisons where preferences are scored.
+        failed: judgements asked for and not obtained; segments, where there is one annotator.
+        interval: interval of the mean, where one was computed.
+        readings: judgements by the flag that says how they were read, such as `extracted`; only those that
+        there are.
+    """
+
+    system: str
+    score: float | None
+    n: int
+    failed: int
+    interval: Interval | None = None
+    readings: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suspects:
+    """Judgements that are flagged because of what may be meant for the judge in their texts.
+
+    Args:
+        judgements: how many there are.
+        asked: of how many.
+        in_translation: those of them with something in a translation that its source does not hold.
+        segments: how many segments have one.
+        systems: scores over the other segments.
+    """
+
+    judgements: int
+    asked: int
+    in_translation: int
+    segments: int
+    systems: tuple[SystemScore, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """All numbers of one annotator under one signature. Higher is better.
+
+    Args:
+        signature: of every number in here.
+        range: lowest and highest possible score; infinite where there is no bound.
+        segments: one per translation asked for, in test-set order, failed ones included.
+        systems: one per system, over all its segments in here. Empty where several language pairs have
+            not the same systems: a mean over all of them would compare what cannot be compared.
+        notes: what a reader must know: failures, unequal coverage, pending judgements.
+        lps: each language pair on its own, where there are several; else empty.
+        suspects: flagged judgements, and the scores without them; None where none is flagged, or where
+            nothing is over all language pairs.
+        preferences: that were scored, on the one criterion; empty where translations were.
+    """
+
+    signature: Signature
+    range: tuple[float, float]
+    segments: tuple[SegmentScore, ...]
+    systems: tuple[SystemScore, ...]
+    direction: str = "higher is better"
+    notes: tuple[str, ...] = ()
+    lps: Mapping[str, Scores] = field(default_factory=dict)
+    suspects: Suspects | None = None
+    preferences: tuple[Preference, ...] = ()
+
+
+Kind = Literal["judge", "metric", "ensemble"]
+"""Who annotated: asked a model, scored without one, or combined what others judged."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunInfo:
+    """What `run.json` says.
+
+    Args:
+        signature: of the run, `failed` and `version` included.
+        kind: who annotated.
+        annotator: name of the judge or metric; the annotator of every record.
+        protocol: of every record.
+        weights: named weights of its paper; None where it rates.
+        low: lowest score of protocol `metric` that can be given; None without a bound.
+        high: highest score of protocol `metric` that can be given; None without a bound.
+        settings: every setting of judge and engine as it was used.
+        test_set: name, digest, lps, systems and number of segments.
+        counts: units of work by state: `judged`, `failed`, `pending`.
+        failures: failed units by reason.
+        calls: model calls: `asked`, `from_store`, `attempts`, `repaired`; of the last session with
+            a server also `concurrency` (calls at a time in the end), `refused` (429) and `waited` (seconds).
+        tokens: prompt, cached, completion, reasoning; as the server counted them.
+        price: in `currency`, or None for unknown.
+        times: ISO 8601 `started` and `finished`.
+        corpus_scores: lp to system to score, of metrics whose corpus score is no mean.
+        secret: from which the delimiters of this run are derived; hexadecimal.
+        schema_version: of the file.
+    """
+
+    signature: Signature
+    kind: Kind
+    annotator: str
+    protocol: str
+    weights: str | None = None
+    low: float | None = None
+    high: float | None = None
+    settings: Mapping[str, object] = field(default_factory=dict)
+    test_set: Mapping[str, object] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    failures: Mapping[str, int] = field(default_factory=dict)
+    calls: Mapping[str, int] = field(default_factory=dict)
+    tokens: Mapping[str, int] = field(default_factory=dict)
+    price: float | None = None
+    currency: str = ""
+    times: Mapping[str, str] = field(default_factory=dict)
+    corpus_scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    secret: str = ""
+    schema_version: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A run read back: what it was, what it judged, what came out.
+
+    Args:
+        info: its `run.json`.
+        test_set: the segments and systems that it judged.
+        records: one per unit of work and criterion, in test-set order, failures among them.
+    """
+
+    info: RunInfo
+    test_set: TestSet
+    records: tuple[Record, ...]

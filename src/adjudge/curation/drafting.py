@@ -1,0 +1,262 @@
+"""Translations by any program: it reads JSON lines and writes JSON lines, as the bridge of metrics has it.
+
+Each line that it reads has `id`, `lp`, `document`, `segment`, `system` and `source`; each that it writes
+`id` and `translation`, or `id` and `error`, with `detail` if it likes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import ClassVar, Final
+
+from adjudge.core.ask import About, Ask, Reply, Sampling
+from adjudge.core.judge import annotation_of, failure_of
+from adjudge.core.language import target_language
+from adjudge.core.record import Annotation, Failure
+from adjudge.core.segment import (
+    Segment,
+    Subject,
+    TestSet,
+)
+from adjudge.curation.questions import Key, SourceQuestion
+from adjudge.errors import (
+    AnswerError,
+    UsageError,
+)
+from adjudge.judges._json import object_schema, read_object
+from adjudge.judges._prompts import judged_texts
+from adjudge.judges._replies import shown
+from adjudge.metrics.bridge import Answered, Command, find_program, read_answers, read_refusal, split_command
+
+__all__ = ["AskTranslation", "CommandTranslator", "candidate_names", "check_names", "with_translations"]
+
+
+# Translations of a test set's sources by a language model: systems to be judged, or drafts to be edited.
+
+
+_SCHEMA: Final = object_schema(translation={"type": "string"})
+_ROOM: Final = 2048  # tokens of a reply at least
+_ROOM_EACH: Final = 4  # tokens a code point of the source: scripts differ, and JSON escapes
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskTranslation(SourceQuestion[str]):
+    """One translation, or several, of each source.
+
+    Args:
+        temperature: at which they are drawn; above 0 where several are wanted.
+        prompts: as `SourceQuestion` has it.
+
+    Raises:
+        UsageError: a temperature below 0.
+    """
+
+    name: ClassVar[str] = "translate"
+
+    temperature: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what no server takes."""
+        if not 0 <= self.temperature < math.inf:
+            raise UsageError(f"--temperature must be 0 or more, got {self.temperature!r}")
+
+    async def obtain(self, subject: Subject, ask: Ask) -> Sequence[str | AnswerError]:
+        """Ask for one after the other: which is which does not depend on who answers first."""
+        return [await self._translate(subject, ask) for _ in subject.systems]
+
+    async def _translate(self, subject: Subject, ask: Ask) -> str | AnswerError:
+        facts = {"language": target_language(subject.lp)}
+        room = max(_ROOM, _ROOM_EACH * len(subject.source))
+        try:
+            answer = await ask(
+                self.messages(subject),
+                about=About(
+                    judge=self.name, stage="translation", subject=subject, wants="translation", facts=facts
+                ),
+                read=partial(read_reply, subject=subject),
+                schema=_SCHEMA,
+                sampling=Sampling(temperature=self.temperature, max_tokens=room),
+            )
+        except AnswerError as error:
+            return error
+        return answer.value
+
+
+def read_reply(reply: Reply, subject: Subject) -> str:
+    """Read the answer of a model.
+
+    Raises:
+        AnswerError: anything but the object that was asked for, or no words in it.
+    """
+    value = read_object(reply, judged=judged_texts(subject), keys=("translation",)).value
+    return read_translation(value["translation"], subject.source)
+
+
+def read_translation(value: object, source: str) -> str:
+    """A translation that has words in it; white space around it is dropped unless the source has some.
+
+    Raises:
+        AnswerError: schema, or empty.
+    """
+    if not isinstance(value, str):
+        raise AnswerError("schema", f"a translation must be a text, got {shown(value)}")
+    if not value.strip() and source.strip():
+        raise AnswerError("empty", "wanted a translation, got no words")
+    return value if source != source.strip() else value.strip()
+
+
+def candidate_names(name: str, candidates: int) -> tuple[str, ...]:
+    """What the candidates of one system are called: its name, or NAME-1, NAME-2 and so on.
+
+    Raises:
+        UsageError: fewer than one, or a name that no file could have.
+    """
+    if candidates < 1:
+        raise UsageError(f"--candidates must be 1 or more, got {candidates}")
+    if not name.strip() or re.search(r"[/\\\t,:\x00-\x1f]", name):
+        raise UsageError(f"--name must be a word without / \\ : , or tab, got {name!r}")
+    return (name,) if candidates == 1 else tuple(f"{name}-{number}" for number in range(1, candidates + 1))
+
+
+def with_translations(test_set: TestSet, found: Mapping[Key, str], names: Sequence[str]) -> TestSet:
+    """The test set with these systems besides its own; what failed is absent, never an empty text.
+
+    Raises:
+        UsageError: it has a system or a reference of that name already.
+    """
+    check_names(test_set, names)
+    return TestSet(name=test_set.name, segments=tuple(_with(s, found, names) for s in test_set))
+
+
+def check_names(test_set: TestSet, names: Sequence[str]) -> None:
+    """Refuse names that are taken, before anything is paid.
+
+    Raises:
+        UsageError: a system or a reference has one of them.
+    """
+    if taken := [name for name in names if name in {*test_set.systems, *test_set.references}]:
+        raise UsageError(f"{test_set.name!r} has {taken[0]!r} already; give another --name")
+
+
+def _with(segment: Segment, found: Mapping[Key, str], names: Sequence[str]) -> Segment:
+    keys = {name: Key(segment.lp, segment.segment, name) for name in names}
+    new = {name: found[key] for name, key in keys.items() if key in found}
+    return replace(segment, translations={**segment.translations, **new})
+
+
+_COMMANDS_ROOM: Final = 4 * 2**20  # bytes that any number of answers may have
+_COMMANDS_ROOM_EACH: Final = 64 * 2**10
+_KEYS: Final = {"id", "translation"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandTranslator:
+    """Any command that translates JSON lines; `runs` drives it like a metric.
+
+    Args:
+        command: the program and its arguments, split as a shell would; no shell runs it.
+        batch: sources that one start of the program gets.
+        time_limit: seconds for one start.
+        found: the translations so far.
+
+    Raises:
+        UsageError: no command, no such program, or a number that cannot be.
+    """
+
+    name: ClassVar[str] = "translate"
+    protocol: ClassVar[str] = "curation"
+    weights: ClassVar[None] = None
+    low: ClassVar[None] = None
+    high: ClassVar[None] = None
+    with_reference: ClassVar[bool] = False
+
+    command: str
+    batch: int = 20_000
+    time_limit: float = 3600.0
+    found: dict[Key, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be before anything is started."""
+        if self.batch < 1 or not 0 < self.time_limit < math.inf:
+            raise UsageError("batch must be 1 or more, and time_limit a number of seconds above 0")
+        if not self._arguments:
+            raise UsageError('--command needs a program, such as --command "python translate.py"')
+        find_program(self._arguments[0])
+
+    @property
+    def block(self) -> int:
+        """Sources that it wants at a time."""
+        return self.batch
+
+    def settings(self, lp: str) -> Mapping[str, str]:  # noqa: ARG002 (the program knows what it can do)
+        """The command."""
+        return {"command": shlex.join(self._arguments)}
+
+    def corpus_score(self, subjects: Sequence[Subject]) -> None:  # noqa: ARG002 (nothing is scored)
+        """None."""
+        return
+
+    def stop(self) -> None:
+        """Kill the program, if it is running."""
+        self._program.stop()
+
+    def annotate(self, subjects: Sequence[Subject]) -> list[Annotation | Failure]:
+        """Translate; one start of the program. If it does not end well, nothing that it said is believed."""
+        asked = {f"u{number}": subject for number, subject in enumerate(subjects, start=1)}
+        answers: Mapping[str, Answered | AnswerError]
+        try:
+            lines = (_line(name, subject) for name, subject in asked.items())
+            raw = self._program.run(lines, most=_COMMANDS_ROOM + _COMMANDS_ROOM_EACH * len(asked))
+            answers = read_answers(raw, asked.keys())
+        except AnswerError as error:
+            answers = dict.fromkeys(asked, error)
+        return [self._record(subject, answers[name]) for name, subject in asked.items()]
+
+    def _record(self, subject: Subject, answer: Answered | AnswerError) -> Annotation | Failure:
+        try:
+            text = _read(answer, subject)
+        except AnswerError as error:
+            return failure_of(self, subject, error.reason, error.detail)
+        self.found[Key(subject.lp, subject.segment.segment, subject.system)] = text
+        return annotation_of(self, subject, rationale=text)
+
+    @cached_property
+    def _arguments(self) -> tuple[str, ...]:
+        return split_command(self.command)
+
+    @cached_property
+    def _program(self) -> Command:
+        return Command(arguments=self._arguments, seconds=self.time_limit)
+
+
+def _line(name: str, subject: Subject) -> str:
+    unit = {
+        "id": name,
+        "lp": subject.lp,
+        "document": subject.segment.document,
+        "segment": subject.segment.segment,
+        "system": subject.system,
+        "source": subject.source,
+    }
+    return json.dumps(unit, ensure_ascii=False)
+
+
+def _read(answer: Answered | AnswerError, subject: Subject) -> str:
+    """The translation of an answer.
+
+    Raises:
+        AnswerError: there is none.
+    """
+    if isinstance(answer, AnswerError):
+        raise answer
+    if (refusal := read_refusal(answer)) is not None:
+        raise refusal
+    if unknown := sorted(answer.keys() - _KEYS):
+        raise AnswerError("schema", f"an answer has id and translation; got {unknown[0]!r}")
+    return read_translation(answer.get("translation"), subject.source)

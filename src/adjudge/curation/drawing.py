@@ -1,0 +1,213 @@
+"""Which pairs of translations are compared: all systems and sources alike, weak systems more rarely.
+
+FiRE, section 3.2 and appendix J: all pairs of systems of each source, those of one text left out, drawn
+evenly; pairs of a system that is much weaker than the others are thinned, for they are easy and would be too
+many.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from adjudge.analysis.pair_schedules import Pair, Place
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.errors import UsageError
+from adjudge.formats.pair_file import ListedPair
+
+__all__ = ["Composition", "PairSample", "draw_pairs"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Composition:
+    """What became of the pairs of two systems in one language pair.
+
+    Args:
+        lp: language pair.
+        systems: the two.
+        there: sources that both translated.
+        identical: of these, with one and the same text.
+        drawn: pairs that were drawn.
+    """
+
+    lp: str
+    systems: Pair
+    there: int
+    identical: int
+    drawn: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairSample:
+    """Pairs that were drawn, in test-set order.
+
+    Args:
+        pairs: all of them.
+        compositions: by language pair and systems.
+        sources: sources by the number of their pairs, by language pair.
+    """
+
+    pairs: tuple[ListedPair, ...]
+    compositions: tuple[Composition, ...]
+    sources: Mapping[str, Mapping[int, int]]
+
+
+def draw_pairs(
+    test_set: TestSet, number: int | None = None, *, thin: Mapping[str, float] | None = None, seed: int = 0
+) -> PairSample:
+    """Draw pairs of each language pair, as even as they can be over systems first, then over sources.
+
+    Two texts are one where they are equal but for white space. Of pairs with a thinned system, 1 of
+    `factor` may be drawn, and they come up as much more rarely. The next pair is always of the two systems
+    that have the fewest for their weight, and of the source that has the fewest; among equals it is drawn.
+
+    Args:
+        test_set: with two systems at least.
+        number: of pairs of each language pair; None for all that may be drawn.
+        thin: system to factor, 1 or more.
+        seed: of the draws.
+
+    Raises:
+        UsageError: fewer than one pair, an unknown system, a factor below 1, or nothing to compare.
+    """
+    thin = thin or {}
+    _check(test_set, number, thin)
+    chosen: list[ListedPair] = []
+    compositions: list[Composition] = []
+    sources: dict[str, dict[int, int]] = {}
+    for lp in test_set.lps:
+        board = _Board.of([s for s in test_set if s.lp == lp], thin, f"{seed}/{lp}")
+        board.draw(number)
+        chosen += board.listed()
+        compositions += board.compositions(lp)
+        sources[lp] = board.spread()
+    if not chosen:
+        raise UsageError(f"{test_set.name!r} has no two translations of a source that differ")
+    return PairSample(pairs=tuple(chosen), compositions=tuple(compositions), sources=sources)
+
+
+def _check(test_set: TestSet, number: int | None, thin: Mapping[str, float]) -> None:
+    if number is not None and number < 1:
+        raise UsageError(f"--pairs must be 1 or more, got {number}")
+    for name, factor in thin.items():
+        if name not in test_set.systems:
+            raise UsageError(
+                f"--thin: {test_set.name!r} has no system {name!r}; it has {', '.join(test_set.systems)}"
+            )
+        if not 1 <= factor < math.inf:
+            raise UsageError(f"--thin {name}: a factor must be 1 or more, got {factor:g}")
+
+
+@dataclass
+class _Deck:
+    """The pairs of two systems.
+
+    Args:
+        open: places of sources that may still be drawn, in an order that is drawn.
+        limit: how many may be drawn.
+        weight: how often they come up, beside other decks.
+        there: sources that both translated.
+    """
+
+    open: np.ndarray[tuple[int], np.dtype[np.int64]]
+    limit: int
+    weight: float
+    there: int
+    identical: int
+    drawn: list[int] = field(default_factory=list)
+
+    @property
+    def is_open(self) -> bool:
+        return len(self.drawn) < self.limit
+
+    @property
+    def need(self) -> float:
+        """How far this deck is, for its weight; the lowest one is next."""
+        return (len(self.drawn) + 0.5) / self.weight
+
+
+class _Board:
+    """One language pair: its sources, and a deck for every two systems."""
+
+    def __init__(
+        self, segments: Sequence[Segment], decks: Mapping[Pair, _Deck], draws: random.Random
+    ) -> None:
+        self._segments = segments
+        self._decks = decks
+        self._draws = draws
+        self._counts = np.zeros(len(segments), dtype=np.int64)
+
+    @classmethod
+    def of(cls, segments: Sequence[Segment], thin: Mapping[str, float], seed: str) -> _Board:
+        """Lay out all pairs."""
+        draws = random.Random(seed)
+        systems = tuple(dict.fromkeys(name for s in segments for name in s.translations))
+        pairs = Place(segments[0].lp, "", systems).pairs
+        return cls(segments, {pair: _deck(segments, pair, thin, draws) for pair in pairs}, draws)
+
+    def draw(self, number: int | None) -> None:
+        """Draw so many pairs, or all that may be drawn."""
+        left = sum(deck.limit for deck in self._decks.values())
+        for _ in range(left if number is None else min(number, left)):
+            self._draw_from(self._next())
+
+    def _next(self) -> _Deck:
+        open_ = [deck for deck in self._decks.values() if deck.is_open]
+        least = min(deck.need for deck in open_)
+        return self._draws.choice([deck for deck in open_ if deck.need <= least + 1e-12])
+
+    def _draw_from(self, deck: _Deck) -> None:
+        """The source with the fewest pairs so far; the first of the drawn order among equals."""
+        place = int(self._counts[deck.open].argmin())
+        source = int(deck.open[place])
+        deck.open = np.delete(deck.open, place)
+        deck.drawn.append(source)
+        self._counts[source] += 1
+
+    def listed(self) -> list[ListedPair]:
+        """What was drawn, in test-set order."""
+        drawn = sorted(
+            (source, row) for row, deck in enumerate(self._decks.values()) for source in deck.drawn
+        )
+        pairs = list(self._decks)
+        return [
+            ListedPair(lp=s.lp, segment=s.segment, document=s.document, systems=pairs[row])
+            for source, row in drawn
+            for s in [self._segments[source]]
+        ]
+
+    def compositions(self, lp: str) -> list[Composition]:
+        """What became of each two systems."""
+        return [
+            Composition(
+                lp=lp, systems=pair, there=deck.there, identical=deck.identical, drawn=len(deck.drawn)
+            )
+            for pair, deck in self._decks.items()
+        ]
+
+    def spread(self) -> dict[int, int]:
+        """Number of pairs to the sources that have so many."""
+        numbers, sources = np.unique(self._counts, return_counts=True)
+        return dict(zip(numbers.tolist(), sources.tolist(), strict=True))
+
+
+def _deck(segments: Sequence[Segment], pair: Pair, thin: Mapping[str, float], draws: random.Random) -> _Deck:
+    texts = [tuple(s.translations.get(name) for name in pair) for s in segments]
+    there = [place for place, two in enumerate(texts) if None not in two]
+    differ = [place for place in there if len({" ".join(str(t).split()) for t in texts[place]}) == 2]
+    draws.shuffle(differ)
+    weight = 1 / math.prod(thin.get(name, 1.0) for name in pair)
+    return _Deck(
+        open=np.array(differ, dtype=np.int64),
+        limit=round(len(differ) * weight),
+        weight=weight,
+        there=len(there),
+        identical=len(there) - len(differ),
+    )

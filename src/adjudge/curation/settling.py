@@ -1,0 +1,198 @@
+"""Which segments a benchmark keeps of what people rated: those on which they agree.
+
+MENT, section 3.4, over records; in a campaign, `campaigns.gate` sends out again what fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from adjudge.analysis.preferences import Comparisons, tabulate
+from adjudge.analysis.study_agreement import THRESHOLD, SegmentAgreement, segment_agreements
+from adjudge.core.record import Annotation, Preference, Record, Verdict
+from adjudge.errors import DataError
+from adjudge.stats.agreement_coefficients import MAJORITY, fleiss_kappa, majority
+from adjudge.stats.bootstrap import Draws
+from adjudge.stats.judged import Floats, Result
+
+__all__ = ["Agreed", "Gated", "gate_ratings", "settle"]
+
+
+# What people's verdicts come to: gold by majority, and how sure it is.
+
+
+_LEAST: Final = 2  # people who must have judged a pair: one alone agrees with nobody
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreed:
+    """What people's verdicts on one criterion come to, in one language pair.
+
+    Args:
+        lp: language pair.
+        criterion: of the verdicts.
+        annotators: people who gave any.
+        judged: pairs that two people or more judged.
+        alone: pairs that only one person judged; they are left out of everything.
+        kappa: Fleiss' kappa over all that were judged.
+        split: pairs without a majority, left out from here on.
+        ranked: pairs whose majority prefers one translation.
+        tied: pairs whose majority does not.
+        easy: pairs on which all agree.
+        hard: the others.
+        gold: the majority's verdict on each pair, flagged `easy` or `hard`.
+    """
+
+    lp: str
+    criterion: str
+    annotators: int
+    judged: int
+    alone: int
+    kappa: Result
+    split: int
+    ranked: int
+    tied: int
+    easy: int
+    hard: int
+    gold: tuple[Preference, ...]
+
+    @property
+    def kept(self) -> int:
+        """Pairs with a majority."""
+        return len(self.gold)
+
+
+def settle(records: Iterable[Record], *, resamples: int = 0, seed: int = 0) -> tuple[Agreed, ...]:
+    """Settle what people said, by language pair and criterion, in order of first appearance.
+
+    Args:
+        records: of all people; what is no preference is left out.
+        resamples: draws of the interval of kappa, whole segments at a time; 0 for none.
+        seed: of those draws.
+
+    Raises:
+        DataError: no preference, or one person compared a pair twice.
+    """
+    preferences = [record for record in records if isinstance(record, Preference)]
+    if not preferences:
+        raise DataError("there is no preference to settle")
+    kinds = dict.fromkeys((p.lp, p.criterion) for p in preferences)
+    return tuple(
+        _settle(lp, tabulate((p for p in preferences if p.lp == lp), criterion), resamples, seed)
+        for lp, criterion in kinds
+    )
+
+
+def _settle(lp: str, table: Comparisons, resamples: int, seed: int) -> Agreed:
+    labels = table.labels
+    judged = (~np.isnan(labels)).sum(axis=1)
+    several = judged >= _LEAST
+    said = np.where(several[:, None], labels, np.nan)
+    verdicts = majority(said)
+    settled = ~np.isnan(verdicts)
+    is_missing = np.isnan(said)
+    easy = settled & (np.where(is_missing, -2, said).max(axis=1) == np.where(is_missing, 2, said).min(axis=1))
+    return Agreed(
+        lp=lp,
+        criterion=table.criterion,
+        annotators=len(table.annotators),
+        judged=int(several.sum()),
+        alone=int((judged == 1).sum()),
+        kappa=fleiss_kappa(said, Draws(groups=table.segments, resamples=resamples, seed=seed)),
+        split=int((several & ~settled).sum()),
+        ranked=int((np.abs(verdicts[settled]) == 1).sum()),
+        tied=int((verdicts[settled] == 0).sum()),
+        easy=int(easy.sum()),
+        hard=int((settled & ~easy).sum()),
+        gold=tuple(_gold(table, verdicts, easy.tolist())),
+    )
+
+
+def _gold(table: Comparisons, verdicts: Floats, easy: Sequence[bool]) -> list[Preference]:
+    words: dict[float, Verdict] = {1.0: "A", 0.0: "E", -1.0: "B"}
+    return [
+        Preference(
+            lp=unit.lp,
+            segment=unit.segment,
+            document=unit.document,
+            systems=(unit.first, unit.second),
+            annotator=MAJORITY,
+            criterion=table.criterion,
+            verdict=words[verdict],
+            flags=("easy" if is_easy else "hard",),
+        )
+        for unit, verdict, is_easy in zip(table.units, verdicts.tolist(), easy, strict=True)
+        if verdict == verdict  # noqa: PLR0124 (NaN: no majority)
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gated:
+    """What people's ratings come to, in one language pair.
+
+    Args:
+        lp: language pair.
+        segments: all that were rated.
+        passed: those on which every two people agree.
+        failed: the others; they are to be rated again, or left out.
+        undefined: segments with two people one of whom gave all systems one rating.
+        unjudged: segments where no two people rated two systems together; nothing can be said of them.
+        each: agreement of each segment, in order of first appearance.
+    """
+
+    lp: str
+    segments: int
+    passed: int
+    failed: int
+    undefined: int
+    unjudged: int
+    each: tuple[SegmentAgreement, ...]
+
+    @property
+    def failed_share(self) -> float | None:
+        """Of those of which something can be said; 22.2 % in MENT before anything was rated again."""
+        decided = self.passed + self.failed
+        return self.failed / decided if decided else None
+
+
+def gate_ratings(
+    records: Iterable[Record], threshold: float = THRESHOLD
+) -> tuple[tuple[Gated, ...], list[Annotation]]:
+    """Put ratings through the gate.
+
+    Args:
+        records: of all people; what has no rating is left out.
+        threshold: smallest correlation of any two people over a segment's systems.
+
+    Returns:
+        What came of each language pair, and the ratings of the segments that passed.
+
+    Raises:
+        DataError: no rating.
+        UsageError: a threshold that no correlation can be.
+    """
+    rated = [r for r in records if isinstance(r, Annotation) and r.rating is not None]
+    if not rated:
+        raise DataError("there is no rating to put through the gate")
+    found = segment_agreements(rated, threshold)
+    passed = {(one.lp, one.segment) for one in found if one.passes}
+    by_lp = {lp: [one for one in found if one.lp == lp] for lp in dict.fromkeys(one.lp for one in found)}
+    kept = [record for record in rated if (record.lp, record.segment) in passed]
+    return tuple(_count(lp, each) for lp, each in by_lp.items()), kept
+
+
+def _count(lp: str, found: list[SegmentAgreement]) -> Gated:
+    outcomes = [one.passes for one in found]
+    return Gated(
+        lp=lp,
+        segments=len(found),
+        passed=outcomes.count(True),
+        failed=outcomes.count(False),
+        undefined=sum(one.undefined > 0 for one in found),
+        unjudged=outcomes.count(None),
+        each=tuple(found),
+    )

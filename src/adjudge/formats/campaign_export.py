@@ -1,0 +1,495 @@
+"""What a campaign comes to: the judgements that count, and the texts that they are about."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Literal, TypeVar, cast, get_args
+
+from adjudge.core.protocol import find_protocol, is_number
+from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan, Failure, Preference
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.errors import DataError, UsageError
+from adjudge.formats.appraise import UNDECIDED_MARK
+from adjudge.store.files import Fields, read_fields, read_json_lines, render_json_line, write_bytes
+from adjudge.store.json_lines import record_from_json, record_to_json, span_from_json, span_to_json
+
+__all__ = [
+    "FIRST",
+    "KINDS",
+    "PASSES",
+    "SCHEMA",
+    "CampaignFile",
+    "Kind",
+    "Submission",
+    "campaign_test_set",
+    "final_records",
+    "of_latest_pass",
+    "read_campaign_file",
+    "read_submissions",
+    "select_lp",
+    "submission_from_json",
+    "submission_to_json",
+    "unsaid_elsewhere",
+    "write_campaign_file",
+]
+
+
+# What a campaign exports: every submission of every person, as JSON lines behind one that names it.
+
+
+SCHEMA: Final = "adjudge-campaign/1"
+
+Kind = Literal["original", "check", "tutorial", "control", "again", "adjudication"]
+"""Why an item was shown.
+
+`original`: to be judged. `check`: a damaged copy, to see whether the person reads. `tutorial`: to learn.
+`control`: without the spans that others see marked. `again`: a second pass over what was annotated.
+`adjudication`: a third person decides between two.
+"""
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+PASSES: Final[Mapping[Kind, int]] = {"original": 0, "control": 0, "again": 1, "adjudication": 2}
+"""Kinds that judge translations as they are, and which pass over them each one is: a later one decides."""
+FIRST: Final[tuple[Kind, ...]] = tuple(kind for kind, number in PASSES.items() if number == 0)
+"""Kinds of the first pass."""
+
+_Said = TypeVar("_Said")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Submission:
+    """One person's finished work on one item of a task.
+
+    Args:
+        person: who did it.
+        protocol: of the campaign, such as `esa-ai`; the records may have a plainer one (`esa`).
+        kind: why it was shown.
+        lp: language pair.
+        document: id.
+        segment: id.
+        task: number of the task: a document of one system, or of several side by side.
+        item: number of the item within its task, from 0.
+        place: how many items the person had finished before this one.
+        batch: number of the static batch; None where tasks came from a pool.
+        records: what it comes to, one annotation a translation shown, or one preference a criterion; empty
+            where a reference was written.
+        texts: system to the text that was shown, which in a check is the damaged one.
+        source: text that was shown.
+        originals: in a check, system to the text before it was damaged.
+        given: system to the spans that were marked beforehand; absent where none were asked for.
+        chosen: system of the candidate that was edited.
+        edited: the text that the person wrote.
+        started: first action, seconds since 1970.
+        ended: last action.
+        active: seconds in which the page was visible and used; None where only start and end are known.
+        idle: seconds of longer pauses in between.
+        revision: how many changes led to it; 1 where that is unknown.
+        is_last: whether the person did not submit this item again later; earlier ones never count.
+        more: what a foreign format said besides, carried along for its round trip.
+
+    Raises:
+        DataError: an unknown kind, a time that is no number, or it ends before it starts.
+    """
+
+    person: str
+    protocol: str
+    kind: Kind
+    lp: str
+    segment: str
+    document: str = ""
+    task: int = 0
+    item: int = 0
+    place: int = 0
+    batch: int | None = None
+    records: tuple[Annotation | Preference, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+    originals: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, tuple[ErrorSpan, ...]] = field(default_factory=dict)
+    chosen: str | None = None
+    edited: str | None = None
+    started: float = 0.0
+    ended: float = 0.0
+    active: float | None = None
+    idle: float = 0.0
+    revision: int = 1
+    is_last: bool = True
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what no analysis could count."""
+        if self.kind not in KINDS:
+            raise DataError(f"kind must be one of {', '.join(KINDS)}; got {self.kind!r}")
+        times = {"started": self.started, "ended": self.ended, "active": self.active, "idle": self.idle}
+        for name, value in times.items():
+            if value is not None and not is_number(value):
+                raise DataError(f"{name!r} must be a finite number of seconds, got {value!r}")
+        if self.ended < self.started:
+            raise DataError(f"a submission cannot end ({self.ended}) before it starts ({self.started})")
+
+    @property
+    def is_filler(self) -> bool:
+        """Whether it fills up a batch: what the person said of the translation in its own place counts."""
+        return any(isinstance(r, Annotation) and DUPLICATE in r.flags for r in self.records)
+
+    @property
+    def is_dropped(self) -> bool:
+        """Whether the agreement gate dropped its segment, which counts no more."""
+        return self.more.get("gate") == "dropped"
+
+    @property
+    def reasons(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """System and mark, as JSON, of what a person marked to say why one of two translations is better."""
+        found = self.more.get("reasons")
+        for system, spans in found.items() if isinstance(found, Mapping) else ():
+            yield from ((system, span) for span in spans if isinstance(span, Mapping))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampaignFile:
+    """One campaign's export.
+
+    Args:
+        name: of the campaign.
+        protocol: of the campaign.
+        submissions: all, in the order in which they were finished.
+        settings: how the campaign was set up, for people.
+    """
+
+    name: str
+    protocol: str
+    submissions: tuple[Submission, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def of_latest_pass(
+    said: Iterable[_Said], kind: Callable[[_Said], Kind], about: Callable[[_Said], Hashable]
+) -> list[_Said]:
+    """What decides: of all that was judged, what was said in the latest pass over it, in the order given.
+
+    Args:
+        said: judgements of kinds in `PASSES`.
+        kind: of one.
+        about: what one judges.
+    """
+    listed = list(said)
+    passes = [PASSES[kind(one)] for one in listed]
+    if not any(passes):  # as mostly: nothing was looked at again
+        return listed
+    latest: dict[Hashable, int] = {}
+    for one, number in zip(listed, passes, strict=True):
+        latest[about(one)] = max(number, latest.get(about(one), 0))
+    return [one for one, number in zip(listed, passes, strict=True) if number == latest[about(one)]]
+
+
+# A campaign's export as JSON lines: the first names schema and campaign, every other is a submission.
+
+
+_HEADER: Final = frozenset({"schema", "name", "protocol", "settings"})
+_KEYS: Final = frozenset(
+    {"person", "protocol", "kind", "lp", "document", "segment", "task", "item", "place", "batch"}
+    | {"records", "texts", "source", "originals", "given", "chosen", "edited"}
+    | {"started", "ended", "active", "idle", "revision", "is_last", "more"}
+)
+
+
+def read_campaign_file(path: Path | str) -> CampaignFile:
+    """Read a campaign's export.
+
+    Raises:
+        DataError: it is none, or a line is no submission; says which and what is wrong with it.
+    """
+    header, submissions = read_submissions(path)
+    return CampaignFile(
+        name=header.name,
+        protocol=header.protocol,
+        submissions=tuple(submissions),
+        settings=header.settings,
+    )
+
+
+def read_submissions(path: Path | str) -> tuple[CampaignFile, Iterator[Submission]]:
+    """Read a campaign's export line by line.
+
+    Returns:
+        The campaign without its submissions, and these as their lines are read.
+
+    Raises:
+        DataError: the first line names no campaign; a later one is no submission, as soon as it is read.
+    """
+    path = Path(path)
+    lines = read_json_lines(path)
+    line, value = next(lines, (None, None))
+    return _read_header(value, path, line), (_read(value, path, line) for line, value in lines)
+
+
+def _read_header(value: object, path: Path, line: int | None) -> CampaignFile:
+    schema = value.get("schema") if isinstance(value, dict) else None
+    if schema != SCHEMA:
+        wanted = f"the first line of a campaign's export has the schema {SCHEMA!r}"
+        newer = "; a newer adjudge may read it" if str(schema).startswith(SCHEMA.partition("/")[0]) else ""
+        raise DataError(f"{wanted}, got {schema!r}{newer}", path=path, line=line)
+    fields = read_fields(value, _HEADER, "campaign", path, line)
+    return CampaignFile(
+        name=fields.text("name"),
+        protocol=fields.text("protocol"),
+        submissions=(),
+        settings=fields.mapping("settings"),
+    )
+
+
+def _read(value: object, path: Path, line: int) -> Submission:
+    try:
+        return submission_from_json(value)
+    except DataError as error:
+        raise DataError(str(error), path=path, line=line) from error
+
+
+def submission_from_json(value: object) -> Submission:
+    """Make a submission of its JSON object.
+
+    Raises:
+        DataError: it is none.
+    """
+    fields = read_fields(value, _KEYS, "submission")
+    records, is_last = fields.values.get("records", []), fields.values.get("is_last", True)
+    if not isinstance(records, list) or not isinstance(is_last, bool):
+        fields.fail(f"'records' must be a list and 'is_last' true or false, got {records!r} and {is_last!r}")
+    return Submission(
+        person=fields.name("person"),
+        protocol=fields.name("protocol"),
+        kind=cast("Kind", fields.name("kind")),
+        lp=fields.name("lp"),
+        segment=fields.name("segment"),
+        document=fields.name("document", ""),
+        task=fields.whole("task") or 0,
+        item=fields.whole("item") or 0,
+        place=fields.whole("place") or 0,
+        batch=fields.whole("batch"),
+        records=tuple(_judgement(record, fields) for record in records),
+        texts=fields.text_mapping("texts"),
+        source=fields.text("source", ""),
+        originals=fields.text_mapping("originals"),
+        given={system: _spans(spans, fields) for system, spans in fields.mapping("given").items()},
+        chosen=fields.optional_text("chosen"),
+        edited=fields.optional_text("edited"),
+        started=fields.number("started") or 0.0,
+        ended=fields.number("ended") or 0.0,
+        active=fields.number("active"),
+        idle=fields.number("idle") or 0.0,
+        revision=1 if (revision := fields.whole("revision")) is None else revision,
+        is_last=is_last,
+        more=fields.mapping("more"),
+    )
+
+
+def _judgement(value: object, fields: Fields) -> Annotation | Preference:
+    record = record_from_json(value)
+    if isinstance(record, Failure):
+        fields.fail("'records' holds what a person said, and never a failure")
+    return record
+
+
+def _spans(values: object, fields: Fields) -> tuple[ErrorSpan, ...]:
+    if not isinstance(values, list):
+        fields.fail(f"'given' must hold lists of spans, got {values!r}")
+    return tuple(map(span_from_json, values))
+
+
+# Writing...
+
+
+def write_campaign_file(
+    path: Path | str, file: CampaignFile, submissions: Iterable[Submission] | None = None
+) -> None:
+    """Write a campaign's export; it appears whole or not at all.
+
+    Args:
+        path: where to; `-` is standard output.
+        file: the campaign.
+        submissions: instead of the file's own, where they are too many to stand in memory.
+
+    Raises:
+        DataError: it cannot be written, or holds what is no JSON: a NaN, half a surrogate pair.
+    """
+    write_bytes(Path(path), _lines(file, file.submissions if submissions is None else submissions))
+
+
+def _lines(file: CampaignFile, submissions: Iterable[Submission]) -> Iterator[bytes]:
+    settings = _checked(file.settings)
+    yield render_json_line(
+        {"schema": SCHEMA, "name": file.name, "protocol": file.protocol, "settings": settings}
+    )
+    yield from map(render_json_line, map(submission_to_json, submissions))
+
+
+def submission_to_json(submission: Submission) -> dict[str, Any]:
+    """The JSON object of a submission; left out what a reader would take for granted.
+
+    Raises:
+        DataError: `more` holds what is no JSON.
+    """
+    s = submission
+    given = {system: [span_to_json(span) for span in spans] for system, spans in s.given.items()}
+    values: dict[str, Any] = {
+        "person": s.person,
+        "protocol": s.protocol,
+        "kind": s.kind,
+        "lp": s.lp,
+        "document": s.document,
+        "segment": s.segment,
+        "task": s.task,
+        "item": s.item,
+        "place": s.place,
+        "batch": s.batch,
+        "records": [record_to_json(record) for record in s.records],
+        "source": s.source,
+        "texts": dict(s.texts),
+        "started": s.started,
+        "ended": s.ended,
+        "active": s.active,
+        "idle": s.idle,
+        "revision": s.revision,
+        "is_last": s.is_last,
+    }
+    rare = {"originals": dict(s.originals), "given": given, "chosen": s.chosen, "edited": s.edited}
+    values |= {key: value for key, value in rare.items() if value not in (None, {})}
+    return values | ({"more": _checked(s.more)} if s.more else {})
+
+
+def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What comes from elsewhere, once it is sure that reading it gives the same.
+
+    Raises:
+        DataError: it would not.
+    """
+    try:
+        same = json.loads(json.dumps(values, allow_nan=False)) == values
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DataError(f"'settings' and 'more' must be plain JSON: {error}") from error
+    if not same:
+        raise DataError("'settings' and 'more' must be plain JSON: lists, and objects with texts as keys")
+    return dict(values)
+
+
+Judgement = Annotation | Preference
+
+
+def final_records(submissions: Iterable[Submission]) -> tuple[list[Judgement], Counter[str]]:
+    """The judgements that count, in the order in which they were finished.
+
+    Tutorials and checks never count, and of one person's submissions of an item the last does. What was
+    annotated a second time, or decided by a third person, replaces what was said of it before. What the
+    agreement gate of a campaign dropped does not count.
+
+    Returns:
+        Also what was left out and how often.
+    """
+    kept: list[tuple[Kind, Judgement]] = []
+    met: Counter[str] = Counter()
+    for submission in submissions:
+        if submission.is_dropped:
+            met["submissions of segments that the agreement gate dropped"] += 1
+        elif submission.kind not in PASSES:
+            met[f"submissions of kind {submission.kind}"] += 1
+        elif not submission.is_last:
+            met["submissions that were submitted again"] += 1
+        else:
+            met["submissions without a judgement"] += not submission.records and submission.edited is None
+            met["marks that say why one of two is better"] += sum(1 for _ in submission.reasons)
+            kept += [(submission.kind, record) for record in submission.records]
+    final = of_latest_pass(kept, kind=lambda said: said[0], about=lambda said: _about(said[1]))
+    met["judgements that a later pass replaced"] = len(kept) - len(final)
+    return [record for _, record in final], +met
+
+
+def _about(record: Judgement) -> tuple[object, ...]:
+    """What a record judges, whoever made it."""
+    if isinstance(record, Annotation):
+        return record.lp, record.segment, record.system
+    return record.lp, record.segment, frozenset(record.systems), record.criterion
+
+
+def unsaid_elsewhere(submission: Submission) -> Counter[str]:
+    """What a submission says for which neither Appraise nor Pearmut has words, and how often."""
+    said = [record for record in submission.records if isinstance(record, Annotation)]
+    notes = (span.note for record in said for span in record.spans)
+    return Counter(
+        {
+            "preferences": len(submission.records) - len(said),
+            "references that people wrote": int(submission.edited is not None),
+            "comments": sum(record.rationale is not None for record in said),
+            "notes on marks": sum(note not in {"", UNDECIDED_MARK} for note in notes),
+            "ratings of another scale, which are read there as of 0 to 100": sum(
+                find_protocol(record.protocol).high not in {None, 100} for record in said
+            ),
+            "submissions of a second pass, which count there beside those that they replaced": int(
+                PASSES.get(submission.kind, 0) > 0
+            ),
+            "submissions that the agreement gate dropped, which count there": int(submission.is_dropped),
+        }
+    )
+
+
+def select_lp(file: CampaignFile, lp: str) -> CampaignFile:
+    """Keep one language pair.
+
+    Raises:
+        UsageError: nobody judged anything of it.
+    """
+    kept = tuple(s for s in file.submissions if s.lp == lp)
+    if not kept:
+        known = ", ".join(dict.fromkeys(s.lp for s in file.submissions)) or "nothing"
+        raise UsageError(f"{file.name!r} has no submission of lp {lp!r}; it has {known}")
+    return replace(file, submissions=kept)
+
+
+def campaign_test_set(file: CampaignFile) -> TestSet:
+    """The texts that a campaign showed, as they were before any was damaged, without its tutorial.
+
+    Segments come in the order of tasks. A translation that a person wrote stands there as one of the system
+    `post-edit:PERSON`.
+
+    Raises:
+        DataError: two submissions show one segment with different texts.
+    """
+    found: dict[tuple[str, str], Segment] = {}
+    for submission in sorted(file.submissions, key=lambda s: (s.task, s.item)):
+        if submission.kind != "tutorial":
+            key = submission.lp, submission.segment
+            found[key] = _joined(found.get(key), submission)
+    return TestSet(name=file.name, segments=tuple(found.values()))
+
+
+def _joined(before: Segment | None, submission: Submission) -> Segment:
+    translations = dict(before.translations) if before else {}
+    if before is not None and before.source != submission.source:
+        raise _differs(submission, "source")
+    for system, text in _undamaged(submission):
+        if translations.setdefault(system, text) != text:
+            raise _differs(submission, f"translation by {system!r}")
+    return Segment(
+        segment=submission.segment,
+        lp=submission.lp,
+        source=submission.source,
+        translations=translations,
+        document=submission.document,
+    )
+
+
+def _undamaged(submission: Submission) -> Iterator[tuple[str, str]]:
+    shown = submission.originals if submission.kind == "check" else submission.texts
+    yield from shown.items()
+    if submission.edited is not None and submission.is_last:
+        yield f"post-edit:{submission.person}", submission.edited
+
+
+def _differs(submission: Submission, what: str) -> DataError:
+    where = f"segment {submission.segment!r} of {submission.lp}"
+    return DataError(f"{where} was shown with two texts as its {what}: {submission.person!r} saw another one")

@@ -1,0 +1,209 @@
+"""MENT (the RATE paper), in its two forms: a folder like mt-metrics-eval's, and JSONL as on the hub.
+
+The folder: every line of `sources/L.txt`, `references/L.txt` and `system-outputs/L/SYSTEM` (no extension) is
+an object: `{"src": ...}`, `{"ref": ...}`, `{"trans": ...}`. So a text may hold line ends.
+`human-scores/L.seg.score` is on a scale of 0 to 4. Mind that `L.sys.score`, of people and of RATE alike, is
+the *sum* over segments, not the mean: `read_score_file` gives it as it stands.
+
+The JSONL: `qid, src_lang, trans_lang, src, ref, trans_0 ..., avg_trans_0_score ...`, where `trans_3` is the
+translation of `system_3` and `avg_trans_3_score` the mean of its annotators. Anything else goes to `meta`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from adjudge.core.language import canonical_lp
+from adjudge.core.record import Annotation
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.errors import DataError, UsageError
+from adjudge.formats.mtme import choose_lp, find_lps
+from adjudge.formats.text import check_file_name, left_out
+from adjudge.store.files import Fields, read_fields, read_json_lines, write_lines
+
+__all__ = [
+    "ANNOTATOR",
+    "is_ment_folder",
+    "read_ment_file",
+    "read_ment_folder",
+    "read_ment_ratings",
+    "write_ment_folder",
+]
+
+REFERENCE: Final = "ref"
+ANNOTATOR: Final = "ment"
+
+
+def is_ment_folder(path: Path) -> bool:
+    """Whether a folder is in this form: outputs have no extension, and the lines of a source are objects."""
+    for stem in find_lps(path).values():
+        outputs = [file.name for file in (path / "system-outputs" / stem).glob("*") if file.is_file()]
+        if outputs and all(name.endswith(".txt") for name in outputs):
+            return False
+        with (path / "sources" / f"{stem}.txt").open("rb") as file:
+            return file.readline().startswith(b'{"src"')
+    return False
+
+
+def read_ment_folder(path: Path | str, lp: str | None = None) -> TestSet:
+    """Read one language pair of a folder; segment ids are line numbers, from 1.
+
+    Raises:
+        UsageError: the folder has several language pairs and none was chosen.
+        DataError: a line is no such object, or files differ in length.
+    """
+    path = Path(path)
+    lps = find_lps(path)
+    lp = choose_lp(lps, lp, path)
+    stem = lps[lp]
+    source = path / "sources" / f"{stem}.txt"
+    sources = _read_column(source, "src")
+    outputs = sorted(file for file in (path / "system-outputs" / stem).glob("*") if file.is_file())
+    columns = {file.name: _read_column(file, "trans", sources, source) for file in outputs}
+    reference = path / "references" / f"{stem}.txt"
+    references = _read_column(reference, "ref", sources, source) if reference.is_file() else []
+    segments = tuple(
+        Segment(
+            segment=str(index + 1),
+            lp=lp,
+            source=text,
+            translations={name: column[index] for name, column in columns.items()},
+            references={REFERENCE: references[index]} if references else {},
+        )
+        for index, text in enumerate(sources)
+    )
+    return TestSet(name=path.resolve().name, segments=segments)
+
+
+def _read_column(
+    file: Path, key: str, sources: list[str] | None = None, source: Path | None = None
+) -> list[str]:
+    """Read one text a line; as many as there are sources."""
+    known = frozenset({key})
+    found = [read_fields(value, known, "MENT", file, line).text(key) for line, value in read_json_lines(file)]
+    if sources is not None and len(found) != len(sources):
+        counts = f"{file} has {len(found)} lines, {source} has {len(sources)}"
+        raise DataError(f"{counts}; they need equally many")
+    return found
+
+
+def write_ment_folder(path: Path | str, test_set: TestSet) -> Counter[str]:
+    """Write the folder form.
+
+    Returns:
+        What it cannot hold and how often it was left out.
+
+    Raises:
+        DataError: a translation or a reference is missing somewhere, or there are several references.
+    """
+    path = Path(path)
+    files: dict[Path, tuple[str, list[str]]] = {}
+    if len(test_set.references) > 1:
+        raise DataError(f"MENT has one reference, the test set has {', '.join(test_set.references)}")
+    for lp in test_set.lps:
+        part = test_set.select(lp=lp)
+        files[path / "sources" / f"{lp}.txt"] = ("src", [s.source for s in part])
+        for name in part.systems:
+            file = path / "system-outputs" / lp / check_file_name(name)
+            files[file] = ("trans", _column(part, name, lambda s: s.translations))
+        for name in part.references:
+            file = path / "references" / f"{lp}.txt"
+            files[file] = ("ref", _column(part, name, lambda s: s.references))
+    for file, (key, texts) in files.items():
+        write_lines(file, (json.dumps({key: text}, ensure_ascii=False) for text in texts))
+    renamed = Counter({f"names of references became {REFERENCE!r}": set(test_set.references) != {REFERENCE}})
+    lost = left_out(test_set, holds_documents=False)
+    return lost + renamed if test_set.references else lost
+
+
+def _column(test_set: TestSet, name: str, texts: Callable[[Segment], Mapping[str, str]]) -> list[str]:
+    missing = [s.segment for s in test_set if name not in texts(s)]
+    if missing:
+        message = f"MENT cannot say that a text is missing: {name!r} lacks {len(missing)} segments"
+        raise DataError(f"{message}, the first is {missing[0]!r}")
+    return [texts(s)[name] for s in test_set]
+
+
+# The JSONL form...
+
+_TRANSLATION: Final = re.compile(r"trans_([0-9]+)")
+_SCORE: Final = re.compile(r"avg_trans_([0-9]+)_score")
+_FIXED: Final = frozenset({"qid", "src_lang", "trans_lang", "src", "ref"})
+
+
+def read_ment_file(path: Path | str, lp: str | None = None) -> TestSet:
+    """Read the test set of the JSONL form.
+
+    Raises:
+        DataError: a line is no such object.
+        UsageError: the file has no segment of that lp.
+    """
+    path = Path(path)
+    test_set = TestSet(
+        name=path.name.split(".")[0], segments=tuple(_segment(fields) for fields in _read_rows(path))
+    )
+    return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
+
+
+def _read_rows(path: Path) -> Iterator[Fields]:
+    for line, value in read_json_lines(path):
+        if not isinstance(value, dict):
+            raise DataError(f"wanted an object, got {value!r}", path=path, line=line)
+        yield Fields(value, "MENT", path, line)
+
+
+def _segment(fields: Fields) -> Segment:
+    translations = {
+        f"system_{m[1]}": fields.text(key) for key in fields.values if (m := _TRANSLATION.fullmatch(key))
+    }
+    known = _FIXED | {key for key in fields.values if _TRANSLATION.fullmatch(key) or _SCORE.fullmatch(key)}
+    return Segment(
+        segment=_id(fields),
+        lp=_lp(fields),
+        source=fields.text("src"),
+        translations=translations,
+        references={REFERENCE: fields.text("ref")} if fields.has("ref") else {},
+        meta={key: value for key, value in fields.values.items() if key not in known},
+    )
+
+
+def _id(fields: Fields) -> str:
+    return str(fields.whole("qid")) if isinstance(fields.values.get("qid"), int) else fields.text("qid")
+
+
+def _lp(fields: Fields) -> str:
+    try:
+        return canonical_lp(f"{fields.text('src_lang')} to {fields.text('trans_lang')}")
+    except UsageError as error:
+        fields.fail(str(error))
+
+
+def read_ment_ratings(path: Path | str, lp: str | None = None) -> list[Annotation]:
+    """Read the mean ratings of the JSONL form, 0 to 4, as annotations of `ment`; null is no annotation.
+
+    Raises:
+        DataError: a line is no such object, or a rating is no number from 0 to 4.
+    """
+    wanted = None if lp is None else canonical_lp(lp)
+    return [
+        Annotation(
+            lp=_lp(fields),
+            segment=_id(fields),
+            system=f"system_{match[1]}",
+            annotator=ANNOTATOR,
+            protocol="sqm",
+            rating=fields.number(key),
+        )
+        for fields in _read_rows(Path(path))
+        if wanted is None or _lp(fields) == wanted
+        for key in fields.values
+        if (match := _SCORE.fullmatch(key)) and fields.has(key)
+    ]

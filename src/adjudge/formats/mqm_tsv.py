@@ -1,0 +1,925 @@
+"""MQM TSV, as in wmt-mqm-human-evaluation and Marot: one line an error, read from every year and written.
+
+What is odd in a file is never silent: it becomes a flag of the annotation and a count of the file.
+
+- `No-error` is a judgement without spans; a unit that has no line was not judged.
+- `HOTW-test` lines are attention checks, not errors: they are kept apart.
+- Raters edited texts. The translation is the text of the test set if one is given, else the one that
+  most raters of the unit have; marks are carried over to it, and what the rater's text was is kept beside.
+- In side-by-side files `A_with_B` is system A, judged beside B: the flag `with:B`.
+- A row without rater has the annotator `unknown`.
+- Severities that do not exist are an error, categories that no year has are kept as `label` and counted.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from adjudge.core.language import canonical_lp
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.core.typology import Severity, find_category, find_severity
+from adjudge.errors import (
+    AdjudgeError,
+    DataError,
+    UsageError,
+)
+from adjudge.formats.text import single_lp
+from adjudge.store.files import read_fields, read_json, read_lines, write_lines
+from adjudge.store.json_lines import counts_from_json, span_from_json, span_to_json
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "AttentionCheck",
+    "Label",
+    "Mark",
+    "MqmFile",
+    "carry_over",
+    "read_label",
+    "read_mqm_tsv",
+    "render_label",
+    "write_mqm_tsv",
+]
+
+
+# Labels of the MQM data as their files spell them, to the words of `core.typology` and back.
+
+
+class Label(NamedTuple):
+    """A category, and how its file spelled it where that is neither our spelling nor Google's."""
+
+    category: str | None
+    label: str | None
+
+
+def read_label(raw: str) -> Label:
+    """Read a category in any year's spelling; one that no year has keeps its spelling and has no category."""
+    if not raw:
+        return Label(None, None)
+    category = find_category(raw)
+    ours = category is not None and raw in {category, render_label(category, None)}
+    return Label(category, None if ours else raw)
+
+
+def render_label(category: str | None, label: str | None) -> str:
+    """Category as Google's files and `score_mqm` spell it: `Accuracy/Mistranslation`, `Non-translation!`."""
+    if label is not None:
+        return label
+    if category is None:
+        return ""
+    capitals = "/".join(part[:1].upper() + part[1:] for part in category.split("/"))
+    return capitals + "!" if category == "non-translation" else capitals
+
+
+def render_severity(severity: Severity) -> str:
+    """Severity as Google's files spell it."""
+    return severity.capitalize()
+
+
+# What an MQM TSV has no column for, kept in its metadata under `adjudge`; other readers leave it alone.
+
+
+_KEY: Final = "adjudge"
+_KEYS: Final = frozenset(
+    {"span", "with", "document", "protocol", "rating", "counts", "flags", "rationale", "first"}
+)
+
+
+def read_span(metadata: Mapping[str, object], path: Path, line: int) -> ErrorSpan | None:
+    """The span of a row, if it is stated in whole."""
+    ours = metadata.get(_KEY)
+    span = ours.get("span") if isinstance(ours, dict) else None
+    return None if span is None else span_from_json(span, path, line)
+
+
+def read_partner(metadata: Mapping[str, object]) -> str | None:
+    """Whom a system was judged beside, empty for nobody; None where the file does not say."""
+    ours = metadata.get(_KEY)
+    if not isinstance(ours, dict):
+        return None
+    partner = ours.get("with", "")
+    return partner if isinstance(partner, str) else None
+
+
+def read_judgement(metadata: Mapping[str, object], annotation: Annotation) -> Annotation:
+    """Give an annotation what its first row states beside the spans; that replaces what was found out."""
+    ours = metadata.get(_KEY)
+    if not isinstance(ours, dict) or not ours.get("first"):
+        return annotation
+    fields = read_fields(ours, _KEYS, "metadata of adjudge")
+    return replace(
+        annotation,
+        protocol=fields.text("protocol", "mqm"),
+        document=fields.text("document", annotation.document),
+        rating=fields.number("rating"),
+        counts=counts_from_json(fields),
+        flags=fields.texts("flags"),
+        rationale=fields.optional_text("rationale"),
+    )
+
+
+def render_extras(
+    annotation: Annotation, span: ErrorSpan | None, text: str, *, first: bool, partner: str, document: str
+) -> dict[str, Any]:
+    """Metadata of one row.
+
+    Args:
+        annotation: what the row belongs to.
+        span: its error, or None for a row that says there is none.
+        text: what the span is in.
+        first: whether it is the first row of the annotation.
+        partner: whom the system was judged beside, if that is part of its name.
+        document: what the row's document column says.
+    """
+    ours: dict[str, Any] = {"with": partner} if partner else {}
+    if span is not None and not _is_plain(span, text):
+        ours["span"] = span_to_json(span)
+    if first:
+        ours |= {"first": True, **_judgement(annotation, document)}
+    note = {"note": span.note} if span is not None and span.note else {}
+    return {**note, **({_KEY: ours} if ours else {})}
+
+
+def _judgement(annotation: Annotation, document: str) -> dict[str, Any]:
+    values = {
+        "document": None if annotation.document == document else annotation.document,
+        "protocol": None if annotation.protocol == "mqm" else annotation.protocol,
+        "rating": annotation.rating,
+        "counts": dict(annotation.counts) or None,
+        "flags": list(annotation.flags) or None,
+        "rationale": annotation.rationale,
+    }
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _is_plain(span: ErrorSpan, text: str) -> bool:
+    """Whether columns, tags and note say all of a span."""
+    label = render_label(span.category, span.label)
+    return (
+        span.match == "exact"
+        and span.end is not None
+        and span.end <= len(text)
+        and span.text == text[span.start : span.end]
+        and read_label(label.strip()) == (span.category, span.label)
+    )
+
+
+# Rows of an MQM TSV: the columns of every year, under the names of the latest one.
+
+
+COLUMNS: Final = (
+    "system",
+    "doc",
+    "docSegId",
+    "globalSegId",
+    "rater",
+    "source",
+    "target",
+    "category",
+    "severity",
+    "metadata",
+)
+_WANTED: Final = ("source", "target", "category", "severity")
+_ALIASES: Final = {"doc_id": "docSegId", "seg_id": "globalSegId", "misc": "metadata"}
+_QUOTED: Final = re.compile(r'"(?:[^"]|"")*"')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One line: one error, or the word that there is none.
+
+    Args:
+        line: in the file, from 1.
+        system: name, in side-by-side files with the partner in it.
+        document: name.
+        position: id of the segment within its document.
+        segment: id of the segment in the file; empty where there is none.
+        rater: empty where there is none.
+        source: with tags.
+        target: with tags.
+        category: as spelled.
+        severity: as spelled.
+        metadata: the JSON object of that column.
+        comment: text of a comment column, or of metadata that is no JSON.
+    """
+
+    line: int
+    system: str
+    document: str
+    position: str
+    segment: str
+    rater: str
+    source: str
+    target: str
+    category: str
+    severity: str
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    comment: str = ""
+
+
+def read_rows(path: Path) -> tuple[list[Row], Counter[str]]:
+    """Read all rows, and count what was met in columns that nobody reads.
+
+    Raises:
+        DataError: no MQM TSV, or a row that fits no known layout; says which.
+    """
+    table = _read_table(path)
+    _, heading = next(table, (1, [""]))
+    if heading[:2] != ["system", "doc"]:
+        raise DataError("an MQM TSV starts with a line of column names, system, doc, ...", path=path, line=1)
+    names = [_ALIASES.get(name, name) for name in heading]
+    for wanted in _WANTED:
+        if wanted not in names:
+            raise DataError(f"the heading has no column {wanted!r}", path=path, line=1)
+    met: Counter[str] = Counter()
+    return [_read_row(names, fields, path, line, met) for line, fields in table], met
+
+
+def _read_table(path: Path) -> Iterator[tuple[int, list[str]]]:
+    lines = read_lines(path)
+    rows = [line.split("\t") for line in lines]
+    if not _is_quoted({cell for row in rows for cell in row}):
+        yield from enumerate(rows, start=1)
+        return
+    reader = csv.reader((line + "\n" for line in lines), delimiter="\t", strict=True)
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise DataError(f"quoted fields are broken: {error}", path=path, line=reader.line_num) from error
+
+
+def _is_quoted(cells: Collection[str]) -> bool:
+    """Whether quotation marks are CSV's, and not a text's own."""
+    quoted = {cell for cell in cells if '"' in cell}
+    if not all(_QUOTED.fullmatch(cell) for cell in quoted):
+        return False
+    is_doubled = any('""' in cell[1:-1] for cell in quoted)
+    return is_doubled or all(cell in quoted or not cell.strip("0123456789") for cell in cells)
+
+
+def _read_row(names: list[str], fields: list[str], path: Path, line: int, met: Counter[str]) -> Row:
+    if len(fields) > len(names) and any(fields[len(names) :]):
+        raise DataError(f"{len(fields)} fields under {len(names)} column names", path=path, line=line)
+    filled = len(fields)
+    while filled and not fields[filled - 1]:
+        filled -= 1
+    if filled < 9 and len(fields) < len(names):
+        cells = _align_short(fields[:filled], path, line)
+        met["rows shorter than the heading, read from their end"] += 1
+    else:
+        cells = dict(zip(names, fields, strict=False))
+        if lacking := [name for name in _WANTED if name not in cells]:
+            raise DataError(f"a row of {len(fields)} fields has no {lacking[0]!r}", path=path, line=line)
+    metadata, note = _read_metadata(cells.get("metadata", ""), path, line)
+    for name, cell in cells.items():
+        if name not in COLUMNS and name != "comment" and cell:
+            met[f"cells of a column {name!r} that nobody reads"] += 1
+    return Row(
+        line=line,
+        system=cells["system"],
+        document=cells["doc"],
+        position=cells.get("docSegId", ""),
+        segment=cells.get("globalSegId", ""),
+        rater=cells.get("rater", ""),
+        source=cells["source"],
+        target=cells["target"],
+        category=cells["category"].strip(),
+        severity=cells["severity"].strip(),
+        metadata=metadata,
+        comment=cells.get("comment", "") or note,
+    )
+
+
+def _align_short(fields: list[str], path: Path, line: int) -> dict[str, str]:
+    """Read a row that lacks columns: system and document first, four known fields last, ids between."""
+    ids = fields[2:-4]
+    if not 1 <= len(ids) <= 3:
+        raise DataError(f"a row of {len(fields)} fields fits no known layout", path=path, line=line)
+    cells = dict(zip(("docSegId", "globalSegId", "rater"), ids, strict=False))
+    cells |= dict(zip(("source", "target", "category", "severity"), fields[-4:], strict=True))
+    return {"system": fields[0], "doc": fields[1], **cells}
+
+
+def _read_metadata(cell: str, path: Path, line: int) -> tuple[Mapping[str, object], str]:
+    """Read the metadata of a row; text that is no object is a rater's note, as in older files."""
+    if not cell.startswith("{"):
+        return {}, cell
+    value = read_json(cell, path=path, line=line)
+    return (value, "") if isinstance(value, dict) else ({}, cell)
+
+
+# Where the marked text of an MQM row is: tags, token indices, and texts that raters edited.
+
+
+_TAG: Final = re.compile(r"</?v>")
+_LARGEST: Final = 4_000_000  # cells of the edit table; beyond, the whole changed part is marked
+
+
+class Mark(NamedTuple):
+    """A marked range of a text, and what was odd about it."""
+
+    start: int
+    end: int
+    flags: tuple[str, ...] = ()
+
+
+def remove_tags(text: str) -> str:
+    """Text without tags."""
+    return _TAG.sub("", text)
+
+
+def read_tags(text: str) -> Mark | None:
+    """Range that the tags of a text mark, in code points of the text without tags.
+
+    Several pairs are one error: the range from the first to the last. A tag without its partner marks up to
+    the end, or from the start.
+    """
+    opening: list[int] = []
+    closing: list[int] = []
+    shift = 0
+    for tag in _TAG.finditer(text):
+        (closing if tag[0] == "</v>" else opening).append(tag.start() - shift)
+        shift += len(tag[0])
+    if not opening and not closing:
+        return None
+    length = len(text) - shift
+    start = min(opening, default=0)
+    end = max(closing, default=length)
+    flags = []
+    if len(opening) != len(closing) or start > end:
+        start, end = min(start, end), max(start, end)
+        flags.append("span_unbalanced")
+    elif len(opening) > 1:
+        flags.append("span_in_parts")
+    return Mark(start, end, (*flags, *_flags_of(remove_tags(text), start, end)))
+
+
+def _flags_of(text: str, start: int, end: int) -> list[str]:
+    marked = text[start:end]
+    flags = []
+    if not marked:
+        flags.append("span_empty")
+    elif marked != marked.strip():
+        flags.append("span_edge_space")
+    word = marked.strip()
+    if len(word) > 1 and (text[end:].lstrip().startswith(word) or text[:start].rstrip().endswith(word)):
+        flags.append("span_repeated")
+    return flags
+
+
+def carry_over(text: str, mark: Mark, onto: str) -> Mark:
+    """Carry a mark over to a text that differs.
+
+    Args:
+        text: what the rater saw or made of it.
+        mark: in that text.
+        onto: the text that the mark must be in.
+    """
+    marked = text[mark.start : mark.end]
+    if onto == text[: mark.start] + text[mark.end :] and marked:
+        if onto.startswith(marked, mark.start):  # <v>Prinz</v>Prinz
+            return mark
+        if onto.endswith(marked, 0, mark.start):  # Prinz<v>Prinz</v>
+            return Mark(mark.start - len(marked), mark.start, mark.flags)
+    places = _positions(text, onto)
+    start, end = places[mark.start][1], places[mark.end][0]
+    return Mark(min(start, end), end, mark.flags)
+
+
+def _positions(text: str, onto: str) -> list[tuple[int, int]]:
+    """For each place between two characters of a text, the first and last place in the other one."""
+    head = _common_head(text, onto)
+    tail = _common_head(text[head:][::-1], onto[head:][::-1])
+    inner, other = text[head : len(text) - tail], onto[head : len(onto) - tail]
+    places = [(i, i) for i in range(head)]
+    if len(inner) * len(other) > _LARGEST:
+        end = head + len(other)
+        between = [(head, head), *([(end, head)] * (len(inner) - 1)), (end, end)]
+    else:
+        between = [(head + first, head + last) for first, last in _align(inner, other)]
+    shift = len(onto) - len(text)
+    return [*places, *between, *((i + shift, i + shift) for i in range(len(text) - tail + 1, len(text) + 1))]
+
+
+def _common_head(text: str, other: str) -> int:
+    pairs = zip(text, other, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(text), len(other)))
+
+
+def _align(text: str, other: str) -> list[tuple[int, int]]:
+    """Places of a shortest edit (Levenshtein) from a text to another."""
+    costs = _costs(text, other)
+    i, j = len(text), len(other)
+    places = [(j, j)] * (i + 1)
+    while i or j:
+        if i and j and costs[i][j] == costs[i - 1][j - 1] + (text[i - 1] != other[j - 1]):
+            i, j = i - 1, j - 1
+            places[i] = (j, j)
+        elif i and costs[i][j] == costs[i - 1][j] + 1:
+            i -= 1
+            places[i] = (j, j)
+        else:
+            j -= 1
+            places[i] = (j, places[i][1])
+    return places
+
+
+def _costs(text: str, other: str) -> NDArray[np.int64]:
+    """Edits from every start of a text to every start of another, a row at a time."""
+    import numpy as np
+
+    steps = np.arange(len(other) + 1)
+    wanted = np.array([ord(char) for char in other], dtype=np.int64)
+    costs = np.empty((len(text) + 1, len(other) + 1), dtype=np.int64)
+    costs[0] = steps
+    for i, char in enumerate(text, start=1):
+        row, above = costs[i], costs[i - 1]
+        row[0] = i
+        row[1:] = np.minimum(above[:-1] + (wanted != ord(char)), above[1:] + 1)
+        row[:] = np.minimum.accumulate(row - steps) + steps  # insertions, each a step to the right
+    return costs
+
+
+def token_range(
+    metadata: Mapping[str, object], key: str, tokens: object, text: str
+) -> tuple[int, int] | None:
+    """Range that token indices mark, both ends included there; None where tokens do not make up the text."""
+    spans = metadata.get(key)
+    if not isinstance(tokens, list) or not isinstance(spans, list) or "".join(map(str, tokens)) != text:
+        return None
+    try:
+        first, last = min(span[0] for span in spans), max(span[1] for span in spans)
+        starts = [0]
+        for token in tokens:
+            starts.append(starts[-1] + len(token))
+        return (starts[first], starts[last + 1]) if 0 <= first <= last else None
+    except (ValueError, TypeError, IndexError):
+        return None
+
+
+K = TypeVar("K")
+
+_CLEAN: Final = {"no-error", "no error"}
+_CHECK: Final = "hotw-test"
+_UNKNOWN: Final = "unknown"
+
+_MET: Final = {
+    "span_unbalanced": "tags without a partner",
+    "span_in_parts": "errors marked in several parts, taken as one range",
+    "span_empty": "marks around nothing",
+    "span_edge_space": "marks with white space at an edge",
+    "span_repeated": "marks beside a repetition of the same words",
+    "span_both_sides": "errors marked in source and target, placed in the target",
+    "span_tokens_differ": "token indices that mark something else than the tags",
+    "text_edited": "texts that differ from the translation, marks carried over",
+    "category_unknown": "categories that no year has, kept as label",
+    "clean_and_errors": "units called clean and given errors by one rater; the errors count",
+    "rater_unknown": "units without a rater",
+}
+"""Flags of annotations and what they say in a count."""
+
+
+class AttentionCheck(NamedTuple):
+    """One check of a rater's attention."""
+
+    segment: str
+    system: str
+    rater: str
+    found: bool
+
+
+class EditedText(NamedTuple):
+    """A rater's text where it is not the translation."""
+
+    segment: str
+    system: str
+    rater: str
+    side: Side
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MqmFile:
+    """All that one file says.
+
+    Args:
+        test_set: sources and translations.
+        records: one annotation a rater, system and segment, in order of first appearance.
+        checks: attention checks.
+        edited: texts that raters changed.
+        met: what was odd, and how often.
+    """
+
+    test_set: TestSet
+    records: tuple[Annotation, ...]
+    checks: tuple[AttentionCheck, ...] = ()
+    edited: tuple[EditedText, ...] = ()
+    met: Counter[str] = field(default_factory=Counter)
+
+
+def read_mqm_tsv(path: Path | str, lp: str | None = None, test_set: TestSet | None = None) -> MqmFile:
+    """Read a file.
+
+    Args:
+        path: the file.
+        lp: language pair; may be left out where the documents' names end in it (`news.1:en-de`).
+        test_set: texts as the systems wrote them, in which the marks are placed.
+
+    Raises:
+        DataError: a row fits no known layout, or has a severity that does not exist; says which.
+        UsageError: no lp, and the documents do not name one.
+    """
+    path = Path(path)
+    rows, met = read_rows(path)
+    checks = [row for row in rows if _is_check(row)]
+    rated = [row for row in rows if not _is_check(row) and (row.rater or row.category or row.severity)]
+    reader = _Reader(path, _find_lp(rows, lp, path), rated, test_set)
+    records = reader.read()
+    met["rows with metadata only"] += len(rows) - len(checks) - len(rated)
+    met["attention checks, kept apart from the errors"] += len(checks)
+    met["segments whose docSegId is not their place in this file, and is not kept"] += _displaced(rated)
+    met += reader.met
+    return MqmFile(
+        test_set=reader.test_set(path.name.split(".")[0]),
+        records=records,
+        checks=tuple(reader.check(row) for row in checks),
+        edited=tuple(reader.edited),
+        met=+met,
+    )
+
+
+def _is_check(row: Row) -> bool:
+    return _CHECK in {row.severity.lower(), row.category.lower()}
+
+
+def _find_lp(rows: Iterable[Row], lp: str | None, path: Path) -> str:
+    if lp is not None:
+        return canonical_lp(lp)
+    try:
+        (found,) = {canonical_lp(row.document.rpartition(":")[2]) for row in rows}
+    except (UsageError, ValueError):
+        raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de") from None
+    return found
+
+
+class _Reader:
+    """Reads the rows of one file, of one language pair."""
+
+    def __init__(self, path: Path, lp: str, rows: list[Row], test_set: TestSet | None) -> None:
+        self.path = path
+        self.lp = lp
+        self.rows = rows
+        self.met: Counter[str] = Counter()
+        self.edited: list[EditedText] = []
+        self._ids = _segment_ids(rows)
+        self._names = _split_names(rows)
+        self._tokens = _tokens(rows)
+        known = [] if test_set is None else [s for s in test_set if s.lp == lp]
+        self._segments = {s.segment: s for s in known}
+        self._sources = _most_common((self._id(r), r.rater, remove_tags(r.source)) for r in rows)
+        self._targets = _most_common(
+            ((self._id(r), self._names[r.system][0]), r.rater, remove_tags(r.target)) for r in rows
+        )
+
+    def _id(self, row: Row) -> str:
+        return self._ids[row.document, row.position, row.segment]
+
+    def source(self, segment: str) -> str:
+        """Source text that marks are placed in."""
+        known = self._segments.get(segment)
+        return self._sources[segment] if known is None else known.source
+
+    def target(self, segment: str, system: str) -> str:
+        """Translation that marks are placed in."""
+        known = self._segments.get(segment)
+        found = None if known is None else known.translations.get(system)
+        return self._targets[segment, system] if found is None else found
+
+    def check(self, row: Row) -> AttentionCheck:
+        """Read an attention check."""
+        words = {row.category.lower(), row.severity.lower()}
+        if not words & {"found", "missed"}:
+            raise DataError(
+                f"an attention check is Found or Missed, got {words}", path=self.path, line=row.line
+            )
+        ids = self._ids.get((row.document, row.position, row.segment))
+        return AttentionCheck(ids or row.segment or row.position, row.system, row.rater, "found" in words)
+
+    def read(self) -> tuple[Annotation, ...]:
+        """Read every unit: the rows of one rater about one translation."""
+        units: defaultdict[tuple[str, str, str], list[Row]] = defaultdict(list)
+        for row in self.rows:
+            units[self._id(row), row.system, row.rater].append(row)
+        return tuple(self._annotation(*key, rows) for key, rows in units.items())
+
+    def _annotation(self, segment: str, name: str, rater: str, rows: list[Row]) -> Annotation:
+        system, partner = self._names[name]
+        flags: set[str] = set()
+        spans = []
+        for row in rows:
+            self._note_edits(row, segment, system, flags)
+            if not self._is_clean(row):
+                spans.append(self._span(row, segment, system, flags))
+        if spans and len(spans) < len(rows):
+            flags.add("clean_and_errors")
+        if not rater:
+            flags.add("rater_unknown")
+        self.met.update(_MET[flag] for flag in flags & {"clean_and_errors", "rater_unknown"})
+        with_partner = [f"with:{partner}"] if partner else []
+        annotation = Annotation(
+            lp=self.lp,
+            segment=segment,
+            system=system,
+            annotator=rater or _UNKNOWN,
+            protocol="mqm",
+            document=rows[0].document,
+            spans=tuple(spans),
+            flags=(*with_partner, *sorted(flags)),
+        )
+        try:
+            return read_judgement(rows[0].metadata, annotation)
+        except AdjudgeError as error:
+            raise DataError(str(error), path=self.path, line=rows[0].line) from error
+
+    def _is_clean(self, row: Row) -> bool:
+        clean = [label.lower() in _CLEAN for label in (row.category, row.severity)]
+        if any(clean) and not all(clean):
+            labels = f"category {row.category!r} with severity {row.severity!r}"
+            raise DataError(f"{labels} contradict each other", path=self.path, line=row.line)
+        return all(clean)
+
+    def _span(self, row: Row, segment: str, system: str, flags: set[str]) -> ErrorSpan:
+        stated = read_span(row.metadata, self.path, row.line)
+        if stated is not None:
+            return stated
+        severity = find_severity(row.severity)
+        if severity is None:
+            message = f"severity must be neutral, minor, major, critical or No-error, got {row.severity!r}"
+            raise DataError(message, path=self.path, line=row.line)
+        category, label = read_label(row.category)
+        if label is not None and category is None:
+            flags.add("category_unknown")
+            self.met[_MET["category_unknown"]] += 1
+        side, mark = self._place(row, segment, system, flags)
+        text = self.source(segment) if side == "source" else self.target(segment, system)
+        note = row.metadata.get("note")
+        return ErrorSpan(
+            severity=severity,
+            start=None if mark is None else mark.start,
+            end=None if mark is None else mark.end,
+            text="" if mark is None else text[mark.start : mark.end],
+            category=category,
+            side=side,
+            match="unplaced" if mark is None else "exact",
+            note=note if isinstance(note, str) else row.comment,
+            label=label,
+        )
+
+    def _place(self, row: Row, segment: str, system: str, flags: set[str]) -> tuple[Side, Mark | None]:
+        """Find the mark of a row, in the text of the unit."""
+        source, target = read_tags(row.source), read_tags(row.target)
+        odd = []
+        if source is not None and target is not None:
+            odd.append("span_both_sides")
+        side: Side = "source" if target is None and source is not None else "translation"
+        mark = source if side == "source" else target
+        text = remove_tags(row.source if side == "source" else row.target)
+        tokens = self._token_range(row, side, text)
+        if mark is None and tokens is not None:
+            mark = Mark(*tokens)
+        elif mark is not None and tokens is not None and tokens != mark[:2]:
+            odd.append("span_tokens_differ")
+        if mark is None:
+            return side, None
+        odd.extend(mark.flags)
+        flags.update(odd)
+        self.met.update(_MET[flag] for flag in odd)
+        wanted = self.source(segment) if side == "source" else self.target(segment, system)
+        return side, mark if text == wanted else carry_over(text, mark, wanted)
+
+    def _token_range(self, row: Row, side: Side, text: str) -> tuple[int, int] | None:
+        key = "source" if side == "source" else "target"
+        tokens = self._tokens.get((row.document, row.position, row.system, key))
+        return token_range(row.metadata, f"{key}_spans", tokens, text)
+
+    def _note_edits(self, row: Row, segment: str, system: str, flags: set[str]) -> None:
+        """Keep the texts of a row that are not those of the unit."""
+        texts: tuple[tuple[Side, str, str], ...] = (
+            ("source", remove_tags(row.source), self.source(segment)),
+            ("translation", remove_tags(row.target), self.target(segment, system)),
+        )
+        for side, text, wanted in texts:
+            if text != wanted:
+                flags.add("text_edited")
+                self.met[_MET["text_edited"]] += 1
+                self.edited.append(EditedText(segment, system, row.rater, side, text))
+
+    def test_set(self, name: str) -> TestSet:
+        """Sources and translations that the marks are placed in."""
+        documents = {self._id(row): row.document for row in reversed(self.rows)}
+        systems = list(dict.fromkeys(self._names[row.system][0] for row in self.rows))
+        segments = []
+        for segment in dict.fromkeys(self._id(row) for row in self.rows):
+            known = self._segments.get(segment)
+            found = [s for s in systems if (segment, s) in self._targets]
+            segments.append(
+                Segment(
+                    segment=segment,
+                    lp=self.lp,
+                    source=self.source(segment),
+                    translations={system: self.target(segment, system) for system in found},
+                    references={} if known is None else known.references,
+                    document=documents[segment],
+                    domain="" if known is None else known.domain,
+                )
+            )
+        return TestSet(name=name, segments=tuple(segments))
+
+
+def _segment_ids(rows: Iterable[Row]) -> dict[tuple[str, str, str], str]:
+    """Segment id of each document, position and id: the file's own if it is unique, else `DOC:POSITION`.
+
+    Where a document has a position twice, both; where it has none, its own id in place of it.
+    """
+    keys = [*dict.fromkeys((row.document, row.position, row.segment) for row in rows)]
+    own = [segment for _, _, segment in keys]
+    placed = [f"{document}:{position or segment}" for document, position, segment in keys]
+    if "" not in own and len({*own}) == len(keys):
+        return dict(zip(keys, own, strict=True))
+    if len({*placed}) == len(keys):
+        return dict(zip(keys, placed, strict=True))
+    return {key: ":".join(key) for key in keys}
+
+
+def _displaced(rows: Iterable[Row]) -> int:
+    """Number of segments whose position in their document does not follow from the file."""
+    counts: Counter[str] = Counter()
+    found = 0
+    for document, position, _ in dict.fromkeys((row.document, row.position, row.segment) for row in rows):
+        counts[document] += 1
+        found += position.isdecimal() and int(position) != counts[document]
+    return found
+
+
+def _split_names(rows: Iterable[Row]) -> dict[str, tuple[str, str]]:
+    """System and partner of each name; a side-by-side pair was judged from its other side too."""
+    stated: dict[str, str | None] = {}
+    for row in rows:
+        stated[row.system] = stated.get(row.system) or read_partner(row.metadata)
+    split = {}
+    for name, known in stated.items():
+        system, _, partner = name.partition("_with_")
+        both = known is None and partner and f"{partner}_with_{system}" in stated
+        beside = partner if both else known or ""
+        split[name] = (name.removesuffix(f"_with_{beside}") if beside else name, beside)
+    return split
+
+
+def _tokens(rows: Iterable[Row]) -> dict[tuple[str, str, str, str], object]:
+    """Tokens of a segment, which stand in its first row only."""
+    found: dict[tuple[str, str, str, str], object] = {}
+    for row in rows:
+        segment = row.metadata.get("segment")
+        for side in ("source", "target"):
+            if isinstance(segment, Mapping) and f"{side}_tokens" in segment:
+                key = (row.document, row.position, row.system, side)
+                found.setdefault(key, segment[f"{side}_tokens"])
+    return found
+
+
+def _most_common(rows: Iterable[tuple[K, str, str]]) -> dict[K, str]:
+    """Text of each key that most raters had; one who edited it in five rows still counts once."""
+    counts: defaultdict[K, Counter[str]] = defaultdict(Counter)
+    for key, _, text in dict.fromkeys(rows):
+        counts[key][text] += 1
+    return {key: texts.most_common(1)[0][0] for key, texts in counts.items()}
+
+
+# Annotations as MQM TSV in the columns of Marot; read back, they are equal.
+
+
+_MQM_WRITER_CLEAN = "No-error"
+
+
+def write_mqm_tsv(path: Path | str, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
+    """Write the annotations of one language pair, one line an error.
+
+    Args:
+        path: the file.
+        records: annotations; failures and preferences have no row and are counted.
+        test_set: the texts.
+
+    Returns:
+        What a TSV cannot hold and how often it was left out.
+
+    Raises:
+        DataError: a text with a tab, a line end or a tag in it; a judgement of a text that is not there; two
+            judgements by one annotator of the same translation.
+        UsageError: several language pairs.
+    """
+    lp = single_lp(test_set)
+    left_out: Counter[str] = Counter()
+    chosen: list[Annotation] = []
+    for record in records:
+        if record.lp != lp:
+            left_out["records of other language pairs"] += 1
+        elif isinstance(record, Annotation):
+            chosen.append(record)
+        else:
+            left_out["failures" if isinstance(record, Failure) else "preferences"] += 1
+    rows = list(_rows(chosen, test_set, Path(path)))
+    write_lines(Path(path), ("\t".join(row) for row in [COLUMNS, *rows]))
+    judged = {(a.segment, a.system) for a in chosen}
+    left_out["translations that nobody judged"] += sum(
+        (s.segment, system) not in judged for s in test_set for system in s.translations
+    )
+    left_out["texts of references"] += sum(len(s.references) for s in test_set)
+    left_out["segments whose domain or meta"] += sum(bool(s.domain or s.meta) for s in test_set)
+    return +left_out
+
+
+def _rows(annotations: Iterable[Annotation], test_set: TestSet, path: Path) -> Iterator[list[str]]:
+    segments = {s.segment: s for s in test_set}
+    positions = _mqm_writer_positions(test_set)
+    seen: set[tuple[str, str, str]] = set()
+    for annotation in annotations:
+        segment = segments.get(annotation.segment)
+        if segment is None or annotation.system not in segment.translations:
+            what = f"{annotation.system!r} of segment {annotation.segment!r}"
+            raise DataError(
+                f"the test set has no translation by {what}, which {annotation.annotator!r} judged"
+            )
+        system, partner = _full_name(annotation)
+        key = (annotation.segment, system, annotation.annotator)
+        if key in seen:
+            raise DataError(
+                f"{key[2]!r} judged {system!r} of segment {key[0]!r} twice; a TSV would join the two"
+            )
+        seen.add(key)
+        ids = [system, segment.document, positions[segment.segment], segment.segment, annotation.annotator]
+        for index, span in enumerate(annotation.spans or [None]):
+            texts = {"source": segment.source, "translation": segment.translations[annotation.system]}
+            text = "" if span is None else texts[span.side]
+            extras = render_extras(
+                annotation, span, text, first=not index, partner=partner, document=segment.document
+            )
+            marked = [_mark(text, span, side) for side, text in texts.items()]
+            row = [*ids, *marked, *_labels(span)]
+            _check(row, segment, path)
+            yield [*row, json.dumps(extras, ensure_ascii=False) if extras else ""]
+
+
+def _mqm_writer_positions(test_set: TestSet) -> dict[str, str]:
+    """Number of each segment within its document, from 1."""
+    counts: Counter[str] = Counter()
+    found = {}
+    for segment in test_set:
+        counts[segment.document] += 1
+        found[segment.segment] = str(counts[segment.document])
+    return found
+
+
+def _full_name(annotation: Annotation) -> tuple[str, str]:
+    """Name as side-by-side files have it, and the partner in it."""
+    partner = next((flag.removeprefix("with:") for flag in annotation.flags if flag.startswith("with:")), "")
+    return (f"{annotation.system}_with_{partner}" if partner else annotation.system), partner
+
+
+def _labels(span: ErrorSpan | None) -> tuple[str, str]:
+    if span is None:
+        return _MQM_WRITER_CLEAN, _MQM_WRITER_CLEAN
+    label = render_label(span.category, span.label)
+    if label.strip().lower() in {_MQM_WRITER_CLEAN.lower(), "no error", "hotw-test"}:
+        raise DataError(f"in an MQM TSV {label!r} is no category of an error")
+    return label, render_severity(span.severity)
+
+
+def _mark(text: str, span: ErrorSpan | None, side: str) -> str:
+    if "<v>" in text or "</v>" in text:
+        raise DataError(f"an MQM TSV cannot hold a text that has its tags in it: {text!r}")
+    if span is None or span.side != side or span.start is None or span.end is None:
+        return text
+    return f"{text[: span.start]}<v>{text[span.start : span.end]}</v>{text[span.end :]}"
+
+
+def _check(row: list[str], segment: Segment, path: Path) -> None:
+    for name, cell in zip(COLUMNS, row, strict=False):
+        if "\t" in cell or "\n" in cell:
+            message = f"an MQM TSV cannot hold a tab or a line end, as in the {name} of segment"
+            raise DataError(f"{message} {segment.segment!r}; write JSONL instead", path=path)
+        if not cell and name in {"system", "globalSegId", "rater"}:
+            raise DataError(f"an MQM TSV needs a {name} for segment {segment.segment!r}", path=path)

@@ -1,0 +1,604 @@
+"""Folders in the layout of mt-metrics-eval, version 2: a test set with its human and metric scores.
+
+`sources/L.txt`, `documents/L.docs` (`DOMAIN<TAB>DOC`), `references/L.NAME.txt`,
+`system-outputs/L/SYSTEM.txt`, `human-scores/L.NAME.LEVEL.score`, `metric-scores/L/NAME-REF.LEVEL.score`.
+
+Lines are kept as they stand: white space at their ends is text, and so is a byte-order mark, since the
+offsets of WMT23's error spans count it. A segment's id is its line number, from 1. Where a system has no
+output its line says `[No translation supplied]`; that translation is absent here. A reference that was scored
+as a system stands in `system-outputs` too, and is then both.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Final, Literal, NamedTuple, TypeGuard, cast, get_args
+
+from adjudge.core.language import canonical_lp
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.core.typology import Weights, find_severity, find_weights
+from adjudge.errors import DataError, UsageError
+from adjudge.formats.mqm_tsv import read_label
+from adjudge.formats.score_file import AVERAGES, Level, ScoreTable, read_score_file, write_score_file
+from adjudge.formats.text import check_file_name, check_lines, left_out, read_aligned, single_lp
+from adjudge.store.files import Fields, read_fields, read_json, read_lines, write_lines
+
+__all__ = [
+    "NO_TRANSLATION",
+    "ScoreFile",
+    "choose_lp",
+    "find_lps",
+    "find_score_files",
+    "find_test_set",
+    "is_mtme_folder",
+    "rater_name",
+    "read_mtme",
+    "read_ratings",
+    "read_score_records",
+    "write_mtme",
+    "write_ratings",
+    "write_score_records",
+]
+
+NO_TRANSLATION: Final = "[No translation supplied]"
+
+
+class ScoreFile(NamedTuple):
+    """One score file of a folder; `score_files.read_score_file` reads it.
+
+    Args:
+        path: the file.
+        kind: what people gave, or a metric.
+        name: such as `mqm` or `COMET`; empty where the file has none.
+        reference: the reference that a metric was shown, `src` for none; empty for people.
+        level: what one score is about.
+    """
+
+    path: Path
+    kind: Literal["gold", "metric"]
+    name: str
+    reference: str
+    level: Level
+
+
+def is_mtme_folder(path: Path) -> bool:
+    """Whether a folder has this layout."""
+    return any((path / "sources").glob("*.txt"))
+
+
+def find_lps(path: Path) -> dict[str, str]:
+    """Language pairs of a folder: canonical form to the spelling in its file names."""
+    stems = sorted(file.name.removesuffix(".txt") for file in (path / "sources").glob("*.txt"))
+    return {canonical_lp(stem): stem for stem in stems}
+
+
+def choose_lp(lps: Mapping[str, str], lp: str | None, path: Path) -> str:
+    """The language pair that is meant, in canonical form.
+
+    Raises:
+        UsageError: none was named and there are several, or there is no such one; names what there is.
+    """
+    names = ", ".join(lps)
+    if lp is None:
+        if len(lps) != 1:
+            raise UsageError(f"{path} has {len(lps)} language pairs: add --lp, one of {names}")
+        return next(iter(lps))
+    if canonical_lp(lp) not in lps:
+        raise UsageError(f"{path} has no language pair {canonical_lp(lp)!r}; it has {names}")
+    return canonical_lp(lp)
+
+
+def read_mtme(path: Path | str, lp: str | None = None, *, sources_only: bool = False) -> TestSet:
+    """Read sources, documents, references and outputs of one language pair.
+
+    Args:
+        path: the folder.
+        lp: language pair; may be left out where there is one.
+        sources_only: leave out references and outputs, for who needs scores and no texts.
+
+    Raises:
+        UsageError: the folder has several language pairs and none was chosen.
+        DataError: files differ in length, or segments of a document do not stand together.
+    """
+    path = Path(path)
+    lps = find_lps(path)
+    if not lps:
+        raise DataError("not in the layout of mt-metrics-eval: there is no sources/LP.txt", path=path)
+    lp = choose_lp(lps, lp, path)
+    stem = lps[lp]
+    source = path / "sources" / f"{stem}.txt"
+    systems = {f.name.removesuffix(".txt"): f for f in _files(path / "system-outputs" / stem, "*.txt")}
+    references = {
+        f.name.removeprefix(f"{stem}.").removesuffix(".txt"): f
+        for f in _files(path / "references", f"{stem}.*.txt")
+    }
+    if sources_only:
+        systems, references = {}, {}
+    files = {("source", ""): source}
+    files |= {("system", name): file for name, file in systems.items()}
+    files |= {("reference", name): file for name, file in references.items()}
+    lines = read_aligned(files, keep_mark=True)
+    documents = _read_documents(path / "documents" / f"{stem}.docs", source, len(lines["source", ""]))
+    segments = tuple(
+        Segment(
+            segment=str(index + 1),
+            lp=lp,
+            source=text,
+            translations=_present({name: lines["system", name][index] for name in systems}),
+            references=_present({name: lines["reference", name][index] for name in references}),
+            document=document,
+            domain=domain,
+        )
+        for index, (text, (domain, document)) in enumerate(zip(lines["source", ""], documents, strict=True))
+    )
+    return TestSet(name=path.resolve().name, segments=segments)
+
+
+def _files(folder: Path, pattern: str) -> list[Path]:
+    return sorted(file for file in folder.glob(pattern) if file.is_file())
+
+
+def _present(texts: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in texts.items() if text != NO_TRANSLATION}
+
+
+def _read_documents(path: Path, source: Path, count: int) -> list[tuple[str, str]]:
+    """Read domain and document of every segment; empty ones where there is no such file."""
+    if not path.is_file():
+        return [("", "")] * count
+    found = []
+    for number, line in enumerate(read_lines(path, keep_mark=True), start=1):
+        domain, tab, document = line.partition("\t") if "\t" in line else line.partition(" ")
+        if not tab or "\t" in document:
+            raise DataError(f"wanted DOMAIN<TAB>DOCUMENT, got {line!r}", path=path, line=number)
+        found.append((domain, document))
+    if len(found) != count:
+        counts = f"{path} has {len(found)} lines, {source} has {count}"
+        raise DataError(f"{counts}; line-aligned files need equally many")
+    _check_documents((document for _, document in found), path)
+    return found
+
+
+def _check_documents(documents: Iterable[str], path: Path) -> None:
+    blocks = Counter(document for document, _ in groupby(documents) if document)
+    if torn := [document for document, number in blocks.items() if number > 1]:
+        raise DataError(f"segments of document {torn[0]!r} do not stand together", path=path)
+
+
+# Writing...
+
+
+def write_mtme(path: Path | str, test_set: TestSet) -> Counter[str]:
+    """Write sources, documents, references and outputs of every language pair.
+
+    Returns:
+        What the layout cannot hold and how often it was left out, such as segment ids.
+
+    Raises:
+        DataError: a text has a line end in it, a document is torn, or a name cannot be a file's.
+    """
+    path = Path(path)
+    files: dict[Path, list[str]] = {}
+    for lp in test_set.lps:
+        files |= _render(path, lp, test_set.select(lp=lp))
+    for file, lines in files.items():
+        check_lines(lines, file, keep_mark=True)
+    for file, lines in files.items():
+        write_lines(file, lines)
+    return left_out(test_set, holds_documents=True)
+
+
+def _render(path: Path, lp: str, test_set: TestSet) -> dict[Path, list[str]]:
+    files = {path / "sources" / f"{lp}.txt": [s.source for s in test_set]}
+    for name in test_set.systems:
+        file = path / "system-outputs" / lp / f"{check_file_name(name)}.txt"
+        files[file] = _texts((s.translations.get(name) for s in test_set), file)
+    for name in test_set.references:
+        file = path / "references" / f"{lp}.{_reference_name(name)}.txt"
+        files[file] = _texts((s.references.get(name) for s in test_set), file)
+    if any(s.document or s.domain for s in test_set):
+        file = path / "documents" / f"{lp}.docs"
+        files[file] = [_document_line(s, file) for s in test_set]
+        _check_documents((s.document for s in test_set), file)
+    return files
+
+
+def _texts(texts: Iterable[str | None], file: Path) -> list[str]:
+    found = list(texts)
+    if NO_TRANSLATION in found:
+        raise DataError(f"the text {NO_TRANSLATION!r} means a missing translation in this layout", path=file)
+    return [NO_TRANSLATION if text is None else text for text in found]
+
+
+def _reference_name(name: str) -> str:
+    if "." in name or "-" in name or name in {"all", "src"}:
+        raise DataError(f"in this layout the name of a reference has no '.' and no '-', got {name!r}")
+    return check_file_name(name)
+
+
+def _document_line(segment: Segment, file: Path) -> str:
+    if "\t" in segment.domain + segment.document:
+        raise DataError(f"a tab in domain or document of segment {segment.segment!r}", path=file)
+    return f"{segment.domain}\t{segment.document}"
+
+
+# Scores...
+
+
+def find_score_files(path: Path | str, lp: str) -> list[ScoreFile]:
+    """Score files of one language pair, human ones first, in order of their names.
+
+    Raises:
+        UsageError: the folder does not have the language pair.
+    """
+    path = Path(path)
+    lps = find_lps(path)
+    stem = lps[choose_lp(lps, lp, path)]
+    human = [_human_file(file, stem) for file in _files(path / "human-scores", f"{stem}.*.score")]
+    metric = [_metric_file(file) for file in _files(path / "metric-scores" / stem, "*.score")]
+    return [file for file in human + metric if file is not None]
+
+
+def _human_file(file: Path, stem: str) -> ScoreFile | None:
+    *name, level = file.name.removeprefix(f"{stem}.").removesuffix(".score").split(".")
+    if level not in get_args(Level):
+        return None
+    return ScoreFile(file, "gold", ".".join(name), "", cast("Level", level))
+
+
+def _metric_file(file: Path) -> ScoreFile | None:
+    *stem, level = file.name.removesuffix(".score").split(".")
+    if level not in get_args(Level):
+        return None
+    name, dash, reference = ".".join(stem).rpartition("-")
+    full = name if dash else reference
+    return ScoreFile(file, "metric", full, reference if dash else "", cast("Level", level))
+
+
+# Segment scores of mt-metrics-eval and of WMT's MQM data: one annotation a score, none for `None`.
+
+
+_ENDING: Final = ".seg.score"
+
+
+def read_score_records(path: Path | str, test_set: TestSet, protocol: str = "metric") -> list[Annotation]:
+    """Read a segment-level score file as annotations; its name, without the language pair, is the annotator.
+
+    Args:
+        path: the file; `.avg_seg_scores.tsv` names its segments, any other has a line for each.
+        test_set: the segments that its lines are about, of one language pair.
+        protocol: what the numbers are ratings of, such as `da-sqm`; `metric` has no bounds.
+
+    Raises:
+        DataError: a line is no score, a rating lies outside the protocol's scale, the lengths
+            differ, or a segment that was rated is not in the test set.
+    """
+    path, lp = Path(path), single_lp(test_set)
+    annotator = path.name.removesuffix(_ENDING).removesuffix(AVERAGES).removeprefix(f"{lp}.")
+    return [
+        Annotation(
+            lp=lp,
+            segment=segment.segment,
+            system=system,
+            annotator=annotator,
+            protocol=protocol,
+            document=segment.document,
+            rating=value,
+        )
+        for system, segment, value in _ratings(path, test_set)
+    ]
+
+
+def _ratings(path: Path, test_set: TestSet) -> Iterator[tuple[str, Segment, float]]:
+    if path.name.endswith(AVERAGES):
+        table, known = read_score_file(path), {segment.segment: segment for segment in test_set}
+    else:
+        table = read_score_file(path, level="seg", units=len(test_set))
+        known = dict(zip(table.units, test_set, strict=True))
+    for system, values in zip(table.systems, table.values.tolist(), strict=True):
+        for unit, value in zip(table.units, values, strict=True):
+            if math.isnan(value):
+                continue
+            if unit not in known:
+                raise DataError(
+                    f"the test set has no segment {unit!r}, which was rated for {system!r}", path=path
+                )
+            yield system, known[unit], value
+
+
+def write_score_records(path: Path | str, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
+    """Write the ratings of one language pair as a segment-level score file, `None` where there is none.
+
+    Returns:
+        What the format cannot hold and how often it was left out.
+
+    Raises:
+        DataError: an annotation without a rating, or of a segment that is not there.
+        UsageError: a translation was rated twice.
+    """
+    import numpy as np
+
+    lp = single_lp(test_set)
+    left_out: Counter[str] = Counter()
+    found: dict[tuple[str, str], float] = {}
+    for record in records:
+        if record.lp != lp:
+            left_out["records of other language pairs"] += 1
+        elif not isinstance(record, Annotation):
+            left_out["failures" if isinstance(record, Failure) else "preferences"] += 1
+        else:
+            _take(record, found)
+            left_out["errors"] += len(record.spans)
+            left_out["rationales"] += record.rationale is not None
+    rows = {segment.segment: index for index, segment in enumerate(test_set)}
+    systems = list(dict.fromkeys(system for system, _ in found))
+    values = np.full((len(systems), len(rows)), np.nan)
+    for (system, segment), rating in found.items():
+        if segment not in rows:
+            raise DataError(f"the test set has no segment {segment!r}, which was rated for {system!r}")
+        values[systems.index(system), rows[segment]] = rating
+    table = ScoreTable(level="seg", systems=tuple(systems), units=tuple(rows), values=values)
+    write_score_file(path, table)
+    return +left_out
+
+
+def _take(record: Annotation, found: dict[tuple[str, str], float]) -> None:
+    what = f"{record.system!r} of segment {record.segment!r}"
+    if record.rating is None:
+        raise DataError(
+            f"{what} has no rating by {record.annotator!r}; "
+            "`adjudge score RUN --score-files DIR` writes scores of errors"
+        )
+    if (record.system, record.segment) in found:
+        raise UsageError(f"{what} was rated twice; a score file holds one rating: choose --annotator")
+    found[record.system, record.segment] = record.rating
+
+
+# Error spans in mt-metrics-eval's `.seg.rating`: `SYSTEM<TAB>{"errors": [...]}` a line.
+
+
+_MTME_RATINGS_ENDING: Final = ".seg.rating"
+_ERROR_KEYS: Final = frozenset({"start", "end", "category", "severity", "score", "is_source_error"})
+_WEIGHTS: Final = "mqm-google"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatingFile:
+    """What one file says.
+
+    Args:
+        records: one annotation a translation that was judged, in file order.
+        met: what was odd, and how often.
+    """
+
+    records: tuple[Annotation, ...]
+    met: Counter[str] = field(default_factory=Counter)
+
+
+def find_test_set(path: Path | str) -> TestSet | None:
+    """The test set that a file in a folder's `human-scores` or `metric-scores` belongs to, if any."""
+    path = Path(path).resolve()
+    if path.parent.name == "human-scores":
+        folder, name = path.parent.parent, path.name
+    elif path.parent.parent.name == "metric-scores":
+        folder, name = path.parent.parent.parent, f"{path.parent.name}."
+    else:
+        return None
+    if not is_mtme_folder(folder):
+        return None
+    lp = next((lp for lp, stem in find_lps(folder).items() if name.startswith(f"{stem}.")), None)
+    return None if lp is None else read_mtme(folder, lp)
+
+
+def rater_name(path: Path | str, lp: str) -> str:
+    """Annotator that a file's name tells: `mqm.rater1` of `zh-en.mqm.rater1.seg.rating`."""
+    name = Path(path).name.removesuffix(".gz").removesuffix(_MTME_RATINGS_ENDING)
+    return name.removeprefix(f"{lp}.") or "mqm"
+
+
+def read_ratings(path: Path | str, test_set: TestSet) -> RatingFile:
+    """Read a file.
+
+    Args:
+        path: the file.
+        test_set: the segments that its lines are about, of one language pair.
+
+    Raises:
+        DataError: a line is no rating, or a system has not as many lines as there are segments.
+        UsageError: the test set has several language pairs.
+    """
+    path = Path(path)
+    rater = rater_name(path, single_lp(test_set))
+    reader = _Reader(path, rater, find_weights(_WEIGHTS))
+    lines: Counter[str] = Counter()
+    records = []
+    for number, line in enumerate(read_lines(path), start=1):
+        columns = line.split("\t")
+        if len(columns) not in {2, 3}:
+            raise DataError(f"wanted 2 or 3 columns, got {len(columns)}", path=path, line=number)
+        system, rating = columns[0], columns[1]
+        if lines[system] >= len(test_set):
+            raise DataError(
+                f"{system!r} has more lines than the {len(test_set)} segments", path=path, line=number
+            )
+        segment = test_set.segments[lines[system]]
+        lines[system] += 1
+        if rating != "None":
+            named = columns[2] if len(columns) == 3 else rater
+            records.append(reader.annotation(segment, system, named, rating, number))
+    for system, count in lines.items():
+        if count != len(test_set):
+            raise DataError(f"{system!r} has {count} lines, there are {len(test_set)} segments", path=path)
+    unknown = set(lines) - set(test_set.systems)
+    reader.met["systems whose translations are not there, so that spans have no text"] += len(unknown)
+    return RatingFile(records=tuple(records), met=+reader.met)
+
+
+class _Reader:
+    def __init__(self, path: Path, rater: str, weights: Weights) -> None:
+        self.path = path
+        self.rater = rater
+        self.weights = weights
+        self.met: Counter[str] = Counter()
+
+    def annotation(self, segment: Segment, system: str, rater: str, rating: str, line: int) -> Annotation:
+        """Read the rating of one translation."""
+        value = read_json(rating, path=self.path, line=line)
+        fields = read_fields(value, frozenset({"errors"}), "rating", self.path, line)
+        errors = fields.values.get("errors")
+        if not isinstance(errors, list):
+            fields.fail(f"'errors' must be a list, got {errors!r}")
+        texts: dict[Side, str | None] = {
+            "source": segment.source,
+            "translation": segment.translations.get(system),
+        }
+        flags: set[str] = set()
+        spans = [
+            self._span(read_fields(e, _ERROR_KEYS, "error", self.path, line), texts, flags) for e in errors
+        ]
+        return Annotation(
+            lp=segment.lp,
+            segment=segment.segment,
+            system=system,
+            annotator=rater,
+            protocol="mqm",
+            document=segment.document,
+            spans=tuple(spans),
+            flags=tuple(sorted(flags)),
+        )
+
+    def _span(self, fields: Fields, texts: dict[Side, str | None], flags: set[str]) -> ErrorSpan:
+        severity = find_severity(fields.text("severity"))
+        if severity is None:
+            fields.fail(f"unknown severity {fields.values['severity']!r}")
+        category, label = read_label(fields.optional_text("category") or "")
+        if label is not None and category is None:
+            flags.add("category_unknown")
+            self.met["categories that no year has, kept as label"] += 1
+        self._compare(fields, self.weights.points(severity, category))
+        side: Side = "source" if fields.values.get("is_source_error") is True else "translation"
+        start, end, text = fields.values.get("start"), fields.values.get("end"), texts[side]
+        if not _is_index(start) or not _is_index(end):
+            fields.fail(f"'start' and 'end' must be whole numbers, got {start!r} and {end!r}")
+        placed = 0 <= start <= end and (text is None or end <= len(text))
+        if not placed:
+            flags.add("span_bad_offsets")
+            self.met["errors whose offsets are no place in their text"] += 1
+        elif start == end:
+            flags.add("span_empty")
+            self.met["errors recorded without marked words (start is end), which count all the same"] += 1
+        return ErrorSpan(
+            severity=severity,
+            start=start if placed else None,
+            end=end if placed else None,
+            text=text[start:end] if placed and text is not None else "",
+            category=category,
+            side=side,
+            match="exact" if placed else "unplaced",
+            note="" if placed or start == end == -1 else f"offsets {start} to {end}",
+            label=label,
+        )
+
+    def _compare(self, fields: Fields, points: float) -> None:
+        score = fields.number("score")
+        if score is not None and score != points:
+            self.met[f"errors whose stated score is not that of {self.weights.name} weights"] += 1
+
+
+def _is_index(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+# Writing...
+
+
+def write_ratings(
+    path: Path | str, records: Iterable[Record], test_set: TestSet, weights: str = _WEIGHTS
+) -> Counter[str]:
+    """Write the error spans of one language pair, `None` where nothing was judged.
+
+    Args:
+        path: the file; the rater that its name tells needs no column.
+        records: annotations, at most one a translation.
+        test_set: segments in the order of the lines; systems that nobody judged come last.
+        weights: named weights that give each error its score.
+
+    Returns:
+        What the format cannot hold and how often it was left out.
+
+    Raises:
+        DataError: a translation was judged twice, or is not in the test set.
+    """
+    path, lp = Path(path), single_lp(test_set)
+    left_out: Counter[str] = Counter()
+    found: dict[tuple[str, str], Annotation] = {}
+    for record in records:
+        if record.lp != lp:
+            left_out["records of other language pairs"] += 1
+        elif not isinstance(record, Annotation):
+            left_out["failures" if isinstance(record, Failure) else "preferences"] += 1
+        elif found.setdefault((record.system, record.segment), record) is not record:
+            what = f"{record.system!r} of segment {record.segment!r}"
+            raise UsageError(
+                f"{what} was judged twice; a rating file holds one judgement: choose --annotator"
+            )
+    systems = list(dict.fromkeys([*(system for system, _ in found), *test_set.systems]))
+    known = {s.segment for s in test_set}
+    for system, segment in found:
+        if segment not in known:
+            raise DataError(f"the test set has no segment {segment!r}, which was judged for {system!r}")
+    writer = _Writer(rater_name(path, lp), find_weights(weights), left_out)
+    write_lines(path, writer.lines(systems, test_set, found))
+    return +left_out
+
+
+class _Writer:
+    def __init__(self, rater: str, weights: Weights, left_out: Counter[str]) -> None:
+        self.rater = rater
+        self.weights = weights
+        self.left_out = left_out
+
+    def lines(
+        self, systems: list[str], test_set: TestSet, found: dict[tuple[str, str], Annotation]
+    ) -> Iterator[str]:
+        """Render every line."""
+        for system in systems:
+            if len(system.split()) != 1:
+                raise DataError(f"a system in a rating file has no white space in its name, got {system!r}")
+            for segment in test_set:
+                annotation = found.get((system, segment.segment))
+                yield f"{system}\tNone" if annotation is None else self._line(annotation)
+
+    def _line(self, annotation: Annotation) -> str:
+        rater = annotation.annotator
+        self.left_out["ratings"] += annotation.rating is not None
+        self.left_out["rationales"] += annotation.rationale is not None
+        self.left_out["counts of errors"] += bool(annotation.counts)
+        if "\t" in rater or "\n" in rater:
+            raise DataError(f"a tab or a line end in the annotator's name {rater!r}")
+        errors = [self._error(span) for span in annotation.spans]
+        line = f"{annotation.system}\t{json.dumps({'errors': errors}, ensure_ascii=False)}"
+        return line if rater == self.rater else f"{line}\t{rater}"
+
+    def _error(self, span: ErrorSpan) -> dict[str, object]:
+        self.left_out["notes on errors"] += bool(span.note)
+        self.left_out["places of errors, written as -1"] += span.start is None
+        points = self.weights.points(span.severity, span.category)
+        return {
+            "start": -1 if span.start is None else span.start,
+            "end": -1 if span.end is None else span.end,
+            "category": span.label or span.category,
+            "severity": span.severity,
+            "score": int(points) if points == int(points) else points,
+            "is_source_error": span.side == "source",
+        }

@@ -1,0 +1,650 @@
+"""Pearmut's campaigns: one JSON with what is shown, from which a campaign there starts.
+
+`data` holds documents, each a list of items with a source and a text of each model; in a task-based campaign
+tasks hold the documents, by number or, once it runs, by user. Ends of spans are inclusive and offsets count
+UTF-16 units of the whole text; an offset behind the text is one of the words shown after it, `[missing]`
+usually.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+from pathlib import Path
+from typing import Any, Final
+
+from adjudge.core.language import canonical_lp
+from adjudge.core.record import Annotation, ErrorSpan
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.core.typology import find_severity
+from adjudge.errors import DataError, UsageError
+from adjudge.formats.appraise import UNDECIDED_MARK, code_points, code_units
+from adjudge.formats.campaign_export import CampaignFile, Kind, Submission, unsaid_elsewhere
+from adjudge.formats.mqm_tsv import read_label, render_label
+from adjudge.store.files import Fields, read_json_file, read_json_lines, write_lines, write_text
+
+__all__ = [
+    "RESET",
+    "pearmut_campaign_of",
+    "pearmut_test_set",
+    "read_pearmut",
+    "read_pearmut_submissions",
+    "write_pearmut",
+    "write_pearmut_submissions",
+]
+
+_PART: Final = "_#_"
+_OMISSION: Final = "accuracy/omission"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PearmutItem:
+    """One source with its translations.
+
+    Args:
+        segment: its `item_id`, or a digest of its source where it has none.
+        document: what its id says of it; empty where it says nothing.
+        source: text; empty where there is none.
+        reference: text, or None.
+        texts: model to text.
+        is_check: whether it says what a careful person would answer.
+        values: everything that the file says.
+    """
+
+    segment: str
+    document: str
+    source: str
+    reference: str | None
+    texts: Mapping[str, str]
+    is_check: bool
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PearmutCampaign:
+    """One campaign: `values` is the whole file, `documents` the items that are to be judged."""
+
+    name: str
+    values: Mapping[str, Any]
+    documents: tuple[tuple[PearmutItem, ...], ...]
+
+
+def read_pearmut(path: Path | str) -> PearmutCampaign:
+    """Read a campaign.
+
+    Raises:
+        DataError: it is none; says what is wrong with it.
+    """
+    path = Path(path)
+    found = read_json_file(path)
+    if not isinstance(found, dict) or "campaign_id" not in found or "data" not in found:
+        raise DataError("wanted a JSON object with campaign_id, info and data", path=path)
+    fields = Fields(found, "campaign", path)
+    documents = _documents(found["data"], fields)
+    return PearmutCampaign(
+        name=fields.text("campaign_id"),
+        values=found,
+        documents=tuple(tuple(read_item(item, path) for item in items) for items in documents),
+    )
+
+
+def _documents(data: object, fields: Fields) -> list[list[object]]:
+    """Documents, whether they stand in tasks or not; forms that ask for something else are passed over."""
+    parts: deque[object] = deque(data.values() if isinstance(data, dict) else [data])
+    found: list[list[object]] = []
+    while parts:
+        part = parts.popleft()
+        if not isinstance(part, list):
+            fields.fail(f"'data' must hold lists of documents, got {part!r:.80}")
+        if any(isinstance(item, list) for item in part):
+            parts.extendleft(reversed(part))
+        elif part and not all(isinstance(item, dict) and "form" in item for item in part):
+            found.append(part)
+    return found
+
+
+def read_item(value: object, path: Path | None = None, line: int | None = None) -> PearmutItem:
+    """Read an item.
+
+    Raises:
+        DataError: it is none.
+    """
+    if not isinstance(value, dict):
+        raise DataError(f"an item must be a JSON object, got {value!r:.80}", path=path, line=line)
+    fields = Fields(value, "item", path, line)
+    texts = fields.text_mapping("tgt")
+    if not texts:
+        fields.fail("'tgt' must say a text of one model at least")
+    segment = fields.optional_text("item_id") or _digest(value)
+    before, _, _ = segment.rpartition(_PART)
+    return PearmutItem(
+        segment=segment,
+        document=fields.optional_text("doc_id") or before,
+        source=fields.optional_text("src") or "",
+        reference=fields.optional_text("ref"),
+        texts=texts,
+        is_check=bool(fields.mapping("validation")),
+        values=value,
+    )
+
+
+def _digest(item: Mapping[str, Any]) -> str:
+    """A name for an item without one: the same for the same source, whatever its translations."""
+    kept = {key: item.get(key) for key in ("src", "ref", "instructions")}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def find_lp(name: str, wanted: str | None = None) -> str:
+    """The language pair: the one wanted, or the part of a campaign's name that is one.
+
+    Raises:
+        UsageError: neither says it.
+    """
+    for part in [wanted] if wanted is not None else reversed(name.split(_PART)):
+        try:
+            return canonical_lp(part)
+        except UsageError:
+            if part == wanted:
+                raise
+    raise UsageError(f"campaign {name!r} does not say its language pair: add --lp, such as --lp en-de")
+
+
+def pearmut_test_set(campaign: PearmutCampaign, lp: str | None = None) -> TestSet:
+    """The texts of a campaign, one segment an item, without those that are checks.
+
+    Raises:
+        DataError: an item's source or translation is another one elsewhere.
+        UsageError: neither the name of the campaign nor `lp` says the language pair.
+    """
+    lp = find_lp(campaign.name, lp)
+    found: dict[str, Segment] = {}
+    for number, items in enumerate(campaign.documents, start=1):
+        for item in items:
+            if not item.is_check:
+                document = item.document or str(number)
+                found[item.segment] = _joined(found.get(item.segment), item, lp, document)
+    return TestSet(name=campaign.name, segments=tuple(found.values()))
+
+
+def _joined(before: Segment | None, item: PearmutItem, lp: str, document: str) -> Segment:
+    texts = {**item.texts, **(before.translations if before else {})}
+    is_same = before is None or before.source == item.source
+    if not is_same or any(texts[model] != text for model, text in item.texts.items()):
+        raise DataError(f"item {item.segment!r} stands in the campaign with two different texts")
+    return Segment(
+        segment=item.segment,
+        lp=lp,
+        source=item.source,
+        translations=texts,
+        references={} if item.reference is None else {"ref": item.reference},
+        document=before.document if before else document,
+    )
+
+
+def write_pearmut(path: Path | str, values: Mapping[str, Any]) -> None:
+    """Write a campaign: everything that `read_pearmut` found, or what `pearmut_campaign_of` made.
+
+    Raises:
+        DataError: it cannot be written.
+    """
+    write_text(Path(path), [json.dumps(values, indent=2, ensure_ascii=False), "\n"])
+
+
+def pearmut_campaign_of(test_set: TestSet) -> dict[str, Any]:
+    """A campaign that shows every document of every system, whatever is next to each person (ESA).
+
+    Raises:
+        UsageError: several language pairs.
+    """
+    if len(test_set.lps) != 1:
+        raise UsageError(f"a campaign of Pearmut has one language pair, got {', '.join(test_set.lps)}")
+    documents: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for segment in test_set:
+        for system, text in segment.translations.items():
+            item = {"item_id": segment.segment, "doc_id": segment.document, "src": segment.source}
+            reference = next(iter(segment.references.values()), None)
+            refs = {} if reference is None else {"ref": reference}
+            documents.setdefault((segment.document or segment.segment, system), []).append(
+                {**item, **refs, "tgt": {system: text}}
+            )
+    info = {"assignment": "single-stream", "protocol": "ESA"}
+    name = f"{test_set.name}{_PART}{test_set.lps[0]}"
+    return {"info": info, "campaign_id": name, "data": [*documents.values()]}
+
+
+# Spans...
+
+
+def read_spans(values: object, text: str, where: Fields) -> tuple[ErrorSpan, ...]:
+    """Read spans.
+
+    Args:
+        values: list as the file has it, or None for an empty one.
+        text: that they mark.
+        where: for errors.
+
+    Raises:
+        DataError: it is no list of spans.
+    """
+    if values is not None and not isinstance(values, list):
+        where.fail(f"'error_spans' must be a list, got {values!r:.80}")
+    return tuple(_spans(values or (), text, where))
+
+
+def _spans(values: Sequence[Any], text: str, where: Fields) -> Iterator[ErrorSpan]:
+    units = code_units(text, len(text))
+    for value in values:
+        if not isinstance(value, dict):
+            where.fail(f"a span must be a JSON object, got {value!r:.80}")
+        fields = Fields(value, "span", where.path, where.line)
+        first, last = fields.whole("start_i"), fields.whole("end_i")
+        if first is None or last is None or last < first:
+            fields.fail(f"wanted 'start_i' and an 'end_i' not before it, got {first!r} and {last!r}")
+        named = fields.optional_text("severity")
+        severity = "neutral" if named is None else find_severity(named)
+        if severity is None:
+            fields.fail(f"severity must be one of neutral, minor, major, critical; got {named!r}")
+        category, label = read_label(fields.optional_text("category") or "")
+        is_missing = first >= units
+        if is_missing and category is None and label is None:
+            category = _OMISSION
+        start, end = (None, None) if is_missing else code_points(text, first, min(last + 1, units))
+        yield ErrorSpan(
+            severity=severity,
+            start=start,
+            end=end,
+            text="" if start is None else text[start:end],
+            category=category,
+            match="unplaced" if start is None else "exact",
+            note="" if named else UNDECIDED_MARK,
+            label=label,
+        )
+
+
+def render_spans(spans: Sequence[ErrorSpan], text: str, *, has_categories: bool) -> list[dict[str, Any]]:
+    """Spans as Pearmut has them; what it cannot hold (marks of the source or of nothing) is left out."""
+    return [
+        _rendered(span, text, has_categories=has_categories)
+        for span in spans
+        if span.side == "translation" and (span.start is None or span.start != span.end)
+    ]
+
+
+def _rendered(span: ErrorSpan, text: str, *, has_categories: bool) -> dict[str, Any]:
+    units = code_units(text, len(text))
+    at = (units, units)
+    if span.start is not None and span.end is not None:
+        at = code_units(text, span.start), code_units(text, span.end) - 1
+    is_plain = span.start is None and span.category == _OMISSION and span.label is None
+    label = render_label(span.category, span.label) if has_categories or not is_plain else ""
+    severity = None if span.note == UNDECIDED_MARK else span.severity
+    return {"start_i": at[0], "end_i": at[1], "category": label or None, "severity": severity}
+
+
+# What people said in Pearmut: one JSON line a document submitted, or one JSON of several campaigns' lines.
+
+
+MORE: Final = "pearmut"
+"""Key of `Submission.more` and of `CampaignFile.settings`: what else a file of Pearmut said."""
+RESET: Final = "__RESET__"
+
+_LONGEST_GAP: Final = 61.0
+"""Seconds between two actions that still count as work, as Pearmut counts."""
+_SKIPPED: Final = "submit_skip"
+"""Action that ends a document whose open items were left open."""
+_KINDS: Final[Mapping[str, Kind]] = {"welcome": "tutorial", "goodbye": "tutorial", "random": "check"}
+"""What documents are that stand beside a campaign's data, by how their numbers begin."""
+_PROTOCOLS: Final = {"DA": "da-sqm", "ESA": "esa", "cESA": "contrastive-esa", "MQM": "mqm"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Line:
+    number: int
+    campaign: str
+    fields: Fields
+
+    @property
+    def user(self) -> str:
+        return self.fields.text("user_id", "unknown")
+
+    @property
+    def is_reset(self) -> bool:
+        return self.fields.values.get("annotation") == RESET
+
+    @property
+    def is_other(self) -> bool:
+        """Whether it judges no translation: it takes back, or answers a form."""
+        items = self.fields.values.get("item")
+        forms = [i for i in items if isinstance(i, dict) and "form" in i] if isinstance(items, list) else []
+        return self.is_reset or bool(forms)
+
+    @property
+    def actions(self) -> list[Fields]:
+        """What the person did, in the order in which it was logged."""
+        actions = self.fields.values.get("actions") or []
+        if not isinstance(actions, list):
+            self.fields.fail(f"'actions' must be a list, got {actions!r:.80}")
+        path, line = self.fields.path, self.fields.line
+        return [Fields(action, "action", path, line) for action in actions if isinstance(action, dict)]
+
+    @property
+    def is_skipped(self) -> bool:
+        """Whether what had no score then was left out."""
+        return any(action.values.get("action") == _SKIPPED for action in self.actions)
+
+
+def read_pearmut_submissions(
+    path: Path | str, lp: str | None = None, *, protocol: str | None = None
+) -> CampaignFile:
+    """Read annotations.
+
+    Args:
+        path: JSON lines, whose file is named after its campaign, or JSON: campaign to its lines.
+        lp: language pair, where no campaign's name says it.
+        protocol: DA, ESA, cESA or MQM as the campaign has it; told by the answers if left out.
+
+    Raises:
+        DataError: a line is none; says which.
+        UsageError: nothing says the language pair.
+    """
+    path = Path(path)
+    is_json, lines = _read_lines(path)
+    told = _PROTOCOLS.get(protocol or "") or _told(lines)
+    found = [one for line in lines if not line.is_other for one in _submissions(line, lp, told)]
+    kept = [
+        {"line": o.number, "campaign": o.campaign, "fields": dict(o.fields.values)}
+        for o in lines
+        if o.is_other
+    ]
+    names = [*dict.fromkeys(line.campaign for line in lines)]
+    return CampaignFile(
+        name=names[0] if len(names) == 1 else path.stem,
+        protocol=told,
+        submissions=_in_order(found, [line for line in lines if line.is_reset]),
+        settings={MORE: {"is_json": is_json, "campaigns": names, "others": kept}},
+    )
+
+
+def _read_lines(path: Path) -> tuple[bool, list[_Line]]:
+    if path.name.removesuffix(".gz").endswith(".jsonl"):
+        name = path.name.removesuffix(".gz").removesuffix(".jsonl")
+        return False, [_line(value, number, name, path) for number, value in read_json_lines(path)]
+    found = read_json_file(path)
+    if not isinstance(found, dict) or not all(isinstance(lines, list) for lines in found.values()):
+        raise DataError("wanted a JSON object: campaign to a list of what was submitted", path=path)
+    rows = [(name, value) for name, lines in found.items() for value in lines]
+    return True, [_line(value, number, name, path) for number, (name, value) in enumerate(rows, start=1)]
+
+
+def _line(value: object, number: int, campaign: str, path: Path) -> _Line:
+    if not isinstance(value, dict) or "annotation" not in value:
+        raise DataError("wanted a JSON object with an annotation", path=path, line=number)
+    fields = Fields(value, "submission", path, number)
+    return _Line(number=number, campaign=campaign, fields=fields)
+
+
+def _told(lines: Iterable[_Line]) -> str:
+    """Protocol by what was answered: categories, several models side by side, or neither."""
+    has_several = False
+    for answer in (answer for line in lines for answer in _answers(line)):
+        has_several |= len(answer) > 1
+        marked = [one["error_spans"] for one in answer.values() if isinstance(one.get("error_spans"), list)]
+        if any(isinstance(span, dict) and span.get("category") for spans in marked for span in spans):
+            return "mqm"
+    return "contrastive-esa" if has_several else "esa"
+
+
+def _answers(line: _Line) -> Iterator[Mapping[str, Mapping[str, Any]]]:
+    """Of each item, the models that were answered for: in a document that was skipped, those with a score."""
+    answers, is_skipped = line.fields.values["annotation"], line.is_skipped
+    for answer in answers if isinstance(answers, list) else ():
+        kept = answer.items() if isinstance(answer, dict) else ()
+        said = {model: one for model, one in kept if isinstance(one, dict)}
+        yield {model: one for model, one in said.items() if not is_skipped or one.get("score") is not None}
+
+
+def _submissions(line: _Line, lp: str | None, protocol: str) -> Iterator[Submission]:
+    fields = line.fields
+    items, answers = fields.values.get("item"), fields.values["annotation"]
+    if not isinstance(items, list) or not isinstance(answers, list) or len(items) != len(answers):
+        fields.fail("'item' and 'annotation' must be two lists of one length")
+    rest = {k: v for k, v in fields.values.items() if k not in {"annotation", "item", "user_id"}}
+    by, times = (line.user, find_lp(line.campaign, lp), protocol), _times(line.actions, len(items))
+    for at, answer in enumerate(_answers(line)):
+        item = read_item(items[at], fields.path, fields.line)
+        more = {"line": line.number, "at": at, "campaign": line.campaign, "item": dict(item.values)}
+        more |= {"answer": answers[at], **({"fields": rest} if at == 0 else {})}
+        started, ended, active, idle = times[at]
+        yield Submission(
+            person=line.user,
+            protocol=protocol,
+            kind=_kind(item, rest.get("item_i")),
+            lp=by[1],
+            segment=item.segment,
+            document=item.document,
+            item=at,
+            records=_records(item, answer, by, fields),
+            texts=item.texts,
+            source=item.source,
+            given=_given(item, fields),
+            started=started,
+            ended=ended,
+            active=active,
+            idle=idle,
+            more={MORE: more},
+        )
+
+
+def _kind(item: PearmutItem, number: object) -> Kind:
+    name, dash, _ = str(number).partition("_")
+    if dash and name in _KINDS:
+        return _KINDS[name]
+    return "check" if item.is_check else "original"
+
+
+def _given(item: PearmutItem, where: Fields) -> dict[str, Any]:
+    marked = Fields(item.values, "item", where.path, where.line).mapping("error_spans")
+    return {
+        model: read_spans(marked[model], item.texts[model], where) for model in item.texts if model in marked
+    }
+
+
+def _records(
+    item: PearmutItem, answer: Mapping[str, Mapping[str, Any]], by: tuple[str, str, str], where: Fields
+) -> tuple[Annotation, ...]:
+    """One annotation a model that was answered for; what was skipped has none."""
+    found: list[Annotation] = []
+    for model, said in answer.items():
+        if model not in item.texts:
+            where.fail(f"an answer is about {model!r}, which the item does not show")
+        try:
+            found += _record(item, model, Fields(said, "answer", where.path, where.line), by)
+        except DataError as error:
+            if error.path is not None:
+                raise
+            where.fail(str(error))
+    return tuple(found)
+
+
+def _record(item: PearmutItem, model: str, said: Fields, by: tuple[str, str, str]) -> Iterator[Annotation]:
+    person, lp, protocol = by
+    record = {"contrastive-esa": "esa"}.get(protocol, protocol)
+    rating = said.number("score")
+    if record == "mqm" or rating is not None:
+        yield Annotation(
+            lp=lp,
+            segment=item.segment,
+            system=model,
+            annotator=person,
+            protocol=record,
+            document=item.document,
+            rating=None if record == "mqm" else rating,
+            spans=read_spans(said.values.get("error_spans"), item.texts[model], said),
+        )
+
+
+def _times(actions: Sequence[Fields], count: int) -> list[tuple[float, float, float, float]]:
+    """Start, end, seconds of work and of pauses of each item: a gap is of the action that ends it."""
+    timed = ((action.number("time"), action.whole("index")) for action in actions)
+    known = [(time, -1 if index is None else index) for time, index in timed if time is not None]
+    moments = sorted(known, key=lambda moment: moment[0])
+    if not moments:
+        return [(0.0, 0.0, 0.0, 0.0)] * count
+    found = []
+    for at in range(count):
+        gaps = [later - earlier for (earlier, _), (later, of) in pairwise(moments) if of == at]
+        own = [time for time, of in moments if of == at] or [moments[0][0]]
+        active = sum(min(gap, _LONGEST_GAP) for gap in gaps)
+        found.append((min(own), max(own), active, sum(gaps) - active))
+    return found
+
+
+def _in_order(submissions: list[Submission], resets: Sequence[_Line]) -> tuple[Submission, ...]:
+    """By when they were finished; with tasks, places, and which one counts."""
+    reset = {(line.campaign, line.fields.optional_text("user_id")): line.number for line in resets}
+    last = {same: (one.more[MORE]["line"], one.item) for one in submissions for same in _same(one)}
+    tasks: dict[int, int] = {}
+    done: Counter[str] = Counter()
+    ordered = []
+    for one in sorted(submissions, key=lambda s: (s.ended, s.more[MORE]["line"], s.item)):
+        more = one.more[MORE]
+        is_last = any(last[same] == (more["line"], one.item) for same in _same(one))
+        taken_back = max(reset.get((more["campaign"], user), 0) for user in (one.person, None))
+        is_last = is_last and more["line"] > taken_back
+        task = tasks.setdefault(more["line"], len(tasks) + 1)
+        ordered.append(replace(one, task=task, place=done[one.person], is_last=is_last))
+        done[one.person] += 1
+    return tuple(ordered)
+
+
+def _same(one: Submission) -> list[tuple[str, ...]]:
+    """What is the same, of each model, when the same person submits an item again."""
+    return [(one.more[MORE]["campaign"], one.person, one.segment, model, one.kind) for model in one.texts]
+
+
+# Campaigns as Pearmut's annotations: a line for each document that a person submitted.
+
+
+_CATEGORIES: Final = "categories of marks, which would make it MQM without ratings"
+
+
+def write_pearmut_submissions(path: Path | str, file: CampaignFile) -> Counter[str]:
+    """Write annotations as JSON lines or, where they came from one JSON of several campaigns, as that.
+
+    What came from Pearmut is written as it stood there.
+
+    Returns:
+        What Pearmut has no words for, and how often it was left out.
+
+    Raises:
+        DataError: it cannot be written.
+    """
+    left_out: Counter[str] = Counter()
+    about: Mapping[str, Any] = file.settings.get(MORE, {})
+    lines = [(other["line"], other["campaign"], other["fields"]) for other in about.get("others", ())]
+    lines += _stored([s for s in file.submissions if MORE in s.more])
+    last = max((number for number, _, _ in lines), default=0)
+    ours = _pearmut_export_rendered([s for s in file.submissions if MORE not in s.more], left_out)
+    lines += [(number, file.name, line) for number, line in enumerate(ours, start=last + 1)]
+    lines.sort(key=lambda line: line[0])
+    if about.get("is_json"):
+        found: dict[str, list[object]] = {name: [] for name in about["campaigns"]}
+        for _, campaign, line in lines:
+            found.setdefault(campaign, []).append(line)
+        write_text(Path(path), [json.dumps(found, ensure_ascii=False), "\n"])
+    else:
+        write_lines(Path(path), (json.dumps(line, ensure_ascii=False) for _, _, line in lines))
+    return +left_out
+
+
+def _stored(submissions: Sequence[Submission]) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Lines as they stood in the file that they came from."""
+    kept = sorted((s.more[MORE] | {"person": s.person} for s in submissions), key=_place)
+    for number, group in groupby(kept, key=lambda more: more["line"]):
+        parts = [*group]
+        line = {"annotation": [p["answer"] for p in parts], "item": [p["item"] for p in parts]}
+        rest = parts[0]["fields"]
+        user = {} if parts[0]["person"] == "unknown" else {"user_id": parts[0]["person"]}
+        yield number, parts[0]["campaign"], {**line, **rest, **user}
+
+
+def _place(more: Mapping[str, Any]) -> tuple[int, int]:
+    return more["line"], more["at"]
+
+
+def _pearmut_export_rendered(
+    submissions: Sequence[Submission], left_out: Counter[str]
+) -> Iterator[dict[str, Any]]:
+    """Lines of a campaign that was not Pearmut's: what one person did of one task."""
+    tasks: dict[tuple[str, int, bool], list[Submission]] = {}
+    for submission in submissions:
+        left_out.update(unsaid_elsewhere(submission))
+        if any(isinstance(record, Annotation) for record in submission.records):
+            tasks.setdefault((submission.person, submission.task, submission.is_last), []).append(submission)
+    for (person, task, _), parts in sorted(tasks.items(), key=_order):
+        yield _pearmut_export_line(person, task, sorted(parts, key=lambda s: (s.item, s.ended)), left_out)
+
+
+def _order(entry: tuple[tuple[str, int, bool], Sequence[Submission]]) -> tuple[bool, bool, float]:
+    """What counts comes last, since of one item the later line counts: not what a filler showed again."""
+    (_, _, is_last), parts = entry
+    return is_last, not any(submission.is_filler for submission in parts), parts[0].ended
+
+
+def _pearmut_export_line(
+    person: str, task: int, parts: Sequence[Submission], left_out: Counter[str]
+) -> dict[str, Any]:
+    actions = [{"time": min(s.started for s in parts), "action": "load"}]
+    actions += [{"time": s.ended, "action": "score", "index": at} for at, s in enumerate(parts)]
+    return {
+        "annotation": [_answer(s, left_out) for s in parts],
+        "actions": [*actions, {"time": max(s.ended for s in parts), "action": "submit"}],
+        "item": [_item(s) for s in parts],
+        "user_id": person,
+        "item_i": f"welcome_{task}" if parts[0].kind == "tutorial" else task,
+    }
+
+
+def _answer(submission: Submission, left_out: Counter[str]) -> dict[str, Any]:
+    found = {}
+    for record in submission.records:
+        if isinstance(record, Annotation):
+            text = submission.texts.get(record.system, "")
+            has_categories = record.protocol == "mqm"
+            said = record.spans if has_categories else tuple(map(_plain, record.spans))
+            left_out[_CATEGORIES] += sum(
+                one.category != span.category for one, span in zip(said, record.spans, strict=True)
+            )
+            spans = render_spans(said, text, has_categories=has_categories)
+            left_out["marks of the source, or of nothing"] += len(record.spans) - len(spans)
+            found[record.system] = {"score": record.rating, "error_spans": spans}
+    return found
+
+
+def _plain(span: ErrorSpan) -> ErrorSpan:
+    """A mark as a protocol with ratings has it: with categories, Pearmut's readers take it for MQM."""
+    category = _OMISSION if span.start is None else None
+    return replace(span, category=category, label=None)
+
+
+def _item(submission: Submission) -> dict[str, Any]:
+    given = {
+        system: render_spans(spans, submission.texts.get(system, ""), has_categories=False)
+        for system, spans in submission.given.items()
+    }
+    check = {system: {"warning": "a damaged copy"} for system in submission.originals}
+    return {
+        "item_id": submission.segment,
+        "doc_id": submission.document,
+        "src": submission.source,
+        "tgt": dict(submission.texts),
+        **({"error_spans": given} if given else {}),
+        **({"validation": check} if submission.kind == "check" else {}),
+    }

@@ -1,0 +1,585 @@
+"""Scores as the score files of mt-metrics-eval, which metrics tasks take and other tools read."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast, get_args
+
+from adjudge.core.language import canonical_lp
+from adjudge.core.record import Annotation
+from adjudge.core.segment import TestSet
+from adjudge.errors import DataError, UsageError
+from adjudge.store.files import decode, read_bytes, read_json, read_lines, read_text, write_lines
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from adjudge.core.scores import Scores, Signature
+    from adjudge.core.segment import Segment
+
+__all__ = [
+    "AVERAGES",
+    "FORMS",
+    "Level",
+    "ScoreTable",
+    "is_number",
+    "is_score_table",
+    "name_and_lp",
+    "read_plain_scores",
+    "read_score_file",
+    "write_score_file",
+    "write_score_files",
+]
+
+
+# Score files of mt-metrics-eval: `SYSTEM<TAB>SCORE` a line, one block of lines a system, `None` for
+# missing.
+
+
+Level = Literal["seg", "doc", "domain", "sys"]
+
+AVERAGES: Final = ".avg_seg_scores.tsv"
+"""End of the names of files that name their segments, which those of mt-metrics-eval do not."""
+
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+_UNITS: Final[dict[Level, str]] = {"seg": "segment", "doc": "document", "domain": "domain", "sys": "system"}
+_SHOWN: Final = 80  # characters of a line that is none
+
+_OTHER_JSON: Final = (b"u", b"f", b'"', b"[", b"{")
+"""Bytes of JSON values that are no numbers: null and true, false, text, arrays, objects."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScoreTable:
+    """The numbers of one file.
+
+    Args:
+        level: what one number is about.
+        systems: in file order.
+        units: ids of segments or documents (line numbers from 1 where the file has no ids), names of domains;
+            one empty name at system level.
+        values: systems × units; NaN where the file says `None`.
+    """
+
+    level: Level
+    systems: tuple[str, ...]
+    units: tuple[str, ...]
+    values: NDArray[np.float64]
+
+
+def read_score_file(path: Path | str, *, level: Level | None = None, units: int | None = None) -> ScoreTable:
+    """Read a score file.
+
+    Args:
+        path: the file.
+        level: of its scores; taken from the file's name if left out.
+        units: how many segments, documents or domains every system must have.
+
+    Raises:
+        DataError: a line is no score, or systems have different numbers of scores; says where.
+    """
+    path = Path(path)
+    if path.name.endswith(AVERAGES):
+        return _check_units(_read_averages(path), units, path)
+    level = _level(path) if level is None else level
+    raw = read_bytes(path)
+    if not raw.strip():
+        raise DataError("the score file is empty", path=path)
+    if level == "domain":
+        table = _tabulate(_read_rows(raw, path, ("domain", "system", "score")), level, path)
+    else:
+        blocks = _read_blocks(raw) or _collect(_read_rows(raw, path, ("system", "score")))
+        table = _stack(blocks, level, path)
+    return _check_units(table, units, path)
+
+
+def _check_units(table: ScoreTable, units: int | None, path: Path) -> ScoreTable:
+    if units is not None and len(table.units) != units:
+        each = _UNITS[table.level]
+        count = f"{len(table.units)} scores a system, one for each {each}"
+        raise DataError(f"{count}, where the test set has {units} {each}s", path=path)
+    return table
+
+
+def _level(path: Path) -> Level:
+    parts = path.name.removesuffix(".gz").split(".")
+    if len(parts) >= 2 and parts[-1] == "score" and parts[-2] in get_args(Level):
+        return cast("Level", parts[-2])
+    names = ", ".join([*(f".{level}.score" for level in get_args(Level)), AVERAGES])
+    raise DataError(f"the level of a score file is told by its name: {names}", path=path)
+
+
+# The fast way: blocks whose numbers are JSON numbers...
+
+
+def _read_blocks(raw: bytes) -> dict[str, NDArray[np.float64]] | None:
+    """Read one block a system, or nothing where any line is not just `SYSTEM<TAB>NUMBER`."""
+    import numpy as np
+    import orjson
+
+    blocks: dict[str, NDArray[np.float64]] = {}
+    start, data = 0, raw.removesuffix(b"\n")
+    if data.startswith(codecs.BOM_UTF8):
+        return None
+    while start < len(data):
+        key = data[start : data.find(b"\t", start) + 1]
+        end = _end_of_block(data, start, key)
+        numbers = data[start + len(key) : end].replace(b"\n" + key, b",")
+        if any(other in numbers for other in _OTHER_JSON):
+            return None
+        try:
+            name = key[:-1].decode()
+            values = orjson.loads(b"[" + numbers.replace(b"None", b"null") + b"]")
+            block = np.array(values, dtype=np.float64)
+        except (ValueError, TypeError):
+            return None
+        if name in blocks or block.shape != (data.count(b"\n", start, end) + 1,) or not name or "\n" in name:
+            return None
+        blocks[name] = block
+        start = end + 1
+    return blocks
+
+
+def _end_of_block(data: bytes, start: int, key: bytes) -> int:
+    """Where the lines of a system end, by bisection; if they do not stand together, no block."""
+    low, high = start, len(data)
+    while low < high:
+        line = data.find(b"\n", (low + high) // 2, high) + 1
+        if line and data.startswith(key, line):
+            low = line
+        else:
+            high = (low + high) // 2
+    end = data.find(b"\n", low)
+    return len(data) if end < 0 else end
+
+
+# The slow way, which knows what is wrong with which line...
+
+
+def _read_rows(raw: bytes, path: Path, columns: tuple[str, ...]) -> Iterator[tuple[list[str], float]]:
+    """Read the names and the number of every line."""
+    text = decode(raw, path).removesuffix("\n")
+    for number, line in enumerate(text.split("\n") if text else [], start=1):
+        fields = line.removesuffix("\r").split("\t")
+        if len(fields) != len(columns) or not all(map(str.strip, fields)):
+            wanted = "<TAB>".join(columns).upper()
+            message = f"wanted {wanted}, with a tab between, got {line[:_SHOWN]!r}"
+            raise DataError(message, path=path, line=number)
+        yield fields[:-1], read_score(fields[-1].strip(" "), path, number)
+
+
+def read_score(text: str, path: Path, line: int) -> float:
+    """Read a number of a strict decimal spelling; NaN for `None`.
+
+    Raises:
+        DataError: it is none, or not finite; says where.
+    """
+    if text == "None":
+        return float("nan")
+    if not _NUMBER.fullmatch(text) or abs(value := float(text)) == float("inf"):
+        what = f"a score is a plain finite number or None, got {text[:_SHOWN]!r}"
+        raise DataError(what, path=path, line=line)
+    return value
+
+
+def _collect(rows: Iterator[tuple[list[str], float]]) -> dict[str, NDArray[np.float64]]:
+    import numpy as np
+
+    found: dict[str, list[float]] = {}
+    for (system,), value in rows:
+        found.setdefault(system, []).append(value)
+    return {system: np.array(values) for system, values in found.items()}
+
+
+def _stack(blocks: dict[str, NDArray[np.float64]], level: Level, path: Path) -> ScoreTable:
+    import numpy as np
+
+    (first, one), *others = blocks.items()
+    for system, values in others:
+        if len(values) != len(one):
+            counts = f"{system!r} has {len(values)} scores, {first!r} has {len(one)}"
+            raise DataError(f"{counts}; every system needs one for each {_UNITS[level]}", path=path)
+    if level == "sys" and len(one) != 1:
+        raise DataError(f"{first!r} has {len(one)} scores; a system has one at system level", path=path)
+    units = ("",) if level == "sys" else tuple(map(str, range(1, len(one) + 1)))
+    return ScoreTable(level=level, systems=tuple(blocks), units=units, values=np.stack(list(blocks.values())))
+
+
+def _tabulate(rows: Iterator[tuple[list[str], float]], level: Level, path: Path) -> ScoreTable:
+    """Make a table of rows that name unit and system."""
+    import numpy as np
+
+    cells: dict[tuple[str, str], float] = {}
+    for (unit, system), value in rows:
+        if (system, unit) in cells:
+            raise DataError(f"{system!r} has two scores for {unit!r}", path=path)
+        cells[system, unit] = value
+    systems, units = (tuple(dict.fromkeys(key[axis] for key in cells)) for axis in (0, 1))
+    if len(cells) != len(systems) * len(units):
+        raise DataError(
+            f"{len(cells)} scores for {len(systems)} systems and {len(units)} {_UNITS[level]}s; every system "
+            "needs one each, None where there is none",
+            path=path,
+        )
+    values = np.array([[cells[system, unit] for unit in units] for system in systems])
+    return ScoreTable(level=level, systems=systems, units=units, values=values)
+
+
+def _read_averages(path: Path) -> ScoreTable:
+    """Read system, score, segment id, blanks or tabs between: negated penalties, 0 is best."""
+    heading, *lines = read_lines(path) or [""]
+    if heading.split()[:1] != ["system"]:
+        what = f"wanted the heading 'system mqm_avg_score seg_id', got {heading[:_SHOWN]!r}"
+        raise DataError(what, path=path, line=1)
+    if not lines:
+        raise DataError("the file has no score", path=path)
+    return _tabulate(_read_average_rows(lines, path), "seg", path)
+
+
+def _read_average_rows(lines: Sequence[str], path: Path) -> Iterator[tuple[list[str], float]]:
+    for number, line in enumerate(lines, start=2):
+        fields = line.split()
+        if len(fields) != 3:
+            what = f"wanted system, score and segment, got {line[:_SHOWN]!r}"
+            raise DataError(what, path=path, line=number)
+        yield [fields[2], fields[0]], read_score(fields[1], path, number)
+
+
+def write_score_file(path: Path | str, table: ScoreTable) -> None:
+    """Write a score file; `None` for NaN.
+
+    Raises:
+        DataError: a name with white space in it, which no reader would get back.
+    """
+    path = Path(path)
+    for name in (*table.systems, *(table.units if table.level == "domain" else ())):
+        if len(name.split()) != 1 or name != name.strip():
+            raise DataError(f"a name in a score file has no white space, got {name!r}", path=path)
+    write_lines(path, _render_rows(table))
+
+
+def _render_rows(table: ScoreTable) -> Iterator[str]:
+    if table.level == "domain":
+        for column, unit in enumerate(table.units):
+            for row, system in enumerate(table.systems):
+                yield f"{unit}\t{system}\t{_render_score(float(table.values[row, column]))}"
+    else:
+        for system, values in zip(table.systems, table.values.tolist(), strict=True):
+            for value in values:
+                yield f"{system}\t{_render_score(value)}"
+
+
+def _render_score(value: float) -> str:
+    if abs(value) == float("inf"):
+        raise DataError("an infinite score cannot be written")
+    return "None" if value != value else repr(value)  # noqa: PLR0124 (NaN)
+
+
+# Scores as other programs write them: COMET's `--to_json`, a table with a column `score`, one number a
+# line.
+
+
+FORMS: Final = frozenset({"comet", "score-table", "score-lines"})
+
+_COMET: Final = "COMET"
+_OF_LINES: Final = "scores"
+"""Annotator of numbers alone, so that files of two systems are compared as scores of one metric."""
+
+_COLUMNS: Final[Mapping[str, str]] = {
+    "system": "system",
+    "score": "score",
+    "segment": "segment",
+    "segment_id": "segment",
+    "seg_id": "segment",
+    "document": "document",
+    "doc_id": "document",
+    "lp": "lp",
+    "metric": "annotator",
+    "annotator": "annotator",
+}
+"""Headings, folded to lower case, and what they are called here."""
+
+_ENDINGS: Final = (".seg.score", ".avg_seg_scores.tsv")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainScores:
+    """What one file says.
+
+    Args:
+        records: one annotation a score; none where there is no score.
+        met: what was left out, and how often.
+    """
+
+    records: tuple[Annotation, ...]
+    met: Counter[str] = field(default_factory=Counter)
+
+
+class _Score(NamedTuple):
+    """One score; an empty segment is the next line of its system, an empty lp is that of the file."""
+
+    system: str
+    value: float
+    annotator: str
+    segment: str = ""
+    document: str = ""
+    lp: str = ""
+
+
+def is_number(first: str) -> bool:
+    """Whether a file that begins with this line has one number a line."""
+    return re.fullmatch(r"None|[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?", first.strip(" \r")) is not None
+
+
+def is_score_table(first: str) -> bool:
+    """Whether a file that begins with this line is a table with systems and scores, and without texts."""
+    names = {name.strip().lower() for name in first.strip("\r").split(_delimiter(first))}
+    return {"system", "score"} <= names and "source" not in names
+
+
+def _delimiter(first: str) -> str:
+    return max(",;\t", key=first.count)
+
+
+def name_and_lp(path: Path, lp: str | None) -> tuple[str, str | None]:
+    """Name of the scores in a file, and their language pair: before the name, as given, or the folder's.
+
+    Args:
+        path: the file; `en-de.COMET.seg.score` and `en-de/COMET.seg.score` are COMET for en-de.
+        lp: language pair, where one is given.
+    """
+    ending = next((each for each in _ENDINGS if path.name.endswith(each)), path.suffix)
+    stem = path.name.removesuffix(ending)
+    before, dot, name = stem.partition(".")
+    for text, rest in ((before if dot else "", name), (lp or path.resolve().parent.name, stem)):
+        try:
+            return rest, canonical_lp(text)
+        except UsageError:
+            continue
+    return stem, None
+
+
+def read_plain_scores(
+    path: Path, form: str, lp: str | None = None, test_set: TestSet | None = None
+) -> PlainScores:
+    """Read a file of one of `FORMS`.
+
+    Args:
+        path: the file; its stem is the system of numbers alone, and the annotator of a table that names none.
+        form: `comet`, `score-table` or `score-lines`.
+        lp: language pair; may be left out where the file says it.
+        test_set: whose segments the lines are, in order; else they are numbered from 1.
+
+    Raises:
+        DataError: a score is no number, or systems have different numbers of lines, or other numbers than the
+            test set; says where.
+        UsageError: no language pair.
+    """
+    readers = {"comet": _read_comet, "score-table": _read_table, "score-lines": _read_lines}
+    met: Counter[str] = Counter()
+    scores = [*readers[form](path, met)]
+    if not scores:
+        raise DataError("there is no score in this file", path=path)
+    known = [] if test_set is None else [s.segment for s in test_set if lp in {None, s.lp}]
+    _check_lengths(scores, known, path)
+    if lp is None and test_set is not None and len(test_set.lps) == 1:
+        lp = test_set.lps[0]
+    _, told = name_and_lp(path, lp)
+    seen: Counter[str] = Counter()
+    records = []
+    for score in scores:
+        seen[score.system] += 1
+        own = canonical_lp(score.lp) if score.lp else told
+        if own is None:
+            raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
+        if math.isnan(score.value):
+            continue
+        place = seen[score.system]
+        records.append(
+            Annotation(
+                lp=own,
+                segment=score.segment or (known[place - 1] if known else str(place)),
+                system=score.system,
+                annotator=score.annotator,
+                protocol="metric",
+                document=score.document,
+                rating=score.value,
+            )
+        )
+    if not records:
+        raise DataError("there is no score in this file: every one is missing", path=path)
+    return PlainScores(records=tuple(records), met=+met)
+
+
+def _check_lengths(scores: Iterable[_Score], known: list[str], path: Path) -> None:
+    """Check that every system has as many lines as there are segments, where lines are segments."""
+    counts = Counter(score.system for score in scores if not score.segment)
+    if not counts:
+        return
+    (first, wanted), *_ = counts.items()
+    for system, found in counts.items():
+        if found != wanted:
+            raise DataError(
+                f"{system!r} has {found} scores, {first!r} has {wanted}; every system needs one for each "
+                "segment, None or an empty cell where there is none",
+                path=path,
+            )
+    if known and wanted != len(known):
+        raise DataError(f"{wanted} scores a system, where the test set has {len(known)} segments", path=path)
+
+
+def _read_comet(path: Path, met: Counter[str]) -> Iterator[_Score]:
+    """Read `{TRANSLATION FILE: [{"src", "mt", "ref", "COMET", "errors"}]}`."""
+    value = read_json(read_text(path), path=path)
+    if not isinstance(value, dict):
+        raise DataError("wanted an object with a list of segments for each file of translations", path=path)
+    stems = Counter(Path(file).stem for file in value)
+    for file, segments in value.items():
+        stem = Path(file).stem
+        if not isinstance(segments, list):
+            raise DataError(f"wanted a list of segments under {file!r}, got {segments!r:.80}", path=path)
+        for number, segment in enumerate(segments, start=1):
+            score = segment.get(_COMET) if isinstance(segment, dict) else None
+            if isinstance(score, bool) or not isinstance(score, int | float):
+                raise DataError(
+                    f"{file}, segment {number}: {_COMET!r} must be a number, got {score!r:.80}", path=path
+                )
+            met["errors that COMET marked, of which the score alone is read"] += len(
+                segment.get("errors") or ()
+            )
+            yield _Score(system=stem if stems[stem] == 1 else file, value=float(score), annotator=_COMET)
+
+
+def _read_table(path: Path, _met: Counter[str]) -> Iterator[_Score]:
+    """Read a table with a heading."""
+    text = read_text(path)
+    lines = csv.reader(
+        io.StringIO(text, newline=""), delimiter=_delimiter(text.partition("\n")[0]), strict=True
+    )
+    try:
+        heading = [name.strip().lower() for name in next(lines)]
+        names = [_COLUMNS.get(name, "") for name in heading]
+        if double := [name for name, times in Counter(names).items() if name and times > 1]:
+            raise DataError(f"two columns say the {double[0]}: {', '.join(heading)}", path=path, line=1)
+        for row in lines:
+            if row:
+                yield _read_row(names, row, path, lines.line_num)
+    except csv.Error as error:
+        raise DataError(f"not CSV: {error}", path=path, line=lines.line_num) from error
+
+
+def _read_row(names: list[str], row: list[str], path: Path, line: int) -> _Score:
+    if len(row) != len(names):
+        raise DataError(f"{len(row)} cells under {len(names)} column names", path=path, line=line)
+    cells = {name: cell.strip() for name, cell in zip(names, row, strict=True) if name}
+    for name in ("system", "segment"):
+        if name in cells and not cells[name]:
+            raise DataError(f"the {name} is empty", path=path, line=line)
+    return _Score(
+        system=cells["system"],
+        value=read_score(cells["score"] or "None", path, line),
+        annotator=cells.get("annotator") or name_and_lp(path, None)[0],
+        segment=cells.get("segment", ""),
+        document=cells.get("document", ""),
+        lp=cells.get("lp", ""),
+    )
+
+
+def _read_lines(path: Path, _met: Counter[str]) -> Iterator[_Score]:
+    """Read one number a line, of one system."""
+    system = name_and_lp(path, None)[0]
+    for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), start=1):
+        if not (text := line.strip(" \r")):
+            raise DataError("the line is empty: write None for a missing score", path=path, line=number)
+        yield _Score(system=system, value=read_score(text, path, number), annotator=_OF_LINES)
+
+
+def write_score_files(folder: Path, scores: Scores, test_set: TestSet) -> list[Path]:
+    """Write `LP/NAME-REF.{seg,sys}.score` and, where the texts have them, those of documents and domains.
+
+    Lines follow the test set: its systems in their order, of each all segments, `None` where there is no
+    score. REF is the reference that was shown, `all` for several, `src` for none. Systems have the scores
+    that `adjudge score` prints, which of BLEU are no means; documents and domains have means over what was
+    judged.
+
+    Args:
+        folder: such as `metric-scores` of a folder of mt-metrics-eval.
+        scores: of one annotator.
+        test_set: every segment that a file has a line for.
+
+    Returns:
+        The files.
+
+    Raises:
+        UsageError: one of the files is there already, or the annotator's name is none of a file.
+        DataError: a segment that was scored is not in the test set.
+    """
+    lps = scores.lps or {segment.lp: scores for segment in scores.segments}
+    tables = {
+        folder / lp / f"{_stem(scores.signature)}.{table.level}.score": table
+        for lp, part in lps.items()
+        for table in _tables(part, [segment for segment in test_set if segment.lp == lp])
+    }
+    if there := [path for path in tables if path.exists()]:
+        raise UsageError(f"{there[0]} is there already: remove it, or name another folder")
+    for path, table in tables.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_score_file(path, table)
+    return list(tables)
+
+
+def _stem(signature: Signature) -> str:
+    """NAME-REF, as the signature has them."""
+    shown = signature.fields.get("ref", "src")
+    stem = f"{signature.name}-{'all' if ',' in shown else shown}"
+    if Path(stem).name != stem:
+        raise UsageError(f"{signature.name!r} cannot be the name of a file; choose what has another name")
+    return stem
+
+
+def _tables(scores: Scores, segments: Sequence[Segment]) -> Iterator[ScoreTable]:
+    """Every level of one language pair."""
+    import numpy as np
+
+    judged = dict.fromkeys(s.system for s in scores.segments)
+    known = dict.fromkeys(name for segment in segments for name in segment.translations)
+    systems = tuple(name for name in known | judged if name in judged)
+    place_of = {segment.segment: place for place, segment in enumerate(segments)}
+    values = np.full((len(systems), len(place_of)), np.nan)
+    for s in scores.segments:
+        if s.segment not in place_of:
+            raise DataError(f"the test set has no segment {s.segment!r} of {s.lp}, which was scored")
+        values[systems.index(s.system), place_of[s.segment]] = np.nan if s.score is None else s.score
+    yield ScoreTable(level="seg", systems=systems, units=tuple(place_of), values=values)
+    of_system = {s.system: s.score for s in scores.systems}
+    means = [[np.nan if (score := of_system[name]) is None else score] for name in systems]
+    yield ScoreTable(level="sys", systems=systems, units=("",), values=np.array(means))
+    kinds: dict[Level, list[str]] = {
+        "doc": [segment.document for segment in segments],
+        "domain": [segment.domain for segment in segments],
+    }
+    for level, names in kinds.items():
+        if all(names):
+            units = tuple(dict.fromkeys(names))
+            yield ScoreTable(level=level, systems=systems, units=units, values=_means(values, names, units))
+
+
+def _means(values: NDArray[np.float64], names: Sequence[str], units: Sequence[str]) -> NDArray[np.float64]:
+    """Systems by units, means over what was judged; NaN where nothing was."""
+    import numpy as np
+
+    columns = [values[:, np.array(names) == unit] for unit in units]
+    n = [(~np.isnan(column)).sum(axis=1) for column in columns]
+    sums = [np.nansum(column, axis=1) for column in columns]
+    with np.errstate(invalid="ignore"):  # 0 / 0: nothing was judged
+        return np.stack([total / count for total, count in zip(sums, n, strict=True)], axis=1)

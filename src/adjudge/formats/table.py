@@ -1,0 +1,269 @@
+"""A table of texts as an Excel workbook; `tables` says what its columns are.
+
+The first sheet is read. A formula is the text of the formula, never its result; numbers and dates are written
+out. A workbook is a zip archive of XML, and so is checked before it is opened.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import warnings
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, time
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from adjudge.core.language import canonical_lp
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.store.files import import_extra, read_bytes, read_text
+
+__all__ = ["is_csv_of_texts", "read_csv_texts", "read_xlsx"]
+
+
+# A table of texts, whatever file it stands in: a heading, then one segment a row.
+
+
+_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "source": ("source", "src", "source text", "source segment"),
+    "reference": ("reference", "ref", "reference text", "reference translation"),
+    "document": ("document", "doc", "document id", "doc id", "docid", "file"),
+    "id": ("id", "segment", "segment id", "seg id", "segid", "key"),
+    "domain": ("domain",),
+    "lp": ("lp", "language pair", "langs"),
+    "meta": ("note", "notes", "comment", "comments", "status", "state", "context"),
+}
+_WIDEST: Final = 16_384  # columns, as many as a spreadsheet has
+_KINDS: Final = {word: kind for kind, words in _WORDS.items() for word in words}
+
+
+def has_source(heading: Sequence[str]) -> bool:
+    """Whether a row is the heading of such a table."""
+    return any(_kind(cell) == "source" for cell in heading)
+
+
+def _kind(cell: str) -> str:
+    """What a column holds: a word of `_WORDS`, or "system"."""
+    word = " ".join(cell.replace("_", " ").lower().split())
+    if word.startswith(("reference ", "reference:", "ref:")):
+        return "reference"
+    return _KINDS.get(word, "system")
+
+
+def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> TestSet:
+    """Read a test set.
+
+    Args:
+        rows: cells, the heading first; rows of empty cells are skipped.
+        path: where they stand, for errors; its stem is the test set's name.
+        lp: language pair of rows that do not name theirs; keeps those of that pair only.
+
+    Raises:
+        DataError: no heading with a source, two columns of one name, no rows, or an id twice.
+        UsageError: no language pair.
+    """
+    lines = iter(rows)
+    heading = [cell.strip() for cell in next(lines, [])]
+    if len(heading) > _WIDEST:
+        raise DataError(f"a table of {len(heading):,} columns; {_WIDEST:,} are read", path=path)
+    if not has_source(heading):
+        raise DataError(f"a column 'source' was wanted, the heading has {', '.join(heading)!r}", path=path)
+    _check_heading(heading, path)
+    segments, empty = [], 0
+    for number, row in enumerate(lines, start=1):
+        if any(row):
+            if len(row) > len(heading) and any(row[len(heading) :]):
+                raise DataError(f"row {number} has {len(row)} cells, the heading {len(heading)}", path=path)
+            segment = _read_row(dict(zip(heading, row, strict=False)), str(number), lp, path)
+            segments.append(segment)
+            empty += sum(_kind(name) == "system" for name in heading if name) - len(segment.translations)
+    if empty:
+        message = f"{path}: {empty} empty cells are read as translations that are not there"
+        warnings.warn(message, DataWarning, 2)
+    if not segments:
+        raise DataError("the table has no row", path=path)
+    try:
+        test_set = TestSet(name=path.name.removesuffix(".gz").rpartition(".")[0], segments=tuple(segments))
+    except DataError as error:
+        raise DataError(str(error), path=path) from error
+    return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
+
+
+def _check_heading(heading: Sequence[str], path: Path) -> None:
+    """Refuse headings of which one column would hide another."""
+    names = [name for name in heading if name]
+    kinds = [kind for name in names if (kind := _kind(name)) not in {"system", "reference", "meta"}]
+    counted = (*Counter(names).items(), *Counter(kinds).items())
+    twice = next((word for word, count in counted if count > 1), None)
+    if twice is not None:
+        raise DataError(f"two columns are {twice!r}: rename or take out one", path=path)
+
+
+def _read_row(row: Mapping[str, str], number: str, lp: str | None, path: Path) -> Segment:
+    found = {kind: {n: text for n, text in row.items() if n and text and _kind(n) == kind} for kind in
+             (*_WORDS, "system")}  # fmt: skip
+    one = {kind: next(iter(texts.values()), "") for kind, texts in found.items()}
+    pair = one["lp"] or lp
+    if pair is None:
+        raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
+    return Segment(
+        segment=one["id"] or number,
+        lp=canonical_lp(pair),
+        source=one["source"],
+        translations=found["system"],
+        references=found["reference"],
+        document=one["document"],
+        domain=one["domain"],
+        meta=dict(found["meta"]),
+    )
+
+
+# A table of texts as CSV or TSV, whatever its delimiter; `tables` says what its columns are.
+
+
+_DELIMITERS: Final = ",;\t|"
+_ENDINGS: Final = (".csv", ".tsv")
+
+
+def is_csv_of_texts(first: str, path: Path) -> bool:
+    """Whether a first line is the heading of a table; one column will do in a file that is called a table."""
+    cells = _cells(first, _delimiter(first))
+    is_named = path.name.lower().removesuffix(".gz").endswith(_ENDINGS)
+    return (len(cells) > 1 or is_named) and has_source(cells)
+
+
+def read_csv_texts(path: Path, lp: str | None = None) -> TestSet:
+    """Read a test set; cells may hold line ends where they are quoted.
+
+    Raises:
+        DataError: it is no such table; see `tables.read_table`.
+        UsageError: no language pair.
+    """
+    text = read_text(path)
+    return read_table(_rows(text, _delimiter(text.partition("\n")[0]), path), path, lp)
+
+
+def _rows(text: str, delimiter: str, path: Path) -> Iterator[list[str]]:
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        yield from (row for row in lines if row)
+    except csv.Error as error:
+        raise DataError(f"not CSV: {error}", path=path, line=lines.line_num) from error
+
+
+def _delimiter(first: str) -> str:
+    """What makes most columns of a heading, with a source among them."""
+    return max(_DELIMITERS, key=lambda d: (has_source(cells := _cells(first, d)), len(cells)))
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([line.rstrip("\r")], delimiter=delimiter), [])
+    except csv.Error:
+        return []
+
+
+_LARGEST: Final = 256 << 20  # bytes of all its files, unpacked
+_HARMLESS: Final = 16 << 20
+_MOST_PACKED: Final = 200
+_MOST_FILES: Final = 10_000
+_PART: Final = 1 << 20
+_MOST_ROWS: Final = 1 << 20  # of any sheet
+_MOST_COLUMNS: Final = 500
+_TYPE: Final = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+_ESCAPED: Final = re.compile("(?:_x[0-9A-Fa-f]{4}_)+")
+
+
+def read_xlsx(path: Path, lp: str | None = None) -> TestSet:
+    """Read a test set.
+
+    Raises:
+        DataError: it is no workbook, is made to fill memory, or holds no such table.
+        UsageError: no language pair; or openpyxl is not installed.
+    """
+    openpyxl = import_extra("openpyxl")
+    raw = read_bytes(path)
+    if not raw:
+        raise DataError("the file is empty", path=path)
+    _check_archive(raw, path)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of styles and of features that no text needs
+            book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, keep_links=False)
+            sheets = book.worksheets
+            rows = list(islice(_xlsx_rows(sheets[0]), _MOST_ROWS)) if sheets else []
+    except Exception as error:  # openpyxl raises whatever a damaged part makes it meet
+        raise DataError(f"not an Excel workbook: {type(error).__name__}: {error}", path=path) from error
+    if len(sheets) > 1:
+        others = ", ".join(sheet.title for sheet in sheets[1:])
+        warnings.warn(f"{path}: only the first sheet is read, not {others}", DataWarning, 2)
+    return read_table(rows, path, lp)
+
+
+def _check_archive(raw: bytes, path: Path) -> None:
+    """Refuse an archive that unpacks to far more than it is, or that declares entities."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            files = archive.infolist()
+            size = sum(file.file_size for file in files)
+            is_bomb = size > _HARMLESS and size > _MOST_PACKED * len(raw)
+            if is_bomb or size > _LARGEST or len(files) > _MOST_FILES:
+                raise DataError(
+                    f"a workbook of {len(raw)} bytes unpacks to {size >> 20} MB in {len(files)} files",
+                    path=path,
+                )
+            for file in files:
+                _check_part(archive, file, path)
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        raise DataError(f"not an Excel workbook: {error}", path=path) from error
+
+
+def _check_part(archive: zipfile.ZipFile, file: zipfile.ZipInfo, path: Path) -> None:
+    """Refuse XML with a document type, which no workbook has."""
+    if not file.filename.lower().endswith((".xml", ".rels", ".vml")):
+        return
+    before = b""
+    with archive.open(file) as part:  # never gives more than the archive said
+        while chunk := part.read(_PART):
+            if _TYPE.search((before + chunk).replace(b"\0", b"")):
+                raise DataError(f"{file.filename} in the workbook has a document type", path=path)
+            before = chunk[-32:]
+
+
+def _xlsx_rows(sheet: Any) -> Iterator[list[str]]:  # noqa: ANN401 (openpyxl has no types)
+    """Rows of texts; what the file says of its own size is not believed."""
+    sheet.reset_dimensions()
+    for row in sheet.iter_rows(max_col=_MOST_COLUMNS, values_only=True):
+        if row.count(None) == len(row):  # a sheet may have a million of them
+            yield []
+            continue
+        cells = [_text(value) for value in row]
+        while cells and not cells[-1]:
+            cells.pop()
+        yield cells
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return _ESCAPED.sub(_unescape, str(value))
+
+
+def _unescape(found: re.Match[str]) -> str:
+    """Characters that the format writes as `_x000D_`, in UTF-16; `_x005F_` is an underline."""
+    units = bytes.fromhex(found[0].replace("_x", "").replace("_", ""))
+    return units.decode("utf-16-be", "replace")

@@ -1,0 +1,494 @@
+"""How two translations are compared: in which orders, with which answer, and what the verdicts come to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import ClassVar, Final, Literal, NamedTuple, get_args
+
+from adjudge.core.ask import About, Ask, Message, Reply, Sampling
+from adjudge.core.judge import PairJudge, Profile, preference_of
+from adjudge.core.language import language_name
+from adjudge.core.record import UNDECIDED, Preference, Verdict
+from adjudge.core.segment import Subject
+from adjudge.errors import (
+    AnswerError,
+    UsageError,
+)
+from adjudge.judges._json import check_keys, object_schema, read_object, read_reasons, read_words
+from adjudge.judges._prompts import Parts, Prompts, judged_texts, language_names, render_pair
+from adjudge.judges._replies import Trust, check_reasons, shown
+
+__all__ = [
+    "IDENTICAL",
+    "INCONSISTENT",
+    "PAIR_FILES",
+    "SIGNS",
+    "TIE_BY_STRENGTH",
+    "VERDICTS",
+    "Compared",
+    "Comparison",
+    "Criterion",
+    "Inconsistent",
+    "PairSettings",
+    "check_threshold",
+    "disagreement",
+    "is_near_tie",
+    "majority",
+    "preference_by",
+    "read_compared",
+    "read_criterion",
+    "synthesise",
+]
+
+
+# Verdicts: by single criteria to an overall one, in two orders, and how strong the preference is.
+
+
+Orders = Literal["both", "given", "random"]
+"""Which translation is shown first: each once, the first system of the pair, or one drawn at random."""
+Inconsistent = Literal["E", "keep"]
+"""What verdicts are that change with the order: equal, or undecided, which is neither a tie nor a win."""
+Strength = Literal["none", "logprob"]
+"""Whether it is measured how sure a verdict is: by the probability that the model gave its letter."""
+
+INCONSISTENT: Final = "position_inconsistent"
+"""Flag of a comparison whose verdict changed with the order."""
+TIE_BY_STRENGTH: Final = "tie_by_strength"
+"""Flag of a comparison that is E because its preference was not strong enough."""
+VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
+TURNED: Final[Mapping[Verdict, Verdict]] = {"A": "B", "B": "A", "E": "E"}
+"""A verdict on a pair that was shown the other way round."""
+SIGNS: Final[Mapping[Verdict, int]] = {"A": 1, "B": -1, "E": 0}
+
+_SPELLED: Final = re.compile(
+    r"\s*[\"'*(]*(?:translation\s+)?[\"'*(]*(?P<letter>[ABE])[\"'*).]*\s*", re.IGNORECASE
+)
+_NAMED: Final = re.compile(r"\b([ABE])\b(?!['’])")
+_THAN: Final = re.compile(
+    r"\b(?:than|over|to|as|unlike|whereas in|compared (?:to|with)) (?:translation )?[AB]\b", re.IGNORECASE
+)
+_BETTER: Final = re.compile(
+    r"\b([AB]) (?:wins|(?:is|was|seems|reads|sounds|remains|would be|looks)"
+    r"(?: (?:clearly|much|far|slightly|overall|a bit|somewhat|still|the|therefore|thus|significantly"
+    r"|by far|definitely))*"
+    r" (?:better|best|superior|stronger|preferable|preferred|winner|more (?:accurate|faithful|fluent"
+    r"|natural)))\b"
+)
+_PREFERRED: Final = re.compile(
+    r"\b(?:prefer|choose|better one is|winner is|best is) (?:translation )?([AB])\b"
+)
+_EQUAL: Final = re.compile(
+    r"equal|tie\b|same|both|neither|as good|identical|but|however|while|outweigh|balance", re.IGNORECASE
+)
+_RESULT: Final = re.compile(r'"result"\s*:\s*"(?P<letter>[ABE])"')
+
+
+def read_verdict(value: object) -> tuple[Verdict, tuple[str, ...]]:
+    """A verdict as a model gives it, with the flag `normalised` for `a`, `A.` or `Translation A`.
+
+    Raises:
+        AnswerError: label, for anything else.
+    """
+    match = _SPELLED.fullmatch(value) if isinstance(value, str) else None
+    verdict = next((known for known in VERDICTS if match and known == match["letter"].upper()), None)
+    if verdict is None:
+        raise AnswerError("label", f"result must be A, B or E, got {shown(value)}")
+    return verdict, () if verdict == value else ("normalised",)
+
+
+def verdict_trust(value: Mapping[str, object]) -> Trust:
+    """Words may stand around a preference; never around "equally good"."""
+    try:
+        return "alone" if read_verdict(value["result"])[0] == "E" else "around"
+    except AnswerError:
+        return "alone"
+
+
+def check_agrees(words: str, verdict: Verdict, *, is_strict: bool = False) -> None:
+    """Refuse a verdict that its own reasons contradict: they call only the other translation better.
+
+    Args:
+        words: reasons within the answer, or prose around it.
+        verdict: of the answer.
+        is_strict: whether naming another verdict is enough, as in words around an answer.
+
+    Raises:
+        AnswerError: ambiguous.
+    """
+    named = {name.upper() for name in _NAMED.findall(words)}
+    if is_strict and named - {verdict}:
+        raise AnswerError("ambiguous", f"words around the verdict {verdict} name another: {shown(words)}")
+    told = _THAN.sub(" ", words)
+    better = set(_BETTER.findall(told)) | set(_PREFERRED.findall(told))
+    if verdict == "E":
+        is_contrary = len(better) == 1 and not _EQUAL.search(told)
+    else:
+        is_contrary = bool(better) and verdict not in {*better, *_NAMED.findall(told)}
+    if is_contrary:
+        raise AnswerError("ambiguous", f"the reasons contradict the verdict {verdict}: {shown(words)}")
+
+
+def majority(verdicts: Sequence[Verdict]) -> Verdict:
+    """Which translation more criteria favour; if as many favour each, the first verdict that is not E."""
+    lead = sum(map(SIGNS.__getitem__, verdicts))
+    if lead:
+        return "A" if lead > 0 else "B"
+    return next((verdict for verdict in verdicts if verdict != "E"), "E")
+
+
+def synthesise(verdicts: Sequence[Verdict | None]) -> Verdict | None:
+    """`majority`, where a verdict may be unknown; None if it could change the outcome."""
+    ways = (VERDICTS if verdict is None else (verdict,) for verdict in verdicts)
+    outcomes = {majority(way) for way in product(*ways)}
+    return outcomes.pop() if len(outcomes) == 1 else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairSettings:
+    """What every judge of pairs may be told.
+
+    Args:
+        profile: the recommended one shows both orders and holds the model to a schema.
+        orders: see `Orders`; None for those of the profile: the paper shows the pair as given.
+        order_seed: of the random order.
+        inconsistent: see `Inconsistent`.
+        strength: see `Strength`.
+        tie_threshold: a preference that is not stronger is E; None makes no ties.
+        explain_in: code of the language of the analysis; None leaves it to the model.
+        prompts: folder with files that stand in for ours.
+
+    Raises:
+        UsageError: no such orders, or a setting that does nothing beside others.
+    """
+
+    protocol: ClassVar[str] = "pairwise"
+    weights: ClassVar[None] = None
+    with_reference: ClassVar[bool] = False
+
+    profile: Profile = "recommended"
+    orders: Orders | None = None
+    order_seed: int = 0
+    inconsistent: Inconsistent = "E"
+    strength: Strength = "none"
+    tie_threshold: float | None = None
+    explain_in: str | None = None
+    prompts: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse orders that there are not, and settings that do nothing."""
+        if self.orders is not None and self.orders not in get_args(Orders):
+            raise UsageError(f"orders must be one of {', '.join(get_args(Orders))}; got {self.orders!r}")
+        if self.inconsistent == "keep" and self.shown_in != "both":
+            raise UsageError(
+                f"inconsistent keep is for verdicts of both orders, and orders {self.shown_in} asks for one; "
+                "drop it"
+            )
+        if self.order_seed and self.shown_in != "random":
+            raise UsageError(
+                f"order_seed {self.order_seed} draws no order where orders are {self.shown_in}; "
+                "say orders random"
+            )
+        check_threshold(self.tie_threshold, is_measured=self.strength != "none")
+
+    @property
+    def shown_in(self) -> Orders:
+        """The orders in which a pair is shown."""
+        return self.orders or ("both" if self.profile == "recommended" else "given")
+
+    @property
+    def times(self) -> int:
+        """How often each question is put about a pair."""
+        return 2 if self.shown_in == "both" else 1
+
+
+def disagreement(orders: Sequence[Verdict], inconsistent: Inconsistent) -> tuple[str, ...]:
+    """Flags of verdicts that change with the order; none where they agree."""
+    if len(set(orders)) < 2:
+        return ()
+    return (INCONSISTENT, UNDECIDED) if inconsistent == "keep" else (INCONSISTENT,)
+
+
+def read_strength(reply: Reply, verdict: Verdict) -> float:
+    """How sure the model was of its verdict, by the probability of the letter: for A above 0, for B below.
+
+    Raises:
+        AnswerError: logprob, where the server gave none for it.
+    """
+    letters = list(_RESULT.finditer("".join(token.token for token in reply.logprobs)))
+    if not letters:
+        raise AnswerError("logprob", "no log-probability of the verdict came; measure by --samples")
+    place, start, total = letters[-1].start("letter"), 0, 0.0
+    for token in reply.logprobs:
+        if start <= place < start + len(token.token):
+            total = token.logprob
+        start += len(token.token)
+    return SIGNS[verdict] * math.exp(min(total, 0.0))
+
+
+def mean_strength(measured: Sequence[tuple[float | None, bool]]) -> float | None:
+    """The mean over orders, given each one's strength and whether it saw the pair the other way round."""
+    known = [-one if is_turned else one for one, is_turned in measured if one is not None]
+    return math.fsum(known) / len(known) if known else None
+
+
+def is_near_tie(strength: float | None, threshold: float | None) -> bool:
+    """Whether a preference is too weak to count; never where nothing was measured or nothing is wanted."""
+    return strength is not None and threshold is not None and abs(strength) <= threshold
+
+
+def check_threshold(threshold: float | None, *, is_measured: bool) -> None:
+    """Refuse a threshold that nothing is compared with.
+
+    Raises:
+        UsageError: no number from 0 to 1, or the strength of preferences is not measured.
+    """
+    if threshold is None:
+        return
+    if not 0 <= threshold <= 1:
+        raise UsageError(f"tie_threshold must be from 0 to 1, got {threshold!r}")
+    if not is_measured:
+        raise UsageError("tie_threshold needs measured preferences: --strength logprob, or --samples")
+
+
+IDENTICAL: Final = "identical"
+"""Flag of a pair that is one text twice: equal by definition, and nobody was asked."""
+PAIR_FILES: Final = (
+    *("markers.md", "pair.md", "verdict_json.md"),
+    *("context.md", "context_pair.md", "terms.md", "term.md"),
+)
+"""Files that every judge of pairs uses."""
+
+_ATTEMPTS: Final = 3
+_LABEL: Final = 20  # characters of a field that names a verdict, and no reasons
+_ASPECT: Final = re.compile(r"^- (?P<name>[^:\n]+):", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Criterion:
+    """One criterion to compare by.
+
+    Args:
+        name: such as fluency.
+        text: what it means, to the model.
+        aspects: to be analysed one by one; empty for one analysis of the whole.
+    """
+
+    name: str
+    text: str = ""
+    aspects: tuple[str, ...] = ()
+
+
+class Compared(NamedTuple):
+    """What came of one criterion.
+
+    Args:
+        verdict: of all orders together.
+        orders: the verdict of each order, mapped back to the pair as it is given.
+        flags: on the way.
+        rationale: the analysis of the first order asked.
+        strength: how far it is for A, or below 0 for B; None where that was not measured.
+    """
+
+    verdict: Verdict
+    orders: tuple[Verdict, ...]
+    flags: tuple[str, ...]
+    rationale: str
+    strength: float | None = None
+
+
+class _Answer(NamedTuple):
+    verdict: Verdict
+    flags: tuple[str, ...]
+    analysis: str
+    strength: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """The questions about one pair by one criterion.
+
+    Args:
+        judge: who asks.
+        criterion: by which is compared.
+        prompts: with `system.md` and `PAIR_FILES`.
+        settings: of the judge.
+    """
+
+    judge: str
+    criterion: Criterion
+    prompts: Prompts
+    settings: PairSettings
+
+    async def settle(self, subject: Subject, ask: Ask) -> Compared | AnswerError:
+        """Ask in every order; a verdict that changes with the order is E, or kept as undecided."""
+        if is_identical(subject):
+            return Compared("E", (), (IDENTICAL,), "")
+        orders = self._shown(subject)
+        answers = await asyncio.gather(*(self._put(order, ask) for order in orders))
+        if failed := next((answer for answer in answers if isinstance(answer, AnswerError)), None):
+            return failed
+        read = [answer for answer in answers if isinstance(answer, _Answer)]
+        turned = [order.systems != subject.systems for order in orders]
+        verdicts = tuple(TURNED[a.verdict] if t else a.verdict for a, t in zip(read, turned, strict=True))
+        strength = mean_strength([(a.strength, t) for a, t in zip(read, turned, strict=True)])
+        flags = (
+            *(flag for a in read for flag in a.flags),
+            *disagreement(verdicts, self.settings.inconsistent),
+        )
+        verdict = verdicts[0] if len(set(verdicts)) == 1 else "E"
+        if verdict != "E" and is_near_tie(strength, self.settings.tie_threshold):
+            verdict, flags = "E", (*flags, TIE_BY_STRENGTH)
+        return Compared(verdict, verdicts, flags, read[0].analysis, strength)
+
+    async def _put(self, subject: Subject, ask: Ask) -> _Answer | AnswerError:
+        """One question: the first system of the subject is A."""
+        about = About(
+            judge=self.judge,
+            stage="comparison",
+            subject=subject,
+            wants="verdict",
+            role=self.criterion.name,
+            facts={"criterion": self.criterion.name, "aspects": self.criterion.aspects},
+        )
+        try:
+            answer = await ask(
+                self.messages(subject),
+                about=about,
+                read=partial(self.read, subject=subject),
+                attempts=_ATTEMPTS,
+                schema=self.schema,
+                sampling=Sampling(logprobs=self.settings.strength == "logprob"),
+            )
+        except AnswerError as error:
+            return error
+        return answer.value
+
+    def messages(self, subject: Subject) -> list[Message]:
+        """The criterion and the form, which all pairs share, then the texts."""
+        system = self.prompts.message(
+            "system",
+            "system",
+            **language_names(subject.lp),
+            **({"criterion": self.criterion.text} if self.criterion.text else {}),
+            markers=self.prompts.piece("markers"),
+            form=self._form(),
+        )
+        return [system, Message("user", render_pair(self.prompts, subject))]
+
+    def _form(self) -> Parts:
+        code = self.settings.explain_in
+        language = "in words" if code is None else f"in {language_name(code)}"
+        shape = json.dumps(dict.fromkeys(self.criterion.aspects, "...") or "...", ensure_ascii=False)
+        return self.prompts.piece("verdict_json", analysis=shape, language=language)
+
+    @property
+    def schema(self) -> Mapping[str, object] | None:
+        """JSON schema of the answer; None where the paper's form is only described."""
+        if self.settings.profile != "recommended":
+            return None
+        text = {"type": "string"}
+        aspects = self.criterion.aspects
+        analysis = object_schema(**dict.fromkeys(aspects, text)) if aspects else text
+        return object_schema(analysis=analysis, result={"type": "string", "enum": list(VERDICTS)})
+
+    def read(self, reply: Reply, subject: Subject) -> _Answer:
+        """Read one answer.
+
+        Raises:
+            AnswerError: it is not in the form.
+        """
+        verdict, analysis, flags = read_compared(reply, judged_texts(subject), self.criterion.aspects)
+        strength = read_strength(reply, verdict) if self.settings.strength == "logprob" else None
+        return _Answer(verdict, flags, analysis, strength)
+
+    def _shown(self, subject: Subject) -> list[Subject]:
+        """The pair in each order in which it is shown."""
+        turned = subject.of(*reversed(subject.systems))
+        orders, seed = self.settings.shown_in, self.settings.order_seed
+        if orders == "both":
+            return [subject, turned]
+        if orders == "random" and random.Random(f"{seed}/{subject.key}").random() < 0.5:
+            return [turned]
+        return [subject]
+
+
+def read_compared(
+    reply: Reply, judged: tuple[str, ...], aspects: tuple[str, ...] = ()
+) -> tuple[Verdict, str, tuple[str, ...]]:
+    """Read the verdict of a comparison, its analysis and flags.
+
+    Raises:
+        AnswerError: it is not in the form, or the analysis declines or contradicts the verdict.
+    """
+    reading = read_object(
+        reply, judged=judged, keys=("analysis", "result"), trust=verdict_trust, what="the verdict"
+    )
+    verdict, spelled = read_verdict(reading.value["result"])
+    analysis, joined_ = _read_analysis(reading.value["analysis"], aspects, verdict)
+    check_reasons(analysis, "the verdict")
+    check_agrees(analysis, verdict)
+    check_agrees(reading.around, verdict, is_strict=True)
+    for name, value in reading.dropped.items():
+        if isinstance(value, str):
+            check_agrees(value, verdict, is_strict=len(value) <= _LABEL and "confid" not in name.lower())
+    return verdict, analysis, (*reading.flags, *dict.fromkeys((*spelled, *joined_)))
+
+
+def _read_analysis(value: object, aspects: tuple[str, ...], verdict: Verdict) -> tuple[str, tuple[str, ...]]:
+    """The analysis as text. One of several parts is joined; an empty one is enough for a preference."""
+    if aspects:
+        found = check_keys(value, aspects, "the analysis")
+        return "\n".join(f"{name}: {read_reasons(found[name], name)}" for name in aspects), ()
+    if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
+        return read_words("\n".join(value), "analysis"), ("normalised",)
+    if isinstance(value, dict) and value and all(isinstance(part, str) for part in value.values()):
+        return read_words("\n".join(f"{name}: {part}" for name, part in value.items()), "analysis"), (
+            "normalised",
+        )
+    if isinstance(value, str) and not value.strip() and verdict != "E":
+        return "", ("normalised",)
+    words = read_words(value, "analysis")
+    if verdict == "E" and not any(map(str.isalnum, words)):
+        raise AnswerError("schema", f"analysis must say why both are equal, got {shown(words)}")
+    return words, ()
+
+
+def preference_by(
+    judge: PairJudge, subject: Subject, criterion: str, found: Compared | AnswerError
+) -> Preference | AnswerError:
+    """What came of one criterion, as a record; or why there is none."""
+    if isinstance(found, AnswerError):
+        return found
+    return preference_of(
+        judge,
+        subject,
+        criterion=criterion,
+        verdict=found.verdict,
+        orders=found.orders,
+        flags=found.flags,
+        rationale=found.rationale or None,
+        strength=found.strength,
+    )
+
+
+def is_identical(subject: Subject) -> bool:
+    """Whether both translations are the same text."""
+    first, second = (subject.segment.translations[name] for name in subject.systems)
+    return first == second
+
+
+def read_criterion(name: str, text: str) -> Criterion:
+    """Read a criterion: what it means, and `- NAME: what it means` for each aspect."""
+    aspects = tuple(match["name"].strip() for match in _ASPECT.finditer(text))
+    if len(set(aspects)) < len(aspects):
+        raise UsageError(f"criterion {name!r} has two aspects of one name: {', '.join(aspects)}")
+    return Criterion(name=name, text=text.strip(), aspects=aspects)

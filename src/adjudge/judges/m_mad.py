@@ -1,0 +1,844 @@
+"""
+M-MAD: an expert for each dimension, a debate in each that found something, and a final judge.
+
+Paper    Feng et al., 2025, M-MAD: Multidimensional Multi-Agent Debate for Advanced Machine Translation
+         Evaluation, https://arxiv.org/abs/2412.20127
+Code     SU-JIAYUAN/M-MAD at d1e662e, code/stage1.py, code/stage2_3.py and code/utils/stage1.json; of the four
+         strategies it has consensus, of the three topics severity, of the ablations none
+Prompt   prompts/m_mad, in our own words, with examples of our own (en-de, zh-en, he-en)
+Differs  1. What to do stands in a system message, and the texts, lists and statements are quoted data. Errors
+            have the side that they are quoted from. The original flags errors of the source with yes or no;
+            ours are of category `source error`, which costs nothing.
+         2. A statement is reasons and a list of errors in one object, and the list is taken whole, on any
+            topic. Every reply that is not in the form is a failure; the code goes on with no errors.
+            Profile paper asks once, the others once more; the recommended one sends the schema.
+         3. Severity: the other side begins with the same errors as minor; on a non-translation it denies that
+            it is one. Minor errors alone leave nothing to debate, and stand. In doubt an error is minor and
+            nothing a non-translation, as the code tells its agents. On category and entirety any error is
+            debated (paper); under profile code only lists with a major one or a non-translation.
+         4. A round is supporter, opponent, checker, and the opponent knows what the supporter just said.
+            Under profile code both speak without knowing, as the code has it. The checker sees the two lists
+            alone, as in the code, and answers with an object.
+         5. Consensus: the supporter's last list is taken; the paper does not say whose. If it is not the
+            opponent's too, the record is flagged `consensus_mismatch`.
+         6. No consensus: the expert's list stands (paper); under profile code the supporter's last list. The
+            record is flagged `no_consensus`.
+         7. Deliberation, interactive review and consultancy review follow the few lines that the paper has of
+            each: an arbiter decides from the transcript; a reviewer asks after each round but the last, and
+            both answer in the next; the consultant examines, and no opponent speaks. No rounds, no debate.
+         8. The final judge is asked if any error is left (as in the code). Its rules are applied to its
+            answer too: a non-translation stands alone, and one span has one error. Flag `tidied` where that
+            dropped something. Its analysis is the rationale.
+         9. Without stage 1 (partition=false) one expert marks all four dimensions and there is one debate;
+            with another strategy that is a baseline of the paper's table 5. Without stage 2: strategy=none.
+            Without stage 3 (final_judge=false) the union of the viewpoints is scored.
+        10. Weights: the paper's; under profile code those that fit the published scores. The published files
+            have no cap; capped=true ends the paper's scale at 25.
+        11. Each agent may have a model of its own (`--model supporter=... --model opponent=...`), the paper's
+            future work; context and glossary are shown where the user gives them; with explain_in reasons
+            and a note for each error are in that language.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
+from pathlib import Path
+from typing import ClassVar, Final, Literal, NamedTuple, TypeVar, get_args
+
+from adjudge.core.ask import About, Ask, Message, Quoted, Reply
+from adjudge.core.judge import Calls, Profile, annotation_of
+from adjudge.core.language import language_name
+from adjudge.core.record import Annotation, ErrorSpan
+from adjudge.core.segment import Subject
+from adjudge.core.typology import SEVERITIES as TYPOLOGY_SEVERITIES
+from adjudge.core.typology import Severity
+from adjudge.errors import UsageError
+from adjudge.judges._answers import ErrorList, Marked, errors_trust, place_errors
+from adjudge.judges._json import object_schema, read_object, read_reasons, read_truth
+from adjudge.judges._prompts import (
+    TEXT_FILES,
+    Parts,
+    Prompts,
+    attempts_of,
+    joined,
+    judged_texts,
+    load_prompts,
+    render_example,
+    render_texts,
+)
+
+__all__ = ["ALL", "DIMENSIONS", "MMad", "debate_calls", "tidy"]
+
+
+# What the agents of M-MAD share: their kinds of errors, how they are asked, and how they answer.
+
+
+T = TypeVar("T")
+
+SEVERITIES: Final[tuple[Severity, ...]] = ("major", "minor")
+NON_TRANSLATION: Final = "non-translation"
+OPEN_TO_ALL: Final = ("source error", NON_TRANSLATION)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dimension:
+    """One kind of error, with an expert of its own.
+
+    Args:
+        name: of the agents' roles and of the prompt files.
+        shown: what the prompts call it.
+        own: its categories, without those that every expert has.
+    """
+
+    name: str
+    shown: str
+    own: tuple[str, ...]
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """All that its expert may give."""
+        return (*self.own, *OPEN_TO_ALL)
+
+
+DIMENSIONS: Final = (
+    Dimension(
+        name="accuracy",
+        shown="accuracy",
+        own=tuple(f"accuracy/{n}" for n in ("addition", "omission", "mistranslation", "untranslated text")),
+    ),
+    Dimension(
+        name="fluency",
+        shown="fluency",
+        own=(
+            *("fluency/punctuation", "fluency/spelling", "fluency/grammar"),
+            *("fluency/register", "fluency/inconsistency", "fluency/character encoding"),
+        ),
+    ),
+    Dimension(
+        name="terminology",
+        shown="terminology",
+        own=("terminology/inappropriate for context", "terminology/inconsistent use"),
+    ),
+    Dimension(name="style", shown="style", own=("style/awkward",)),
+)
+"""The paper's four, in the order that decides between equally severe errors of one span."""
+
+ALL: Final = Dimension(name="all", shown="every kind", own=tuple(c for d in DIMENSIONS for c in d.own))
+"""All four at once, for the ablation without dimension partition."""
+
+
+class Viewpoint(NamedTuple):
+    """What is held of one dimension, and the flags of what led there."""
+
+    dimension: Dimension
+    spans: tuple[ErrorSpan, ...]
+    flags: tuple[str, ...]
+
+
+class Statement(NamedTuple):
+    """Reasons, and the errors that the speaker holds."""
+
+    words: str
+    marked: Marked
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """All agents of one judge.
+
+    Args:
+        judge: its name.
+        prompts: its files.
+        profile: the recommended one holds models to a schema; the paper asks once.
+        explain_in: code of the language of reasons and notes; None for reasons alone, in any language.
+    """
+
+    judge: str
+    prompts: Prompts
+    profile: Profile
+    explain_in: str | None
+
+    def errors(self, categories: tuple[str, ...]) -> ErrorList:
+        """How errors of these categories are asked for."""
+        return find_error_list(categories, self.explain_in)
+
+    async def put(
+        self,
+        messages: Sequence[Message],
+        about: About,
+        read: Callable[[Reply], T],
+        schema: Mapping[str, object] | None,
+        ask: Ask,
+    ) -> T:
+        """Put one question.
+
+        Raises:
+            AnswerError: no readable answer.
+        """
+        answer = await ask(
+            messages,
+            about=about,
+            read=read,
+            attempts=attempts_of(self.profile),
+            schema=schema if self.profile == "recommended" else None,
+        )
+        return answer.value
+
+    async def put_statement(
+        self, messages: Sequence[Message], about: About, categories: tuple[str, ...], ask: Ask
+    ) -> Statement:
+        """Put a question that is answered by reasons and a list of errors.
+
+        Raises:
+            AnswerError: no readable answer.
+        """
+        errors = self.errors(categories)
+        read = partial(read_statement, subject=about.subject, errors=errors)
+        schema = object_schema(statement={"type": "string"}, errors=errors.list_schema)
+        return await self.put(messages, about, read, schema, ask)
+
+    async def put_remark(self, messages: Sequence[Message], about: About, ask: Ask) -> Statement:
+        """Put a question that is answered by words alone.
+
+        Raises:
+            AnswerError: no readable answer.
+        """
+        read = partial(read_remark, subject=about.subject)
+        return await self.put(messages, about, read, object_schema(statement={"type": "string"}), ask)
+
+    def statement_form(self, categories: tuple[str, ...]) -> Parts:
+        """Say how to answer by reasons and a list of errors."""
+        errors = self.errors(categories).render_form(self.prompts)
+        return self.prompts.piece("statement_json", errors=errors, language=self._language)
+
+    def remark_form(self) -> Parts:
+        """Say how to answer by words alone."""
+        return self.prompts.piece("remark_json", language=self._language)
+
+    def quote_errors(self, spans: Sequence[ErrorSpan]) -> Quoted:
+        """Errors that an agent listed, as data."""
+        return Quoted("errors", self.errors(ALL.categories).render_spans(spans))
+
+    def quote_statement(self, statement: Statement, *, with_errors: bool) -> Quoted:
+        """What an agent said, as data, in the form in which it was asked for."""
+        said: dict[str, object] = {"statement": statement.words}
+        if with_errors:
+            said |= json.loads(self.quote_errors(statement.marked.spans).text)
+        return Quoted("statement", json.dumps(said, ensure_ascii=False))
+
+    def listed(self, spans: Sequence[ErrorSpan]) -> tuple[Mapping[str, str], ...]:
+        """Errors as the embedded model is told of them."""
+        return tuple(json.loads(self.quote_errors(spans).text)["errors"])
+
+    @property
+    def _language(self) -> str:
+        return "in words" if self.explain_in is None else f"in {language_name(self.explain_in)}"
+
+
+@lru_cache(maxsize=64)
+def find_error_list(categories: tuple[str, ...], explain_in: str | None) -> ErrorList:
+    """How errors of these categories are asked for."""
+    return ErrorList(form="json", severities=SEVERITIES, categories=categories, explain_in=explain_in)
+
+
+def read_statement(reply: Reply, subject: Subject, errors: ErrorList) -> Statement:
+    """Read reasons and a list of errors.
+
+    Raises:
+        AnswerError: they are not in the form.
+    """
+    judged = judged_texts(subject)
+    reading = read_object(reply, judged=judged, keys=("statement", "errors"), trust=errors_trust)
+    words = read_reasons(reading.value["statement"], "statement")
+    return Statement(
+        words, place_errors(errors.read_list(reading.value["errors"]), subject, SEVERITIES, reading.flags)
+    )
+
+
+def read_remark(reply: Reply, subject: Subject) -> Statement:
+    """Read words alone.
+
+    Raises:
+        AnswerError: they are not in the form.
+    """
+    reading = read_object(reply, judged=judged_texts(subject), keys=("statement",))
+    return Statement(read_reasons(reading.value["statement"], "statement"), Marked((), reading.flags))
+
+
+# The agents of a debate: two sides, a reviewer, an arbiter and a checker, and what each is shown.
+
+
+Topic = Literal["severity", "category", "entirety"]
+Speaker = Literal["supporter", "opponent", "reviewer"]
+
+MISMATCH: Final = "consensus_mismatch"
+
+DEBATE_FILES: Final = (
+    *("debate_system.md", "debate.md", "silence.md", "transcript.md", "said.md"),
+    *("checker.md", "compared.md", "statement_json.md", "remark_json.md"),
+    *(f"turn_{name}.md" for name in ("supporter", "opponent", "reviewer", "consultant", "arbiter")),
+    *(f"topic_{name}.md" for name in ("severity", "non_translation", "category", "entirety")),
+    *(f"opposed_{name}.md" for name in ("severity", "non_translation", "category", "entirety")),
+)
+_SIDES: Final = {
+    "supporter": "The supporting side",
+    "opponent": "The opposing side",
+    "reviewer": "The reviewer",
+}
+_AGREED: Final = object_schema(agreed={"type": "boolean"})
+
+
+class Said(NamedTuple):
+    """One contribution to a debate."""
+
+    speaker: Speaker
+    round: int
+    statement: Statement
+
+
+@dataclass(frozen=True, kw_only=True)
+class Floor:
+    """Where the agents of one debate speak.
+
+    Args:
+        panel: whose agents they are.
+        viewpoint: the expert's list, which one side supports.
+        subject: what is judged.
+        ask: how agents are asked.
+        topic: what the debate is about.
+    """
+
+    panel: Panel
+    viewpoint: Viewpoint
+    subject: Subject
+    ask: Ask
+    topic: Topic
+
+    async def speak(self, side: Speaker, said: Sequence[Said], number: int) -> Said:
+        """A statement of one side: its reasons, and the errors that it holds now."""
+        messages = self.messages(said, self._turn(f"turn_{side}", number))
+        about = self._about("debate", side, "statement")
+        return Said(side, number, await self.panel.put_statement(messages, about, self._offered, self.ask))
+
+    async def examine(self, said: Sequence[Said], number: int, turn: str) -> Said:
+        """What a reviewer, who holds no list, asks or objects."""
+        messages = self.messages(said, self._turn(turn, number), self.panel.remark_form())
+        about = self._about("review", "reviewer", "remark")
+        return Said("reviewer", number, await self.panel.put_remark(messages, about, self.ask))
+
+    async def decide(self, said: Sequence[Said]) -> Statement:
+        """The decision of an arbiter who took no part."""
+        messages = self.messages(said, self.panel.prompts.piece("turn_arbiter"))
+        about = self._about("decision", "arbiter", "statement")
+        return await self.panel.put_statement(messages, about, self._offered, self.ask)
+
+    async def check(self, first: Statement, second: Statement) -> tuple[bool, list[str]]:
+        """Whether both sides agree, as a checker says who sees their lists alone; and flags."""
+        files, lists = self.panel.prompts, (first.marked.spans, second.marked.spans)
+        quoted = [self.panel.quote_errors(spans) for spans in lists]
+        messages = [
+            files.message("system", "checker", markers=files.piece("markers")),
+            files.message("user", "compared", first=quoted[0], second=quoted[1]),
+        ]
+        facts = {"held": tuple(map(self.panel.listed, lists))}
+        about = replace(self._about("consensus", "checker", "agreement"), facts=facts)
+        read = partial(read_agreement, subject=self.subject)
+        agreed, flags = await self.panel.put(messages, about, read, _AGREED, self.ask)
+        differ = {*map(_held, lists[0])} != {*map(_held, lists[1])}
+        return agreed, [*flags, *([MISMATCH] if agreed and differ else [])]
+
+    def messages(self, said: Sequence[Said], turn: Parts, form: Parts | None = None) -> list[Message]:
+        """What is debated and how to answer; the texts, both standpoints, what was said, whose turn it is."""
+        files = self.panel.prompts
+        system = files.message(
+            "system",
+            "debate_system",
+            kind=self.viewpoint.dimension.shown,
+            markers=files.piece("markers"),
+            topic=files.piece(f"topic_{self._debated}"),
+            categories="\n".join(f"- {name}" for name in self._offered),
+            form=form or self.panel.statement_form(self._offered),
+        )
+        question = files.message(
+            "user",
+            "debate",
+            texts=render_texts(files, self.subject),
+            supported=self.panel.quote_errors(self.viewpoint.spans),
+            opposed=self._opposed(),
+            transcript=self._transcript(said),
+            turn=turn,
+        )
+        return [system, question]
+
+    def _opposed(self) -> Parts:
+        """What the other side begins with. On severity: the same errors as minor."""
+        name = f"opposed_{self._debated}"
+        if self._debated != "severity":
+            return self.panel.prompts.piece(name)
+        milder = [replace(span, severity="minor") for span in self.viewpoint.spans]
+        return self.panel.prompts.piece(name, errors=self.panel.quote_errors(milder))
+
+    def _transcript(self, said: Sequence[Said]) -> Parts:
+        files = self.panel.prompts
+        if not said:
+            return files.piece("silence")
+        pieces = [
+            files.piece(
+                "said",
+                speaker=_SIDES[one.speaker],
+                round=str(one.round),
+                statement=self.panel.quote_statement(one.statement, with_errors=one.speaker != "reviewer"),
+            )
+            for one in said
+        ]
+        parts = [part for piece in pieces for part in (*piece, "\n\n")]
+        return files.piece("transcript", said=joined(parts[:-1]))
+
+    def _turn(self, name: str, number: int) -> Parts:
+        return self.panel.prompts.piece(name, round=str(number))
+
+    def _about(self, stage: str, agent: str, wants: str) -> About:
+        return About(
+            judge=self.panel.judge,
+            stage=stage,
+            subject=self.subject,
+            wants=wants,
+            role=f"{agent}.{self.viewpoint.dimension.name}",
+            facts={"held": self.panel.listed(self.viewpoint.spans)},
+        )
+
+    @property
+    def _debated(self) -> str:
+        """The topic, which for a non-translation is whether it is one."""
+        garbled = any(span.category == NON_TRANSLATION for span in self.viewpoint.spans)
+        return "non_translation" if self.topic == "severity" and garbled else self.topic
+
+    @property
+    def _offered(self) -> tuple[str, ...]:
+        """Whoever debates categories may choose from all of them."""
+        return (ALL if self.topic == "category" else self.viewpoint.dimension).categories
+
+
+def read_agreement(reply: Reply, subject: Subject) -> tuple[bool, tuple[str, ...]]:
+    """Read whether two sides agree, and flags.
+
+    Raises:
+        AnswerError: it is not in the form.
+    """
+    reading = read_object(reply, judged=judged_texts(subject), keys=("agreed",))
+    return read_truth(reading.value["agreed"], "agreed"), reading.flags
+
+
+def _held(span: ErrorSpan) -> tuple[object, ...]:
+    """What two sides must say alike."""
+    place = (span.start, span.end) if span.start is not None else (span.text,)
+    return (span.side, place, span.severity, span.category)
+
+
+# Stage 2 of M-MAD: two sides debate the errors of one dimension, by one of four strategies.
+
+
+Strategy = Literal["consensus", "deliberation", "interactive-review", "consultancy-review", "none"]
+
+NO_CONSENSUS: Final = "no_consensus"
+
+
+def debate_calls(strategy: Strategy, rounds: int) -> tuple[int, int]:
+    """Calls of one debate, at least and at most."""
+    if rounds == 0 or strategy == "none":
+        return 0, 0
+    return {
+        "consensus": (3, 3 * rounds),  # two sides and a checker
+        "deliberation": (2 * rounds + 1, 2 * rounds + 1),  # two sides, one arbiter at the end
+        "interactive-review": (3 * rounds, 3 * rounds),  # the same, and a reviewer between rounds
+        "consultancy-review": (2 * rounds + 1, 2 * rounds + 1),  # one side, a reviewer, an arbiter
+    }[strategy]
+
+
+def debaters(strategy: Strategy, rounds: int) -> tuple[str, ...]:
+    """Agents of a debate; the reviewer of an interactive review speaks between rounds."""
+    if debate_calls(strategy, rounds) == (0, 0):
+        return ()
+    if strategy == "consensus":
+        return "supporter", "opponent", "checker"
+    if strategy == "consultancy-review":
+        return "supporter", "reviewer", "arbiter"
+    between = ("reviewer",) if strategy == "interactive-review" and rounds > 1 else ()
+    return "supporter", "opponent", *between, "arbiter"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Debate:
+    """One debate.
+
+    Args:
+        floor: where its agents speak.
+        strategy: how it is led and decided.
+        rounds: how many there are at most.
+    """
+
+    floor: Floor
+    strategy: Strategy
+    rounds: int
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the other side has something to say."""
+        spans = self.floor.viewpoint.spans
+        if debate_calls(self.strategy, self.rounds) == (0, 0):
+            return False
+        if self.floor.topic == "severity" or self.floor.panel.profile == "code":
+            return any(span.severity == "major" or span.category == NON_TRANSLATION for span in spans)
+        return bool(spans)
+
+    async def hold(self) -> Viewpoint:
+        """Debate, and say what is held of this dimension in the end.
+
+        Raises:
+            AnswerError: somebody gave no readable answer.
+        """
+        if not self.is_needed:
+            return self.floor.viewpoint
+        if self.strategy == "consensus":
+            return await self.reach_consensus()
+        if self.strategy == "deliberation":
+            return await self.deliberate()
+        if self.strategy == "interactive-review":
+            return await self.review()
+        return await self.consult()
+
+    async def reach_consensus(self) -> Viewpoint:
+        """Rounds until both agree; if they never do, the expert's list stands."""
+        said: tuple[Said, ...] = ()
+        flags: list[str] = []
+        for number in range(1, self.rounds + 1):
+            round_ = await self.exchange(said, number)
+            said = (*said, *round_)
+            agreed, more = await self.floor.check(*(one.statement for one in round_))
+            flags += more
+            if agreed:
+                return self.outcome(said, said[-2].statement, flags)
+        if self.floor.panel.profile == "code":
+            return self.outcome(said, said[-2].statement, [*flags, NO_CONSENSUS])
+        return self.outcome(said, None, [*flags, NO_CONSENSUS])
+
+    async def deliberate(self) -> Viewpoint:
+        """All rounds, then an arbiter reads the transcript and decides."""
+        said: tuple[Said, ...] = ()
+        for number in range(1, self.rounds + 1):
+            said = (*said, *await self.exchange(said, number))
+        return self.outcome(said, await self.floor.decide(said))
+
+    async def review(self) -> Viewpoint:
+        """As in deliberation, and between the rounds a reviewer asks what both must answer."""
+        said: tuple[Said, ...] = ()
+        for number in range(1, self.rounds + 1):
+            said = (*said, *await self.exchange(said, number))
+            if number < self.rounds:
+                said = (*said, await self.floor.examine(said, number, "turn_reviewer"))
+        return self.outcome(said, await self.floor.decide(said))
+
+    async def consult(self) -> Viewpoint:
+        """The supporting side and a reviewer in turns, then an arbiter decides."""
+        said: tuple[Said, ...] = ()
+        for number in range(1, self.rounds + 1):
+            said = (*said, await self.floor.speak("supporter", said, number))
+            said = (*said, await self.floor.examine(said, number, "turn_consultant"))
+        return self.outcome(said, await self.floor.decide(said))
+
+    async def exchange(self, said: tuple[Said, ...], number: int) -> tuple[Said, Said]:
+        """One statement of each side. In the code neither knows what the other says in this round."""
+        if self.floor.panel.profile == "code":
+            return await asyncio.gather(
+                self.floor.speak("supporter", said, number), self.floor.speak("opponent", said, number)
+            )
+        first = await self.floor.speak("supporter", said, number)
+        return first, await self.floor.speak("opponent", (*said, first), number)
+
+    def outcome(
+        self, said: Sequence[Said], decided: Statement | None, flags: Sequence[str] = ()
+    ) -> Viewpoint:
+        """What is held in the end; None for what the expert listed."""
+        expert = self.floor.viewpoint
+        told = [flag for one in said for flag in one.statement.marked.flags]
+        if decided is None:
+            return expert._replace(flags=(*expert.flags, *told, *flags))
+        told += decided.marked.flags
+        return expert._replace(spans=decided.marked.spans, flags=(*expert.flags, *told, *flags))
+
+
+# Stage 1 of M-MAD: each expert marks the errors of its own dimension.
+
+
+_GARBLED: Final = "non_translation"
+
+
+async def mark(panel: Panel, dimension: Dimension, subject: Subject, ask: Ask) -> Viewpoint:
+    """Mark the errors of one dimension.
+
+    Raises:
+        AnswerError: no readable answer.
+    """
+    errors = panel.errors(dimension.categories)
+    about = About(
+        judge=panel.judge,
+        stage="annotation",
+        subject=subject,
+        wants="errors",
+        role=f"expert.{dimension.name}",
+        facts=errors.facts,
+    )
+    read = partial(errors.read, subject=subject)
+    marked = await panel.put(messages(panel, dimension, subject), about, read, errors.schema, ask)
+    return Viewpoint(dimension, marked.spans, marked.flags)
+
+
+def messages(panel: Panel, dimension: Dimension, subject: Subject) -> list[Message]:
+    """The dimension, three examples of it and one of a non-translation, then the texts."""
+    files, errors = panel.prompts, panel.errors(dimension.categories)
+    system = files.message(
+        "system",
+        "expert",
+        markers=files.piece("markers"),
+        kind=files.piece(f"kind_{dimension.name}"),
+        form=errors.render_form(files),
+    )
+    examples = [*files.examples(dimension.name), *files.examples(_GARBLED)]
+    shots = (render_example(files, one, errors.render_answer(one.errors)) for one in examples)
+    texts = Message("user", render_texts(files, subject))
+    return [system, *(message for shot in shots for message in shot), texts]
+
+
+def expert_files(dimension: Dimension, explain_in: str | None) -> tuple[str, ...]:
+    """The prompt files of an expert."""
+    kinds = ("examples",) if explain_in is None else ("examples", "notes")
+    names = (dimension.name, _GARBLED)
+    return (
+        "expert.md",
+        f"kind_{dimension.name}.md",
+        *(f"{kind}_{name}.jsonl" for kind in kinds for name in names),
+    )
+
+
+# Stage 3 of M-MAD: the final judge makes one list of all viewpoints.
+
+
+TIDIED: Final = "tidied"
+
+FINAL_FILES: Final = ("final.md", "viewpoints.md", "viewpoint.md", "statement_json.md")
+
+
+class Judgement(NamedTuple):
+    """The errors in the end, flags, and the reasons of the final judge, where one was asked."""
+
+    spans: tuple[ErrorSpan, ...]
+    flags: tuple[str, ...]
+    rationale: str | None
+
+
+async def judge(panel: Panel, viewpoints: Sequence[Viewpoint], subject: Subject, ask: Ask) -> Judgement:
+    """Ask the final judge; what its rules would not leave is dropped, and flagged.
+
+    Raises:
+        AnswerError: no readable answer.
+    """
+    about = About(
+        judge=panel.judge,
+        stage="final",
+        subject=subject,
+        wants="merged",
+        role="final",
+        facts={"held": panel.listed(union(viewpoints))},
+    )
+    told = final_messages(panel, viewpoints, subject)
+    words, marked = await panel.put_statement(told, about, ALL.categories, ask)
+    spans = tidy(marked.spans)
+    flags = marked.flags if spans == marked.spans else (*marked.flags, TIDIED)
+    return Judgement(spans, flags, words)
+
+
+def final_messages(panel: Panel, viewpoints: Sequence[Viewpoint], subject: Subject) -> list[Message]:
+    """The rules and how to answer, then the texts and the list of every dimension."""
+    files = panel.prompts
+    names = [viewpoint.dimension.shown for viewpoint in viewpoints]
+    system = files.message(
+        "system",
+        "final",
+        kinds=" and ".join(filter(None, (", ".join(names[:-1]), names[-1]))),
+        markers=files.piece("markers"),
+        categories="\n".join(f"- {name}" for name in ALL.categories),
+        form=panel.statement_form(ALL.categories),
+    )
+    pieces = [
+        files.piece("viewpoint", kind=v.dimension.shown, errors=panel.quote_errors(v.spans))
+        for v in viewpoints
+    ]
+    lists = joined([part for piece in pieces for part in (*piece, "\n\n")][:-1])
+    return [system, files.message("user", "viewpoints", texts=render_texts(files, subject), lists=lists)]
+
+
+def union(viewpoints: Sequence[Viewpoint]) -> tuple[ErrorSpan, ...]:
+    """All errors of all viewpoints; the very same one once."""
+    return tuple(dict.fromkeys(span for viewpoint in viewpoints for span in viewpoint.spans))
+
+
+def tidy(spans: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
+    """What the final judge's rules leave of a list.
+
+    A non-translation stands alone and once. Of several errors of one span only the most severe is kept, of
+    equally severe ones the first in the order accuracy, fluency, terminology, style. An error without a place
+    shares its span with no other.
+    """
+    if garbled := [span for span in spans if span.category == NON_TRANSLATION]:
+        return (min(garbled, key=_rank),)
+    best: dict[object, ErrorSpan] = {}
+    for number, span in enumerate(spans):
+        place = number if span.start is None else (span.side, span.start, span.end)
+        if place not in best or _rank(span) < _rank(best[place]):
+            best[place] = span
+    kept = set(map(id, best.values()))
+    return tuple(span for span in spans if id(span) in kept)
+
+
+def _rank(span: ErrorSpan) -> tuple[int, int]:
+    """The most severe first, then the order of the dimensions."""
+    core = (span.category or "").partition("/")[0]
+    names = [dimension.name for dimension in DIMENSIONS]
+    return -TYPOLOGY_SEVERITIES.index(span.severity), names.index(core) if core in names else len(names)
+
+
+ROUNDS: Final = 3
+MOST_ROUNDS: Final = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class MMad:
+    """Experts by dimension, debates between two sides, and a final judge.
+
+    Args:
+        profile: see Differs.
+        strategy: how a debate is led and decided; none for no debate.
+        topic: what is debated.
+        rounds: of each debate, at most; 0 to 5.
+        partition: an expert for each dimension, or one for all of them.
+        final_judge: whether one makes the final list, or the union stands.
+        capped: whether no translation loses more than 25 points.
+        explain_in: code of the language of reasons and notes.
+        prompts: folder with files that stand in for ours.
+
+    Raises:
+        UsageError: a setting that there is not.
+    """
+
+    name: ClassVar[str] = "m-mad"
+    protocol: ClassVar[str] = "mqm"
+    with_reference: ClassVar[bool] = False
+
+    profile: Profile = "recommended"
+    strategy: Strategy = "consensus"
+    topic: Topic = "severity"
+    rounds: int = ROUNDS
+    partition: bool = True
+    final_judge: bool = True
+    capped: bool = False
+    explain_in: str | None = None
+    prompts: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what there is not."""
+        for name, value, known in (
+            ("strategy", self.strategy, get_args(Strategy)),
+            ("topic", self.topic, get_args(Topic)),
+        ):
+            if value not in known:
+                raise UsageError(f"{name} must be one of {', '.join(known)}; got {value!r}")
+        if not 0 <= self.rounds <= MOST_ROUNDS:
+            raise UsageError(f"rounds must be 0 to {MOST_ROUNDS}, got {self.rounds}")
+        if self.topic != "severity" and debate_calls(self.strategy, self.rounds) == (0, 0):
+            raise UsageError(f"topic {self.topic} says what is debated, and nothing is; drop it")
+        if self.strategy == "none" and self.rounds not in {0, ROUNDS}:
+            raise UsageError(
+                f"rounds {self.rounds} says how long a debate is, and strategy none has none; drop it"
+            )
+        if self.capped and self.profile == "code":
+            raise UsageError("profile code scores as the published files, which have no cap; drop capped")
+
+    async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
+        """Mark by dimension, debate, and make one list."""
+        marked = await self.mark(subject, ask)
+        viewpoints = await self.debate(marked, subject, ask)
+        spans, flags, rationale = await self.judge(viewpoints, subject, ask)
+        told = [flag for viewpoint in viewpoints for flag in viewpoint.flags if flag != "span_unmatched"]
+        unmatched = ["span_unmatched"] if any(span.match == "unmatched" for span in spans) else []
+        kept = [flag for flag in flags if flag != "span_unmatched"]
+        return annotation_of(
+            self, subject, spans=spans, flags=(*told, *kept, *unmatched), rationale=rationale
+        )
+
+    async def mark(self, subject: Subject, ask: Ask) -> list[Viewpoint]:
+        """Stage 1: each expert marks the errors of its dimension."""
+        experts_ = (mark(self._panel, dimension, subject, ask) for dimension in self._dimensions)
+        return await asyncio.gather(*experts_)
+
+    async def debate(self, marked: list[Viewpoint], subject: Subject, ask: Ask) -> list[Viewpoint]:
+        """Stage 2: in each dimension two sides debate what its expert marked."""
+        floors = (
+            Floor(panel=self._panel, viewpoint=viewpoint, subject=subject, ask=ask, topic=self.topic)
+            for viewpoint in marked
+        )
+        debates = (Debate(floor=floor, strategy=self.strategy, rounds=self.rounds) for floor in floors)
+        return await asyncio.gather(*(debate.hold() for debate in debates))
+
+    async def judge(self, viewpoints: list[Viewpoint], subject: Subject, ask: Ask) -> Judgement:
+        """Stage 3: one list of all viewpoints."""
+        errors = union(viewpoints)
+        if not errors or not self.final_judge:
+            return Judgement(errors, (), None)
+        return await judge(self._panel, viewpoints, subject, ask)
+
+    @property
+    def weights(self) -> str:
+        """The paper's, those that fit the published files, or the paper's with its cap."""
+        if self.profile == "code":
+            return "m-mad-published"
+        return "m-mad-capped" if self.capped else "m-mad"
+
+    @property
+    def calls(self) -> Calls:
+        """Nothing found; one dimension debated for as short as can be; all of them for as long."""
+        experts_, last = len(self._dimensions), int(self.final_judge)
+        least, most = debate_calls(self.strategy, self.rounds)
+        return Calls(experts_, experts_ + least + last, experts_ * (1 + most) + last)
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """Experts, debaters of each dimension, and the final judge."""
+        agents = ("expert", *debaters(self.strategy, self.rounds))
+        spoken = (f"{agent}.{dimension.name}" for agent in agents for dimension in self._dimensions)
+        return (*spoken, *(["final"] if self.final_judge else []))
+
+    @property
+    def prompts_digest(self) -> str:
+        """Six hexadecimal digits over its prompts."""
+        return self._files.digest
+
+    @property
+    def _dimensions(self) -> tuple[Dimension, ...]:
+        return DIMENSIONS if self.partition else (ALL,)
+
+    @cached_property
+    def _panel(self) -> Panel:
+        return Panel(judge=self.name, prompts=self._files, profile=self.profile, explain_in=self.explain_in)
+
+    @cached_property
+    def _files(self) -> Prompts:
+        errors = find_error_list(ALL.categories, self.explain_in).file
+        debate = DEBATE_FILES if debate_calls(self.strategy, self.rounds) != (0, 0) else ()
+        last = FINAL_FILES if self.final_judge else ()
+        marking = [file for one in self._dimensions for file in expert_files(one, self.explain_in)]
+        used = dict.fromkeys((*marking, *debate, *last, errors, "texts.md", *TEXT_FILES))
+        return load_prompts("m_mad", used, self.prompts)

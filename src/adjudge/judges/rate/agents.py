@@ -1,0 +1,996 @@
+"""The search agent: a question becomes queries, the engine is asked, and its results become an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, Final, Literal
+
+from adjudge.core.ask import About, Ask, Message, Query, Quoted, Reply, SearchEngine, Snippet, Tool, ToolCall
+from adjudge.core.protocol import is_number
+from adjudge.core.record import Verdict
+from adjudge.core.segment import Subject
+from adjudge.errors import (
+    AnswerError,
+    UsageError,
+)
+from adjudge.judges._answers import check_scale
+from adjudge.judges._json import (
+    check_keys,
+    object_schema,
+    read_object,
+    read_reasons,
+    read_whole_number,
+    read_words,
+)
+from adjudge.judges._pairs import VERDICTS, read_compared
+from adjudge.judges._prompts import (
+    TEXT_FILES,
+    Part,
+    Parts,
+    Prompts,
+    joined,
+    judged_texts,
+    language_names,
+    render_pair,
+    render_texts,
+)
+from adjudge.judges._replies import (
+    Trust,
+    check_before,
+    check_characters,
+    echoes,
+    read_text,
+    shown,
+    unreadable,
+    unwrap,
+)
+
+__all__ = [
+    "FILES",
+    "Action",
+    "Anchor",
+    "Assessment",
+    "Form",
+    "Memory",
+    "Moves",
+    "Note",
+    "Scale",
+    "ScaleName",
+    "Searching",
+    "Team",
+    "compare",
+    "end_message",
+    "evaluate",
+    "make_tools",
+    "move",
+    "read_action",
+    "result_messages",
+    "system_message",
+    "task_message",
+]
+
+
+# What all agents share: the scale, the prompts, and how a call is described.
+
+
+ScaleName = Literal["0-4", "0-100"]
+Form = Literal["native", "xml"]
+"""How tools are called: as the model's own tool calls, or in the paper's XML."""
+Moves = Literal["paper", "code"]
+"""How a comparison moves a score, see `comparison.py`."""
+
+FILES: Final = (
+    *("core.md", "rules_search.md", "rules_known.md", "rules_compare.md", "rules_anchors.md"),
+    *("rules_finish.md", "native.md", "xml.md", "tools.jsonl", "errors.jsonl", "task.md", "memory.md"),
+    *("anchors_there.md", "anchors_needed.md"),
+    *("prepare.md", "rules_prepare_search.md", "rules_prepare_anchors.md", "source.md", "end_now.md"),
+    *("result.md", "evaluate.md", "evaluate_json.md", "evaluate_task.md", "queries.md", "queries_task.md"),
+    *("answer.md", "answer_task.md", "compare.md", "compare_task.md"),
+    *("texts.md", "pair.md", "verdict_json.md", *TEXT_FILES),
+)
+"""Prompt files, beside that of the scale."""
+
+_ERRORS: Final = frozenset(
+    {"one_tool", "evaluate_first", "search_again", "search_failed", "evaluate_failed"}
+    | {"compare_again", "compare_failed", "anchors_needed"}
+)
+"""What a turn can come to that has no result."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """A scale of whole numbers, of which a comparison moves a score by a quarter at most.
+
+    Args:
+        high: best score; the worst is 0.
+        protocol: of the annotations.
+    """
+
+    high: int
+    protocol: str
+    low: int = 0
+
+    @property
+    def step(self) -> float:
+        """What a clear win is worth; a narrow one half of it."""
+        return (self.high - self.low) / 4
+
+    @property
+    def low_anchor(self) -> float:
+        """Score of the poor translation that the core agent writes."""
+        return self.low + self.step
+
+    @property
+    def high_anchor(self) -> float:
+        """Score of the excellent one."""
+        return float(self.high)
+
+    def clip(self, score: float) -> float:
+        """The nearest score on the scale."""
+        return min(max(score, float(self.low)), float(self.high))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Team:
+    """What the agents of one judge share.
+
+    Args:
+        prompts: with `FILES` and `scale.md`.
+        scale: of scores.
+        form: how tools are called.
+        moves: how a comparison moves a score.
+        is_constrained: whether answers are held to a schema where a model can be.
+        has_search: whether there is a search engine and it is used.
+        has_compare: whether translations are compared.
+        language: of rationales, as prompts name it; empty for any.
+        turns: of the core agent, before it is told to finish.
+
+    Raises:
+        UsageError: nothing is told in place of a result that a turn may lack.
+    """
+
+    prompts: Prompts
+    scale: Scale
+    form: Form
+    moves: Moves
+    is_constrained: bool
+    has_search: bool
+    has_compare: bool
+    language: str
+    turns: int
+
+    def __post_init__(self) -> None:
+        """Refuse words that would be missing in the middle of a judgement."""
+        if missing := sorted(_ERRORS - self.errors.keys()):
+            raise UsageError(f"errors.jsonl must have a line with error {missing[0]!r} and its text")
+
+    def about(self, stage: str, subject: Subject, role: str, wants: str, **facts: object) -> About:
+        """Which judgement a call serves; the facts are for the embedded rules."""
+        scale = {"low": self.scale.low, "high": self.scale.high}
+        return About(
+            judge="rate", stage=stage, subject=subject, role=role, wants=wants, facts={**scale, **facts}
+        )
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """Agents that there are."""
+        search = ("search",) if self.has_search else ()
+        return "core", *search, "evaluation", *(("comparison",) if self.has_compare else ())
+
+    def schema(self, schema: Mapping[str, object]) -> Mapping[str, object] | None:
+        """A schema, where answers are held to one."""
+        return schema if self.is_constrained else None
+
+    @cached_property
+    def descriptions(self) -> Mapping[tuple[str, str], str]:
+        """What tools and their arguments are, by tool and argument; a tool itself has an empty one."""
+        rows = _rows(self.prompts, "tools.jsonl", "tool")
+        return {(row["tool"], row.get("argument", "")): row["text"] for row in rows}
+
+    @cached_property
+    def errors(self) -> Mapping[str, str]:
+        """What the core agent is told instead of a result."""
+        return {row["error"]: row["text"] for row in _rows(self.prompts, "errors.jsonl", "error")}
+
+
+def notes_part(notes: str) -> Part:
+    """Notes as an agent is shown them."""
+    return Quoted("notes", notes) if notes.strip() else "(none)"
+
+
+def _rows(prompts: Prompts, file: str, key: str) -> list[Any]:
+    try:
+        rows = [json.loads(line) for line in prompts.texts[file].splitlines() if line.strip()]
+        if all(isinstance(row[key], str) and isinstance(row["text"], str) for row in rows):
+            return rows
+    except (KeyError, TypeError, ValueError):
+        pass
+    raise UsageError(f"every line of {file} must be a JSON object with {key} and text")
+
+
+# What the core agent can do, and how its calls are read: native tool calls, or the paper's XML form.
+
+
+Kind = Literal["text", "whole", "number"]
+
+_ARGUMENTS: Final[Mapping[str, Mapping[str, Kind]]] = {
+    "search": {"query": "text"},
+    "evaluate": {"context_notes": "text", "instruction": "text"},
+    "compare": {
+        "tentative_score": "whole",
+        "context_notes": "text",
+        "low_anchor": "text",
+        "high_anchor": "text",
+    },
+    "finish": {"score": "number", "rationale": "text"},
+    "prepare": {"context_notes": "text", "low_anchor": "text", "high_anchor": "text"},
+}
+"""Tools and their arguments."""
+
+_OPTIONAL: Final = {
+    ("evaluate", "context_notes"),
+    ("evaluate", "instruction"),
+    ("compare", "low_anchor"),
+    ("compare", "high_anchor"),
+}
+_MAY_BE_EMPTY: Final = _OPTIONAL | {("compare", "context_notes"), ("prepare", "context_notes")}
+_THOUGHT: Final = "thought"
+
+_CALL: Final = re.compile(r"<tool_call>(?P<body>.*?)</tool_call>", re.DOTALL)
+_NAME: Final = re.compile(r"\s*(?P<name>[a-z_]+)\s*")
+_PAIR: Final = re.compile(
+    r"\s*<arg_key>\s*(?P<key>[a-z_]+)\s*</arg_key>\s*<arg_value>(?P<value>.*?)</arg_value>\s*", re.DOTALL
+)
+_NUMBER: Final = re.compile(r"-?[0-9]{1,6}(\.[0-9]{1,6})?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Action:
+    """One tool called.
+
+    Args:
+        tool: which.
+        arguments: texts and numbers, as the tool wants them; optional ones may be missing.
+        call: as the model made it; None in the XML form.
+        others: further calls of the same reply, which are not carried out.
+    """
+
+    tool: str
+    arguments: Mapping[str, Any]
+    call: ToolCall | None = None
+    others: tuple[ToolCall, ...] = ()
+
+    def text(self, name: str) -> str:
+        """An argument that is text; empty where it is missing."""
+        return str(self.arguments.get(name, "")).strip()
+
+
+def make_tools(team: Team, names: Sequence[str], *, with_anchors: bool) -> tuple[Tool, ...]:
+    """Tools as the model is offered them.
+
+    Args:
+        team: whose descriptions they have.
+        names: of the tools.
+        with_anchors: whether `prepare` takes anchors.
+
+    Raises:
+        UsageError: a tool or an argument that nothing describes.
+    """
+    return tuple(_make_tool(team, name, with_anchors=with_anchors) for name in names)
+
+
+def _make_tool(team: Team, name: str, *, with_anchors: bool) -> Tool:
+    kinds = dict(_ARGUMENTS[name])
+    if name == "prepare" and not with_anchors:
+        kinds = {"context_notes": kinds["context_notes"]}
+    fields = {key: _field(team, name, key, kind) for key, kind in kinds.items()}
+    if team.form == "native":
+        fields = {_THOUGHT: _described(team, _THOUGHT, "", {"type": "string"}), **fields}
+    schema = {
+        "type": "object",
+        "properties": fields,
+        "required": [key for key in fields if (name, key) not in _OPTIONAL],
+        "additionalProperties": False,
+    }
+    return Tool(name=name, description=_words(team, name, ""), parameters=schema)
+
+
+def _field(team: Team, tool: str, key: str, kind: Kind) -> dict[str, object]:
+    if kind == "text":
+        return _described(team, tool, key, {"type": "string"})
+    bounds = {"minimum": team.scale.low, "maximum": team.scale.high}
+    return _described(team, tool, key, {"type": "integer" if kind == "whole" else "number", **bounds})
+
+
+def _described(team: Team, tool: str, key: str, schema: Mapping[str, object]) -> dict[str, object]:
+    return {**schema, "description": _words(team, tool, key)}
+
+
+def _words(team: Team, tool: str, key: str) -> str:
+    if (tool, key) not in team.descriptions:
+        raise UsageError(f"tools.jsonl must describe {tool}{f' {key}' if key else ''}")
+    return team.descriptions[tool, key]
+
+
+def render_tools(tools: Sequence[Tool]) -> str:
+    """Tools in the system message, where the model knows none itself."""
+    rows = [{"name": t.name, "description": t.description, "parameters": t.parameters} for t in tools]
+    return json.dumps(rows, ensure_ascii=False, indent=1)
+
+
+def read_action(
+    reply: Reply, *, tools: Sequence[Tool], scale: Scale, is_native: bool, judged: tuple[str, ...]
+) -> Action:
+    """The one action of a reply, with its reasoning before it.
+
+    Args:
+        reply: of the core agent.
+        tools: that it was offered.
+        scale: of scores.
+        is_native: whether tools are called natively.
+        judged: texts that it was shown; a call that is copied from one of them is none of its own.
+
+    Raises:
+        AnswerError: no call, several of which one ends the work, or one that is not as its tool wants it.
+    """
+    if not is_native:
+        return _read_xml(reply, tools, scale, judged)
+    if not reply.calls:
+        raise unreadable(read_text(reply), "a tool call")
+    calls = _distinct(reply.calls)
+    if len(calls) > 1 and any(call.name in {"finish", "prepare"} for call in calls):
+        raise AnswerError("ambiguous", "a reply that ends the work and goes on with it")
+    first = reply.calls[0]
+    arguments = dict(first.arguments)
+    if not (_has_words(arguments.pop(_THOUGHT, "")) or _has_words(reply.text) or _has_words(reply.reasoning)):
+        raise AnswerError("schema", f"{first.name} was called without any reasoning")
+    action = _checked(first.name, arguments, tools, scale)
+    return Action(tool=action.tool, arguments=action.arguments, call=first, others=reply.calls[1:])
+
+
+def _distinct(calls: Sequence[ToolCall]) -> list[ToolCall]:
+    """Calls that are not the same twice."""
+    return [
+        *{json.dumps([c.name, dict(c.arguments)], sort_keys=True, default=repr): c for c in calls}.values()
+    ]
+
+
+def _read_xml(reply: Reply, tools: Sequence[Tool], scale: Scale, judged: tuple[str, ...]) -> Action:
+    """The call must be the only one and stand at the end; what is quoted from a text is none."""
+    text = read_text(reply)
+    text = unwrap(text).text if text.endswith(">") else text
+    if text.count("<tool_call>") > 1:
+        raise AnswerError("ambiguous", f"more than one tool call in {shown(text)}")
+    call = _CALL.search(text)
+    if call is None:
+        raise unreadable(text, "a tool call in its tags")
+    if text[call.end() :].strip():
+        raise AnswerError("ambiguous", f"words after the tool call: {shown(text[call.end() :].strip())}")
+    check_before(text[: call.start()], "a tool call")
+    if echoes(call[0], judged):
+        raise AnswerError("ambiguous", "the only tool call is one that a judged text holds")
+    if not (text[: call.start()].strip() or reply.reasoning.strip() or reply.text.strip() != text):
+        raise AnswerError("schema", "a tool was called without any reasoning")
+    name, arguments = _read_body(call["body"])
+    kinds = _ARGUMENTS.get(name, {})
+    read = {key: _spelled(value, kinds.get(key, "text")) for key, value in arguments.items()}
+    return _checked(name, read, tools, scale)
+
+
+def _spelled(text: str, kind: Kind) -> object:
+    """A value of the XML form, where everything is text: numbers in ASCII digits."""
+    if kind == "text" or not _NUMBER.fullmatch(text):
+        return text
+    return float(text) if "." in text else int(text)
+
+
+def _read_body(body: str) -> tuple[str, dict[str, str]]:
+    name = _NAME.match(body)
+    if name is None:
+        raise AnswerError("parse", f"wanted the name of a tool, got {shown(body)}")
+    arguments: dict[str, str] = {}
+    position = name.end()
+    while position < len(body):
+        pair = _PAIR.match(body, position)
+        if pair is None:
+            raise AnswerError("parse", f"wanted pairs of arg_key and arg_value, got {shown(body[position:])}")
+        if pair["key"] in arguments:
+            raise AnswerError("ambiguous", f"argument {pair['key']} stands twice")
+        arguments[pair["key"]] = pair["value"].strip()
+        position = pair.end()
+    return name["name"], arguments
+
+
+def _checked(name: str, arguments: Mapping[str, Any], tools: Sequence[Tool], scale: Scale) -> Action:
+    """A call with arguments that its tool takes."""
+    tool = next((tool for tool in tools if tool.name == name), None)
+    if tool is None:
+        raise AnswerError("schema", f"no tool {shown(name)} was offered; there is {[t.name for t in tools]}")
+    known: Any = tool.parameters
+    missing = [key for key in known["required"] if key not in arguments and key != _THOUGHT]
+    unknown = sorted(arguments.keys() - known["properties"].keys())
+    if missing or unknown:
+        what = f"must have {missing[0]}" if missing else f"has no {shown(unknown[0])}"
+        raise AnswerError("schema", f"{name} {what}")
+    return Action(tool=name, arguments={k: _value((name, k), v, scale) for k, v in arguments.items()})
+
+
+def _value(place: tuple[str, str], value: object, scale: Scale) -> object:
+    tool, key = place
+    kind = _ARGUMENTS[tool][key]
+    if kind == "text":
+        if not isinstance(value, str):
+            raise AnswerError("schema", f"{key} must be text, got {shown(value)}")
+        check_characters(value)
+        if not value.strip() and place not in _MAY_BE_EMPTY:
+            raise AnswerError("schema", f"{key} must say something, got an empty text")
+        return value
+    if kind == "whole":
+        return read_whole_number(value, scale.low, scale.high, key)
+    if not is_number(value) or not scale.low <= value <= scale.high:
+        raise AnswerError(
+            "range", f"{key} must be a number from {scale.low} to {scale.high}, got {shown(value)}"
+        )
+    return float(value)
+
+
+def _has_words(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+# What is known of one source: a value that each step is given and that each step may return changed.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """What one search found out.
+
+    Args:
+        query: the question.
+        answer: to it.
+        reasoning: on what the answer rests.
+    """
+
+    query: str
+    answer: str
+    reasoning: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anchor:
+    """A translation whose score is taken as known."""
+
+    score: float
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """What is known of one source.
+
+    Args:
+        briefing: notes of the preparation, where there was one.
+        notes: of searches, in order.
+        failed: queries that brought nothing.
+        anchors: one for a score at most, by score.
+        has_synthetic: whether the anchors that the core agent writes were given.
+        is_frozen: whether it is only read from now on.
+    """
+
+    briefing: str = ""
+    notes: tuple[Note, ...] = ()
+    failed: frozenset[str] = frozenset()
+    anchors: tuple[Anchor, ...] = ()
+    has_synthetic: bool = False
+    is_frozen: bool = False
+
+    def find(self, query: str) -> Note | None:
+        """What was found out to the same question."""
+        return next((note for note in self.notes if _plain(note.query) == _plain(query)), None)
+
+    def has_failed(self, query: str) -> bool:
+        """Whether the same question brought nothing."""
+        return _plain(query) in self.failed
+
+    def with_note(self, note: Note) -> Memory:
+        """One note more."""
+        return replace(self, notes=(*self.notes, note))
+
+    def with_failed(self, query: str) -> Memory:
+        """One question more that brings nothing."""
+        return replace(self, failed=self.failed | {_plain(query)})
+
+    def with_anchor(self, anchor: Anchor) -> Memory:
+        """A translation takes the place of the one that had its score; a frozen memory stays as it is."""
+        if self.is_frozen:
+            return self
+        others = [known for known in self.anchors if known.score != anchor.score]
+        return replace(self, anchors=tuple(sorted([*others, anchor], key=lambda known: known.score)))
+
+    def with_synthetic(self, *anchors: Anchor) -> Memory:
+        """Anchors that the core agent wrote take the places that no translation has."""
+        taken = {known.score for known in self.anchors}
+        memory = replace(self, has_synthetic=True)
+        for anchor in anchors:
+            memory = memory if anchor.score in taken else memory.with_anchor(anchor)
+        return memory
+
+    def nearest(self, score: float) -> Anchor | None:
+        """The anchor with the nearest score; of two equally near ones the lower."""
+        return min(self.anchors, key=lambda known: (abs(known.score - score), known.score), default=None)
+
+    def render(self, prompts: Prompts, *, with_anchors: bool) -> Parts:
+        """As the core agent is shown it."""
+        known = [self.briefing] if self.briefing else []
+        known += [json.dumps(vars(note), ensure_ascii=False) for note in self.notes]
+        notes = Quoted("notes", "\n\n".join(known)) if known else "(nothing)"
+        told = prompts.piece("memory", notes=notes)
+        if not with_anchors:
+            return told
+        scores = ", ".join(f"{anchor.score:g}" for anchor in self.anchors) or "(none)"
+        state = prompts.piece("anchors_there" if self.has_synthetic else "anchors_needed", scores=scores)
+        return joined((*told, "\n\n", *state))
+
+
+def _plain(query: str) -> str:
+    """A question without what makes no difference."""
+    return " ".join(query.split()).casefold()
+
+
+# What the core agent is told: its task, its rules, its tools, and the result of each turn.
+
+
+def system_message(
+    team: Team, lp: str, tools: Sequence[Tool], *, is_preparing: bool, is_frozen: bool
+) -> Message:
+    """Who it is, the scale, how to decide, and how to call tools."""
+    prompts = team.prompts
+    rules = _preparation(team) if is_preparing else _evaluation(team, is_frozen=is_frozen)
+    words = [prompts.piece(name, **values) for name, values in rules]
+    calls = (
+        prompts.piece("native") if team.form == "native" else prompts.piece("xml", tools=render_tools(tools))
+    )
+    return prompts.message(
+        "system",
+        "prepare" if is_preparing else "core",
+        **language_names(lp),
+        scale=prompts.piece("scale"),
+        rules="\n".join("".join(map(str, piece)) for piece in words),
+        calls=calls,
+        markers=prompts.piece("markers"),
+    )
+
+
+def _evaluation(team: Team, *, is_frozen: bool) -> Iterator[tuple[str, dict[str, str]]]:
+    """Rules for one translation, as far as their tools are there."""
+    yield ("rules_search" if team.has_search and not is_frozen else "rules_known"), {}
+    if team.has_compare:
+        yield "rules_compare", {}
+        if not is_frozen:
+            yield "rules_anchors", _anchors(team)
+    yield (
+        "rules_finish",
+        {"turns": str(team.turns), "language": f"in {team.language}" if team.language else "in words"},
+    )
+
+
+def _preparation(team: Team) -> Iterator[tuple[str, dict[str, str]]]:
+    if team.has_search:
+        yield "rules_prepare_search", {"turns": str(team.turns)}
+    if team.has_compare:
+        yield "rules_prepare_anchors", _anchors(team)
+
+
+def _anchors(team: Team) -> dict[str, str]:
+    scale = team.scale
+    return {"low_anchor": f"{scale.low_anchor:g}", "high_anchor": f"{scale.high_anchor:g}"}
+
+
+def task_message(team: Team, subject: Subject, memory: Memory, *, is_preparing: bool) -> Message:
+    """What is worked on: a translation with what is known of its source, or the source alone."""
+    prompts = team.prompts
+    if is_preparing:
+        source = Quoted("source", subject.source)
+        return prompts.message("user", "source", **language_names(subject.lp), source=source)
+    known = memory.render(prompts, with_anchors=team.has_compare)
+    return prompts.message("user", "task", texts=render_texts(prompts, subject), memory=known)
+
+
+def result_messages(team: Team, action: Action, reply: Reply, result: Quoted | str) -> Iterator[Message]:
+    """The reply as it came, and what became of it; calls beside the first were not carried out."""
+    yield Message("assistant", (reply.text,) if reply.text else (), reply.calls)
+    if action.call is None:
+        yield team.prompts.message("user", "result", tool=action.tool, result=_said(result))
+        return
+    yield Message("tool", _said(result), (action.call,))
+    for other in action.others:
+        yield Message("tool", (team.errors["one_tool"],), (other,))
+
+
+def _said(result: Quoted | str) -> Parts:
+    return joined((result,))
+
+
+def end_message(team: Team, tool: str) -> Message:
+    """That the turns are used up."""
+    return team.prompts.message("user", "end_now", tool=tool)
+
+
+# The comparison agent: a translation and an anchor in both orders, and what that does to a score.
+
+
+Outcome = Literal["win", "tie", "lose"]
+"""Of the translation, in one order."""
+
+_OUTCOMES: Final[Mapping[tuple[bool, Verdict], Outcome]] = {
+    (False, "A"): "win",
+    (False, "B"): "lose",
+    (False, "E"): "tie",
+    (True, "A"): "lose",
+    (True, "B"): "win",
+    (True, "E"): "tie",
+}
+"""By whether the anchor stands first, and the verdict."""
+_POINTS: Final[Mapping[Outcome, int]] = {"win": 1, "tie": 0, "lose": -1}
+_CANDIDATE: Final = "candidate"
+_ANCHOR: Final = "anchor"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """What a comparison says.
+
+    Args:
+        anchor: score of the anchor.
+        outcomes: of the translation, it first and then the anchor first.
+        suggested: score.
+        analyses: of both orders.
+        flags: how both answers were read.
+    """
+
+    anchor: float
+    outcomes: tuple[Outcome, Outcome]
+    suggested: float
+    analyses: tuple[str, str]
+    flags: tuple[str, ...] = ()
+
+    def render(self) -> str:
+        """As the core agent is told it."""
+        found = {
+            "anchor_score": self.anchor,
+            "outcome": "-".join(self.outcomes),
+            "suggested_score": self.suggested,
+            "analyses": list(self.analyses),
+            "anchor_memory_status": "initialized",
+        }
+        return json.dumps(found, ensure_ascii=False)
+
+
+def move(
+    tentative: float, anchor: float, outcomes: tuple[Outcome, Outcome], scale: Scale, how: Moves
+) -> float:
+    """The score that two outcomes suggest.
+
+    Paper: two wins lift the tentative score by a step and a win and a tie by half of one, unless it is above
+    the anchor's already; two losses lower it by a step, a loss and a tie by half of one; anything else keeps
+    it. Code: the same moves from the anchor's score, where the tentative score is not on that side of it
+    already, and anything else is the anchor's score.
+    """
+    points = sum(_POINTS[outcome] for outcome in outcomes)
+    change = points * scale.step / 2
+    if how == "code":
+        is_wrong = tentative <= anchor if points > 0 else tentative >= anchor
+        suggested = anchor + change if points == 0 or is_wrong else tentative
+    else:
+        suggested = tentative if points > 0 and tentative > anchor else tentative + change
+    return scale.clip(suggested)
+
+
+async def compare(  # noqa: PLR0913 (what the agent is given)
+    team: Team, subject: Subject, ask: Ask, stage: str, *, anchor: Anchor, tentative: float, notes: str
+) -> Calibration:
+    """Compare a translation with an anchor, in both orders.
+
+    Raises:
+        AnswerError: one order has no readable answer: that is no tie.
+    """
+    texts = {_CANDIDATE: subject.translation, _ANCHOR: anchor.text}
+    segment = replace(subject.segment, translations=texts)
+    orders = [
+        replace(subject, segment=segment, systems=systems, context=())
+        for systems in ((_CANDIDATE, _ANCHOR), (_ANCHOR, _CANDIDATE))
+    ]
+    first, second = await asyncio.gather(*(_put(team, order, ask, stage, notes) for order in orders))
+    if isinstance(first, AnswerError):
+        raise first
+    if isinstance(second, AnswerError):
+        raise second
+    outcomes = _OUTCOMES[False, first[0]], _OUTCOMES[True, second[0]]
+    return Calibration(
+        anchor=anchor.score,
+        outcomes=outcomes,
+        suggested=move(tentative, anchor.score, outcomes, team.scale, team.moves),
+        analyses=(first[1], second[1]),
+        flags=(*first[2], *second[2]),
+    )
+
+
+async def _put(
+    team: Team, order: Subject, ask: Ask, stage: str, notes: str
+) -> tuple[Verdict, str, tuple[str, ...]] | AnswerError:
+    """Verdict, analysis and flags of one order; both orders are waited for, in any timing."""
+    try:
+        answer = await ask(
+            messages(team, order, notes),
+            about=team.about(stage, order, "comparison", "verdict", criterion="overall"),
+            read=partial(_read, subject=order),
+            schema=team.schema(_schema()),
+        )
+    except AnswerError as error:
+        return error
+    return answer.value
+
+
+def messages(team: Team, order: Subject, notes: str) -> list[Message]:
+    """What to compare by, which all pairs share, then the texts and the notes."""
+    prompts = team.prompts
+    system = prompts.message(
+        "system",
+        "compare",
+        **language_names(order.lp),
+        markers=prompts.piece("markers"),
+        form=prompts.piece("verdict_json", analysis='"..."', language="in words"),
+    )
+    texts = render_pair(prompts, order)
+    return [system, prompts.message("user", "compare_task", texts=texts, notes=notes_part(notes))]
+
+
+def _read(reply: Reply, *, subject: Subject) -> tuple[Verdict, str, tuple[str, ...]]:
+    return read_compared(reply, (subject.source, *subject.segment.translations.values()))
+
+
+def _schema() -> Mapping[str, object]:
+    return object_schema(analysis={"type": "string"}, result={"type": "string", "enum": list(VERDICTS)})
+
+
+# The evaluation agent: one translation by the scale, with notes and an instruction.
+
+
+_KEYS = ("rationale", "error_spans", "suspected_gaps", "score", "confidence")
+_SPAN_KEYS = ("source", "translation", "issue")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assessment:
+    """What the agent says.
+
+    Args:
+        score: whole number of the scale.
+        confidence: 0 to 1.
+        rationale: why.
+        error_spans: source part, translation part and issue of each.
+        gaps: what it may not have known.
+        flags: how the answer was read.
+    """
+
+    score: int
+    confidence: float
+    rationale: str
+    error_spans: tuple[Mapping[str, str], ...]
+    gaps: tuple[str, ...]
+    flags: tuple[str, ...] = ()
+
+    def render(self) -> str:
+        """As the core agent is told it."""
+        found = {
+            "score": self.score,
+            "confidence": self.confidence,
+            "rationale": self.rationale,
+            "error_spans": list(self.error_spans),
+            "suspected_gaps": list(self.gaps),
+        }
+        return json.dumps(found, ensure_ascii=False)
+
+
+async def evaluate(
+    team: Team, subject: Subject, ask: Ask, stage: str, *, notes: str, instruction: str
+) -> Assessment:
+    """Rate one translation.
+
+    Raises:
+        AnswerError: no readable answer.
+    """
+    answer = await ask(
+        evaluation_messages(team, subject, notes, instruction),
+        about=team.about(stage, subject, "evaluation", "assessment"),
+        read=partial(read_assessment, team=team, subject=subject),
+        schema=team.schema(_evaluation_schema(team)),
+    )
+    return answer.value
+
+
+def evaluation_messages(team: Team, subject: Subject, notes: str, instruction: str) -> list[Message]:
+    """The scale and the form, which all translations share, then the texts, notes and instruction."""
+    prompts, scale = team.prompts, team.scale
+    system = prompts.message(
+        "system",
+        "evaluate",
+        **language_names(subject.lp),
+        scale=prompts.piece("scale"),
+        markers=prompts.piece("markers"),
+        form=prompts.piece("evaluate_json", low=str(scale.low), high=str(scale.high)),
+    )
+    task = prompts.message(
+        "user",
+        "evaluate_task",
+        texts=render_texts(prompts, subject),
+        notes=notes_part(notes),
+        instruction=Quoted("instruction", instruction) if instruction.strip() else "(none)",
+    )
+    return [system, task]
+
+
+def read_assessment(reply: Reply, *, team: Team, subject: Subject) -> Assessment:
+    """Read one answer, strictly.
+
+    Raises:
+        AnswerError: anything that is not in the form.
+    """
+    reading = read_object(reply, judged=judged_texts(subject), keys=_KEYS, trust=partial(_trust, team=team))
+    value = reading.value
+    confidence = value["confidence"]
+    if not is_number(confidence) or not 0 <= confidence <= 1:
+        raise AnswerError("range", f"confidence must be a number from 0 to 1, got {shown(confidence)}")
+    score = read_whole_number(value["score"], team.scale.low, team.scale.high, "the score")
+    check_scale(score, reading.dropped, team.scale.high)
+    return Assessment(
+        score=score,
+        confidence=float(confidence),
+        rationale=read_reasons(value["rationale"], "the rationale"),
+        error_spans=tuple(_read_span(span) for span in _list(value["error_spans"], "error_spans")),
+        gaps=tuple(read_words(gap, "a gap") for gap in _list(value["suspected_gaps"], "suspected_gaps")),
+        flags=reading.flags,
+    )
+
+
+def _trust(value: Mapping[str, object], *, team: Team) -> Trust:
+    score = value["score"]
+    return "after" if is_number(score) and team.scale.low < score < team.scale.high else "alone"
+
+
+def _read_span(value: object) -> Mapping[str, str]:
+    span = check_keys(value, _SPAN_KEYS, "an error span")
+    words = {key: span[key] for key in _SPAN_KEYS}
+    if not all(isinstance(word, str) for word in words.values()):
+        raise AnswerError("schema", f"an error span must be made of texts, got {shown(value)}")
+    return {key: str(word) for key, word in words.items()}
+
+
+def _list(value: object, what: str) -> list[object]:
+    if not isinstance(value, list):
+        raise AnswerError("schema", f"{what} must be a list, got {shown(value)}")
+    return value
+
+
+def _evaluation_schema(team: Team) -> Mapping[str, object]:
+    text = {"type": "string"}
+    spans = {"type": "array", "items": object_schema(**dict.fromkeys(_SPAN_KEYS, text))}
+    return object_schema(
+        rationale=text,
+        error_spans=spans,
+        suspected_gaps={"type": "array", "items": text},
+        score={"type": "integer", "minimum": team.scale.low, "maximum": team.scale.high},
+        confidence={"type": "number", "minimum": 0, "maximum": 1},
+    )
+
+
+_MOST: Final = 3
+_LONGEST_AGE: Final = 36_500  # days
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searching:
+    """One search agent at work on one source.
+
+    Args:
+        team: of the judge.
+        subject: whose source the questions are about.
+        ask: puts questions to the model.
+        engine: finds pages.
+    """
+
+    team: Team
+    subject: Subject
+    ask: Ask
+    engine: SearchEngine
+
+    async def find_out(self, question: str, stage: str) -> Note | None:
+        """Answer one question; None where the engine found nothing.
+
+        Raises:
+            AnswerError: no readable queries or answer, or an engine that did not answer.
+        """
+        queries = await self._queries(question, stage)
+        snippets = await self._look_up(queries)
+        return await self._answer(question, snippets, stage) if snippets else None
+
+    async def _queries(self, question: str, stage: str) -> tuple[Query, ...]:
+        task = {"query": Quoted("question", question)}
+        answer = await self.ask(
+            self._messages("queries", **task),
+            about=self.team.about(stage, self.subject, "search", "queries", question=question),
+            read=partial(_read_queries, source=self.subject.source),
+            schema=self.team.schema(_queries_schema()),
+        )
+        return answer.value
+
+    async def _look_up(self, queries: Sequence[Query]) -> list[Snippet]:
+        """Each result once; one query that failed does not undo the others.
+
+        Raises:
+            AnswerError: all queries failed.
+        """
+        found = await asyncio.gather(*(self._one(query) for query in queries))
+        read = [snippets for snippets in found if not isinstance(snippets, AnswerError)]
+        if not read:
+            raise next(error for error in found if isinstance(error, AnswerError))
+        return [*dict.fromkeys(snippet for snippets in read for snippet in snippets)]
+
+    async def _one(self, query: Query) -> Sequence[Snippet] | AnswerError:
+        try:
+            return await self.engine.search(query)
+        except AnswerError as error:
+            return error
+
+    async def _answer(self, question: str, snippets: Sequence[Snippet], stage: str) -> Note:
+        results = json.dumps([vars(snippet) for snippet in snippets], ensure_ascii=False)
+        found = snippets[0].text or snippets[0].title
+        answer = await self.ask(
+            self._messages("answer", query=Quoted("question", question), results=Quoted("results", results)),
+            about=self.team.about(stage, self.subject, "search", "answer", found=found),
+            read=partial(_read_answer, question=question, source=self.subject.source),
+            schema=self.team.schema(object_schema(reasoning={"type": "string"}, answer={"type": "string"})),
+        )
+        return answer.value
+
+    def _messages(self, name: str, **parts: Quoted) -> list[Message]:
+        prompts = self.team.prompts
+        languages = language_names(self.subject.lp) if name == "queries" else {}
+        system = prompts.message("system", name, **languages, markers=prompts.piece("markers"))
+        source = Quoted("source", self.subject.source)
+        return [system, prompts.message("user", f"{name}_task", source=source, **parts)]
+
+
+def _read_queries(reply: Reply, *, source: str) -> tuple[Query, ...]:
+    value = read_object(reply, judged=(source,), keys=("queries",)).value["queries"]
+    if not isinstance(value, list) or not 1 <= len(value) <= _MOST:
+        raise AnswerError("count", f"queries must be a list of 1 to {_MOST}, got {shown(value)}")
+    return tuple(dict.fromkeys(_read_query(item) for item in value))
+
+
+def _read_query(value: object) -> Query:
+    fields = check_keys(value, ("query", "recency"), "a query")
+    recency = fields["recency"]
+    if recency is not None and not (type(recency) is int and 1 <= recency <= _LONGEST_AGE):
+        raise AnswerError("range", f"recency must be a number of days or null, got {shown(recency)}")
+    return Query(text=read_words(fields["query"], "a query"), recency=recency)
+
+
+def _read_answer(reply: Reply, *, question: str, source: str) -> Note:
+    fields = read_object(reply, judged=(source,), keys=("reasoning", "answer")).value
+    return Note(
+        query=question,
+        answer=read_words(fields["answer"], "answer"),
+        reasoning=read_words(fields["reasoning"], "reasoning"),
+    )
+
+
+def _queries_schema() -> Mapping[str, object]:
+    recency = {"type": ["integer", "null"]}
+    query = object_schema(query={"type": "string"}, recency=recency)
+    return object_schema(queries={"type": "array", "items": query})

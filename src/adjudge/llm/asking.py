@@ -1,0 +1,771 @@
+"""The engine's `Ask`: store first, then the model; unreadable answers again, a bounded number of times."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from typing import Any, Final, NamedTuple, NoReturn, Protocol, TypeVar
+
+from adjudge.core.ask import (
+    About,
+    Answer,
+    Message,
+    Query,
+    Reply,
+    Sampling,
+    SearchEngine,
+    Snippet,
+    Tool,
+    Usage,
+)
+from adjudge.core.segment import Subject
+from adjudge.errors import (
+    AnswerError,
+    FailureReason,
+    ModelError,
+    UsageError,
+)
+from adjudge.llm.credentials import KEY_MARK
+from adjudge.llm.model import NotYetError, Request, call_key, mark_of, question_digest, stored_request
+from adjudge.llm.model_choice import Models, OpenModel
+from adjudge.llm.money import NOTHING, unsure_of
+from adjudge.llm.remote import is_search, query_message, read_snippets
+from adjudge.store.call_file import Attempt, StoredRequest, Use, unit_name
+
+__all__ = [
+    "ASKED_AGAIN",
+    "WRONG",
+    "Asker",
+    "Quiet",
+    "Tally",
+    "Trail",
+    "UnitAsk",
+    "check_reply",
+    "cut_error",
+    "is_same_model",
+]
+
+
+# Which replies may be read at all, whatever a judge would make of their words.
+
+
+FINAL: Final[frozenset[FailureReason]] = frozenset({"model_mismatch", "refused"})
+"""Asking again would not help, or would ask until the answer pleases."""
+
+_SHOWN: Final = 120
+_HINT: Final = "a lower --effort leaves more of its tokens for the answer"
+_VERSION: Final = re.compile(
+    r"(?:[-@:](?:latest|preview|exp|free|\d{4}-\d\d-\d\d|\d\d-\d{4}|\d\d-\d\d|\d{6,8}|\d{3,4}))+$"
+)
+
+
+def check_reply(reply: Reply, model: str, served: str | None) -> None:
+    """Refuse a reply that is none.
+
+    Args:
+        reply: what came.
+        model: the model that was asked for.
+        served: the name that the server is known to give it, if another one; `any` for any.
+
+    Raises:
+        AnswerError: model_mismatch, refused, truncated, no_answer or empty.
+    """
+    if served != "any" and not is_same_model(served or model, reply.model):
+        raise AnswerError(
+            "model_mismatch",
+            f"asked {model!r}, answered by {reply.model[:_SHOWN]!r}; if that is right, say --served-as",
+        )
+    if reply.finish in {"refused", "content_filter"}:
+        raise AnswerError("refused", f"{reply.finish}: {reply.text[:_SHOWN]!r}")
+    if reply.finish == "length":
+        raise AnswerError("truncated", f"cut at {reply.usage.completion or 'max'} tokens")
+    if reply.text.strip() or reply.calls:
+        return
+    if has_only_thought(reply):
+        raise AnswerError("no_answer", f"the model thought and did not answer; {_HINT}")
+    raise AnswerError("empty", "the reply has no text")
+
+
+def check_calls(reply: Reply, tools: Iterable[Tool]) -> None:
+    """Refuse a call of a tool that was not offered.
+
+    Raises:
+        AnswerError: schema.
+    """
+    if not reply.calls:
+        return
+    names = {tool.name for tool in tools}
+    for call in reply.calls:
+        if call.name not in names:
+            raise AnswerError(
+                "schema", f"no tool {call.name[:_SHOWN]!r} was offered; there is {sorted(names)}"
+            )
+
+
+def cut_error(reply: Reply, tokens: int) -> AnswerError:
+    """Why a reply that was cut is none: it may have been thinking to the end."""
+    if has_only_thought(reply):
+        return AnswerError("no_answer", f"the model thought for all of its {tokens} tokens; {_HINT}")
+    return AnswerError("truncated", f"cut at {tokens} tokens")
+
+
+def has_only_thought(reply: Reply) -> bool:
+    """Whether there is thinking and nothing else; where it is not shown, its tokens are all there are."""
+    if reply.text.strip() or reply.calls:
+        return False
+    return bool(reply.reasoning.strip()) or reply.usage.reasoning >= max(reply.usage.completion, 1)
+
+
+@lru_cache(maxsize=256)
+def is_same_model(asked: str, served: str) -> bool:
+    """Whether a server's name for itself is the model asked for: same but for path, date and tag.
+
+    Two names with different dates are two models. A server that gives no name is believed.
+    """
+    if not served:
+        return True
+    (stem, date), (served_stem, served_date) = _parts(asked), _parts(served)
+    return stem == served_stem and (not date or not served_date or date == served_date)
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """Name without path and version, and the digits of the version."""
+    last = name.strip().lower().rstrip("/").rpartition("/")[2]
+    found = _VERSION.search(last)
+    if found is None or found.start() == 0:
+        return last, ""
+    return last[: found.start()], re.sub(r"\D", "", found[0])
+
+
+# Which of several failed questions a judgement fails with: not the one that a fast server failed first.
+
+
+Order = tuple[str, str, bytes]
+_TURNS: Final = 10  # of the event loop; an answered question starts its next one within three
+
+
+class Quiet:
+    """The open and the failed questions of one unit of work."""
+
+    def __init__(self) -> None:
+        self._open = 0
+        self._changes = 0
+        self._held: list[tuple[Order, asyncio.Future[None]]] = []
+        self._parked = 0
+        self._stop: Callable[[], object] | None = None
+        self.is_waiting = False
+        """Whether the unit can get no further before answers come."""
+
+    def __enter__(self) -> None:
+        """Count a question as open."""
+        self._open += 1
+        self._changed()
+
+    def __exit__(self, *_: object) -> None:
+        """Count it as answered or failed."""
+        self._open -= 1
+        self._changed()
+
+    async def wait_turn(self, order: Order) -> None:
+        """Hold a failed question until the unit is quiet and all that order before it are through."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        held = (order, turn)
+        self._held.append(held)
+        self._changed()
+        try:
+            await turn
+        finally:
+            if held in self._held:
+                self._held.remove(held)
+
+    def stop_with(self, stop: Callable[[], object]) -> None:
+        """Say what is to be called once the unit can get no further before answers come."""
+        self._stop = stop
+
+    async def park(self) -> NoReturn:
+        """Hold a question whose answer comes later, until its unit of work is stopped."""
+        self._parked += 1
+        self._changed()
+        try:
+            while True:
+                await asyncio.get_running_loop().create_future()
+        finally:
+            self._parked -= 1
+
+    def end(self) -> None:
+        """Let everything go: the judgement is over."""
+        for _, turn in self._held:
+            if not turn.done():
+                turn.set_result(None)
+
+    def _changed(self) -> None:
+        self._changes += 1
+        still = len(self._held) + self._parked
+        if still and still == self._open:
+            self._look_again(self._changes, _TURNS)
+
+    def _look_again(self, changes: int, turns: int) -> None:
+        """Whoever was just answered has some turns to ask on before silence counts as silence."""
+        if changes != self._changes or not (self._held or self._parked):
+            return
+        if turns:
+            asyncio.get_running_loop().call_soon(self._look_again, changes, turns - 1)
+            return
+        if self._parked:
+            self.is_waiting = True
+            if self._stop is not None:
+                self._stop()
+            return
+        _, turn = min(self._held, key=lambda held: held[0])
+        if not turn.done():
+            turn.set_result(None)
+
+
+# What a session has asked so far.
+
+
+class Trail(NamedTuple):
+    """What one unit of work asked.
+
+    Args:
+        calls: of models and search engines, those that brought nothing included.
+        answered: calls of models that brought an answer, stored or paid.
+        roles: that asked a model.
+        served: names that servers gave themselves, where they are not the names asked for.
+        unfound: whether it went on without the results of a query.
+    """
+
+    calls: int = 0
+    answered: int = 0
+    roles: tuple[str, ...] = ()
+    served: tuple[str, ...] = ()
+    unfound: bool = False
+
+
+@dataclass
+class Tally:
+    """What one session has done so far.
+
+    Args:
+        asked: calls put to a model.
+        from_store: calls that were answered before.
+        usage: tokens of the calls that were asked.
+        served: names that servers gave themselves, where they are not the names asked for.
+        roles: roles that asked.
+        searched: queries that were put to a search engine.
+        unfound: queries that a unit of work needed and has no results of, by the reason.
+        first_unfound: the detail of the first of them.
+        masked: stored answers with a mark in place of a key that their question does not have.
+    """
+
+    asked: int = 0
+    from_store: int = 0
+    usage: Usage = field(default_factory=Usage)
+    served: set[str] = field(default_factory=set)
+    roles: set[str] = field(default_factory=set)
+    searched: int = 0
+    unfound: Counter[str] = field(default_factory=Counter)
+    first_unfound: str = ""
+    masked: int = 0
+
+    def add(self, reply: Reply) -> None:
+        """Count an answer that was paid."""
+        self.asked += 1
+        self.usage += reply.usage
+
+    def add_trail(self, trail: Trail) -> None:
+        """Remember who asked and who answered for one unit of work."""
+        self.roles.update(trail.roles)
+        self.served.update(trail.served)
+
+    def add_unfound(self, error: AnswerError) -> None:
+        """Count a query whose judge goes on without results."""
+        self.first_unfound = self.first_unfound or error.detail
+        self.unfound[error.reason] += 1
+
+
+T = TypeVar("T")
+
+ASKED_AGAIN: Final = (
+    "Your last answer to this could not be used: $wrong. Answer again, exactly in the form that is "
+    "asked for above, with "
+    "nothing before or after it."
+)
+"""What is added to a question that is put again."""
+WRONG: Final[Mapping[FailureReason, str]] = {
+    "ambiguous": "it held more than one answer, or contradicted itself",
+    "count": "it did not list as many entries as were asked for, or listed one again and again",
+    "empty": "it was empty",
+    "encoding": "it held characters that cannot be written",
+    "label": "a category, a severity, a side or a verdict was none of those that are offered",
+    "no_answer": "it ended before it gave an answer",
+    "not_json": "it was a web page",
+    "parse": "it was not in the form that is asked for, or words stood around it",
+    "range": "a number was no whole number, or lay outside of its scale",
+    "schema": "a field was missing, or had a value of another kind than asked for",
+    "truncated": "it broke off",
+}
+"""What was wrong with an answer, by the reason that it failed with. Nothing of the answer or the texts is
+quoted."""
+
+_MISMATCHES = 3  # replies of another model before the first right one; then it is the setting that is wrong
+
+
+class Keeper(Protocol):
+    """What an `Asker` needs of a call store; `data.calls.CallStore` says what each does."""
+
+    def find(self, key: bytes) -> Reply | None:
+        """The reply to a request, if it is known."""
+        ...
+
+    async def save(
+        self, key: bytes, request: StoredRequest, reply: Reply, *, replaces: bool = False
+    ) -> Reply:
+        """Keep an answer, and return the one that counts."""
+        ...
+
+    async def claim(self, key: bytes, *, anew: bool = False) -> Reply | None:
+        """Claim a question, or wait for the answer of the process that is asking it."""
+        ...
+
+    def release(self, key: bytes) -> None:
+        """End the claim of a question that brought no answer."""
+        ...
+
+    def note(self, attempt: Attempt) -> None:
+        """Write down that a model was asked."""
+        ...
+
+    def save_uses(self, unit: str, uses: Sequence[Use], *, maybe_known: bool = True) -> None:
+        """Write down which calls a unit of work used."""
+        ...
+
+
+class Asker:
+    """Puts the questions of all units of a run to its models, each question once.
+
+    Args:
+        models: whom each role asks.
+        store: where every answer is kept before it is used.
+        secret: of the run, for the delimiters.
+        seed: of sampling.
+        offline: ask nobody; what is not in the store fails as missing.
+        explains: whether a question that is put again says what was wrong with the answer. Otherwise it is
+        put in
+            the same words, as the papers do.
+    """
+
+    def __init__(
+        self,
+        models: Models,
+        store: Keeper,
+        *,
+        secret: bytes,
+        seed: int = 0,
+        offline: bool = False,
+        explains: bool = True,
+    ) -> None:
+        models.observe(store.note)
+        self.models = models
+        self.store = store
+        self.tally = Tally()
+        self.secret = secret
+        self.seed = seed
+        self.explains = explains
+        self._offline = offline
+        self._in_flight: dict[bytes, asyncio.Task[Reply]] = {}
+        self._forgotten: set[bytes] = set()
+        self._renewed: set[bytes] = set()
+        self._matches = 0
+        self._mismatches = 0
+
+    def for_unit(self, subject: Subject) -> UnitAsk:
+        """The `Ask` of one unit of work."""
+        return UnitAsk(self, subject)
+
+    def find(self, key: bytes) -> Reply | None:
+        """The stored reply to a request; None where it is missing or forgotten."""
+        stored = None if key in self._forgotten else self.store.find(key)
+        self.tally.from_store += stored is not None and not is_search(stored.model)
+        return stored
+
+    def forget(self, keys: Iterable[bytes]) -> None:
+        """Ask these questions anew although they are stored; each of them once in a session."""
+        self._forgotten |= {*keys} - self._renewed
+
+    async def obtain(self, model: OpenModel, request: Request) -> Reply:
+        """Put a request that is not stored to the model, once for everybody who asks it now.
+
+        Raises:
+            AnswerError: the model gave no reply.
+            ModelError: it cannot be asked.
+            StoreError: the reply could not be kept.
+        """
+        task = self._in_flight.get(request.key)
+        if task is None:
+            if self._offline:
+                raise AnswerError("missing", "the store has no answer to this question, and nobody is asked")
+            task = asyncio.create_task(self._pay(model, request))
+            self._in_flight[request.key] = task
+            task.add_done_callback(lambda done: self._landed(request.key, done))
+        return await asyncio.shield(task)
+
+    async def _pay(self, model: OpenModel, request: Request) -> Reply:
+        replaces = request.key in self._forgotten
+        if (elsewhere := await self.store.claim(request.key, anew=replaces)) is not None:
+            self.tally.from_store += not is_search(elsewhere.model)
+            return elsewhere
+        began, when = time.monotonic(), _now()
+        try:
+            reply = await model.reply(request)
+        except BaseException:
+            self.store.release(request.key)
+            raise
+        seconds = round(time.monotonic() - began, 3)
+        is_held = model.remote is None or model.remote.was_held(request.key)
+        most = NOTHING if model.remote is None else unsure_of(request, reply)
+        attempt = Attempt(request.key, when, seconds, usage=reply.usage, model=model.billed, most=most)
+        self.store.note(attempt)
+        if is_search(model.name):
+            self.tally.searched += 1
+        else:
+            self.tally.add(reply)
+        saved = await self.store.save(
+            request.key, stored_request(model.identity, request, is_held=is_held), reply, replaces=replaces
+        )
+        if replaces:
+            self._renewed.add(request.key)
+            self._forgotten.discard(request.key)
+        return saved
+
+    def _landed(self, key: bytes, task: asyncio.Task[Reply]) -> None:
+        del self._in_flight[key]
+        if not task.cancelled():
+            task.exception()  # whoever waited has it; who was cancelled does not want it
+
+    def check(self, model: OpenModel, reply: Reply) -> None:
+        """Refuse a reply that cannot be read, and stop when every reply is another model's.
+
+        Raises:
+            AnswerError: this one cannot be read.
+            ModelError: none ever was the model's that was asked for.
+        """
+        try:
+            check_reply(reply, model.identity.model, model.served)
+        except AnswerError as error:
+            if error.reason == "model_mismatch":
+                self._mismatches += 1
+                if not self._matches and self._mismatches >= _MISMATCHES:
+                    raise ModelError(error.detail) from error
+            raise
+        self._matches += 1
+
+    async def stop(self, grace: float) -> None:
+        """Send nothing more; give what is in flight some seconds, for it is paid, and then leave it."""
+        await self.models.drain()
+        flights = list(self._in_flight.values())
+        if flights:
+            _, late = await asyncio.wait(flights, timeout=grace)
+            for task in late:
+                task.cancel()
+            with suppress(asyncio.CancelledError):
+                await asyncio.gather(*late, return_exceptions=True)
+
+
+class UnitAsk:
+    """What a judge gets for one unit of work; satisfies `core.ask.Ask`."""
+
+    def __init__(self, asker: Asker, subject: Subject) -> None:
+        self._asker = asker
+        self._subject = subject
+        self._log = _Log(partial(mark_of, subject.segment, asker.secret))
+        self._samples: dict[tuple[bytes, str, str], int] = {}
+        self._quiet = Quiet()
+
+    @property
+    def engine(self) -> SearchEngine | None:
+        """The search engine of this unit of work, if there is one."""
+        engine = self._asker.models.search
+        return None if engine is None else _UnitSearch(self, engine)
+
+    async def look_up(self, engine: OpenModel, query: Query) -> tuple[Snippet, ...]:
+        """Snippets for a query, stored like a model's answers; the same query is put once."""
+        about = About(judge="", stage="search", subject=self._subject, wants="snippets", role="engine")
+        request = Request(messages=(query_message(query),), about=about, schema=None, sampling=Sampling())
+        digest = question_digest(engine.identity, request)
+        with self._quiet:
+            try:
+                return await _Question(self._asker, engine, self._log, digest).look_up(request)
+            except AnswerError as error:
+                self._log.unfound = True
+                self._asker.tally.add_unfound(error)
+                await self._quiet.wait_turn((about.stage, about.role, digest))
+                raise
+
+    async def __call__(  # noqa: PLR0913 (as in core)
+        self,
+        messages: Sequence[Message],
+        *,
+        about: About,
+        read: Callable[[Reply], T],
+        attempts: int = 2,
+        schema: Mapping[str, object] | None = None,
+        sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
+        tools: Sequence[Tool] = (),
+    ) -> Answer[T]:
+        """Ask; see `core.ask.Ask`."""
+        model = self._asker.models.for_role(about.role)
+        self._log.roles.add(about.role)
+        if tools and not model.takes_tools:
+            raise UsageError(f"{model.name} takes no tools")
+        room = model.identity.room
+        request = Request(
+            messages=tuple(messages),
+            about=about,
+            schema=schema,
+            sampling=replace(sampling, max_tokens=sampling.max_tokens + room) if room else sampling,
+            tools=tuple(tools),
+            seed=self._asker.seed,
+        )
+        digest = question_digest(model.identity, request)
+        if sample := self._next_sample(digest, about):
+            request = request.but(sample=sample)
+        question = _Question(self._asker, model, self._log, digest)
+        with self._quiet:
+            try:
+                return await question.ask(request, read, attempts)
+            except AnswerError:
+                await self._quiet.wait_turn((about.stage, about.role, digest))
+                raise
+            except NotYetError:
+                await self._quiet.park()
+
+    async def as_far_as_possible(self, judging: Coroutine[Any, Any, T]) -> T:
+        """Judge, or find that some answers come later.
+
+        Raises:
+            NotYetError: they do; their questions are on their way. What the unit of work asked counts when
+                it is judged again with them.
+        """
+        task = asyncio.ensure_future(judging)
+        self._quiet.stop_with(task.cancel)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            ours = asyncio.current_task()
+            if not self._quiet.is_waiting or (ours is not None and ours.cancelling()):
+                raise
+            self._asker.tally.from_store -= self._log.answered
+            raise NotYetError from None
+
+    @property
+    def trail(self) -> Trail:
+        """What this unit of work has asked so far."""
+        log = self._log
+        return Trail(
+            calls=len(log.uses),
+            answered=log.answered,
+            roles=tuple(log.roles),
+            served=tuple(log.served),
+            unfound=log.unfound,
+        )
+
+    @property
+    def refused(self) -> set[bytes]:
+        """Keys of the calls whose stored replies could not be used."""
+        return {
+            use.key
+            for use, known in zip(self._log.uses, self._log.stored, strict=True)
+            if known and use.reason
+        }
+
+    @property
+    def from_store(self) -> int:
+        """How many of its answers were stored before."""
+        return sum(self._log.stored)
+
+    def _next_sample(self, digest: bytes, about: About) -> int:
+        """How often this unit asked just this before; ten samples are ten calls, two agents share one."""
+        same = (digest, about.stage, about.role)
+        before = self._samples.get(same, 0)
+        self._samples[same] = before + 1
+        return before
+
+    def end(self) -> None:
+        """Close the unit of work and write down what it asked."""
+        self._quiet.end()
+        self._asker.tally.add_trail(self.trail)
+        s = self._subject
+        name = unit_name(s.lp, s.segment.segment, s.systems)
+        self._asker.store.save_uses(name, self._log.uses, maybe_known=self._log.all_stored)
+
+
+class _UnitSearch:
+    """What a judge that searches gets for one unit of work; satisfies `core.search.SearchEngine`."""
+
+    def __init__(self, unit: UnitAsk, engine: OpenModel) -> None:
+        self._unit = unit
+        self._engine = engine
+
+    async def search(self, query: Query) -> tuple[Snippet, ...]:
+        """Search; see `core.search.SearchEngine`."""
+        return await self._unit.look_up(self._engine, query)
+
+
+@dataclass
+class _Log:
+    """What one unit of work asked.
+
+    Args:
+        mark: makes the delimiters of its texts; what is stored needs none.
+        uses: in the order asked.
+        stored: of each use, whether its answer was stored before.
+        all_stored: whether every answer was stored before: then most likely its uses are too.
+        answered, roles, served, unfound: as in `Trail`.
+    """
+
+    mark: Callable[[], str]
+    uses: list[Use] = field(default_factory=list)
+    stored: list[bool] = field(default_factory=list)
+    all_stored: bool = True
+    answered: int = 0
+    roles: set[str] = field(default_factory=set)
+    served: set[str] = field(default_factory=set)
+    unfound: bool = False
+
+
+class _Question:
+    """One question, until its answer is read or given up."""
+
+    def __init__(self, asker: Asker, model: OpenModel, log: _Log, digest: bytes) -> None:
+        self._asker = asker
+        self._model = model
+        self._log = log
+        self._digest = self._first = digest
+        self._asked = 0
+
+    async def ask(self, request: Request, read: Callable[[Reply], T], attempts: int) -> Answer[T]:
+        """Ask until `read` accepts; an empty reply is asked for twice at least."""
+        again, put = 0, request
+        while True:
+            try:
+                reply, use = await self._reply(put)
+                return Answer(value=self._read(request, reply, use, read), reply=reply, asked=self._asked)
+            except _UnreadableError as unreadable:
+                again += 1
+                error = unreadable.error
+                limit = max(attempts, 2) if error.reason in {"empty", "no_answer"} else attempts
+                if again >= limit or error.reason in FINAL:
+                    raise error from None
+                put = self._put_again(request.but(again=again), error.reason)
+
+    def _put_again(self, request: Request, reason: FailureReason) -> Request:
+        """The question once more, with what was wrong; what is asked then has a digest of its own."""
+        wrong = WRONG.get(reason)
+        if not self._asker.explains or wrong is None:
+            return request
+        words = ASKED_AGAIN.replace("$wrong", wrong)
+        *before, last = request.messages
+        if last.role == "user":
+            messages = (*before, replace(last, parts=(*last.parts, f"\n\n{words}")))
+        else:
+            messages = (*request.messages, Message("user", (words,)))
+        explained = request.but(messages=messages)
+        self._digest = question_digest(self._model.identity, explained)
+        return explained
+
+    async def look_up(self, request: Request) -> tuple[Snippet, ...]:
+        """Put a query to a search engine; its results are read as they were written, or not at all."""
+        reply, use = await self._obtain(request)
+        try:
+            return read_snippets(reply)
+        except AnswerError as error:
+            self._refuse(use, error)
+            raise
+
+    async def _reply(self, request: Request) -> tuple[Reply, int]:
+        """One reply; where it was cut, once more with room for twice as much."""
+        reply, use = await self._obtain(request)
+        if reply.finish == "length":
+            self._refuse(use, cut_error(reply, request.sampling.max_tokens))
+            roomier = replace(request.sampling, max_tokens=2 * request.sampling.max_tokens)
+            reply, use = await self._obtain(request.but(sampling=roomier))
+            if reply.finish == "length":
+                error = cut_error(reply, roomier.max_tokens)
+                self._refuse(use, error)
+                raise error
+        return reply, use
+
+    async def _obtain(self, request: Request) -> tuple[Reply, int]:
+        key = self._key(request)
+        use = len(self._log.uses)
+        self._log.uses.append(Use(key, request.about.stage, request.about.role))
+        self._log.stored.append(False)
+        self._asked += 1
+        if (stored := self._asker.find(key)) is not None:
+            self._log.stored[use] = True
+            self._log.answered += not is_search(stored.model)
+            self._asker.tally.masked += _is_masked(stored, request)
+            return stored, use
+        try:
+            reply = await self._asker.obtain(self._model, request.but(key=key, mark=self._log.mark()))
+        except AnswerError as error:
+            self._refuse(use, error)
+            raise
+        self._log.all_stored = False
+        self._log.answered += not is_search(self._model.name)
+        return reply, use
+
+    def _key(self, request: Request) -> bytes:
+        """Key of a call; an answer that is stored under another key of the same question is used.
+
+        Earlier versions asked again in the same words, and sent no schema to a server of one's own.
+        """
+        identity, find = self._model.identity, self._asker.store.find
+        key = call_key(identity, request, self._digest)
+        if (self._digest == self._first and not identity.is_tried) or find(key) is not None:
+            return key
+        others = [] if self._digest == self._first else [call_key(identity, request, self._first)]
+        if (earlier := identity.earlier) is not None:
+            others.append(call_key(earlier, request))
+        return next((other for other in others if find(other) is not None), key)
+
+    def _read(self, request: Request, reply: Reply, use: int, read: Callable[[Reply], T]) -> T:
+        if reply.model not in {"", self._model.identity.model, self._model.name}:
+            self._log.served.add(reply.model)
+        try:
+            self._asker.check(self._model, reply)
+            check_calls(reply, request.tools)
+            return read(reply)
+        except AnswerError as error:
+            self._refuse(use, error)
+            raise _UnreadableError(error) from error
+
+    def _refuse(self, use: int, error: AnswerError) -> None:
+        self._log.uses[use] = replace(self._log.uses[use], reason=error.reason, detail=error.detail)
+
+
+class _UnreadableError(Exception):
+    """A reply came and cannot be read; unlike a reply that never came, it may be asked for again."""
+
+    def __init__(self, error: AnswerError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def _is_masked(reply: Reply, request: Request) -> bool:
+    """Whether a mark stands in an answer where a key was taken out that the question does not have."""
+    if KEY_MARK not in reply.text and KEY_MARK not in reply.model:
+        return False
+    return not any(KEY_MARK in str(part) for message in request.messages for part in message.parts)
+
+
+def _now() -> str:
+    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")

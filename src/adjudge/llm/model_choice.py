@@ -1,0 +1,377 @@
+"""Which model is asked: by option, environment, file, or else the embedded rules."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Protocol
+from urllib.parse import urlsplit
+
+from adjudge.core.ask import Reply
+from adjudge.errors import UsageError
+from adjudge.llm.credentials import check_address, read_key
+from adjudge.llm.limits import Limiter, Load, load_of
+from adjudge.llm.model import Identity, Model, Request, SchemaUse
+from adjudge.llm.money import Account, Meter
+from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Connection, Provider
+from adjudge.llm.remote import ReplayModel, open_recorded
+from adjudge.store.call_file import Attempt
+
+__all__ = [
+    "EMBEDDED",
+    "Models",
+    "OpenModel",
+    "Remote",
+    "chosen_outside",
+    "describe_models",
+    "open_model",
+    "open_models",
+]
+
+EMBEDDED: Final = "builtin/rules"
+_REPLAY: Final = "replay:"
+
+
+class Remote(Protocol):
+    """What stands behind a wire: its answers may cost something."""
+
+    @property
+    def limiter(self) -> Limiter | None:
+        """Of its server; None where nothing is limited now."""
+        ...
+
+    @property
+    def schema(self) -> SchemaUse:
+        """What became of the JSON schema so far."""
+        ...
+
+    def leave_schema(self, why: str) -> None:
+        """Send no schema any more: the server has refused it."""
+        ...
+
+    def was_held(self, key: bytes) -> bool:
+        """Whether the last answer to a call came to a request with its schema; to be asked once."""
+        ...
+
+    def observe(self, note: Callable[[Attempt], None]) -> None:
+        """Have every failed attempt written down."""
+        ...
+
+    def charge(self, account: Account) -> None:
+        """Have every attempt counted."""
+        ...
+
+    async def drain(self) -> None:
+        """Send nothing more; what is on its way may come back."""
+        ...
+
+    async def close(self) -> None:
+        """Let the connections go."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenModel:
+    """A model ready to be asked.
+
+    Args:
+        identity: who it is, for store and signature.
+        model: what answers.
+        served: name that its server gives it, where that is another one; `any` for any.
+        remote: the model again, where it stands behind a wire and its answers may cost something.
+        takes_tools: whether it can be offered tools.
+        billed_as: name that its calls are charged under, where it is not its own.
+    """
+
+    identity: Identity
+    model: Model
+    served: str | None = None
+    remote: Remote | None = None
+    takes_tools: bool = True
+    billed_as: str = ""
+
+    @property
+    def name(self) -> str:
+        """`provider/model`."""
+        return self.identity.name
+
+    @property
+    def billed(self) -> str:
+        """Name that its calls are charged under; what they cost depends on it."""
+        return self.billed_as or self.name
+
+    @property
+    def schema(self) -> SchemaUse:
+        """What became of the JSON schema: `tried` until a server that may refuse it has answered."""
+        if self.remote is not None:
+            return self.remote.schema
+        return SchemaUse("tried" if self.identity.is_tried else "on" if self.identity.constrained else "off")
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer one request; see `llm.model.Model`."""
+        return await self.model.reply(request)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Models:
+    """Whom each role asks.
+
+    Args:
+        default: for every role that has no model of its own.
+        roles: role, or the part of it before a dot, to its model.
+        search: what judges look things up with; None where they cannot.
+    """
+
+    default: OpenModel
+    roles: Mapping[str, OpenModel] = field(default_factory=dict)
+    search: OpenModel | None = None
+
+    def for_role(self, role: str) -> OpenModel:
+        """The model of a role; that of `accuracy` serves `accuracy.omission` too."""
+        while role and self.roles:
+            if role in self.roles:
+                return self.roles[role]
+            role = role.rpartition(".")[0]
+        return self.default
+
+    @property
+    def name(self) -> str:
+        """All of them, as in the signature."""
+        parts = [self.default.name, *(f"{role}={model.name}" for role, model in sorted(self.roles.items()))]
+        return ";".join(parts)
+
+    @property
+    def all(self) -> tuple[OpenModel, ...]:
+        """Every model once."""
+        return (self.default, *self.roles.values())
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether answers may cost something."""
+        return any(True for _ in self._remotes())
+
+    def observe(self, note: Callable[[Attempt], None]) -> None:
+        """Have every failed attempt written down."""
+        for remote in self._wires():
+            remote.observe(note)
+
+    def charge(self, meter: Meter) -> None:
+        """Have every attempt counted, and none made that could cross the budget."""
+        for opened in self.all:
+            if opened.remote is not None:
+                opened.remote.charge(Account(opened.billed, meter))
+
+    @property
+    def paid(self) -> frozenset[str]:
+        """Names of the models whose answers may cost something."""
+        return frozenset(model.name for model in self.all if model.remote is not None)
+
+    @property
+    def load(self) -> Load:
+        """How it stands with the servers now."""
+        return load_of(remote.limiter for remote in self._remotes() if remote.limiter is not None)
+
+    @property
+    def schemas(self) -> dict[str, str]:
+        """What became of the JSON schema, by model; see `SchemaUse`."""
+        return {model.name: model.schema.how for model in self.all}
+
+    def leave_schemas(self, used: Mapping[str, str]) -> None:
+        """Send no schema to the models whose server has refused it in an earlier session, by name."""
+        for model in self.all:
+            if model.remote is not None and model.identity.is_tried and used.get(model.name) == "refused":
+                model.remote.leave_schema("it did so in an earlier session")
+
+    async def drain(self) -> None:
+        """Send nothing more; what is on its way may come back."""
+        for remote in self._wires():
+            await remote.drain()
+
+    async def close(self) -> None:
+        """Let connections go."""
+        for opened in (*self.all, *([] if self.search is None else [self.search])):
+            if opened.remote is not None:
+                await opened.remote.close()
+            if isinstance(opened.model, ReplayModel):
+                opened.model.close()
+
+    def _wires(self) -> Iterator[Remote]:
+        """Everything behind a wire, what costs nothing among it."""
+        yield from self._remotes()
+        if self.search is not None and self.search.remote is not None:
+            yield self.search.remote
+
+    def _remotes(self) -> Iterator[Remote]:
+        return (model.remote for model in self.all if model.remote is not None)
+
+
+def open_models(names: Sequence[str], connection: Connection) -> Models:
+    """Find the models of `--model NAME` and `--model ROLE=NAME`; each holds nothing open before it is asked.
+
+    Raises:
+        UsageError: two models for one role, none where one is reached, or an unknown one.
+        ModelError: a key is missing.
+    """
+    roles = dict(_split(name) for name in names)
+    if len(roles) < len(names):
+        raise UsageError(f"--model names one role twice: {', '.join(names)}")
+    for role, name in roles.items():
+        if not name:
+            raise UsageError(f"--model{f' {role}=' if role else ''} names no model; `adjudge list models`")
+    default = roles.pop("", None) or chosen_outside() or (EMBEDDED if roles else _embedded_name(connection))
+    return Models(
+        default=open_model(default, connection),
+        roles={role: open_model(name, connection) for role, name in roles.items()},
+    )
+
+
+def _embedded_name(connection: Connection) -> str:
+    """The embedded rules, which nobody reaches over a wire.
+
+    Raises:
+        UsageError: it is said how to reach a model, and not which.
+    """
+    if given := connection.given:
+        raise UsageError(f"{given[0]} says how to reach a model, not which: add --model NAME")
+    return EMBEDDED
+
+
+def _split(name: str) -> tuple[str, str]:
+    role, separator, model = name.partition("=")
+    return (role, model) if separator and "/" not in role and ":" not in role else ("", name)
+
+
+def chosen_outside() -> str | None:
+    """The model that environment or working folder name, None if neither does."""
+    if name := os.environ.get("ADJUDGE_MODEL"):
+        return name
+    file = Path("adjudge.toml")
+    if not file.is_file():
+        return None
+    try:
+        found = tomllib.loads(file.read_text(encoding="utf-8")).get("model")
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"cannot read adjudge.toml: {error}") from error
+    if found is not None and (not isinstance(found, str) or not found):
+        raise UsageError(f"model in adjudge.toml must be a name, got {found!r}")
+    return found
+
+
+def open_model(name: str, connection: Connection) -> OpenModel:
+    """Open one model.
+
+    Args:
+        name: `provider/model`, `builtin/rules`, `replay:PATH`, `replay:PATH#MODEL`, or, with a base URL, the
+            name that the server there knows.
+        connection: how its server is reached.
+
+    Raises:
+        UsageError: an unknown provider, or a wrong address.
+        ModelError: the key is missing.
+        StoreError: nothing to replay.
+    """
+    if name == EMBEDDED:
+        if connection.effort is not None:
+            raise UsageError(f"--effort: {EMBEDDED} does not think")
+        return _embedded()
+    if name.startswith(_REPLAY):
+        return _recorded(name.removeprefix(_REPLAY), connection)
+    prefix, _, rest = name.partition("/")
+    if prefix in PROVIDERS and rest:
+        return _remote(PROVIDERS[prefix], rest, connection)
+    if connection.base_url is None:
+        known = ", ".join(PROVIDERS)
+        raise UsageError(
+            f"no model {name!r}: say provider/model with one of {known}; any other server with --base-url"
+        )
+    return _remote(COMPATIBLE, name, connection)
+
+
+def _embedded() -> OpenModel:
+    from adjudge.llm.embedded_rules import RulesModel
+
+    identity = Identity(endpoint="builtin", model="rules", reads_about=True)
+    return OpenModel(identity=identity, model=RulesModel(), served="any")
+
+
+def _recorded(place: str, connection: Connection) -> OpenModel:
+    path, _, wanted = place.partition("#")
+    if not Path(path).exists():
+        raise UsageError(f"--model {_REPLAY}{path}: no run and no call store there")
+    identity, model = open_recorded(Path(path), wanted, connection.effort)
+    served = "any" if identity.reads_about else connection.served_as
+    row = PROVIDERS.get(identity.endpoint, COMPATIBLE)
+    return OpenModel(
+        identity=identity,
+        model=model,
+        served=served,
+        takes_tools=row.takes_tools(identity.model),
+    )
+
+
+def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel:
+    from adjudge.llm.providers import Endpoint
+    from adjudge.llm.remote import RemoteModel
+
+    row, url = provider, provider.base_url
+    if connection.base_url is not None:
+        version = "/v1" if provider.dialect == "chat" else urlsplit(provider.base_url).path
+        url = check_address(connection.base_url, version)
+        if provider.name == "openai" and urlsplit(url).hostname != urlsplit(provider.base_url).hostname:
+            row = COMPATIBLE  # the dialect of many, and not all of them keep up with OpenAI's own
+    key = ""
+    if connection.needs_key:
+        key = read_key(
+            connection.key_env,
+            connection.key_file,
+            default=provider.key_env,
+            needed=provider.needs_key and connection.base_url is None,
+        )
+    is_tried = connection.json_schema == "auto" and row is COMPATIBLE
+    constrained = (
+        (row.schema or is_tried) if connection.json_schema == "auto" else connection.json_schema == "on"
+    )
+    effort = connection.effort
+    if effort is not None and not row.takes_effort(model):
+        raise UsageError(f"--effort: {provider.name}/{model} cannot be told how much to think")
+    identity = Identity(
+        endpoint=provider.name,
+        model=model,
+        constrained=constrained,
+        is_tried=is_tried,
+        seeded=bool(row.seed),
+        effort=effort or "",
+        room=row.room_for(model, effort),
+    )
+    remote = RemoteModel(
+        Endpoint(
+            provider=row,
+            url=url,
+            model=model,
+            key=key,
+            constrained=constrained and not (is_tried and connection.in_batches),
+            tries_schema=is_tried,
+            effort=effort,
+            timeout=connection.timeout,
+            concurrency=connection.concurrency,
+        )
+    )
+    return OpenModel(
+        identity=identity,
+        model=remote,
+        served=connection.served_as,
+        remote=remote,
+        takes_tools=row.takes_tools(model),
+    )
+
+
+def describe_models() -> Iterator[tuple[str, str, str, str]]:
+    """Model, base URL, key variable and what it is, for every name that can be given."""
+    yield EMBEDDED, "", "", "fixed rules in this package, no language model; the floor to beat"
+    for row in PROVIDERS.values():
+        yield f"{row.name}/MODEL", row.base_url, row.key_env, row.title
+    yield "MODEL", "--base-url", "--key-env", COMPATIBLE.title
+    yield "replay:RUN", "", "", "the answers that a run or a call store holds, and nothing else"

@@ -1,0 +1,676 @@
+"""How many tokens a text will be, roughly, by the scripts it is written in; no tokenizer is downloaded.
+
+Every model cuts text in its own way. What can be said beforehand is how many tokens a character of a script
+makes: seldom fewer than `low`, often about `typical`, seldom more than `high`. The numbers span what
+tokenizers with vocabularies from 32,000 to 260,000 pieces do to running text; `docs/forecast.md` says how
+wrong they can be. Once a run has seen what its server counts, `runs/forecast.py` corrects them by that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import tomllib
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, Literal, NoReturn
+
+import orjson
+
+from adjudge.core.ask import Message, Reply, Usage
+from adjudge.errors import BudgetError, UsageError
+from adjudge.llm.faults import Fault
+from adjudge.llm.model import Request, render_message
+from adjudge.store.calls import Spent
+
+__all__ = [
+    "NOTHING",
+    "RATES",
+    "STOPPED",
+    "Account",
+    "Budget",
+    "Meter",
+    "Price",
+    "PriceTable",
+    "Tokens",
+    "batch_name",
+    "estimate_messages",
+    "estimate_text",
+    "find_prices",
+    "most_of",
+    "read_prices",
+    "render_price",
+    "script_of_character",
+    "shipped_prices",
+    "unsure_of",
+    "with_batches",
+]
+
+
+# What tokens cost: dated rows that we ship, and before them those of the user.
+
+
+MILLION: Final = 1_000_000
+_KEYS: Final = frozenset({"names", "as_of", "prompt", "cached", "completion", "source", "batch"})
+_BATCH: Final = " (batch)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Price:
+    """Price of one model, or of several that cost the same.
+
+    Args:
+        names: patterns of `provider/model` with `*`, `?` and `[...]`.
+        as_of: the day from which it is known to hold.
+        currency: such as USD.
+        prompt: of a million prompt tokens.
+        completion: of a million tokens of the reply, thinking included.
+        cached: of a million prompt tokens that the server had kept; None where they cost as much as others.
+        source: where it stands.
+        batch: share of these prices that calls in batches cost.
+    """
+
+    names: tuple[str, ...]
+    as_of: dt.date
+    currency: str
+    prompt: Decimal
+    completion: Decimal
+    cached: Decimal | None = None
+    source: str = ""
+    batch: Decimal = Decimal(1)
+
+    @property
+    def in_batches(self) -> Price:
+        """The same for calls in batches."""
+        share = self.batch
+        cached = None if self.cached is None else self.cached * share
+        return replace(
+            self,
+            prompt=self.prompt * share,
+            cached=cached,
+            completion=self.completion * share,
+            batch=Decimal(1),
+        )
+
+    def cost(self, usage: Usage) -> Decimal:
+        """Price of some tokens.
+
+        A server that counts thinking apart from the reply counts more of it than of the reply, or it would
+        be part of it: then both are paid.
+        """
+        cached = min(usage.cached, usage.prompt)
+        apart = usage.reasoning if usage.reasoning > usage.completion else 0
+        rate = self.prompt if self.cached is None else self.cached
+        prompt = (usage.prompt - cached) * self.prompt + cached * rate
+        return (prompt + (usage.completion + apart) * self.completion) / MILLION
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriceTable:
+    """Rows of one file.
+
+    Args:
+        rows: in any order.
+        currency: of every row.
+        before: the table whose rows come first.
+    """
+
+    rows: tuple[Price, ...]
+    currency: str = "USD"
+    before: PriceTable | None = None
+
+    def find(self, name: str, today: dt.date | None = None) -> Price | None:
+        """The price of a model, None where it is unknown.
+
+        Of several rows the one with the longest pattern counts, of those the latest that holds already; the
+        earliest, where none does.
+        """
+        if self.before is not None and (found := self.before.find(name, today)) is not None:
+            return found
+        today = today or dt.datetime.now(dt.UTC).date()
+        fitting = [(len(p), row) for row in self.rows for p in row.names if _fits(name, p)]
+        if not fitting:
+            return None
+        longest = max(length for length, _ in fitting)
+        rows = sorted((row for length, row in fitting if length == longest), key=lambda row: row.as_of)
+        return next((row for row in reversed(rows) if row.as_of <= today), rows[0])
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return fnmatchcase(name.casefold(), pattern.casefold())
+
+
+def shipped_prices() -> PriceTable:
+    """The table that comes with adjudge."""
+    place = files("adjudge.llm") / "prices.toml"
+    return _read_table(tomllib.loads(place.read_text(encoding="utf-8"), parse_float=Decimal), "prices.toml")
+
+
+def read_prices(path: Path | None) -> PriceTable:
+    """The shipped table, and before it that of `--prices`, or else of `adjudge.toml` in the working folder.
+
+    Raises:
+        UsageError: the file cannot be read, or a row is not as it must be.
+    """
+    place = path or Path("adjudge.toml")
+    shipped = shipped_prices()
+    if path is None and not place.is_file():
+        return shipped
+    try:
+        found = tomllib.loads(place.read_text(encoding="utf-8"), parse_float=Decimal)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"cannot read prices from {place}: {error}") from error
+    if path is None:
+        if "prices" not in found:
+            return shipped
+        found = found["prices"]
+    own = _read_table(found, str(place))
+    return PriceTable(rows=shipped.rows, currency=own.currency, before=own)
+
+
+def find_prices(names: Iterable[str], file: Path | str | None) -> dict[str, Price | None]:
+    """Prices of some models, None where unknown.
+
+    Raises:
+        UsageError: the user's table cannot be read, or the models are priced in several currencies.
+    """
+    table = read_prices(None if file is None else Path(file))
+    found = {name: table.find(name) for name in names}
+    currencies = sorted({price.currency for price in found.values() if price is not None})
+    if len(currencies) > 1:
+        raise UsageError(f"prices in {' and '.join(currencies)} cannot be added up: --prices with all models")
+    return found
+
+
+def with_batches(prices: Mapping[str, Price | None]) -> dict[str, Price | None]:
+    """The same, and under the names of their own what calls in batches cost."""
+    batches = {batch_name(n): None if price is None else price.in_batches for n, price in prices.items()}
+    return {**prices, **batches}
+
+
+def batch_name(name: str) -> str:
+    """Name that a model's calls in batches are charged under."""
+    return f"{name}{_BATCH}"
+
+
+def _read_table(value: object, place: str) -> PriceTable:
+    if not isinstance(value, Mapping):
+        _fail(place, "prices must be a table with currency and [[model]] rows", value)
+    currency, rows = value.get("currency", "USD"), value.get("model", [])
+    if not isinstance(currency, str) or not currency:
+        _fail(place, "currency must be a name such as USD", currency)
+    if unknown := sorted(value.keys() - {"currency", "model", "batch"}):
+        _fail(place, "known are currency, batch and model", unknown[0])
+    batch = _share(value, place)
+    if not isinstance(rows, list) or not rows:
+        _fail(place, "there must be at least one [[model]]", rows)
+    return PriceTable(rows=tuple(_read_rows(rows, currency, batch, place)), currency=currency)
+
+
+def _read_rows(rows: list[object], currency: str, batch: Decimal, place: str) -> Iterator[Price]:
+    for number, row in enumerate(rows, start=1):
+        where = f"{place}, model {number}"
+        if not isinstance(row, Mapping):
+            _fail(where, "a row must be a table", row)
+        if unknown := sorted(row.keys() - _KEYS):
+            _fail(where, f"known are {', '.join(sorted(_KEYS))}", unknown[0])
+        prompt, cached = _amount(row, "prompt", where), None
+        if "cached" in row:
+            cached = _amount(row, "cached", where)
+            if cached > prompt:
+                _fail(where, f"cached must be at most prompt, {prompt}", cached)
+        yield Price(
+            names=_names(row, where),
+            as_of=_date(row.get("as_of"), where),
+            currency=currency,
+            prompt=prompt,
+            completion=_amount(row, "completion", where),
+            cached=cached,
+            source=str(row.get("source", "")),
+            batch=_share(row, where) if "batch" in row else batch,
+        )
+
+
+def _names(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    names = row.get("names")
+    if not isinstance(names, list) or not names or not all(isinstance(n, str) and n for n in names):
+        _fail(where, "names must be a list of names such as openai/gpt-5-mini", names)
+    return tuple(names)
+
+
+def _date(value: object, where: str) -> dt.date:
+    if not isinstance(value, dt.date) or isinstance(value, dt.datetime):
+        _fail(where, "as_of must be a date such as 2026-11-20", value)
+    return value
+
+
+def _amount(row: Mapping[str, Any], key: str, where: str) -> Decimal:
+    value = row.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        _fail(where, f"{key} must be a price per million tokens", value)
+    amount = Decimal(value)
+    if not amount.is_finite() or amount < 0:
+        _fail(where, f"{key} must be at least 0", value)
+    return amount
+
+
+def _share(row: Mapping[str, Any], where: str) -> Decimal:
+    """The share that calls in batches cost; all where it is not said."""
+    if "batch" not in row:
+        return Decimal(1)
+    share = _amount(row, "batch", where)
+    if share > 1:
+        _fail(where, "batch must be a share of the price, at most 1", share)
+    return share
+
+
+def _fail(where: str, wanted: str, came: object) -> NoReturn:
+    raise UsageError(f"prices ({where}): {wanted}; got {came!r}")
+
+
+# What a run has paid, and whether it may pay for one call more.
+
+
+_FRAME: Final = 64  # tokens of a chat template around one message, and around all
+
+NOTHING: Final = Usage()
+
+STOPPED: Final = Fault(consequence="retry", reason="connection", detail="the run was stopped meanwhile")
+"""Outcome of an attempt that was under way when the run was stopped."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """Limits of what a run directory may cost, over all its sessions.
+
+    Args:
+        amount: in the currency of the prices; None for no limit.
+        tokens: of prompts and replies; None for no limit.
+    """
+
+    amount: Decimal | None = None
+    tokens: int | None = None
+
+    @property
+    def is_set(self) -> bool:
+        """Whether there is any limit."""
+        return self.amount is not None or self.tokens is not None
+
+
+def most_of(request: Request) -> Usage:
+    """What a call can cost at most: no token is shorter than a byte, and the reply may fill its room."""
+    size = _FRAME if request.schema is None else _FRAME + len(orjson.dumps(request.schema))
+    size += sum(_FRAME + len(orjson.dumps([t.name, t.description, t.parameters])) for t in request.tools)
+    for message in request.messages:
+        size += _FRAME + len(render_message(message, request.mark).encode())
+        size += sum(_FRAME + len(orjson.dumps([c.name, c.arguments, c.state])) for c in message.calls)
+    return Usage(prompt=size, completion=request.sampling.max_tokens)
+
+
+class Meter:
+    """What a run has paid so far; shared by all its models.
+
+    Args:
+        prices: of each model that may be asked, None where unknown.
+        budget: limits.
+        before: what earlier sessions paid, by model.
+    """
+
+    def __init__(
+        self,
+        prices: Mapping[str, Price | None],
+        budget: Budget = Budget(),
+        before: Mapping[str, Spent] | None = None,
+    ) -> None:
+        self._prices = prices
+        self._budget = budget
+        self._spent = dict(before or {})
+        self._held: dict[int, tuple[str, Usage]] = {}
+        self._numbers = iter(range(2**62))
+        self._waiting: list[asyncio.Future[None]] = []
+        self._amount = Decimal()
+        for name, spent in self._spent.items():
+            self._amount += self._cost(name, spent.usage) + self._cost(name, spent.unsure)
+        self._tokens = sum(_size(s.usage) + _size(s.unsure) for s in self._spent.values())
+        self._held_amount = Decimal()
+        self._held_tokens = 0
+        self._over: BudgetError | None = None
+
+    @property
+    def price(self) -> Decimal | None:
+        """What was paid; None where the price of a model is unknown, or an answer came without a count."""
+        total = Decimal()
+        for name, spent in self._spent.items():
+            price = self._prices.get(name)
+            if price is None and (_size(spent.usage) or spent.uncounted):
+                return None
+            if price is not None:
+                if spent.uncounted and (price.prompt or price.completion):
+                    return None
+                total += price.cost(spent.usage)
+        return total
+
+    @property
+    def paid(self) -> tuple[Decimal, int]:
+        """Amount and tokens that count against the budget."""
+        return self._amount, self._tokens
+
+    @property
+    def words(self) -> str:
+        """The price as a person reads it."""
+        return render_price(self.price, self.currency)
+
+    @property
+    def currency(self) -> str:
+        """Of the price; empty where there is none."""
+        return next((price.currency for price in self._prices.values() if price is not None), "")
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a budget."""
+        return self._budget.is_set
+
+    def fits(self, model: str, most: Usage) -> bool:
+        """Whether so much more cannot cross the budget."""
+        return not self.is_limited or self._fits(model, most)
+
+    def hold(self, model: str, most: Usage) -> int:
+        """Set aside what calls can cost that are out already; `free` takes the number."""
+        number = next(self._numbers)
+        self._held[number] = (model, most)
+        self._held_amount += self._cost(model, most)
+        self._held_tokens += _size(most)
+        return number
+
+    def free(self, number: int) -> tuple[str, Usage]:
+        """Give back what was set aside: what it did cost is known."""
+        model, most = self._held.pop(number)
+        self._held_amount -= self._cost(model, most)
+        self._held_tokens -= _size(most)
+        return model, most
+
+    def refusal(self, model: str, most: Usage, what: str = "the next call") -> BudgetError:
+        """Why what can cost so much is not asked."""
+        return BudgetError(self._say(model, most, what))
+
+    async def reserve(self, model: str, most: Usage) -> int:
+        """Set aside what an attempt can cost at most; wait while calls in flight leave no room for it.
+
+        Returns:
+            What `settle` must be called with once the attempt is over, whatever became of it.
+
+        Raises:
+            BudgetError: nothing is in flight, and it could cross the budget.
+        """
+        while not self._fits(model, most):
+            if not self._held and self._over is None:
+                self._over = self.refusal(model, most)
+                self._wake()
+            if self._over is not None:
+                raise self._over
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiter)
+            await waiter
+        return self.hold(model, most)
+
+    def settle(
+        self, model: str, number: int | None, paid: Usage, *, unsure: Usage = NOTHING, answered: bool = False
+    ) -> None:
+        """Take what an attempt did cost in place of what was set aside.
+
+        Args:
+            model: that was asked.
+            number: what `reserve` gave; None where more was set aside at once, which `free` gives back.
+            paid: tokens that the server counted.
+            unsure: what it may have cost at most, where the server counted none and may be paid.
+            answered: whether an answer came.
+        """
+        size, before = _size(paid), self._spent.get(model) or Spent()
+        self._spent[model] = Spent(
+            before.usage + paid if size else before.usage,
+            before.unsure + unsure if unsure is not NOTHING else before.unsure,
+            before.uncounted + (answered and not size),
+        )
+        if not self.is_limited:
+            return
+        if number is not None:
+            self.free(number)
+        self._amount += self._cost(model, paid) + self._cost(model, unsure)
+        self._tokens += size + _size(unsure)
+        self._wake()
+
+    def _wake(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for waiter in waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    def _fits(self, model: str, most: Usage) -> bool:
+        if self._over is not None:
+            return False
+        amount, tokens = self._budget.amount, self._budget.tokens
+        if amount is not None and self._amount + self._held_amount + self._cost(model, most) > amount:
+            return False
+        return tokens is None or self._tokens + self._held_tokens + _size(most) <= tokens
+
+    def _cost(self, model: str, usage: Usage) -> Decimal:
+        price = self._prices.get(model)
+        return Decimal() if price is None else price.cost(usage)
+
+    def _say(self, model: str, most: Usage, what: str) -> str:
+        """What is left, and what comes next may cost."""
+        budget = self._budget
+        if budget.amount is not None and self._amount + self._cost(model, most) > budget.amount:
+            option = "--budget"
+            numbers = (budget.amount, self._amount, self._cost(model, most))
+            limit, paid, next_ = (render_price(number, self.currency) for number in numbers)
+        else:
+            option = "--budget-tokens"
+            limit, paid, next_ = (f"{n:,} tokens" for n in (budget.tokens, self._tokens, _size(most)))
+        return (
+            f"the budget of {limit} is reached: {paid} are paid, and {what} may cost up to "
+            f"{next_}. What was answered is stored; the same command with a higher {option} goes on"
+        )
+
+
+@dataclass(frozen=True)
+class Account:
+    """What one model is charged to; without a meter nothing is counted.
+
+    Args:
+        model: `provider/model`.
+        meter: of the run.
+    """
+
+    model: str
+    meter: Meter | None = None
+
+    async def reserve(self, request: Request) -> int:
+        """Set aside what the attempt can cost, where there is a budget; see `Meter.reserve`."""
+        if self.meter is None or not self.meter.is_limited:
+            return 0
+        return await self.meter.reserve(self.model, most_of(request))
+
+    def settle(self, request: Request, number: int | None, outcome: Reply | Fault | None) -> Usage:
+        """Count what the attempt did cost; None is one that was never sent.
+
+        Returns:
+            What it may have cost at most, where that is not known.
+        """
+        is_unsure = outcome is not None and _may_be_paid(outcome)
+        unsure = most_of(request) if is_unsure else NOTHING
+        if self.meter is not None:
+            paid, answered = NOTHING if outcome is None else outcome.usage, isinstance(outcome, Reply)
+            self.meter.settle(self.model, number, paid, unsure=unsure, answered=answered)
+        return unsure
+
+
+def unsure_of(request: Request, reply: Reply) -> Usage:
+    """What an answer may have cost at most, whose tokens the server did not count."""
+    return NOTHING if _size(reply.usage) else most_of(request)
+
+
+def _may_be_paid(outcome: Reply | Fault) -> bool:
+    """Whether the server may have answered and asked for money, and no count of it came."""
+    if _size(outcome.usage):
+        return False
+    if isinstance(outcome, Reply):
+        return True
+    is_sent = outcome.consequence == "retry" and not outcome.is_free
+    return is_sent and (outcome.status is None or 200 <= outcome.status < 300)
+
+
+def _size(usage: Usage) -> int:
+    """Tokens that are paid."""
+    apart = usage.reasoning if usage.reasoning > usage.completion else 0
+    return usage.prompt + usage.completion + apart
+
+
+def render_price(price: Decimal | float | None, currency: str) -> str:
+    """A price as a person reads it; what is unknown is never 0."""
+    return "price unknown" if price is None else f"{_short(Decimal(price))} {currency}".rstrip()
+
+
+def _short(amount: Decimal) -> str:
+    """To the cent; what is less than 1 to four digits."""
+    if amount >= 1 or amount == round(amount, 2):
+        return f"{amount:.2f}"
+    return f"{amount:.{3 - amount.adjusted()}f}".rstrip("0")
+
+
+Script = Literal[
+    "latin",
+    "accented",
+    "digits",
+    "signs",
+    "greek",
+    "cyrillic",
+    "semitic",
+    "indic",
+    "southeast",
+    "han",
+    "kana",
+    "hangul",
+    "other",
+]
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A number of tokens that is not known exactly."""
+
+    low: float = 0.0
+    typical: float = 0.0
+    high: float = 0.0
+
+    def __add__(self, other: Tokens) -> Tokens:
+        """Both together; the errors add up, since one tokenizer makes them all."""
+        return Tokens(self.low + other.low, self.typical + other.typical, self.high + other.high)
+
+    def times(self, factor: float) -> Tokens:
+        """So many of them."""
+        return Tokens(self.low * factor, self.typical * factor, self.high * factor)
+
+
+Rate = Tokens
+"""Tokens of one character."""
+
+RATES: Final[dict[Script, Rate]] = {
+    "latin": Rate(0.19, 0.22, 0.36),  # letters of ASCII and blanks: English 4 to 5 a token, Finnish 3
+    "accented": Rate(0.25, 0.65, 1.5),
+    "digits": Rate(0.33, 0.5, 1.0),  # three a token, or one
+    "signs": Rate(0.2, 0.5, 1.0),
+    "greek": Rate(0.28, 0.45, 1.1),
+    "cyrillic": Rate(0.2, 0.33, 0.65),
+    "semitic": Rate(0.22, 0.4, 1.0),
+    "indic": Rate(0.2, 0.45, 1.8),  # bytes, where the tokenizer does not know the script
+    "southeast": Rate(0.2, 0.5, 2.2),
+    "han": Rate(0.4, 0.72, 1.5),
+    "kana": Rate(0.35, 0.65, 1.4),
+    "hangul": Rate(0.35, 0.6, 1.5),
+    "other": Rate(0.3, 1.5, 4.0),  # at most its bytes in UTF-8
+}
+
+_MESSAGE: Final = Tokens(3, 5, 12)  # role and separators of the chat template
+_CALL: Final = Tokens(0, 3, 12)
+
+_STARTS: Final[tuple[tuple[int, Script], ...]] = (
+    (0x0000, "other"),
+    (0x00C0, "accented"),
+    (0x0300, "other"),
+    (0x0370, "greek"),
+    (0x0400, "cyrillic"),
+    (0x0530, "other"),
+    (0x0590, "semitic"),
+    (0x0780, "other"),
+    (0x0900, "indic"),
+    (0x0E00, "southeast"),
+    (0x0F00, "other"),
+    (0x1000, "southeast"),
+    (0x10A0, "other"),
+    (0x1100, "hangul"),
+    (0x1200, "other"),
+    (0x1780, "southeast"),
+    (0x1800, "other"),
+    (0x1E00, "accented"),
+    (0x1F00, "greek"),
+    (0x2000, "signs"),
+    (0x2100, "other"),
+    (0x3000, "signs"),
+    (0x3040, "kana"),
+    (0x3100, "other"),
+    (0x3130, "hangul"),
+    (0x3190, "other"),
+    (0x3400, "han"),
+    (0xA000, "other"),
+    (0xAC00, "hangul"),
+    (0xD7B0, "other"),
+    (0xF900, "han"),
+    (0xFB00, "other"),
+    (0xFF00, "signs"),
+    (0x10000, "other"),
+    (0x20000, "han"),
+    (0x32000, "other"),
+)
+_PLACES: Final = [start for start, _ in _STARTS]
+
+
+@lru_cache(maxsize=65_536)
+def script_of_character(character: str) -> Script:
+    """The row of `RATES` that a character counts under."""
+    if character.isascii():
+        if character.isalpha() or character in " \n\r\t":
+            return "latin"
+        return "digits" if character.isdigit() else "signs"
+    return _STARTS[bisect_right(_PLACES, ord(character)) - 1][1]
+
+
+@lru_cache(maxsize=4096)
+def estimate_text(text: str) -> Tokens:
+    """Tokens of a text."""
+    low = typical = high = 0.0
+    for character, count in Counter(text).items():
+        rate = RATES[script_of_character(character)]
+        low, typical, high = (
+            low + count * rate.low,
+            typical + count * rate.typical,
+            high + count * rate.high,
+        )
+    return Tokens(low, typical, high)
+
+
+def estimate_messages(messages: Iterable[Message], mark: str) -> Tokens:
+    """Tokens of a whole prompt as it goes over the wire, delimiters and tool calls included."""
+    total = _CALL
+    for message in messages:
+        total += _MESSAGE + estimate_text(render_message(message, mark))
+        for call in message.calls:
+            total += _MESSAGE + estimate_text(call.name + orjson.dumps(call.arguments).decode())
+    return total

@@ -1,1 +1,0 @@
-"""What a judge favours besides quality: a position, a length, systems of its own family."""

@@ -1,1 +1,0 @@
-"""From scores to decisions: which translations may go out unseen, and what few labels say of many scores."""

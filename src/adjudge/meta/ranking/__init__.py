@@ -1,1 +1,0 @@
-"""Systems best first: by means, by comparisons, with clusters, cycles and intervals."""

@@ -1,1 +1,0 @@
-"""The ESA paper: its tables and figures from the raw files of its campaigns."""

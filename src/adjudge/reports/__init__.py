@@ -1,0 +1,1 @@
+"""Tables, figures and pages made of numbers and records. Cannot know who annotated."""

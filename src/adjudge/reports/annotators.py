@@ -1,0 +1,438 @@
+"""Who annotated, with the numbers that follow: one entry for each run, file or campaign, one for the gold.
+
+From here on a page cannot tell a person from a judge; it only knows what each of them is called.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Final, Literal
+
+from adjudge.analysis.rank import RankedSystem, Ranking, rank
+from adjudge.analysis.segment_scores import repeats_note, score_records, without_repeats
+from adjudge.core.language import canonical_lp
+from adjudge.core.record import Annotation, Record
+from adjudge.core.scores import Kind, Run, RunInfo, Scores
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.formats.appraise import find_batches
+from adjudge.formats.convert import find_format, read_content
+from adjudge.formats.mtme import find_test_set
+from adjudge.formats.read import detect
+from adjudge.reports.tables import draws_for, uncollected
+from adjudge.store.run_directory import TEST_SET, read_run
+
+__all__ = [
+    "RULES_MODEL",
+    "Annotator",
+    "Given",
+    "Judged",
+    "Result",
+    "beside_gold",
+    "gold_annotators",
+    "judged_annotators",
+    "read_judged",
+    "shown_texts",
+]
+
+
+# What a report is about, besides runs: files of records and of scores, and campaigns, with their texts.
+
+
+_LINES: Final = frozenset({"mtme-ratings", "mtme-scores"})
+"""Formats whose lines are those of a whole test set, of one language pair."""
+_PEOPLE: Final = frozenset({"appraise", "campaign", "mqm-tsv", "mtme-ratings", "pearmut"})
+"""Formats in which people's judgements are published or collected."""
+_ENDINGS: Final = (".gz", ".seg.rating", ".seg.score", ".jsonl", ".json", ".tsv", ".csv")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """Judgements that are no run.
+
+    Args:
+        name: of the file or campaign.
+        records: any number of annotators and protocols.
+        test_set: the texts that they are about, where the file has them.
+        by_people: whether they are of a campaign or in a format of people's judgements, so that judges beside
+            them are measured by them where there is no gold.
+    """
+
+    name: str
+    records: tuple[Record, ...]
+    test_set: TestSet | None = None
+    by_people: bool = False
+
+
+Judged = Run | Given
+
+
+def read_judged(
+    paths: Sequence[Path | str],
+    lp: str | None = None,
+    test_set: TestSet | None = None,
+    beside: TestSet | None = None,
+) -> list[Judged]:
+    """Read runs, records, campaigns' exports and score files; what is odd in them is warned of.
+
+    Args:
+        paths: where they are.
+        lp: language pair of files that do not say their own; of the others, all is read.
+        test_set: texts of what carries none.
+        beside: the same where nothing was chosen and no run is among the paths.
+
+    Raises:
+        DataError: one of them is damaged, or holds no judgements.
+        UsageError: one has lines without ids, and nothing says what they are about.
+    """
+    with uncollected():
+        return _read_all([Path(path) for path in paths], lp, test_set, beside)
+
+
+def _read_all(
+    places: Sequence[Path], lp: str | None, test_set: TestSet | None, beside: TestSet | None
+) -> list[Judged]:
+    """Read what has texts of its own first, so that the rest can take them."""
+    forms = [detect(place) for place in places]
+    found: dict[int, Judged] = {}
+    for late in (False, True):
+        sets = [each.test_set for each in found.values() if each.test_set is not None]
+        beside = sets[0] if sets else beside
+        for index, (place, form) in enumerate(zip(places, forms, strict=True)):
+            if find_format(form).takes_texts != late:
+                continue
+            if form == "run":
+                found[index] = read_run(place, _same_texts(place, found, places))
+            else:
+                found[index] = _read(place, form, lp, _texts(place, form, lp, (test_set, beside)))
+    return [found[index] for index in range(len(places))]
+
+
+def _same_texts(path: Path, found: Mapping[int, Judged], places: Sequence[Path]) -> TestSet | None:
+    """The test set of a run that was read before, where the file of this one is the same to the last byte."""
+    for index, known in found.items():
+        own, other = path / TEST_SET, places[index] / TEST_SET
+        if isinstance(known, Run) and own.is_file() and filecmp.cmp(own, other, shallow=False):
+            return known.test_set
+    return None
+
+
+def _texts(
+    path: Path, form: str, lp: str | None, known: tuple[TestSet | None, TestSet | None]
+) -> TestSet | None:
+    """The texts that a file is read with: those chosen, else those it belongs to, else those beside it."""
+    chosen, beside = known
+    if form == "appraise":
+        return find_batches(path) or chosen or beside
+    if form in _LINES:
+        texts = chosen or find_test_set(path) or beside
+        return None if texts is None else _of_one_lp(path, texts, lp)
+    return chosen or beside if form == "mqm-tsv" else None
+
+
+def _read(path: Path, form: str, lp: str | None, texts: TestSet | None) -> Given:
+    if not find_format(form).has_records:
+        is_empty = path.is_file() and not path.stat().st_size
+        raise _unjudged(path, "the file is empty" if is_empty else f"{form} holds texts and no judgements")
+    content = read_content(path, form, lp=lp if find_format(form).needs_lp else None, test_set=texts)
+    if content.records is None:
+        raise _unjudged(path, "the file holds texts and no judgements")
+    records, repeated = without_repeats(content.records)
+    odd = [f"{amount:,} {what}" for what, amount in content.met.items()]
+    for what in (*odd, *repeats_note(repeated)):
+        warnings.warn(f"{path}: {what}", DataWarning, stacklevel=4)
+    return Given(
+        name=_stem(path),
+        records=tuple(records),
+        test_set=content.test_set,
+        by_people=form in _PEOPLE,
+    )
+
+
+def _unjudged(path: Path, found: str) -> DataError:
+    return DataError(f"{found}; give runs, records, campaigns or scores", path=path)
+
+
+def _of_one_lp(path: Path, texts: TestSet, lp: str | None) -> TestSet:
+    """Texts of the language pair that lines are about: the only one, that chosen, or that of the name.
+
+    Raises:
+        UsageError: there are several, and nothing tells.
+    """
+    named = next((known for known in texts.lps if path.name.startswith(f"{known}.")), None)
+    if named is None and path.resolve().parent.name in texts.lps:
+        named = path.resolve().parent.name
+    chosen = named or (None if lp is None else canonical_lp(lp))
+    if chosen is None and len(texts.lps) > 1:
+        raise UsageError(f"{path} does not say of which lp it is, {', '.join(texts.lps)}: add --lp")
+    return texts if chosen is None else texts.select(lp=chosen)
+
+
+def _stem(path: Path) -> str:
+    """Name of a file without the endings that say its format."""
+    name = path.resolve().name
+    for ending in _ENDINGS:
+        name = name.removesuffix(ending)
+    return name or path.name
+
+
+def shown_texts(records: Iterable[Record], texts: Iterable[Segment]) -> Iterator[Segment]:
+    """Of some texts, the segments and translations that records are about, in the order of the texts."""
+    wanted: dict[tuple[str, str], set[str]] = {}
+    for record in records:
+        wanted.setdefault((record.lp, record.segment), set()).update(record.systems)
+    for segment in texts:
+        names = wanted.get((segment.lp, segment.segment))
+        if names is not None:
+            yield _cut(segment, names)
+
+
+def _cut(segment: Segment, names: set[str]) -> Segment:
+    if names.issuperset(segment.translations):
+        return segment
+    kept: Mapping[str, str] = {name: text for name, text in segment.translations.items() if name in names}
+    return replace(segment, translations=kept)
+
+
+RULES_MODEL: Final = "builtin/rules"
+"""The embedded model: checks in the clothes of a judge, and no language model."""
+
+Place = tuple[tuple[str, str], str]
+"""Language pair and segment id, and the system."""
+
+Kept = Mapping[tuple[str, str], Iterable[str]]
+"""Language pair and segment id to the systems whose translations a page shows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """The numbers of one annotator on one language pair.
+
+    Args:
+        scores: of every system and segment.
+        ranking: of its systems; without clusters where they cannot be compared.
+    """
+
+    scores: Scores
+    ranking: Ranking
+
+
+@dataclass(frozen=True, kw_only=True)
+class Annotator:
+    """One annotator of a page.
+
+    Args:
+        label: what the page calls it; no two annotators of a page share one.
+        name: the annotator that its records name.
+        kind: what it is; `people` and `records` are those of a file or campaign.
+        protocol: of its records.
+        records: that concern a translation of the page.
+        results: language pair to numbers; none for a protocol that the page cannot score.
+        info: of its run; None for all others.
+    """
+
+    label: str
+    name: str
+    kind: Kind | Literal["gold", "people", "records"]
+    protocol: str
+    records: tuple[Record, ...]
+    results: Mapping[str, Result] = field(default_factory=dict)
+    info: RunInfo | None = None
+
+    @property
+    def model(self) -> str:
+        """The model of its run, as the signature says it; empty where none was asked."""
+        return "" if self.info is None else self.info.signature.fields.get("model", "")
+
+    @cached_property
+    def is_several(self) -> bool:
+        """Whether several annotators hide behind this one, as in most gold."""
+        return len({record.annotator for record in self.records}) > 1
+
+    @property
+    def kind_words(self) -> str:
+        """What a page calls one that has no better name."""
+        return "run" if self.info is not None else "file"
+
+    @property
+    def only_rules(self) -> bool:
+        """Whether what looks like a judge asked no language model."""
+        return self.kind == "judge" and RULES_MODEL in self.model
+
+    @cached_property
+    def segment_scores(self) -> dict[Place, float | None]:
+        """Score of each translation; None where its judgement failed."""
+        return {
+            ((s.lp, s.segment), s.system): s.score
+            for result in self.results.values()
+            for s in result.scores.segments
+        }
+
+    def of_lp(self, lp: str) -> tuple[Record, ...]:
+        """Its records on one language pair."""
+        return tuple(record for record in self.records if record.lp == lp)
+
+
+def judged_annotators(judged: Sequence[Judged], lps: Iterable[str], kept: Kept) -> list[Annotator]:
+    """One annotator for each run, and for each protocol of anything else, in the order given.
+
+    Args:
+        judged: runs, files and campaigns.
+        lps: language pairs to keep.
+        kept: what the page shows; of files and campaigns, judgements of anything else are left out.
+    """
+    wanted = tuple(lps)
+    shown = _places(kept)
+    plain: list[tuple[Annotator, Judged]] = []
+    for each in judged:
+        found = _of_given(each, wanted, shown) if isinstance(each, Given) else [_of_run(each, wanted)]
+        plain += [(annotator, each) for annotator in found]
+    labels = _labels([annotator for annotator, _ in plain])
+    return [
+        replace(
+            annotator,
+            label=label,
+            results=_results(annotator.records if isinstance(each, Given) else each, wanted),
+        )
+        for (annotator, each), label in zip(plain, labels, strict=True)
+    ]
+
+
+def _of_run(run: Run, lps: Sequence[str]) -> Annotator:
+    return Annotator(
+        label=run.info.annotator,
+        name=run.info.annotator,
+        kind=run.info.kind,
+        protocol=run.info.protocol,
+        records=tuple(record for record in run.records if record.lp in lps),
+        info=run.info,
+    )
+
+
+def _of_given(given: Given, lps: Sequence[str], shown: Collection[Place]) -> list[Annotator]:
+    """One annotator for each protocol, called as the file is; by the only name in it where that is a part.
+
+    So `en-de.chrF.seg.score` is chrF, and nobody meets a name that means something to its author alone.
+    """
+    own = [r for r in given.records if r.lp in lps and _is_shown(r, shown)]
+    names = {record.annotator for record in own}
+    name = names.pop() if len(names) == 1 else given.name
+    called = name if name in given.name else given.name
+    protocols = list(dict.fromkeys(record.protocol for record in own))
+    return [
+        Annotator(
+            label=called if len(protocols) == 1 else f"{called} ({protocol})",
+            name=name,
+            kind="people" if given.by_people else "records",
+            protocol=protocol,
+            records=tuple(record for record in own if record.protocol == protocol),
+        )
+        for protocol in protocols
+    ]
+
+
+def _places(kept: Kept) -> set[Place]:
+    return {(key, name) for key, names in kept.items() for name in names}
+
+
+def _is_shown(record: Record, shown: Collection[Place]) -> bool:
+    return all(((record.lp, record.segment), name) in shown for name in record.systems)
+
+
+def _labels(annotators: Sequence[Annotator]) -> list[str]:
+    """Tell runs of one judge apart: by their model, else by what else their signatures differ in.
+
+    Files of one name are told apart by whom their records name.
+    """
+    labels = [a.label for a in annotators]
+    labels = _more(labels, [a.model for a in annotators])
+    fields = [{} if a.info is None else dict(a.info.signature.fields) for a in annotators]
+    for key in dict.fromkeys(key for own in fields for key in own if key not in {"failed", "model"}):
+        labels = _more(labels, [f"{key} {own[key]}" if key in own else "" for own in fields])
+    labels = _more(labels, [a.name if a.info is None else "" for a in annotators])
+    return _more(labels, [f"{a.kind_words} {index}" for index, a in enumerate(annotators, 1)])
+
+
+def _more(labels: list[str], words: list[str]) -> list[str]:
+    """Add a word to labels that are shared, where the words differ."""
+    variants: dict[str, set[str]] = {}
+    for label, word in zip(labels, words, strict=True):
+        variants.setdefault(label, set()).add(word)
+    return [
+        f"{label}, {word}" if word and len(variants[label]) > 1 else label
+        for label, word in zip(labels, words, strict=True)
+    ]
+
+
+def gold_annotators(gold: Sequence[Record], kept: Kept) -> list[Annotator]:
+    """One annotator for each protocol of the gold, restricted to translations that the page shows.
+
+    Args:
+        gold: records of any number of annotators.
+        kept: what the page shows.
+    """
+    shown = _places(kept)
+    own = [r for r in gold if _is_shown(r, shown)]
+    protocols = list(dict.fromkeys(record.protocol for record in own))
+    found = []
+    for protocol in protocols:
+        records = tuple(record for record in own if record.protocol == protocol)
+        label = "gold" if len(protocols) == 1 else f"gold ({protocol})"
+        lps = dict.fromkeys(record.lp for record in records)
+        results = _results(records, lps)
+        found.append(
+            Annotator(
+                label=label, name="gold", kind="gold", protocol=protocol, records=records, results=results
+            )
+        )
+    return found
+
+
+def beside_gold(own: Sequence[Annotator], gold: Sequence[Annotator]) -> list[Annotator]:
+    """Leave out who is gold already: measured by itself, it would agree with all of it."""
+    kept = []
+    for annotator in own:
+        if any(annotator.records == each.records for each in gold):
+            told = f"{annotator.label} holds the judgements of gold, and stands on the page as gold alone"
+            warnings.warn(told, DataWarning, stacklevel=3)
+        else:
+            kept.append(annotator)
+    return kept
+
+
+def _results(judged: Run | Sequence[Record], lps: Iterable[str]) -> dict[str, Result]:
+    """Score and rank each language pair on its own."""
+    records = judged.records if isinstance(judged, Run) else judged
+    known = {record.lp for record in records}
+    found = {}
+    for lp in (lp for lp in lps if lp in known):
+        scores = score_records(judged, lp=lp, criterion=_criterion(records, lp))
+        found[lp] = Result(scores=scores, ranking=_ranking(scores))
+    return found
+
+
+def _criterion(records: Sequence[Record], lp: str) -> str | None:
+    """The criterion that ranks preferences: `overall`, or else the first; None for other records."""
+    named = [r.criterion for r in records if r.lp == lp and not isinstance(r, Annotation) and r.criterion]
+    return "overall" if "overall" in named else next(iter(named), None)
+
+
+def _ranking(scores: Scores) -> Ranking:
+    """Rank; systems that share no judged segment keep their means and get no rank."""
+    try:
+        return rank(scores, resamples=draws_for(len(scores.segments)))
+    except DataError as error:
+        systems = tuple(
+            RankedSystem(system=s.system, score=s.score, interval=None, cluster=None, n=s.n, failed=s.failed)
+            for s in scores.systems
+        )
+        notes = (f"Not ranked: {error}.",)
+        return Ranking(signature=scores.signature, method="", systems=systems, notes=notes)

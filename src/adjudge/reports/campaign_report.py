@@ -1,0 +1,539 @@
+"""Figures of a paper, drawn again from the numbers that `reproduce` computes for them.
+
+The ESA paper's figures 4 and 9. Its figures 5, 7 and 8 are drawn from the campaigns themselves, by
+`adjudge campaign analyse --figures` on its CSV files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from adjudge.analysis.rank import RankedSystem, Ranking
+from adjudge.analysis.study import Analysis
+from adjudge.analysis.study_agreement import Twice
+from adjudge.analysis.study_pieces import Number, Section
+from adjudge.analysis.study_systems import WEIGHTS
+from adjudge.core.scores import listed
+from adjudge.core.wording import count
+from adjudge.reports.figures import (
+    COLOURS,
+    Figure,
+    distribution_figure,
+    figure_canvas,
+    ranking_figure,
+    short_name,
+    spread_heights,
+)
+from adjudge.reports.metric_figures import label_points
+from adjudge.reports.result_tables import ranking_table
+from adjudge.reports.tables import Table, exact_cells, interval, name_invisible, number, whole
+from adjudge.reports.words import leader, unbeaten
+from adjudge.reproduce.reproduction import Reproduction
+from adjudge.stats.correlation import pearson
+from adjudge.stats.judged import Floats, Result
+from adjudge.stats.spa import pairwise_accuracy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+__all__ = [
+    "Subsets",
+    "analysis_data",
+    "analysis_rows",
+    "analysis_tables",
+    "campaign_figures",
+    "people_figure",
+    "reproduction_figures",
+    "subsets_figure",
+]
+
+
+# A campaign's analysis as tables: one a question for people, one row a number for programs.
+
+
+_DEFINITIONS: Final = {"paper": "as the paper", "mended": "mended", "": ""}
+_SIGNIFICANT: Final = 3
+_MOST_DIGITS: Final = 3
+_WHOSE: Final = (
+    "as the paper: the ESA paper's definition; mended: ours, without its flaw. The page "
+    "campaign-analysis of the documentation says what differs."
+)
+
+
+def analysis_tables(found: Analysis) -> list[Table]:
+    """One table a question, rankings after what there is."""
+    tables = [_section_table(section) for section in found.sections if section.numbers or section.notes]
+    rankings = [
+        ranking_table(ranking, exact=False, title=_ranking_title(name))
+        for name, ranking in found.rankings.items()
+    ]
+    last = _noted(found)
+    return [*tables[:1], *rankings, *tables[1:], *last]
+
+
+def _noted(found: Analysis) -> list[Table]:
+    """What was left out of everything, as a table of its own."""
+    is_told = any(number.definition for section in found.sections for number in section.numbers)
+    notes = [*found.notes, *([_WHOSE] if is_told else [])]
+    return [Table(columns=["what to mind"], rows=[[note] for note in notes])] if notes else []
+
+
+def _ranking_title(name: str) -> str:
+    return f"Which systems are better? By {name}" if name else "Which systems are better?"
+
+
+def _section_table(section: Section) -> Table:
+    has_both = any(number.definition for number in section.numbers)
+    if section.name == "counts":
+        rows = [[number.measure, whole(number.result.n)] for number in section.numbers]
+        return Table(columns=["what", ">amount"], rows=rows, title=section.title, notes=section.notes)
+    columns = ["of", "measure", *(["definition"] if has_both else []), ">value", ">95 % interval", ">n"]
+    rows = [_cells(number, has_both=has_both) for number in section.numbers]
+    reasons = dict.fromkeys(
+        f"{n.measure} of {n.of}: none, for {n.result.reason}."
+        for n in section.numbers
+        if n.result.value is None
+    )
+    return Table(
+        columns=columns,
+        rows=rows,
+        rules=frozenset(_ends(section.numbers)),
+        title=section.title,
+        notes=[*section.notes, *reasons],
+    )
+
+
+def _ends(numbers: Sequence[Number]) -> list[int]:
+    """The last row of each whom or what, but for the very last one."""
+    return [k for k in range(len(numbers) - 1) if numbers[k].of != numbers[k + 1].of and _is_grouped(numbers)]
+
+
+def _is_grouped(numbers: Sequence[Number]) -> bool:
+    return len({number.of for number in numbers}) * 2 <= len(numbers)
+
+
+def _cells(row: Number, *, has_both: bool) -> list[str]:
+    result = row.result
+    digits = _digits(result)
+    value = number(result.value, digits)
+    definition = [_DEFINITIONS[row.definition]] if has_both else []
+    return [row.of, row.measure, *definition, value, interval(result.interval, digits), whole(result.n)]
+
+
+def _digits(result: Result) -> int:
+    """Three significant digits, by the larger end of the interval where there is one."""
+    sizes = [abs(v) for v in (result.value, *(result.interval or ())) if v]
+    size = max(sizes, default=0.0)
+    return max(0, min(_MOST_DIGITS, _SIGNIFICANT - len(str(int(size))) if size >= 1 else _MOST_DIGITS))
+
+
+# For programs...
+
+
+def analysis_rows(found: Analysis) -> Table:
+    """One row a number, every digit; rankings are sections of their own."""
+    rows = [
+        [section.name, row.of, row.measure, row.definition, *_exact(row.result)]
+        for section in found.sections
+        for row in section.numbers
+    ]
+    for name, ranking in found.rankings.items():
+        rows += [["ranking", *cells] for cells in _ranking_rows(name, ranking)]
+    columns = ["section", "of", "measure", "definition", ">value", ">low", ">high", ">n", "reason"]
+    return Table(columns=columns, rows=rows)
+
+
+def _exact(result: Result) -> list[str]:
+    low, high = result.interval or (None, None)
+    return [*exact_cells(result.value, low, high), str(result.n), result.reason]
+
+
+def _ranking_rows(name: str, ranking: Ranking) -> list[list[str]]:
+    found = []
+    for row in ranking.systems:
+        low, high = row.interval or (None, None)
+        score = exact_cells(row.score, low, high)
+        found.append([row.system, f"score {name}".strip(), "", *score, str(row.n), ""])
+        found.append(
+            [row.system, f"cluster {name}".strip(), "", str(row.cluster or ""), "", "", str(row.n), ""]
+        )
+    return found
+
+
+def analysis_data(found: Analysis) -> dict[str, Any]:
+    """The same as one JSON object."""
+    return {
+        "campaign": found.name,
+        "protocol": found.protocol,
+        "rankings": {name: _ranking_data(ranking) for name, ranking in found.rankings.items()},
+        "sections": {section.name: _section_data(section) for section in found.sections},
+        "notes": list(found.notes),
+    }
+
+
+def _ranking_data(ranking: Ranking) -> dict[str, Any]:
+    systems = [
+        {
+            "system": r.system,
+            "score": r.score,
+            "interval": listed(r.interval),
+            "ranks": None if r.best is None else [r.best, r.worst],
+            "cluster": r.cluster,
+            "n": r.n,
+        }
+        for r in ranking.systems
+    ]
+    notes = list(ranking.notes)
+    return {"signature": str(ranking.signature), "method": ranking.method, "systems": systems, "notes": notes}
+
+
+def _section_data(section: Section) -> dict[str, Any]:
+    numbers = [
+        {
+            "of": row.of,
+            "measure": row.measure,
+            "definition": row.definition or None,
+            "value": row.result.value,
+            "interval": listed(row.result.interval),
+            "n": row.result.n,
+            "p": row.result.p,
+            "reason": row.result.reason or None,
+        }
+        for row in section.numbers
+    ]
+    return {"title": section.title, "numbers": numbers, "notes": list(section.notes)}
+
+
+# Figures of a campaign: what people gave, whether they agree, notice, hurry and drift.
+
+
+_INK, _SOFT, _ACCENT, _LINE, _ = COLOURS
+_STYLES: Final = ((_ACCENT, "-"), (_INK, "--"), (_SOFT, "-."), (_SOFT, ":"), (_INK, "-"))
+_LONGEST: Final = 22
+_MOST_PEOPLE: Final = 40
+_HIGH: Final = 0.95  # a share of pairs ordered alike that is called high
+_CAMPAIGN_FIGURES_WHOSE: Final = {"paper": "as the paper", "mended": "mended", "": ""}
+_GAP: Final = 0.08  # of two labels, as a part of the height of the axes
+
+
+def campaign_figures(found: Analysis) -> Iterator[Figure]:
+    """All that can be drawn of a campaign."""
+    for name, ranking in found.rankings.items():
+        rows = [row for row in ranking.systems if row.score is not None]
+        if len(rows) > 1:
+            stem = f"ranking.{name}" if name else "ranking"
+            yield ranking_figure(stem, _leaders(rows), rows, name or "score, higher is better")
+    curves = found.curves
+    if curves.scores:
+        yield distribution_figure("scores", curves.scores, curves.what, top=curves.top, failed={})
+    if curves.beside is not None:
+        beside = curves.beside
+        yield systems_figure("systems", beside.systems, beside.ours, beside.gold, beside.cuts, beside.n)
+    for both in curves.twice:
+        if len(both.first) > 1:
+            yield twice_figure(f"twice.{both.name.replace(' ', '-')}", both)
+    yield from _of_people(found)
+    if len(curves.pace) > 1 and curves.pace.any():
+        yield pace_figure("pace", {"": curves.pace})
+    if len(curves.weights):
+        yield weights_figure("weights", curves.weights)
+    if curves.subsets:
+        kept = {_CAMPAIGN_FIGURES_WHOSE[name]: Subsets(*curve) for name, curve in curves.subsets.items()}
+        yield subsets_figure("subsets", kept)
+
+
+def _leaders(rows: Sequence[RankedSystem]) -> str:
+    """Say which systems may be the best one, by the tests of their pairs."""
+    if name := leader(rows):
+        return f"{name} is significantly better than every other system"
+    ties = len(unbeaten(rows))
+    return f"{ties} of {len(rows)} systems may be the best; {rows[0].system} has the highest score"
+
+
+def _of_people(found: Analysis) -> Iterator[Figure]:
+    wanted = (
+        ("attention", "share with a lower score", "share of damaged copies rated lower"),
+        ("drift", None, "score above others on the same systems"),
+    )
+    for section, measure, what in wanted:
+        rows = [
+            row
+            for part in found.sections
+            if part.name == section
+            for row in part.numbers
+            if row.of != "all" and (row.measure == measure or (measure is None and "above" in row.measure))
+        ]
+        if len(rows) > 1:
+            yield people_figure(section, rows, what)
+
+
+# Systems...
+
+
+def systems_figure(
+    name: str, systems: Sequence[str], ours: Floats, gold: Floats, cuts: Sequence[float], n: int
+) -> Figure:
+    """Draw each system at its mean by people and by gold, with people's clusters. The ESA paper, figure 4.
+
+    Args:
+        name: stem of its files.
+        systems: names.
+        ours: mean of each by people.
+        gold: by gold.
+        cuts: on our scale, where a cluster ends.
+        n: segments.
+    """
+    accuracy = pairwise_accuracy(gold, ours)
+    right = round((accuracy.value or 0) * accuracy.n)
+    title = f"People order {right} of {count(accuracy.n, 'pair')} of systems as gold does"
+
+    def draw() -> Drawing:
+        drawing, axes = figure_canvas(title, 1, 2.5)
+        axes.plot(ours, gold, "o", color=_ACCENT, markersize=3.6, markeredgewidth=0)
+        axes.margins(0.16)
+        for cut in cuts:
+            axes.axvline(cut, color=_SOFT, linewidth=0.7, linestyle="--")
+        clusters = f"dashed: {count(len(cuts) + 1, 'cluster')} by rank sums"
+        axes.set_xlabel(f"score by people, higher is better\nn = {count(n, 'segment')}; {clusters}")
+        axes.set_ylabel("score by gold")
+        drawing.draw_without_rendering()  # so that sizes are known
+        points = list(zip(ours.tolist(), gold.tolist(), strict=True))
+        label_points(axes, systems, points)
+        return drawing
+
+    return Figure(name=name, title=title, draw=draw)
+
+
+# Two judgements...
+
+
+def twice_figure(name: str, both: Twice) -> Figure:
+    """Draw every translation that was judged twice at both scores. The ESA paper, figure 7.
+
+    Args:
+        name: stem of its files.
+        both: judgements; equal points grow with their number.
+    """
+    first, second = both.scores
+    known = pearson(first, second).value
+    told = "cannot be correlated" if known is None else f"correlate with r = {number(known, 2)}"
+    title = f"Scores of the same translation ({name_invisible(both.name)}) {told}"
+    points, times = np.unique(np.stack([first, second], axis=1), axis=0, return_counts=True)
+    low, high = float(points.min()), float(points.max())
+
+    def draw() -> Drawing:
+        drawing, axes = figure_canvas(title, 1, 2.5)
+        axes.plot([low, high], [low, high], color=_LINE, linewidth=0.8)
+        sizes = 4.0 * times
+        axes.scatter(points[:, 0], points[:, 1], s=sizes, color=_ACCENT, alpha=0.45, linewidths=0)
+        axes.set_xlabel(
+            f"first score; n = {count(len(first), 'translation')}, larger where several are alike"
+        )
+        axes.set_ylabel("second score")
+        return drawing
+
+    return Figure(name=name, title=title, draw=draw)
+
+
+# People...
+
+
+def people_figure(name: str, rows: Sequence[Number], what: str) -> Figure:
+    """Draw one number of each person with its interval, the lowest below.
+
+    Args:
+        name: stem of its files.
+        rows: one a person.
+        what: what it is.
+    """
+    known = sorted((r for r in rows if r.result.value is not None), key=lambda r: -(r.result.value or 0.0))
+    kept = (
+        known if len(known) <= _MOST_PEOPLE else [*known[: _MOST_PEOPLE // 2], *known[-_MOST_PEOPLE // 2 :]]
+    )
+    last, first = known[-1], known[0]
+    ends = [number(row.result.value, 2) for row in (last, first)]
+    title = (
+        f"{what[0].upper()}{what[1:]}: from {ends[0]} ({_short(last.of)}) to {ends[1]} ({_short(first.of)})"
+    )
+
+    def draw() -> Drawing:
+        drawing, axes = figure_canvas(title, len(kept), 0.16)
+        if min(row.result.value or 0.0 for row in kept) < 0:
+            axes.axvline(0, color=_SOFT, linewidth=0.7)
+        for place, row in enumerate(kept):
+            if row.result.interval is not None:
+                axes.plot(list(row.result.interval), [place, place], color=_ACCENT, linewidth=1.4)
+            axes.plot([row.result.value or 0.0], [place], "o", markersize=3.2, color=_INK)
+        axes.set_yticks(
+            range(len(kept)), [f"{_short(r.of)} ({whole(r.result.n)})" for r in kept], fontsize=6.5
+        )
+        axes.set_ylim(len(kept) - 0.5, -0.5)
+        left = f"; {len(known) - len(kept)} in the middle left out" if len(kept) < len(known) else ""
+        axes.set_xlabel(f"{what}\nin brackets: n; lines: 95 % intervals{left}")
+        return drawing
+
+    return Figure(name=name, title=title, draw=draw)
+
+
+# Curves...
+
+
+def pace_figure(name: str, curves: Mapping[str, Floats]) -> Figure:
+    """Draw seconds of a segment by how much of the work is done. The ESA paper, figure 5.
+
+    Args:
+        name: stem of its files.
+        curves: label to seconds, from the start to the end; one without a label has the name `""`.
+    """
+    first = next(iter(curves.values()))
+    edge = max(1, len(first) // 10)
+    start, end = float(first[:edge].mean()), float(first[-edge:].mean())
+    whose = next(iter(curves))
+    title = f"A segment takes {number(start, 0)} s at the start and {number(end, 0)} s at the end"
+    if whose:
+        title += f" ({whose})"
+    lines = {label: (np.linspace(0, 100, len(own)), own) for label, own in curves.items()}
+    return _line_figure(name, title, lines, ("% of the work done", "seconds a segment"), bottom=0)
+
+
+def weights_figure(name: str, curve: Floats, label: str = "") -> Figure:
+    """Draw how well marked errors fit ratings, by the weight of a major one. The ESA paper, figure 8.
+
+    Args:
+        name: stem of its files.
+        curve: correlation at each of `WEIGHTS`.
+        label: of whom.
+    """
+    best = int(np.nanargmax(curve))
+    title = f"Errors fit ratings best where a major one weighs {WEIGHTS[best]:g} minor ones"
+    words = f"weight of a major error{f' ({label})' if label else ''}"
+    return _line_figure(name, title, {"": (WEIGHTS, curve)}, (words, "Pearson's r with the rating"))
+
+
+@dataclass(frozen=True)
+class Subsets:
+    """Sizes of random parts, and the share of pairs of systems that each orders as all segments do."""
+
+    sizes: Sequence[int]
+    shares: Sequence[float]
+
+
+def subsets_figure(name: str, curves: Mapping[str, Subsets], of: str = "") -> Figure:
+    """Draw how few segments order the systems as all of them do. The ESA paper, figure 9.
+
+    Args:
+        name: stem of its files.
+        curves: label to curve.
+        of: label of the curve that the title tells of; empty for the last one, without its name.
+    """
+    last = curves[of] if of else list(curves.values())[-1]
+    enough = next((n for n, share in zip(last.sizes, last.shares, strict=True) if share >= _HIGH), None)
+    told = "no part" if enough is None else f"{enough:,} of {last.sizes[-1]:,} segments"
+    told = f"{told} {'orders' if enough is None else 'order'} 95 % of the pairs as all do"
+    title = f"{of}: {told}" if of else told[0].upper() + told[1:]
+    lines = {label: (np.array(c.sizes, dtype=float), 100 * np.array(c.shares)) for label, c in curves.items()}
+    return _line_figure(name, title, lines, ("segments drawn", "% of pairs of systems ordered as by all"))
+
+
+def _line_figure(
+    name: str,
+    title: str,
+    lines: Mapping[str, tuple[Floats, Floats]],
+    words: tuple[str, str],
+    bottom: float | None = None,
+) -> Figure:
+    def draw() -> Drawing:
+        drawing, axes = figure_canvas(title, 1, 1.9)
+        for (x, y), (colour, dash) in zip(lines.values(), _STYLES * len(lines), strict=False):
+            axes.plot(x, y, dash, color=colour, linewidth=1.4)
+        axes.grid(axis="y", color=_LINE, linewidth=0.5)
+        axes.set_xlabel(words[0])
+        axes.set_ylabel(words[1])
+        _label_lines(axes, lines)
+        if bottom is not None:
+            axes.set_ylim(bottom=bottom)
+        return drawing
+
+    return Figure(name=name, title=title, draw=draw)
+
+
+def _label_lines(axes: Axes, lines: Mapping[str, tuple[Floats, Floats]]) -> None:
+    """Write each line's name at its end, from above; lines that end together in the order of their means."""
+    low, high = axes.get_ylim()
+    ends = [(high - float(y[-1])) / (high - low) - 1e-9 * float(y.mean()) for _, y in lines.values()]
+    places = [1 - down for down in spread_heights(ends, _GAP)]
+    for (label, (x, _)), place, (colour, _) in zip(lines.items(), places, _STYLES * len(lines), strict=False):
+        axes.annotate(
+            label,
+            (float(x[-1]), low + place * (high - low)),
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            color=colour,
+            annotation_clip=False,
+        )
+
+
+def _short(name: str) -> str:
+    return short_name(name, _LONGEST)
+
+
+_ESA: Final = "esa"
+_GOLD: Final = "MQM_WMT"
+_NO_SYSTEM: Final = re.compile(r"Spearman|% accuracy|clusters?\b.*|cut \d+")
+_SIZE: Final = re.compile(r"(\d+) segments")
+_SEGMENTS: Final = 156  # of the systems' means, which all protocols share
+
+
+def reproduction_figures(found: Reproduction) -> Iterator[Figure]:
+    """All that can be drawn; nothing of other papers, and nothing where files are missing."""
+    if found.paper == _ESA:
+        yield from _systems(_columns(found, "Figure 4"))
+        yield from _subsets(_columns(found, "Figure 9"))
+
+
+def _columns(found: Reproduction, table: str) -> dict[str, dict[str, float]]:
+    """Column to rows to our numbers."""
+    columns: dict[str, dict[str, float]] = {}
+    for cell in found.cells:
+        if cell.table == table and cell.ours is not None:
+            columns.setdefault(cell.column, {})[cell.row] = cell.ours
+    return columns
+
+
+def _systems(columns: Mapping[str, Mapping[str, float]]) -> Iterator[Figure]:
+    """Figure 4: systems by each protocol beside WMT23's MQM."""
+    gold = columns.get(_GOLD, {})
+    for protocol, numbers in columns.items():
+        systems = [row for row in numbers if row in gold and not _NO_SYSTEM.fullmatch(row)]
+        if protocol == _GOLD or len(systems) < 2:
+            continue
+        cuts = [value for row, value in numbers.items() if row.startswith("cut ")]
+        ours, theirs = (np.array([side[system] for system in systems]) for side in (numbers, gold))
+        yield systems_figure(f"figure-4.{protocol}", systems, ours, theirs, cuts, _SEGMENTS)
+
+
+def _subsets(columns: Mapping[str, Mapping[str, float]]) -> Iterator[Figure]:
+    """Figure 9: as the paper counts, and its mended columns, which end in `, pairs`."""
+    for name, is_mended in (("figure-9", False), ("figure-9.pairs", True)):
+        curves = {
+            protocol.removesuffix(", pairs"): _curve(numbers)
+            for protocol, numbers in columns.items()
+            if protocol.endswith(", pairs") == is_mended
+        }
+        if curves:
+            best = max(curves, key=lambda protocol: sum(curves[protocol].shares))
+            yield subsets_figure(name, curves, best)
+
+
+def _curve(numbers: Mapping[str, float]) -> Subsets:
+    points = sorted(
+        (int(match[1]), value / 100) for row, value in numbers.items() if (match := _SIZE.match(row))
+    )
+    return Subsets([size for size, _ in points], [share for _, share in points])

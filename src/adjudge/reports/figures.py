@@ -1,0 +1,758 @@
+"""Figures for pages and papers: rankings with their intervals, and distributions of scores.
+
+Titles say the finding, labels stand where the things are, and both ends of an axis are those of the data.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import textwrap
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from importlib.resources import as_file, files
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from xml.etree import ElementTree as ET
+
+from markupsafe import Markup
+
+from adjudge.analysis.rank import RankedSystem, Ranking
+from adjudge.core.record import Annotation, Record
+from adjudge.core.wording import count
+from adjudge.errors import UsageError
+from adjudge.reports.tables import digits_for, name_invisible, number, share
+from adjudge.reports.words import in_words, leader
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+__all__ = [
+    "COLOURS",
+    "FILE_FORMATS",
+    "Box",
+    "Figure",
+    "add_caption",
+    "count_steps",
+    "distribution_figure",
+    "figure_canvas",
+    "figure_format",
+    "figure_style",
+    "fitting_lines",
+    "page_svg",
+    "place_labels",
+    "radar_figure",
+    "ranking_figure",
+    "short_name",
+    "spread_heights",
+    "steps_figure",
+    "titled_drawing",
+]
+
+COLOURS: Final[Mapping[str, str]] = {
+    "#1c1d20": "ink",
+    "#5a5d64": "soft",
+    "#0b5d53": "accent",
+    "#dcd9d2": "line",
+    "#fcfbf9": "paper",
+}
+"""Every colour of a figure, with the custom property of the stylesheet that takes its place in a page."""
+
+FILE_FORMATS: Final = ("pdf", "svg", "png")
+
+_INK, _SOFT, _ACCENT, _LINE, _PAPER = COLOURS
+_WIDTH: Final = 3.4  # of a column of a paper, in inches
+_TITLE_SIZE: Final = 8.5
+_TITLE_WIDTH: Final = 46  # letters of a line
+_FEWEST_LETTERS: Final = 20
+_TITLE_ROOM: Final = 0.96  # of the width, as the letters of a browser may be a little wider
+_LONGEST_NAME: Final = 24
+_LINE_HEIGHT: Final = 1.2 / 72  # inches for each point of the size of letters
+_USUAL_LINES: Final = 2  # of a caption; drawings grow with further ones
+_BINS: Final = 24
+_DATES: Final[Mapping[str, Mapping[str, None]]] = {
+    "pdf": {"CreationDate": None},
+    "svg": {"Date": None},
+    "png": {"Software": None},
+}
+"""Metadata left out, so that the same input gives the same bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One figure, ready to be drawn and written.
+
+    Args:
+        name: stem of its files, such as `ranking.en-de.gemba-mqm`.
+        title: the finding that it shows.
+        draw: draws it with matplotlib, when it is wanted; the page's figures draw in another process, too.
+    """
+
+    name: str
+    title: str
+    draw: Callable[[], Drawing]
+
+    @property
+    def drawing(self) -> Drawing:
+        """What is drawn, as matplotlib knows it; a new one each time, for writing one changes it."""
+        with figure_style():
+            return self.draw()
+
+    def render(self, form: str) -> bytes:
+        """Write it as `pdf`, `svg` or `png`."""
+        buffer = io.BytesIO()
+        with figure_style():
+            self.drawing.savefig(buffer, format=form, metadata=dict(_DATES[form]), transparent=form == "svg")
+        return buffer.getvalue()
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write all three files into a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = [folder / f"{self.name}.{form}" for form in FILE_FORMATS]
+        for path, form in zip(paths, FILE_FORMATS, strict=True):
+            path.write_bytes(self.render(form))
+        return paths
+
+    def write_file(self, path: Path) -> None:
+        """Write one file, in the format that its name ends in.
+
+        Raises:
+            UsageError: it ends in none.
+        """
+        form = figure_format(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(self.render(form))
+
+
+def figure_format(path: Path) -> str:
+    """Format that the name of a figure's file ends in.
+
+    Raises:
+        UsageError: it ends in none.
+    """
+    form = path.suffix.removeprefix(".").lower()
+    if form not in FILE_FORMATS:
+        raise UsageError(f"a figure is a file that ends in .{', .'.join(FILE_FORMATS)}; got {str(path)!r}")
+    return form
+
+
+@contextmanager
+def figure_style() -> Iterator[None]:
+    """Apply the style file; a name in a script that no font here has is drawn as boxes, without a word."""
+    import matplotlib.style
+
+    with as_file(files("adjudge.reports") / "figures.mplstyle") as path, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
+        with matplotlib.style.context(path):
+            yield
+
+
+def figure_canvas(title: str, rows: int, row_height: float) -> tuple[Drawing, Axes]:
+    """Make a drawing of one column's width with its title; `row_height` is in inches."""
+    drawing = titled_drawing(title, 0.75 + row_height * rows)
+    return drawing, drawing.add_subplot()
+
+
+def titled_drawing(title: str, height: float) -> Drawing:
+    """Make an empty drawing of one column's width with its title; `height` is that of the rest, in inches."""
+    from matplotlib.figure import Figure as Drawing
+
+    lines = _title_lines(name_invisible(title))
+    drawing = Drawing(figsize=(_WIDTH, 0.15 * len(lines) + height))
+    drawing.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=_TITLE_SIZE, fontweight="bold")
+    return drawing
+
+
+def _title_lines(title: str) -> list[str]:
+    """Break a title into lines that the drawing is wide enough for, however wide its letters are."""
+    return fitting_lines(title, _TITLE_ROOM * _WIDTH, size=_TITLE_SIZE, weight="bold", most=_TITLE_WIDTH)
+
+
+def fitting_lines(
+    text: str,
+    inches: float,
+    *,
+    size: float,
+    weight: str = "normal",
+    most: int = 120,
+    fewest: int = _FEWEST_LETTERS,
+) -> list[str]:
+    """Break text into lines that fit into a width, measured and not estimated by the number of letters.
+
+    Args:
+        text: one paragraph.
+        inches: the width.
+        size: of the letters, in points.
+        weight: `normal` or `bold`.
+        most: letters in a line, however narrow they are.
+        fewest: letters in a line, however wide they are.
+    """
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextToPath
+
+    font, measure = FontProperties(size=size, weight=weight), TextToPath()
+    for letters in range(most, fewest, -1):
+        lines = textwrap.wrap(text, letters)
+        widths = [measure.get_text_width_height_descent(line, font, ismath=False)[0] for line in lines]
+        if max(widths, default=0.0) <= inches * 72:
+            return lines
+    return textwrap.wrap(text, fewest)
+
+
+def add_caption(drawing: Drawing, *paragraphs: str, size: float = 7.5) -> None:
+    """Put text below everything that is drawn, in lines that the drawing is wide enough for.
+
+    Args:
+        drawing: made by `titled_drawing` or `figure_canvas`.
+        paragraphs: each begins a line.
+        size: of the letters, in points.
+    """
+    inches = _TITLE_ROOM * drawing.get_figwidth()
+    lines = [line for words in paragraphs for line in fitting_lines(name_invisible(words), inches, size=size)]
+    drawing.set_figheight(drawing.get_figheight() + _LINE_HEIGHT * size * max(len(lines) - _USUAL_LINES, 0))
+    drawing.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=size, color=_SOFT)
+
+
+def ranking_figure(name: str, title: str, rows: Sequence[RankedSystem], what: str) -> Figure:
+    """Draw a ranking: mean and interval of each system, a line between clusters.
+
+    Args:
+        name: stem of its files.
+        title: the finding.
+        rows: best first; those without a score are left out.
+        what: what the axis shows.
+    """
+    return Figure(name=name, title=title, draw=partial(_draw_ranking, title, rows, what))
+
+
+def _draw_ranking(title: str, rows: Sequence[RankedSystem], what: str) -> Drawing:
+    judged = [row for row in rows if row.score is not None]
+    drawing, axes = figure_canvas(title, len(judged), 0.24)
+    digits = digits_for((row.score for row in judged), (row.interval for row in judged))
+    for place, row in enumerate(judged):
+        if row.interval is not None:
+            axes.plot([row.interval.low, row.interval.high], [place, place], color=_ACCENT, linewidth=1.6)
+        axes.plot([row.score or 0.0], [place], marker="o", markersize=4, color=_INK)
+        if place and judged[place - 1].cluster != row.cluster:
+            axes.axhline(place - 0.5, color=_SOFT, linewidth=0.7)
+        axes.text(
+            1.02,
+            place,
+            number(row.score, digits),
+            transform=axes.get_yaxis_transform(),
+            va="center",
+            color=_SOFT,
+        )
+    axes.set_yticks(range(len(judged)), [short_name(row.system) for row in judged])
+    axes.set_ylim(len(judged) - 0.5, -0.5)
+    add_caption(drawing, *_caption(what, [row.n for row in judged], {row.system: row.failed for row in rows}))
+    axes.margins(x=0.04)
+    return drawing
+
+
+def distribution_figure(
+    name: str, scores: Mapping[str, Sequence[float]], what: str, *, top: float, failed: Mapping[str, int]
+) -> Figure:
+    """Draw how the scores of each system spread: one row of bars for each, on one axis.
+
+    Args:
+        name: stem of its files.
+        scores: system to scores of its segments, best system first; without failed ones, at least one.
+        what: what the axis shows.
+        top: the best possible score; a share of scores that reaches it is named.
+        failed: system to judgements that failed.
+    """
+    import numpy as np
+
+    known = {system: np.asarray(values, dtype=float) for system, values in scores.items() if len(values)}
+    title, labels = _spread_words({s: [float(v) for v in values] for s, values in known.items()}, top)
+    edges = _edges([float(v) for values in known.values() for v in values])
+    heights = {system: np.histogram(values, edges)[0] / len(values) for system, values in known.items()}
+    tallest = max(float(h.max()) for h in heights.values())
+    rows = [
+        _Row(short_name(system), labels[system], [float(h) / tallest * 0.78 for h in height])
+        for system, height in heights.items()
+    ]
+    words = _caption(what, [len(values) for values in known.values()], failed)
+    return Figure(name=name, title=title, draw=partial(_draw_distribution, title, edges, rows, words))
+
+
+class _Row(NamedTuple):
+    """How the scores of one system spread: its name, what stands at the end of its row, heights of bars."""
+
+    name: str
+    label: str
+    heights: Sequence[float]
+
+
+def _draw_distribution(
+    title: str, edges: Sequence[float], rows: Sequence[_Row], words: Sequence[str]
+) -> Drawing:
+    drawing, axes = figure_canvas(title, len(rows), 0.36)
+    for place, row in enumerate(rows):
+        _draw_row(axes, edges, row.heights, place)
+        axes.text(1.01, place, row.label, transform=axes.get_yaxis_transform(), va="bottom", color=_SOFT)
+    axes.set_yticks([p - 0.2 for p in range(len(rows))], [row.name for row in rows])
+    axes.set_ylim(len(rows) - 0.9, -0.9)
+    axes.set_xlim(edges[0], edges[-1])
+    add_caption(drawing, *words)
+    return drawing
+
+
+def _caption(what: str, amounts: Sequence[int], failed: Mapping[str, int]) -> tuple[str, str]:
+    """Say what an axis shows, over how many segments, and how many judgements failed."""
+    low, high = min(amounts), max(amounts)
+    n = f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
+    lost = ", ".join(f"{short_name(system)} {amount:,}" for system, amount in failed.items() if amount)
+    return what, f"{n} each, failed: {lost or 'none'}"
+
+
+def short_name(name: str, longest: int = _LONGEST_NAME) -> str:
+    """A name on a drawing, cut where it would take the place of what is drawn."""
+    text = name_invisible(name)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _draw_row(axes: Axes, edges: Sequence[float], heights: Sequence[float], place: int) -> None:
+    width = edges[1] - edges[0]
+    bars: Any = axes.bar(edges[:-1], [-h for h in heights], width * 0.86, place, align="edge", color=_ACCENT)
+    for bar, height in zip(bars, heights, strict=True):
+        bar.set_visible(height > 0)
+    axes.axhline(place, color=_LINE, linewidth=0.7)
+
+
+def _edges(values: Sequence[float]) -> list[float]:
+    low, high = min(values), max(values)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    step = (high - low) / (_BINS - 1)
+    return [low + step * (index - 0.5) for index in range(_BINS + 1)]
+
+
+def _spread_words(scores: Mapping[str, Sequence[float]], top: float) -> tuple[str, dict[str, str]]:
+    """Say what the distributions show: who reaches the best score how often, or else the medians."""
+    from statistics import median
+
+    at_top = {system: sum(value >= top for value in values) for system, values in scores.items()}
+    if sum(at_top.values()) * 20 >= sum(map(len, scores.values())) > 0:
+        shares = {system: share(at_top[system], len(scores[system])) for system in scores}
+        ordered = sorted(scores, key=lambda system: -at_top[system] / len(scores[system]))
+        return _top_words(ordered, shares), {
+            system: f"{shares[system]} at {number(top, 0)}" for system in scores
+        }
+    medians = {system: median(values) for system, values in scores.items()}
+    ordered = sorted(medians, key=lambda system: -medians[system])
+    digits = 1 if max(map(abs, medians.values())) > 5 else 2
+    words = {system: number(value, digits) for system, value in medians.items()}
+    return _median_words(scores, ordered, words), {system: f"median {word}" for system, word in words.items()}
+
+
+def _top_words(ordered: Sequence[str], shares: Mapping[str, str]) -> str:
+    """Who reaches the best score most often, and least."""
+    first, last = _alike(ordered, shares, ordered[0]), _alike(ordered, shares, ordered[-1])
+    gets, whose = ("gets", "its") if len(first) == 1 else ("get", "their")
+    title = f"{in_words(first)} {gets} the best score in {shares[ordered[0]]} of {whose} segments"
+    return title if first == last else f"{title}, {in_words(last)} in {shares[ordered[-1]]}"
+
+
+def _alike(ordered: Sequence[str], words: Mapping[str, str], own: str) -> list[str]:
+    """Systems of which the same is said as of one."""
+    return [system for system in ordered if words[system] == words[own]]
+
+
+def _median_words(
+    scores: Mapping[str, Sequence[float]], ordered: Sequence[str], words: Mapping[str, str]
+) -> str:
+    """Compare the middle of the best system with that of the last one; say it where nothing differs."""
+    first, last = (_alike(ordered, words, ordered[end]) for end in (0, -1))
+    best = words[ordered[0]]
+    if len({value for values in scores.values() for value in values}) == 1:
+        return f"All judged segments have the same score, {best}"
+    if len(ordered) == 1:
+        return f"The median score of {ordered[0]} is {best}"
+    if first == last:
+        return f"The median score is {best} for {'both' if len(ordered) == 2 else 'all'} systems"
+    return f"The median score of {in_words(first)} is {best}, that of {in_words(last)} {words[ordered[-1]]}"
+
+
+# A drawing of matplotlib made fit for a page: colours of the page's theme, and nothing a CSP refuses.
+
+
+_SVG: Final = "{http://www.w3.org/2000/svg}"
+_HREF: Final = "{http://www.w3.org/1999/xlink}href"
+_DROPPED: Final = {"font-family", "font"}
+_REFERENCE: Final = re.compile(r"url\(#([^)]+)\)")
+
+
+def page_svg(figure: Figure, prefix: str, drawn: bytes | None = None) -> Markup:
+    """Render a figure as an inline `svg` element.
+
+    Args:
+        figure: what to draw.
+        prefix: of its identifiers; unique in the page.
+        drawn: the figure as SVG, where that was done already.
+    """
+    root = ET.fromstring(figure.render("svg") if drawn is None else drawn)  # noqa: S314 (by matplotlib)
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag in {f"{_SVG}metadata", f"{_SVG}style"}:
+                parent.remove(child)
+    referred = {m for element in root.iter() for m in _references(element)}
+    for element in root.iter():
+        _clean(element, prefix, referred)
+    for name in ("width", "height", "version"):
+        root.attrib.pop(name, None)
+    root.attrib.update({"class": "figure", "role": "img", "aria-label": name_invisible(figure.title)})
+    root.attrib.update({"stroke-linejoin": "round", "stroke-linecap": "butt"})
+    ET.register_namespace("", "http://www.w3.org/2000/svg")
+    return Markup(ET.tostring(root, encoding="unicode"))  # noqa: S704 (the tree's own escaping)
+
+
+def _references(element: ET.Element) -> list[str]:
+    found = [element.attrib[_HREF][1:]] if _HREF in element.attrib else []
+    return found + [m for value in element.attrib.values() for m in _REFERENCE.findall(value)]
+
+
+def _clean(element: ET.Element, prefix: str, referred: set[str]) -> None:
+    """Make one element fit for a page."""
+    attributes = element.attrib
+    _unstyle(attributes, is_text=element.tag == f"{_SVG}text")
+    if attributes.get("transform", "").startswith("rotate(-0 "):
+        del attributes["transform"]
+    if (own := attributes.pop("id", "")) in referred:
+        attributes["id"] = f"{prefix}-{own}"
+    if _HREF in attributes:
+        attributes["href"] = f"#{prefix}-{attributes.pop(_HREF)[1:]}"
+    for name, value in attributes.items():
+        attributes[name] = _REFERENCE.sub(rf"url(#{prefix}-\1)", value)
+
+
+def _unstyle(attributes: dict[str, str], *, is_text: bool) -> None:
+    """Turn style declarations into attributes, and our colours into classes that follow the theme."""
+    for declaration in filter(None, attributes.pop("style", "").split(";")):
+        name, _, value = declaration.partition(":")
+        if name.strip() not in _DROPPED:
+            attributes[name.strip()] = value.strip()
+    classes = []
+    for name in ("fill", "stroke"):
+        if (theme := COLOURS.get(attributes.get(name, ""))) is not None:
+            del attributes[name]
+            classes.append(f"{theme}-{name}")
+    if is_text and "fill" not in attributes and not classes:
+        classes.append("ink-fill")
+    if classes:
+        attributes["class"] = " ".join(classes)
+
+
+# Where the labels of a drawing may stand without standing upon one another.
+
+
+class Box(NamedTuple):
+    """A rectangle, in whatever unit the drawing has."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    def shared(self, other: Box) -> float:
+        """Area that two rectangles share."""
+        width = min(self.right, other.right) - max(self.left, other.left)
+        height = min(self.top, other.top) - max(self.bottom, other.bottom)
+        return width * height if width > 0 and height > 0 else 0.0
+
+    def nearest(self, point: tuple[float, float]) -> tuple[float, float]:
+        """The place in the rectangle that is nearest to a point."""
+        x, y = point
+        return min(max(x, self.left), self.right), min(max(y, self.bottom), self.top)
+
+
+def spread_heights(heights: Sequence[float], gap: float) -> list[float]:
+    """Move labels apart that would stand upon one another, from the lowest upwards."""
+    placed: dict[int, float] = {}
+    last = -gap
+    for index in sorted(range(len(heights)), key=lambda i: heights[i]):
+        last = placed[index] = max(heights[index], last + gap)
+    return [placed[index] for index in range(len(heights))]
+
+
+_STEPS: Final = tuple(sorted((step / 2 for step in range(-16, 17)), key=lambda step: (abs(step), -step)))
+_SIDES: Final = tuple(product(_STEPS, ("right", "left")))
+"""Places of a label in order of liking: beside its point, then half its own height higher and lower."""
+
+_FAR: Final = 0.05
+"""What one step away costs, as a part of the label's area that stands upon something."""
+
+
+def place_labels(
+    points: Sequence[tuple[float, float]], sizes: Sequence[tuple[float, float]], frame: Box, gap: float
+) -> list[Box]:
+    """Put a label beside each point, where it covers the least of other labels and points.
+
+    Labels are placed one after the other, points in the densest places first; a place outside of the frame
+    costs as much as one upon another label.
+
+    Args:
+        points: where they are.
+        sizes: width and height of each label.
+        frame: in which labels may stand.
+        gap: between a point and its label.
+    """
+    taken = [Box(x - gap / 2, y - gap / 2, x + gap / 2, y + gap / 2) for x, y in points]
+    placed: dict[int, Box] = {}
+    for index in sorted(range(len(points)), key=lambda i: -_neighbours(points, i, 10 * gap)):
+        others = [*(box for i, box in enumerate(taken) if i != index), *placed.values()]
+        boxes = [_box(points[index], sizes[index], side, gap) for side in _SIDES]
+        costs = [_cost(b, others, frame) + _FAR * abs(up) for b, (up, _) in zip(boxes, _SIDES, strict=True)]
+        placed[index] = boxes[costs.index(min(costs))]
+    return [placed[index] for index in range(len(points))]
+
+
+def _neighbours(points: Sequence[tuple[float, float]], index: int, reach: float) -> int:
+    x, y = points[index]
+    return sum(abs(a - x) < reach and abs(b - y) < reach for a, b in points)
+
+
+def _box(point: tuple[float, float], size: tuple[float, float], side: tuple[float, str], gap: float) -> Box:
+    (x, y), (width, height), (up, across) = point, size, side
+    left = x + gap if across == "right" else x - gap - width
+    bottom = y - height / 2 + up * height
+    return Box(left, bottom, left + width, bottom + height)
+
+
+def _cost(box: Box, others: Sequence[Box], frame: Box) -> float:
+    """Part of a label that stands upon others or outside of the frame."""
+    area = (box.right - box.left) * (box.top - box.bottom)
+    return (sum(map(box.shared, others)) + area - box.shared(frame)) / area
+
+
+# Which tool a judge used at which turn, where it decides by itself what to do next.
+
+
+_STEPS_FIGURE_INK, _STEPS_FIGURE_SOFT, _STEPS_FIGURE_ACCENT, _STEPS_FIGURE_LINE, _ = COLOURS
+_FILLS: Final = (
+    (_STEPS_FIGURE_ACCENT, ""),
+    (_STEPS_FIGURE_INK, ""),
+    (_STEPS_FIGURE_SOFT, ""),
+    (_STEPS_FIGURE_LINE, ""),
+    (_STEPS_FIGURE_LINE, "////"),
+    (_STEPS_FIGURE_SOFT, "////"),
+)
+"""Fill and hatching of each tool, in the order of first use; further tools begin again."""
+_STEPS_FIGURE_WIDTH: Final = 0.8
+
+
+def count_steps(records: Iterable[Record]) -> list[Counter[str]]:
+    """Tools by turn, and how many judgements used each; empty where no judge had a choice."""
+    turns: list[Counter[str]] = []
+    for record in records:
+        for turn, tool in enumerate(record.steps if isinstance(record, Annotation) else ()):
+            if turn == len(turns):
+                turns.append(Counter())
+            turns[turn][tool] += 1
+    return turns
+
+
+def steps_figure(name: str, turns: Sequence[Mapping[str, int]]) -> Figure:
+    """Draw a bar for each turn: judgements by the tool that they used in it.
+
+    Args:
+        name: stem of its files.
+        turns: as `count_steps` gives them, at least one.
+    """
+    title = _finding(turns)
+    return Figure(name=name, title=title, draw=partial(_draw_steps, title, turns))
+
+
+def _draw_steps(title: str, turns: Sequence[Mapping[str, int]]) -> Drawing:
+    tools = list(dict.fromkeys(tool for turn in turns for tool in turn))
+    places = range(1, len(turns) + 1)
+    drawing, axes = figure_canvas(title, 1, 1.6)
+    bottoms = [0] * len(turns)
+    for index, tool in enumerate(tools):
+        heights = [turn.get(tool, 0) for turn in turns]
+        fill, hatch = _FILLS[index % len(_FILLS)]
+        axes.bar(
+            places,
+            heights,
+            _STEPS_FIGURE_WIDTH,
+            bottoms,
+            label=tool,
+            color=fill,
+            hatch=hatch,
+            edgecolor=_STEPS_FIGURE_SOFT,
+        )
+        bottoms = [low + high for low, high in zip(bottoms, heights, strict=True)]
+    axes.set_xticks(list(places))
+    axes.set_ylim(0, max(bottoms))
+    axes.set_yticks([0, max(bottoms)])
+    axes.set_ylabel("judgements")
+    axes.set_xlabel("turn")
+    add_caption(drawing, _totals(turns, tools))
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), frameon=False, reverse=True)
+    return drawing
+
+
+def _finding(turns: Sequence[Mapping[str, int]]) -> str:
+    """What comes first, and how long it takes."""
+    first = turns[0]
+    tool = max(first, key=lambda name: first[name])
+    total = sum(first.values())
+    used = sum(sum(turn.values()) for turn in turns)
+    begin = "All" if first[tool] == total else share(first[tool], total)
+    return f"{begin} begin with {tool}; a judgement takes {used / total:.1f} turns"
+
+
+def _totals(turns: Sequence[Mapping[str, int]], tools: Sequence[str]) -> str:
+    """How often each tool was used in all."""
+    used = [f"{tool} {sum(turn.get(tool, 0) for turn in turns):,}" for tool in tools]
+    return f"{count(sum(turns[0].values()), 'judgement')}: " + ", ".join(used)
+
+
+# Radar of a ranking by criterion: one small panel a system, the others behind it as thin lines.
+
+
+_RADAR_FIGURE_INK, _RADAR_FIGURE_SOFT, _RADAR_FIGURE_ACCENT, _RADAR_FIGURE_LINE, _radar_figure_ = COLOURS
+_COLUMNS: Final = 2
+_NAME_WIDTH: Final = 1.3  # of the name above a panel, in inches
+_LABEL_WIDTH: Final = 0.6  # of the name of a criterion, in inches
+_RADAR_FIGURE_FEWEST_LETTERS: Final = 6
+_LABEL_LINE: Final = 7.2  # height of a line of a label, in points
+_PANEL: Final = 1.5  # height of a row of panels, in inches
+_REACH: Final = 1.08  # how far from the middle a label stands
+_Points = Mapping[str, RankedSystem]
+
+
+def radar_figure(name: str, rankings: Mapping[str, Ranking], by: str = "") -> Figure:
+    """Draw the points of every system on every criterion, from 0 in the middle to 1, with their intervals.
+
+    Args:
+        name: stem of its files.
+        rankings: criterion to ranking by comparisons, at least three. Systems stand in the order of their
+            mean points; those that some criterion has no score for are left out.
+        by: whose rankings they are, where figures of several stand side by side.
+    """
+    rows = {
+        criterion: {s.system: s for s in r.systems if s.score is not None}
+        for criterion, r in rankings.items()
+    }
+    title = _title(rankings, by)
+    return Figure(
+        name=name, title=title, draw=partial(_draw_radar, title, rows, _radar_figure_caption(rankings))
+    )
+
+
+def _draw_radar(title: str, rows: Mapping[str, _Points], caption: str) -> Drawing:
+    systems = _common(list(rows.values()))
+    height = math.ceil(len(systems) / _COLUMNS) * _PANEL
+    drawing = titled_drawing(title, height)
+    grid = drawing.subplots(math.ceil(len(systems) / _COLUMNS), _COLUMNS, squeeze=False)
+    for axes in grid.flat[len(systems) :]:
+        axes.remove()
+    for axes, system in zip(grid.flat, systems, strict=False):
+        _draw_web(axes, list(rows))
+        for other in systems:
+            if other != system:
+                _outline(axes, [found[other].score or 0.0 for found in rows.values()], is_own=False)
+        _draw_system(axes, system, {criterion: found[system] for criterion, found in rows.items()})
+    add_caption(drawing, caption, size=6)
+    return drawing
+
+
+def _common(rows: Sequence[_Points]) -> list[str]:
+    """Systems that every criterion has a score for, most points first."""
+    common = [s for s in rows[0] if all(s in found for found in rows)]
+    return sorted(common, key=lambda s: (-sum(found[s].score or 0.0 for found in rows), s))
+
+
+def _place(spoke: int, spokes: int, radius: float) -> tuple[float, float]:
+    """Where a radius ends on a spoke; the first one points up, the others follow clockwise."""
+    angle = math.pi / 2 - 2 * math.pi * spoke / spokes
+    return radius * math.cos(angle), radius * math.sin(angle)
+
+
+def _draw_web(axes: Axes, criteria: Sequence[str]) -> None:
+    """Draw rings at 0.5 and 1, and the spokes."""
+    n = len(criteria)
+    for ring in (0.5, 1.0):
+        corners = [_place(spoke, n, ring) for spoke in range(n)]
+        axes.fill(
+            *zip(*corners, strict=True), fill=False, edgecolor=_RADAR_FIGURE_LINE, linewidth=0.7, zorder=0
+        )
+    for spoke in range(n):
+        x, y = _place(spoke, n, 1.0)
+        axes.plot([0, x], [0, y], color=_RADAR_FIGURE_LINE, linewidth=0.7, zorder=0)
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    axes.set_xlim(-1.7, 1.7)
+    axes.set_ylim(min(_place(spoke, n, 1.0)[1] for spoke in range(n)) - 0.2, 1.35)
+
+
+def _outline(axes: Axes, scores: Sequence[float], *, is_own: bool) -> None:
+    corners = [_place(spoke, len(scores), score) for spoke, score in enumerate(scores)]
+    xs, ys = zip(*corners, strict=True)
+    if is_own:
+        axes.fill(xs, ys, facecolor=_RADAR_FIGURE_ACCENT, alpha=0.18)
+    width, colour, order = (1.4, _RADAR_FIGURE_ACCENT, 3) if is_own else (0.4, _RADAR_FIGURE_SOFT, 2)
+    axes.fill(xs, ys, fill=False, edgecolor=colour, linewidth=width, zorder=order)
+
+
+def _draw_system(axes: Axes, system: str, rows: _Points) -> None:
+    _outline(axes, [row.score or 0.0 for row in rows.values()], is_own=True)
+    highest = 0  # lines of the label that points up, below the name
+    for spoke, (criterion, row) in enumerate(rows.items()):
+        if row.interval is not None:
+            ends = [_place(spoke, len(rows), radius) for radius in row.interval]
+            axes.plot(*zip(*ends, strict=True), color=_RADAR_FIGURE_INK, linewidth=1.1, zorder=4)
+        x, y = _place(spoke, len(rows), _REACH)
+        side = "center" if abs(x) < 0.1 else "left" if x > 0 else "right"
+        label = fitting_lines(
+            name_invisible(criterion), _LABEL_WIDTH, size=6, fewest=_RADAR_FIGURE_FEWEST_LETTERS
+        )
+        words = "\n".join([*label, number(row.score, 2)])
+        highest = highest or len(label) + 1
+        axes.text(
+            x, y, words, ha=side, va="bottom" if y > 0.5 else "center", color=_RADAR_FIGURE_SOFT, fontsize=6
+        )
+    name = fitting_lines(
+        short_name(system), _NAME_WIDTH, size=8, weight="bold", fewest=_RADAR_FIGURE_FEWEST_LETTERS
+    )
+    axes.set_title("\n".join(name), loc="center", fontsize=8, pad=8 + _LABEL_LINE * (highest - 2))
+
+
+def _title(rankings: Mapping[str, Ranking], by: str) -> str:
+    """Say which system is significantly better than every other one on which criterion."""
+    led: dict[str, list[str]] = {}
+    for criterion, ranking in rankings.items():
+        led.setdefault(leader(ranking.systems) or "", []).append(criterion)
+    told = [f"{name} is best on {_listed(criteria)}" for name, criteria in led.items() if name]
+    if "" in led:
+        told.append(f"no system is significantly better than all others on {_listed(led[''])}")
+    words = "; ".join(told)
+    if by:
+        return f"By {by}, {words}"
+    return words[:1].upper() + words[1:] if words.startswith("no system") else words
+
+
+def _radar_figure_caption(rankings: Mapping[str, Ranking]) -> str:
+    """Say what the rings and bars are, over how many comparisons, and how many failed."""
+    rows = [row for ranking in rankings.values() for row in ranking.systems]
+    low, high = min(row.n for row in rows), max(row.n for row in rows)
+    n = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    failed = sum(row.failed for row in rows) // 2  # a comparison is of two systems
+    return (
+        "Points of comparisons (win 1, tie 0.5): middle 0, rings 0.5 and 1; bars: 95 % intervals; thin "
+        f"lines: the other systems. {n} comparisons a system and criterion, failed: {failed or 'none'}."
+    )
+
+
+def _listed(criteria: Sequence[str]) -> str:
+    return in_words(criteria, len(criteria))

@@ -1,0 +1,481 @@
+"""`report`: one HTML file about runs, with everything in it and nothing outside of it.
+
+The page is opened by people who did not write the texts in it. So: no request leaves it, a policy at its
+head allows only the style and the script whose hashes it names, and texts are never markup.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import pickle
+import re
+import signal
+import struct
+import subprocess
+import sys
+import warnings
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from functools import partial
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+from threading import Thread
+from typing import IO, Any, Final, Self
+
+import orjson
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from adjudge.analysis.segment_scores import repeats_note, without_repeats
+from adjudge.core.judge import checks_keywords
+from adjudge.core.language import canonical_lp
+from adjudge.core.record import Record
+from adjudge.core.scores import VERSION, Run
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.core.wording import count
+from adjudge.errors import DataWarning, UsageError
+from adjudge.formats.read import load
+from adjudge.reports.annotators import RULES_MODEL, Given, Judged, read_judged
+from adjudge.reports.figures import Figure, page_svg
+from adjudge.reports.page import Page, make_page, page_commands, run_command
+from adjudge.reports.segments import to_script_json
+from adjudge.reports.tables import name_invisible, share, uncollected
+from adjudge.reports.words import FAILURES
+from adjudge.store.files import write_text
+
+__all__ = [
+    "Drawer",
+    "drawer_for",
+    "drawing",
+    "drawn",
+    "packed_blocks",
+    "render_page",
+    "report",
+    "served_policy",
+]
+
+
+# Segments of a large page, compressed within it: a browser takes them apart again without asking anybody.
+
+
+_LARGE: Final = 4_000_000  # characters of texts; a smaller page is plain text that anybody can search
+_BLOCK: Final = 1000  # segments
+_LEVEL: Final = 3
+_LARGEST: Final = 28_000_000  # characters from which the file would not stay below 20 MB
+_HIGHEST: Final = 6  # level for these: twice the time for one part in eleven
+
+
+def size_of(segments: Iterable[Segment]) -> int:
+    """Characters of all sources and translations."""
+    return sum(len(s.source) + sum(map(len, s.translations.values())) for s in segments)
+
+
+def is_large(size: int) -> bool:
+    """Whether a page of so many characters is packed."""
+    return size > _LARGE
+
+
+def packed_blocks(segments: Iterable[Mapping[str, Any]], size: int = 0) -> Iterator[str]:
+    """Blocks of segments as text, in order.
+
+    Args:
+        segments: as the script of the page reads them, thin.
+        size: characters of their texts.
+    """
+    rows, level = iter(segments), _HIGHEST if size > _LARGEST else _LEVEL
+    with ThreadPoolExecutor(1) as beside:
+        blocks = iter(lambda: _json([*islice(rows, _BLOCK)]), b"[]")
+        found = [beside.submit(_packed, block, level) for block in blocks]
+        for each in found:
+            yield each.result()
+
+
+def _packed(block: bytes, level: int) -> str:
+    return base64.b64encode(zlib.compress(block, level)).decode("ascii")
+
+
+def _json(rows: list[Mapping[str, Any]]) -> bytes:
+    """JSON as UTF-8; half a surrogate pair, which UTF-8 cannot hold, becomes an escape."""
+    try:
+        return orjson.dumps(rows)
+    except TypeError:
+        import json
+
+        return json.dumps(rows, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
+# Figures drawn in a process of their own, beside whatever else there is to do.
+
+
+_SIZE: Final = struct.Struct(">Q")  # before each SVG: how many bytes it has
+_MANY: Final = 20  # figures that take longer to draw than another process, or this one, takes to begin
+_FEW: Final = 3
+
+
+class Drawer:
+    """A process that draws. It starts at once, so that matplotlib is there when the figures are."""
+
+    def __init__(self) -> None:
+        """Start it."""
+        path = os.pathsep.join(filter(None, sys.path))  # it finds the same packages, wherever they are
+        self._is_open = True
+        self._threads: list[Thread] = []
+        try:
+            self._process: subprocess.Popen[bytes] | None = subprocess.Popen(  # noqa: S603 (our own)
+                [sys.executable, "-P", "-m", __name__],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": path},
+            )
+        except OSError:  # no second Python can be started: figures are drawn here
+            self._process = None
+
+    def __enter__(self) -> Self:
+        """Nothing more to do."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End it, whatever it was drawing."""
+        self._is_open = False
+        with self._process or nullcontext():  # closes its pipes
+            if self._process is not None:
+                self._process.kill()
+            for thread in self._threads:
+                thread.join()
+
+    def begin(self, figures: Sequence[Figure]) -> list[Future[bytes]]:
+        """Draw figures, once; each future becomes an SVG, or is cancelled where nothing draws it."""
+        waiting: list[Future[bytes]] = [Future() for _ in figures]
+        self._threads.append(Thread(target=self._draw, args=(figures, waiting), daemon=True))
+        self._threads[-1].start()
+        return waiting
+
+    def _draw(self, figures: Sequence[Figure], waiting: Sequence[Future[bytes]]) -> None:
+        try:
+            with suppress(OSError, EOFError):  # the process ended, or there is none
+                self._take(figures, waiting)
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def _take(self, figures: Sequence[Figure], waiting: Sequence[Future[bytes]]) -> None:
+        """Send the figures, and take what comes back.
+
+        Raises:
+            OSError: there is no process, or it ended.
+            EOFError: it ended.
+        """
+        if (
+            not self._is_open
+            or self._process is None
+            or self._process.stdin is None
+            or self._process.stdout is None
+        ):
+            raise OSError
+        with self._process.stdin as sent:
+            pickle.dump(list(figures), sent)
+        with self._process.stdout as answers:
+            for future in waiting:
+                future.set_result(_receive(answers))
+
+
+def drawn(figure: Figure, waiting: Future[bytes] | None) -> bytes:
+    """A figure as SVG, drawn by another process, or here where none does it."""
+    try:
+        return figure.render("svg") if waiting is None else waiting.result()
+    except CancelledError:
+        return figure.render("svg")
+
+
+@contextmanager
+def drawing(figures: Sequence[Figure], drawer: Drawer | None) -> Iterator[Callable[[], list[bytes]]]:
+    """Begin to draw figures; what this gives finishes that, and returns all as SVG.
+
+    Args:
+        figures: what to draw.
+        drawer: that was started before; else many figures get one of their own, and a few are drawn here.
+    """
+    own = Drawer() if drawer is None and len(figures) > _MANY else nullcontext(drawer)
+    with own as given:
+        waiting = [None] * len(figures) if given is None else given.begin(figures)
+        yield partial(_finish, figures, waiting)
+
+
+def _finish(figures: Sequence[Figure], waiting: Sequence[Future[bytes] | None]) -> list[bytes]:
+    """The process draws from the first figure on, and this one from the last where many are left."""
+    known: dict[int, bytes] = {}
+    for place in reversed(range(len(figures))):
+        done = sum(future is not None and future.done() for future in waiting)
+        if place - done < (_FEW if known else _MANY):
+            break
+        known[place] = figures[place].render("svg")
+    return [
+        known[place] if place in known else drawn(figure, waiting[place])
+        for place, figure in enumerate(figures)
+    ]
+
+
+def drawer_for(judged: Sequence[Judged]) -> AbstractContextManager[Drawer | None]:
+    """A drawer where segments take so long to pack that drawing beside them is worth a process; else None."""
+    texts = {id(each.test_set.segments): each.test_set for each in judged if each.test_set is not None}
+    return Drawer() if is_large(sum(map(size_of, texts.values()))) else nullcontext()
+
+
+def _receive(answers: IO[bytes]) -> bytes:
+    """One figure as SVG: its size, then its bytes.
+
+    Raises:
+        EOFError: the process ended.
+    """
+    if len(head := answers.read(_SIZE.size)) < _SIZE.size:
+        raise EOFError
+    (size,) = _SIZE.unpack(head)
+    if len(svg := answers.read(size)) < size:
+        raise EOFError
+    return svg
+
+
+def _draw_all(asked: IO[bytes], answers: IO[bytes]) -> None:
+    """Draw what is asked for, each as soon as it can be."""
+    import matplotlib.backends.backend_svg
+    import matplotlib.figure  # noqa: F401 (before the figures come)
+
+    for figure in pickle.load(asked):  # noqa: S301 (of the process that started this one)
+        svg = figure.render("svg")
+        answers.write(_SIZE.pack(len(svg)) + svg)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
+    _draw_all(sys.stdin.buffer, sys.stdout.buffer)
+
+_SCRIPTS: Final = ("text.js", "said.js", "unpack.js", "find.js", "report.js")
+_SERVED: Final = ("text.js", "said.js", "served.js", "report.js")
+_LONGEST: Final = 16
+
+
+@checks_keywords()
+def report(  # noqa: PLR0913 (what a report can be asked for; every one has its default)
+    judged: Judged | Path | str | Sequence[Judged | Path | str],
+    out: Path | str,
+    *,
+    title: str | None = None,
+    gold: Sequence[Record] | Path | str = (),
+    lp: str | None = None,
+    test_set: TestSet | Path | str | None = None,
+    force: bool = False,
+) -> Path:
+    """Write one self-contained HTML file about runs, campaigns and metrics.
+
+    Several of them of one test set are several annotators, shown side by side; gold is one more.
+
+    Args:
+        judged: what to report: runs, run directories, files of records, exports of campaigns, score files.
+        out: the file.
+        title: of the page; None for the name of the test set.
+        gold: records to show beside those of the others, or the path of their file.
+        lp: keep one language pair.
+        test_set: the texts of what carries none; a path is loaded.
+        force: replace the file if it exists.
+
+    Returns:
+        The file.
+
+    Raises:
+        UsageError: the file exists, nothing given, no texts, an lp that nothing has, or judgements of
+            different texts.
+        DataError: a file that is damaged, or holds no judgements.
+    """
+    if Path(out).exists() and not force:
+        raise UsageError(f"{out} exists; force=True replaces it")
+    given = [judged] if isinstance(judged, (Run, Given, Path, str)) else list(judged)
+    lp = None if lp is None else canonical_lp(lp)
+    texts = load(test_set, lp) if isinstance(test_set, (Path, str)) else test_set
+    read = iter(read_judged([each for each in given if isinstance(each, (Path, str))], lp, texts))
+    whole = [next(read) if isinstance(each, (Path, str)) else each for each in given]
+    beside = next((each.test_set for each in whole if each.test_set is not None), None)
+    records = _read_gold(gold, lp, texts, beside)
+    asked = {"gold": gold, "test_set": test_set, "title": title, "lp": lp, "out": out, "force": True}
+    commands = _commands(given, whole, asked)
+    with drawer_for(whole) as drawer:
+        page = make_page(whole, title=title, gold=records, lp=lp, test_set=texts)
+        write_text(Path(out), [render_page(page, commands, drawer=drawer)])
+    return Path(out)
+
+
+def _read_gold(
+    gold: Sequence[Record] | Path | str, lp: str | None, texts: TestSet | None, beside: TestSet | None
+) -> Sequence[Record]:
+    """Gold of a file, or records in which repeats do not count either."""
+    if isinstance(gold, (Path, str)):
+        return read_judged([gold], lp, texts, beside)[0].records
+    records, repeated = without_repeats(gold)
+    for what in repeats_note(repeated):
+        warnings.warn(f"gold: {what}", DataWarning, stacklevel=3)
+    return records
+
+
+def _commands(
+    given: Sequence[Judged | Path | str], judged: Sequence[Judged], asked: Mapping[str, object]
+) -> list[str]:
+    """The command lines that make a page again; those of its runs, where not all of it came from files."""
+    places = [each for each in given if isinstance(each, (Path, str))]
+    wanted = {name: value for name, value in asked.items() if value is not None and value != ()}
+    if len(places) == len(given) and all(isinstance(v, (Path, str, bool)) for v in wanted.values()):
+        return page_commands("report", judged, places, wanted)
+    return [run_command(run.info) for run in judged if isinstance(run, Run)]
+
+
+def render_page(
+    page: Page,
+    commands: Sequence[str] = (),
+    *,
+    served: Mapping[str, object] | None = None,
+    drawer: Drawer | None = None,
+) -> str:
+    """Render a page as HTML.
+
+    Args:
+        page: what stands on it.
+        commands: the command lines that make it again.
+        served: for a page whose segments and figures come from a server: what its script reads in place of
+            `page.data`.
+        drawer: draws its figures meanwhile.
+    """
+    figures = page.figures
+    if served is not None:
+        places = {id(figure): place for place, figure in enumerate(figures)}
+        return _render(page, commands, _Filled(served, partial(_awaited, places), is_served=True))
+    with uncollected(), drawing(figures, drawer) as finish:
+        size = size_of(page.segments.values())
+        packed = [*packed_blocks(page.iter_segments(is_thin=True), size)] if is_large(size) else []
+        svgs = dict(zip(map(id, figures), finish(), strict=True))
+        data = page.facts if packed else page.data
+        return _render(page, commands, _Filled(data, partial(_drawn, svgs), packed=packed))
+
+
+@dataclass(frozen=True)
+class _Filled:
+    """What a page is filled with.
+
+    Args:
+        data: what its script reads.
+        svg: what stands in the place of a figure.
+        packed: its segments, where they are packed.
+        is_served: whether it asks a server.
+    """
+
+    data: Mapping[str, object]
+    svg: Callable[[Figure, str], Markup]
+    packed: Sequence[str] = ()
+    is_served: bool = False
+
+
+def _drawn(svgs: Mapping[int, bytes], figure: Figure, prefix: str) -> Markup:
+    return page_svg(figure, prefix, svgs[id(figure)])
+
+
+def _awaited(places: Mapping[int, int], figure: Figure, _: str) -> Markup:
+    """What stands in the place of a figure until the server has drawn it: what it shows, in words."""
+    words = name_invisible(figure.title)
+    return Markup('<p class="soft small" data-figure="{}">{} …</p>').format(places[id(figure)], words)
+
+
+def _render(page: Page, commands: Sequence[str], filled: _Filled) -> str:
+    style, script = _style(), _script(_SERVED if filled.is_served else _SCRIPTS)
+    return (
+        _templates()
+        .get_template("report.html.j2")
+        .render(
+            page=page,
+            commands=commands,
+            style=Markup(style),  # noqa: S704 (our own file)
+            script=Markup(script),  # noqa: S704 (our own files)
+            data=Markup(to_script_json(filled.data)),  # noqa: S704 (made safe for a script element)
+            policy=served_policy() if filled.is_served else _policy(style, script),
+            packed=map(Markup, filled.packed),  # base64, which no markup is in
+            svg=filled.svg,
+            is_served=filled.is_served,
+            version=VERSION,
+            failure_words=FAILURES,
+            rules_model=RULES_MODEL,
+        )
+    )
+
+
+def _style() -> str:
+    """The house's one stylesheet; it lives with the pages, which use it too."""
+    return (files("adjudge") / "web" / "static" / "adjudge.css").read_text(encoding="utf-8")
+
+
+def _script(names: Sequence[str]) -> str:
+    folder = files("adjudge.reports") / "templates"
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+
+
+def served_policy() -> str:
+    """The policy of a page whose segments come from a server, which it may ask and no other."""
+    return _policy(_style(), _script(_SERVED)) + "; connect-src 'self'"
+
+
+def _policy(style: str, script: str) -> str:
+    """Content Security Policy: this style, this script, images within the page, and nothing else."""
+    return (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _templates() -> Environment:
+    templates = Environment(
+        loader=PackageLoader("adjudge.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    templates.globals.update(count=count, share=share)
+    templates.filters.update(code=_code, breakable=_breakable, whole=_whole)
+    return templates
+
+
+def _finalize(value: object) -> object:
+    """Show the invisible in whatever a template prints, for it may be a name that others gave."""
+    return name_invisible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _code(text: str) -> Markup:
+    """Set what stands between backticks as code, as the terminal's notes have it."""
+    parts = [escape(name_invisible(part)) for part in text.split("`")]
+    marked = (Markup("<code>{}</code>").format(p) if i % 2 else p for i, p in enumerate(parts))
+    return Markup("").join(marked)
+
+
+def _breakable(name: str) -> Markup:
+    """Let a long name break after its underscores and points, not within its words."""
+    return Markup(re.sub(r"([_./])", r"\1<wbr>", str(escape(name_invisible(name)))))  # noqa: S704 (escaped)
+
+
+def _whole(text: str) -> Markup:
+    """Keep names with hyphens, such as gemba-mqm, on one line of a headline."""
+    words = (escape(name_invisible(word)) for word in text.split(" "))
+    kept = (
+        Markup('<span class="whole">{}</span>').format(w) if 0 < w.find("-") < _LONGEST else w for w in words
+    )
+    return Markup(" ").join(kept)

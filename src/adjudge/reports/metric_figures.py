@@ -1,0 +1,402 @@
+"""Curves of precision, recall and F1 over the threshold of a matching rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from adjudge.analysis.eval_set import EvalSet
+from adjudge.analysis.meta_settings import MetaEvaluation
+from adjudge.analysis.spans import SpanComparison, SpanScore
+from adjudge.core.wording import count
+from adjudge.reports.figures import (
+    COLOURS,
+    Box,
+    Figure,
+    add_caption,
+    figure_canvas,
+    fitting_lines,
+    place_labels,
+    short_name,
+    spread_heights,
+)
+from adjudge.reports.metric_tables import best_first
+from adjudge.reports.part_figures import binned_means
+from adjudge.reports.tables import name_invisible, number
+from adjudge.stats.correlation import pearson
+from adjudge.stats.judged import Floats
+from adjudge.stats.spa import pairwise_accuracy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from matplotlib.figure import Figure as Drawing
+
+__all__ = ["label_points", "meta_figures", "threshold_figure"]
+
+
+# Figures of a meta-evaluation: systems by gold and metric, what metrics share, what a score means.
+
+
+_INK, _SOFT, _ACCENT, _LINE, _PAPER = COLOURS
+_LONGEST: Final = 22
+_GAP: Final = 0.075  # of two labels, as a part of the height of the axes
+_AXES_WIDTH: Final = 2.6  # inches that a label below the axes may take
+_MOST_NUMBERS: Final = 14  # metrics in whose matrix there is room for numbers
+
+
+def meta_figures(found: MetaEvaluation) -> Iterator[Figure]:
+    """Scatter and calibration of each metric, and one matrix, for each language pair and gold."""
+    for part in found.parts or (found,):
+        scores = part.scores
+        if scores is None:
+            continue
+        stem = f"{part.lp}.{part.gold}"
+        names = [m.name for m in best_first(part.metrics, part.measures)]
+        for name in names:
+            if _judged_systems(scores, part.gold, name).sum() > 1:
+                yield scatter_figure(f"scatter.{stem}.{name}", scores, part.gold, name)
+        if not _varies(scores.golds[part.gold].segments):
+            continue
+        usable = [name for name in names if _varies(scores.metrics[name].segments)]
+        for name in usable:
+            yield calibration_figure(f"calibration.{stem}.{name}", scores, part.gold, name)
+        if len(usable) > 1:
+            yield matrix_figure(f"correlations.{stem}", scores, part.gold, usable)
+
+
+def _judged_systems(scores: EvalSet, gold: str, name: str) -> Floats:
+    return np.asarray(~np.isnan(scores.golds[gold].systems) & ~np.isnan(scores.metrics[name].systems))
+
+
+def _varies(values: Floats) -> bool:
+    known = values[~np.isnan(values)]
+    return len(known) > 1 and bool(np.ptp(known) > 0)
+
+
+# Systems...
+
+
+def scatter_figure(name: str, scores: EvalSet, gold: str, metric: str) -> Figure:
+    """Draw each system at its gold score and its metric score, with its name.
+
+    Args:
+        name: stem of its files.
+        scores: of the systems compared.
+        gold: name of the gold.
+        metric: name of the metric; it has scores of two systems at the least.
+    """
+    kept = _judged_systems(scores, gold, metric)
+    x, y = scores.golds[gold].systems[kept], scores.metrics[metric].systems[kept]
+    systems = [s for s, k in zip(scores.systems, kept.tolist(), strict=True) if k]
+    accuracy = pairwise_accuracy(x, y)
+    right = round((accuracy.value or 0) * accuracy.n)
+    title = f"{metric} orders {right} of {count(accuracy.n, 'pair')} of systems as {gold} does"
+
+    def draw() -> Drawing:
+        drawing, axes = figure_canvas(title, 1, 2.5)
+        axes.plot(x, y, "o", color=_ACCENT, markersize=3.6, markeredgewidth=0)
+        axes.margins(0.16)
+        _show_constant(axes, x, y)
+        caption = f"score by {_short(gold)}, higher is better; n = {count(len(systems), 'system')}"
+        axes.set_xlabel("\n".join(fitting_lines(name_invisible(caption), _AXES_WIDTH, size=7.5)))
+        axes.set_ylabel(f"score by {_short(metric)}")
+        axes.grid(color=_LINE, linewidth=0.5)
+        drawing.draw_without_rendering()  # so that sizes are known
+        axes.autoscale(enable=False)  # a hairline must not move the points away from their labels
+        label_points(axes, systems, list(zip(x.tolist(), y.tolist(), strict=True)))
+        return drawing
+
+    return Figure(name=name, title=title, draw=draw)
+
+
+def _show_constant(axes: Axes, x: Floats, y: Floats) -> None:
+    """Put a score that all systems share in the middle of its axis, whose steps would else be minute."""
+    for values, show in ((x, axes.set_xlim), (y, axes.set_ylim)):
+        if np.ptp(values) == 0:
+            middle, reach = float(values[0]), float(abs(values[0])) / 2 or 0.5
+            show(middle - reach, middle + reach)
+
+
+def label_points(axes: Axes, labels: Sequence[str], points: Sequence[tuple[float, float]]) -> None:
+    """Write each label where it covers least, with a hairline to its point where it had to move."""
+    pixels = [(float(x), float(y)) for x, y in axes.transData.transform(np.array(points))]
+    texts = [
+        axes.text(x, y, _short(s), fontsize=6.5, color=_SOFT)
+        for s, (x, y) in zip(labels, points, strict=True)
+    ]
+    extents = [text.get_window_extent() for text in texts]
+    frame = axes.get_window_extent()
+    gap = 0.012 * frame.width + 2
+    boxes = place_labels(
+        pixels,
+        [(e.width, e.height * 0.92) for e in extents],
+        Box(frame.x0, frame.y0, frame.x1, frame.y1),
+        gap,
+    )
+    back = axes.transData.inverted()
+    for text, box, pixel, point in zip(texts, boxes, pixels, points, strict=True):
+        text.set_position(tuple(back.transform((box.left, box.bottom))))
+        near = box.nearest(pixel)
+        if abs(near[0] - pixel[0]) + abs(near[1] - pixel[1]) > 2 * gap:
+            end = back.transform(near)
+            axes.plot([point[0], end[0]], [point[1], end[1]], color=_SOFT, linewidth=0.4, zorder=0)
+
+
+# Metrics...
+
+
+def matrix_figure(name: str, scores: EvalSet, gold: str, metrics: Sequence[str]) -> Figure:
+    """Draw Pearson's r of every two metrics, and of each with gold, over the translations both judged.
+
+    Args:
+        name: stem of its files.
+        scores: of the systems compared.
+        gold: name of the gold; its row is the first.
+        metrics: two names or more, the best first, each with scores that differ.
+    """
+    names = [gold, *metrics]
+    arrays = [scores.golds[gold].segments, *(scores.metrics[m].segments for m in metrics)]
+    table = np.array([[pearson(a, b).value or 0.0 for b in arrays] for a in arrays])
+    title = _matrix_title(table, names)
+    with_numbers = len(names) <= _MOST_NUMBERS
+    side = (0.26 if with_numbers else 0.17) * len(names)
+
+    def draw() -> Drawing:
+        drawing, axes = figure_canvas(title, 1, side)
+        drawing.set_size_inches(max(3.4, side + 1.6), drawing.get_figheight() + 1.15)
+        axes.imshow(table, cmap=_shades(), vmin=0, vmax=1)
+        axes.set_yticks(range(len(names)), [_short(n) for n in names], fontsize=6.5)
+        axes.set_xticks(range(len(names)), [_short(n) for n in names], rotation=90, fontsize=6.5, color=_INK)
+        axes.tick_params(length=0)
+        axes.axhline(0.5, color=_INK, linewidth=0.7)
+        axes.axvline(0.5, color=_INK, linewidth=0.7)
+        if with_numbers:
+            _write_numbers(axes, table)
+        n = int((~np.isnan(arrays[0])).sum())
+        caption = f"Pearson's r, white is 0 or less, darkest is 1; {gold} judged {n:,} translations"
+        add_caption(drawing, caption)
+        return drawing
+
+    return Figure(name=name, title=title, draw=draw)
+
+
+def _write_numbers(axes: Axes, table: Floats) -> None:
+    for (row, column), value in np.ndenumerate(table):
+        if row != column:
+            colour = _PAPER if value > 0.7 else _INK
+            text = number(float(value), 2).replace("0.", ".")
+            axes.text(column, row, text, ha="center", va="center", fontsize=5.5, color=colour)
+
+
+def _shades() -> Colormap:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("accent", [_PAPER, _ACCENT])
+
+
+def _matrix_title(table: Floats, names: Sequence[str]) -> str:
+    """Say which two metrics agree most, and how that compares with the best one's agreement with gold."""
+    metrics = table[1:, 1:].copy()
+    np.fill_diagonal(metrics, -2)
+    first, second = np.unravel_index(int(metrics.argmax()), metrics.shape)
+    most, gold = float(metrics.max()), float(table[0, 1:].max())
+    return (
+        f"{names[int(first) + 1]} and {names[int(second) + 1]} agree with each other at r {number(most, 2)}, "
+        f"no metric with {names[0]} above {number(gold, 2)}"
+    )
+
+
+# What a score means...
+
+
+def calibration_figure(name: str, scores: EvalSet, gold: str, metric: str) -> Figure:
+    """Draw the mean gold score of translations in tenths by metric score, worst tenth first.
+
+    A metric that knows nothing is flat; gold itself, dotted, is the steepest line there can be. Equal scores
+    share their mean rank, and so their tenth.
+
+    Args:
+        name: stem of its files.
+        scores: of the systems compared.
+        gold: name of the gold.
+        metric: with scores that differ, as those of gold do.
+    """
+    truth = scores.golds[gold].segments
+    best, curve = _curve(truth, truth), _curve(truth, scores.metrics[metric].segments)
+    y = [*best[1], *curve[1]]
+    title = (
+        f"From the worst to the best tenth by {metric}, {gold} goes from {number(curve[1][0], 1)} "
+        f"to {number(curve[1][-1], 1)}"
+    )
+
+    def draw() -> Drawing:
+        drawing, axes = figure_canvas(title, 1, 2.0)
+        axes.plot(*best, ":", color=_SOFT, linewidth=1.1)
+        axes.plot(*curve, "-", color=_ACCENT, linewidth=1.4, marker="o", markersize=2.8)
+        axes.margins(0.04)
+        _label_curves(axes, {gold: best, metric: curve}, max(y) - min(y))
+        axes.set_xlim(0, 100)
+        axes.grid(axis="y", color=_LINE, linewidth=0.5)
+        n = int((~np.isnan(truth) & ~np.isnan(scores.metrics[metric].segments)).sum())
+        caption = f"percentile of {_short(metric)}, worst first; dotted: {gold} itself"
+        lines = fitting_lines(name_invisible(caption), _AXES_WIDTH, size=7.5)
+        axes.set_xlabel("\n".join([*lines, f"n = {n:,} translations"]))
+        axes.set_ylabel(f"mean score by {gold}")
+        return drawing
+
+    return Figure(name=name, title=title, draw=draw)
+
+
+_Curve = tuple[list[float], list[float]]
+
+
+def _curve(gold: Floats, metric: Floats) -> _Curve:
+    """Middle percentile and mean gold score of each tenth that holds a translation."""
+    tenths = binned_means(gold, metric)
+    return [tenth.percentile for tenth in tenths], [tenth.gold for tenth in tenths]
+
+
+def _label_curves(axes: Axes, curves: Mapping[str, _Curve], height: float) -> None:
+    """Write each name behind the end of its line."""
+    ends = [y[-1] / height for _, y in curves.values()]
+    places = [place * height for place in spread_heights(ends, _GAP)]
+    for (label, _), place, colour in zip(curves.items(), places, (_SOFT, _ACCENT), strict=True):
+        axes.annotate(
+            _short(label),
+            (100, place),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=7,
+            color=colour,
+            annotation_clip=False,
+        )
+
+
+def _short(name: str) -> str:
+    return short_name(name, _LONGEST)
+
+
+_SPAN_FIGURES_INK, _SPAN_FIGURES_SOFT, _SPAN_FIGURES_ACCENT, _SPAN_FIGURES_LINE, _ = COLOURS
+_MEASURES: Final = {"precision": "precision", "recall": "recall", "f1": "F1"}
+_STYLES: Final = [
+    (colour, dash)
+    for dash in ("-", "--", ":")
+    for colour in (_SPAN_FIGURES_ACCENT, _SPAN_FIGURES_INK, _SPAN_FIGURES_SOFT)
+]
+_SPAN_FIGURES_GAP: Final = 0.085  # of two labels, as a part of the height of the axes
+_SPAN_FIGURES_LONGEST: Final = 14
+
+
+def threshold_figure(name: str, comparisons: Mapping[str, SpanComparison]) -> Figure:
+    """Draw how precision, recall and F1 fall as more of two marks must agree.
+
+    Args:
+        name: stem of its files.
+        comparisons: by run, each with rows of one rule at several thresholds. One run is one panel with
+            three lines; several are three panels with a line each.
+    """
+    curves = {run: [s for s in c.scores if not s.group] for run, c in comparisons.items()}
+    single = len(curves) == 1
+
+    def draw() -> Drawing:
+        drawing, axes = figure_canvas(_title(curves), 1 if single else 3, 1.75 if single else 1.05)
+        panels = [axes]
+        if not single:
+            axes.remove()
+            panels = list(drawing.subplots(3, 1, sharex=True))
+        if single:
+            (rows,) = curves.values()
+            _draw(panels[0], {_MEASURES[key]: _line(rows, key) for key in ("f1", "precision", "recall")})
+        else:
+            for panel, (key, title) in zip(panels, _MEASURES.items(), strict=True):
+                _draw(panel, {_span_figures_short(run): _line(rows, key) for run, rows in curves.items()})
+                panel.set_title(title)
+        panels[-1].set_xlabel(_axis_label(comparisons))
+        return drawing
+
+    return Figure(name=name, title=_title(curves), draw=draw)
+
+
+class _Line(NamedTuple):
+    """One measure over the thresholds, with the ends of its intervals where they are known."""
+
+    thresholds: list[float]
+    values: list[float]
+    lows: list[float]
+    highs: list[float]
+
+
+def _line(rows: Sequence[SpanScore], measure: str) -> _Line:
+    known = [row for row in rows if row.threshold is not None]
+    values = [float(getattr(row, measure)) for row in known]
+    ends = [row.intervals.get(measure) or (value, value) for row, value in zip(known, values, strict=True)]
+    thresholds = [float(row.threshold or 0) for row in known]
+    return _Line(thresholds, values, [low for low, _ in ends], [high for _, high in ends])
+
+
+def _draw(axes: Axes, lines: Mapping[str, _Line]) -> None:
+    for line, (colour, dash) in zip(lines.values(), _STYLES * len(lines), strict=False):
+        axes.fill_between(line.thresholds, line.lows, line.highs, color=colour, alpha=0.13, linewidth=0)
+        axes.plot(line.thresholds, line.values, dash, color=colour, linewidth=1.4, marker="o", markersize=2.6)
+    top = max([high for line in lines.values() for high in line.highs], default=1.0) * 1.05 or 1.0
+    axes.set_ylim(0, top)
+    axes.grid(axis="y", color=_SPAN_FIGURES_LINE, linewidth=0.5)
+    axes.set_xticks([0.2, 0.4, 0.6, 0.8, 1.0])
+    places = spread_heights([line.values[-1] / top for line in lines.values()], _SPAN_FIGURES_GAP)
+    for (label, line), place, (colour, _) in zip(lines.items(), places, _STYLES * len(lines), strict=False):
+        axes.annotate(
+            label,
+            (line.thresholds[-1], place * top),
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            color=colour,
+            annotation_clip=False,
+        )
+
+
+def _span_figures_short(run: str) -> str:
+    """Last part of a path."""
+    return short_name(run.rstrip("/").rpartition("/")[2] or run, _SPAN_FIGURES_LONGEST)
+
+
+def _title(curves: Mapping[str, Sequence[SpanScore]]) -> str:
+    """Say what the curves show."""
+    if len(curves) == 1:
+        (rows,) = curves.values()
+        first, last = rows[0], rows[-1]
+        return (
+            f"F1 is {number(first.f1, 2)} where {first.threshold:.0%} of the words must agree, "
+            f"{number(last.f1, 2)} where {last.threshold:.0%} must"
+        ).replace("%", " %")
+    leads = [run for rows in _by_threshold(curves) for run in curves if _leads(run, rows)]
+    if not leads:
+        return "No run has the highest F1 alone at any threshold"
+    leader = max(dict.fromkeys(leads), key=leads.count)
+    often, all_ = leads.count(leader), len(curves[leader])
+    where = "every threshold" if often == all_ else f"{often} of {all_} thresholds"
+    return f"{_span_figures_short(leader)} has the highest F1 at {where}"
+
+
+def _leads(run: str, rows: Mapping[str, SpanScore]) -> bool:
+    return all(rows[run].f1 > row.f1 for other, row in rows.items() if other != run)
+
+
+def _by_threshold(curves: Mapping[str, Sequence[SpanScore]]) -> list[dict[str, SpanScore]]:
+    return [dict(zip(curves, rows, strict=True)) for rows in zip(*curves.values(), strict=True)]
+
+
+def _axis_label(comparisons: Mapping[str, SpanComparison]) -> str:
+    amounts = sorted({c.n_segments for c in comparisons.values()})
+    n = f"{amounts[0]:,}" if len(amounts) == 1 else f"{amounts[0]:,} to {amounts[-1]:,}"
+    failed = sum(c.failed for c in comparisons.values())
+    lines = [
+        "words that must agree, as a part of both marks",
+        f"n = {n} translations, failed: {failed or 'none'}",
+        "bands: 95 % intervals, bootstrap over segments",
+    ]
+    return "\n".join(lines[: 3 if any(s.intervals for c in comparisons.values() for s in c.scores) else 2])

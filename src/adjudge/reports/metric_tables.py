@@ -1,0 +1,670 @@
+"""A paper's tables beside ours, as tables for people and as one row a cell for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import groupby, pairwise
+from typing import Any, Final
+
+from adjudge.analysis.error_free import ErrorFree, Publishable
+from adjudge.analysis.meta_settings import MetaEvaluation, MetricResults, Stratum, named_gold
+from adjudge.analysis.spans import Confusion, SpanComparison, SpanScore
+from adjudge.core.scores import Interval, listed
+from adjudge.core.typology import Severity
+from adjudge.core.wording import count
+from adjudge.reports.tables import NOTHING, Table, exact_cells, interval, number, whole
+from adjudge.reproduce.reproduction import Cell, Reproduction
+from adjudge.stats.judged import Result
+from adjudge.stats.measures import MEASURES
+
+__all__ = [
+    "best_first",
+    "confusion_data",
+    "confusion_rows",
+    "confusion_table",
+    "error_free_data",
+    "error_free_table",
+    "meta_rows",
+    "meta_tables",
+    "reproduction_data",
+    "reproduction_rows",
+    "reproduction_tables",
+    "span_data",
+    "span_table",
+    "summary",
+]
+
+
+# Meta-evaluations as tables: metrics best first, the best value of every measure marked.
+
+
+HEADINGS: Final[Mapping[str, str]] = {
+    "sys_accuracy": "sys acc",
+    "sys_pearson": "sys r",
+    "sys_spearman": "sys ρ",
+    "sys_kendall": "sys τb",
+    "sys_kendall_c": "sys τc",
+    "spa": "SPA",
+    "seg_acc_eq": "acc_eq",
+    "seg_pearson": "seg r",
+    "seg_spearman": "seg ρ",
+    "seg_kendall_b": "seg τb",
+    "seg_kendall_c": "seg τc",
+    "seg_kendall_like": "seg τ-like",
+    "seg_mae": "MAE",
+    "seg_mse": "MSE",
+}
+"""Headings for people; other measures have their names."""
+
+_DIGITS: Final = 3
+_EXACT: Final = 12
+"""Decimals to which measures are computed."""
+
+_CHANCE: Final = "seg_acc_eq"
+"""The measure whose chance level stands beside it: it is no round number, as 0 or 0.5 are."""
+
+
+def meta_tables(found: MetaEvaluation) -> list[Table]:
+    """One table for each language pair and gold, its strata below it, and one for all of them together."""
+    tables = []
+    for part in found.parts or (found,):
+        notes = (str(part.signature), *part.notes)
+        tables.append(_table(part.metrics, part.measures, _title(part), notes))
+        if _has_intervals([part]):
+            tables.append(_interval_table(part))
+        kinds = dict.fromkeys(stratum.kind for stratum in part.strata)
+        tables += [_strata_table([s for s in part.strata if s.kind == k], part.measures) for k in kinds]
+    if found.parts and found.has_numbers:
+        notes = (str(found.signature), *found.notes)
+        tables.append(_table(found.metrics, found.measures, _title(found), notes))
+    return tables
+
+
+def _title(found: MetaEvaluation) -> str:
+    task = f", meta as {found.task}" if found.task else ""
+    return f"{found.test_set} {found.lp}, {named_gold(found.gold)}{task}"
+
+
+def _table(
+    metrics: Sequence[MetricResults], measures: Sequence[str], title: str, notes: Sequence[str]
+) -> Table:
+    """Rows as `best_first` has them."""
+    with_meta, ordered = _has_meta(metrics), best_first(metrics, measures)
+    columns = ["metric", *([">meta"] if with_meta else [])]
+    for name in measures:
+        columns += [f">{HEADINGS.get(name, name)}", *([">chance"] if name == _CHANCE else [])]
+    rows = [[m.name, *([_meta(m)] if with_meta else []), *_cells(m, measures)] for m in ordered]
+    return Table(
+        columns=[*columns, ">n", ">failed"],
+        rows=rows,
+        title=title,
+        notes=[*_legend(measures, metrics), *_remarks(ordered, measures), *notes],
+        best=frozenset(_best(ordered, measures, with_meta=with_meta)),
+    )
+
+
+def _strata_table(strata: Sequence[Stratum], measures: Sequence[str]) -> Table:
+    """Parts of one kind one below the other, with a line between them; those that are too small as notes."""
+    rows: list[list[str]] = []
+    rules, best, notes = set(), set(), []
+    columns: Sequence[str] = ()
+    for stratum in strata:
+        table = _table(stratum.metrics, measures, "", [])
+        columns = table.columns
+        if stratum.reason:
+            notes.append(f"{stratum.name}: no numbers, for {stratum.reason}.")
+        best |= {(row + len(rows), column + 2) for row, column in table.best}
+        rows += [[stratum.name, f"{stratum.n_segments:,}", *row] for row in table.rows]
+        rules.add(len(rows) - 1)
+        notes += [f"{stratum.name}: {note}" for note in _remarks(stratum.metrics, measures)]
+    return Table(
+        columns=[strata[0].kind, ">segments", *columns],
+        rows=rows,
+        rules=frozenset(rules - {-1, len(rows) - 1}),
+        title=f"by {strata[0].kind}",
+        notes=notes,
+        best=frozenset(best),
+    )
+
+
+def _interval_table(part: MetaEvaluation) -> Table:
+    """95 % intervals, in the order of the values' table."""
+    with_meta, ordered = _has_meta(part.metrics), best_first(part.metrics, part.measures)
+    names = [*([">meta"] if with_meta else []), *(f">{HEADINGS.get(name, name)}" for name in part.measures)]
+    rows = []
+    for m in ordered:
+        bounds = [*([m.meta_interval] if with_meta else []), *(m.results[n].interval for n in part.measures)]
+        rows.append([m.name, *(interval(each, _DIGITS) for each in bounds)])
+    return Table(columns=["metric", *names], rows=rows, title=f"95 % intervals, {part.lp}")
+
+
+def best_first(metrics: Sequence[MetricResults], measures: Sequence[str]) -> list[MetricResults]:
+    """Metrics by `meta`, else by the first measure; those without a value, or that lack a system, last."""
+    with_meta = _has_meta(metrics)
+    return sorted(metrics, key=lambda m: _rank(m, measures, with_meta=with_meta))
+
+
+def _has_meta(metrics: Sequence[MetricResults]) -> bool:
+    return any(m.meta is not None for m in metrics)
+
+
+def _rank(
+    metric: MetricResults, measures: Sequence[str], *, with_meta: bool
+) -> tuple[bool, bool, float, str]:
+    value = metric.meta if with_meta else _signed(measures[0], metric.results) if measures else None
+    return (value is None, metric.partial, -_same(value or 0.0), metric.name)
+
+
+def _signed(name: str, results: Mapping[str, Result]) -> float | None:
+    """Value of a measure, negated where less is better."""
+    value = results[name].value if name in results else None
+    return value if value is None or MEASURES[name].higher_is_better else -value
+
+
+def _value(value: float | None) -> str:
+    return number(value, _DIGITS)
+
+
+def _meta(metric: MetricResults) -> str:
+    return _cell(metric.meta, metric.clusters.get("meta"))
+
+
+def _cell(value: float | None, cluster: int | None) -> str:
+    return _value(value) if cluster is None else f"{_value(value)} ({cluster})"
+
+
+def _cells(metric: MetricResults, measures: Sequence[str]) -> Iterator[str]:
+    for name in measures:
+        result = metric.results.get(name)
+        yield _cell(None if result is None else result.value, metric.clusters.get(name))
+        if name == _CHANCE:
+            yield _value(None if result is None else result.chance)
+    yield whole(metric.n)
+    yield whole(metric.failed)
+
+
+def _best(
+    ordered: Sequence[MetricResults], measures: Sequence[str], *, with_meta: bool
+) -> Iterator[tuple[int, int]]:
+    """Cells with the best value of their column, or, where there are clusters, those of the first one."""
+    names = [*(["meta"] if with_meta else []), *measures]
+    column = 1
+    for name in names:
+        clusters = [m.clusters.get(name) for m in ordered]
+        if any(clusters):
+            yield from ((row, column) for row, cluster in enumerate(clusters) if cluster == 1)
+        else:
+            values = [m.meta if name == "meta" else _signed(name, m.results) for m in ordered]
+            whole = [None if m.partial else v for m, v in zip(ordered, values, strict=True)]
+            yield from _best_of(whole, column)
+        column += 1 + (name == _CHANCE)
+
+
+def _best_of(values: Sequence[float | None], column: int) -> Iterator[tuple[int, int]]:
+    known = [_same(value) for value in values if value is not None]
+    if known and min(known) < max(known):
+        best = max(known)
+        yield from ((row, column) for row, v in enumerate(values) if v is not None and _same(v) == best)
+
+
+def _same(value: float) -> float:
+    """The value without its last digits, by which rounding alone tells metrics apart."""
+    return round(value, _EXACT)
+
+
+def _legend(measures: Sequence[str], metrics: Sequence[MetricResults]) -> Iterator[str]:
+    """What stars and brackets say."""
+    if any(m.clusters for m in metrics):
+        yield "In parentheses the significance cluster; a star marks the first one."
+    elif len(metrics) > 1:
+        yield "A star marks the best."
+    if any(m.partial for m in metrics):
+        yield "A metric that lacks a system which others have stands last, without star or cluster."
+    if _CHANCE in measures and metrics:
+        yield "n: translations that gold and the metric judged. chance: what acc_eq gives to knowing nothing."
+
+
+def _remarks(metrics: Sequence[MetricResults], measures: Sequence[str]) -> Iterator[str]:
+    """Why a cell is a dash, or what to know of its number, once for all cells that share it."""
+    told: dict[tuple[str, str], list[str]] = {}
+    for metric in metrics:
+        for name in measures:
+            result = metric.results.get(name)
+            if result is not None and (text := result.reason or result.note):
+                mark = f"{NOTHING} " if result.value is None else ""
+                told.setdefault((mark, text), []).append(f"{HEADINGS.get(name, name)} of {metric.name}")
+    for (mark, text), cells in told.items():
+        more = f" and {len(cells) - 3} others" if len(cells) > 3 else ""
+        yield f"{mark}{', '.join(cells[:3])}{more}: {text}."
+
+
+# For programs...
+
+
+def meta_rows(found: MetaEvaluation) -> Table:
+    """One row for each metric of each part and stratum, at full precision; empty where there is no number."""
+    parts = [*(found.parts or (found,)), *([found] if found.parts and found.has_numbers else [])]
+    measures = list(dict.fromkeys(name for part in parts for name in part.measures))
+    columns = ["lp", "gold", "stratum", "metric", "n_segments", "n", "meta"]
+    columns += ["meta_low", "meta_high"] if _has_intervals(parts) else []
+    columns += ["meta_cluster"] if _has_clusters(parts) else []
+    for name in measures:
+        columns += [name, f"{name}_n"]
+        columns += [f"{name}_epsilon", f"{name}_chance"] if name == _CHANCE else []
+        columns += [f"{name}_low", f"{name}_high"] if _has_intervals(parts) else []
+        columns += [f"{name}_cluster"] if _has_clusters(parts) else []
+    shape = (measures, _has_intervals(parts), _has_clusters(parts))
+    rows = []
+    for part in parts:
+        place = [part.lp, part.gold]
+        rows += [[*place, "", m.name, str(part.n_segments), *_exact(m, shape)] for m in part.metrics]
+        for s in part.strata:
+            label = f"{s.kind}: {s.name}"
+            rows += [[*place, label, m.name, str(s.n_segments), *_exact(m, shape)] for m in s.metrics]
+    return Table(columns=[*columns, "failed"], rows=rows)
+
+
+def _has_intervals(parts: Sequence[MetaEvaluation]) -> bool:
+    return any(r.interval is not None for p in parts for m in p.metrics for r in m.results.values())
+
+
+def _has_clusters(parts: Sequence[MetaEvaluation]) -> bool:
+    return any(m.clusters for p in parts for m in p.metrics)
+
+
+def _exact(metric: MetricResults, shape: tuple[Sequence[str], bool, bool]) -> list[str]:
+    measures, with_intervals, with_clusters = shape
+    cells: list[object] = [metric.n, metric.meta]
+    cells += [*(metric.meta_interval or (None, None))] if with_intervals else []
+    cells += [metric.clusters.get("meta")] if with_clusters else []
+    for name in measures:
+        result = metric.results.get(name, Result(value=None, n=0))
+        cells += [result.value, result.n]
+        cells += [result.epsilon, result.chance] if name == _CHANCE else []
+        cells += [*(result.interval or (None, None))] if with_intervals else []
+        cells += [metric.clusters.get(name)] if with_clusters else []
+    return exact_cells(*cells, metric.failed)
+
+
+# Span comparisons as tables: fixed digits for people, full precision for programs.
+
+
+_MEASURES: Final = {"precision": "precision", "recall": "recall", "f1": "F1"}
+
+
+def span_table(comparisons: Mapping[str, SpanComparison], *, exact: bool, by: str = "group") -> Table:
+    """One row a run, rule, threshold and group.
+
+    Args:
+        comparisons: by run.
+        exact: full precision, for programs.
+        by: what the groups are.
+    """
+    rows = [
+        (run, comparison, score) for run, comparison in comparisons.items() for score in comparison.scores
+    ]
+    scores = [score for _, _, score in rows]
+    shown = {
+        "run": len(comparisons) > 1,
+        "threshold": any(score.threshold is not None for score in scores),
+        by: any(score.group for score in scores),
+    }
+    with_intervals = any(score.intervals for score in scores)
+    ends = {
+        place
+        for place, (one, other) in enumerate(pairwise(rows))
+        if one[0] != other[0] or (shown[by] and not other[2].group)
+    }
+    columns = [
+        *(["run"] if shown["run"] else []),
+        "rule",
+        *([">threshold"] if shown["threshold"] else []),
+        *([by] if shown[by] else []),
+        *_measure_columns(exact=exact, with_intervals=with_intervals),
+        *(">n gold", ">n predicted", ">translations", ">failed"),
+    ]
+    cells = [
+        [
+            *([run] if shown["run"] else []),
+            score.rule,
+            *([_threshold(score)] if shown["threshold"] else []),
+            *([score.group or "all"] if shown[by] else []),
+            *_measure_cells(score, exact=exact, with_intervals=with_intervals),
+            *(whole(n, exact=exact) for n in (score.n_gold, score.n_pred, score.n_segments)),
+            whole(comparison.failed, exact=exact),
+        ]
+        for run, comparison, score in rows
+    ]
+    return Table(columns=columns, rows=cells, rules=frozenset(ends), notes=_notes(comparisons))
+
+
+def _threshold(score: SpanScore) -> str:
+    return "" if score.threshold is None else f"{score.threshold:g}"
+
+
+def _measure_columns(*, exact: bool, with_intervals: bool) -> list[str]:
+    if not with_intervals:
+        return [f">{title}" for title in _MEASURES.values()]
+    if not exact:
+        return [c for title in _MEASURES.values() for c in (f">{title}", ">95 % interval")]
+    return [c for title in _MEASURES.values() for c in (f">{title}", f">{title} low", f">{title} high")]
+
+
+def _measure_cells(score: SpanScore, *, exact: bool, with_intervals: bool) -> list[str]:
+    cells = []
+    for name in _MEASURES:
+        value: float = getattr(score, name)
+        found: Interval | None = score.intervals.get(name)
+        is_of_nothing = not {"precision": score.n_pred, "recall": score.n_gold}.get(name, 1)
+        cells.append(repr(value) if exact else number(None if is_of_nothing else value, _DIGITS))
+        if with_intervals and exact:
+            cells += exact_cells(*(found or (None, None)))
+        elif with_intervals:
+            cells.append(interval(found, _DIGITS))
+    return cells
+
+
+def _notes(comparisons: Mapping[str, SpanComparison]) -> Sequence[str]:
+    (average,) = {comparison.average for comparison in comparisons.values()}
+    rules = {score.rule: score.unit for comparison in comparisons.values() for score in comparison.scores}
+    units = "; ".join(
+        f"{', '.join(rule for rule in rules if rules[rule] == unit)} in {unit}"
+        for unit in dict.fromkeys(rules.values())
+    )
+    several = len(comparisons) > 1
+    notes = [
+        f"{run}: {note}" if several else note
+        for run, comparison in comparisons.items()
+        for note in comparison.notes
+    ]
+    return [*_signatures(comparisons), f"Average: {average}; {units}.", *notes]
+
+
+def _signatures(
+    found: Mapping[str, SpanComparison] | Mapping[str, ErrorFree] | Mapping[str, Confusion],
+) -> list[str]:
+    """One line a run, named where there are several."""
+    return [f"{run}: {one.signature}" if len(found) > 1 else str(one.signature) for run, one in found.items()]
+
+
+def error_free_table(found: Mapping[str, ErrorFree], *, exact: bool) -> Table:
+    """One row a run: how well it tells which translations have no errors.
+
+    Args:
+        found: by run.
+        exact: full precision, and an empty cell where there is no number, for programs.
+    """
+    several = len(found) > 1
+    columns = [*(["run"] if several else []), *(f">{title}" for title in _FREE), *_FREE_COUNTS]
+    rows = []
+    for run, one in found.items():
+        values = [getattr(one, name) for name in _FREE.values()]
+        share = one.publishable
+        values += [share.share, share.threshold]
+        cells = exact_cells(*values) if exact else [number(value, _DIGITS) for value in values]
+        counts = [one.n_gold, one.n_pred, one.n, one.failed]
+        cells += [("" if exact else NOTHING) if n is None else whole(n, exact=exact) for n in counts]
+        rows.append([*([run] if several else []), *cells])
+    return Table(columns=columns, rows=rows, notes=_free_notes(found))
+
+
+_FREE: Final = {"precision": "precision", "recall": "recall", "F1": "f1", "MCC": "mcc", "AUC": "auc"}
+_FREE_COUNTS: Final = (
+    ">publishable",
+    ">from score",
+    ">n free in gold",
+    ">n predicted",
+    ">translations",
+    ">failed",
+)
+
+
+def _free_notes(found: Mapping[str, ErrorFree]) -> list[str]:
+    share = next(iter(found.values())).publishable
+    kept = f"with {_percent(share.confidence)} confidence at most {_percent(share.risk)} of them have errors"
+    notes = [
+        *_signatures(found),
+        "Free of errors is the positive class.",
+        f"Publishable: the part of all translations that can be published unseen, so that {kept}.",
+    ]
+    for run, one in found.items():
+        lines = [_publishable_note(one.publishable), *one.notes]
+        notes += [f"{run}: {line}" if len(found) > 1 else line for line in lines]
+    return notes
+
+
+def _publishable_note(share: Publishable) -> str:
+    if share.threshold is None:
+        return f"No score keeps that risk; to show it takes {count(share.least, 'translation')} or more."
+    found = f"{count(share.n, 'translation')}, {share.errors:,} with errors"
+    return (
+        f"From score {share.threshold:g} on: {found}; of those to come at most {_percent(share.bound or 0)}."
+    )
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:.3g} %"
+
+
+# Severities...
+
+
+def confusion_table(found: Confusion, title: str = "") -> Table:
+    """A row for each severity of gold, a column for each of the run; then what one side alone marked.
+
+    Args:
+        found: of one run.
+        title: its name, where there are several.
+    """
+    severities = [*found.severities, None]
+    rows = [[gold or "not marked", *(_amount(found, gold, run) for run in severities)] for gold in severities]
+    return Table(
+        columns=["in gold", *(f">{run or 'not marked'}" for run in severities)],
+        rows=rows,
+        rules=frozenset({len(rows) - 2}),
+        title=title,
+        notes=[str(found.signature), *_span_tables_same(found), *found.notes],
+    )
+
+
+def _amount(found: Confusion, gold: Severity | None, run: Severity | None) -> str:
+    return "" if gold is run is None else whole(found.counts.get((gold, run), 0))
+
+
+def _span_tables_same(found: Confusion) -> Iterator[str]:
+    for name, result in (("Same severity", found.same), ("Cohen's kappa", found.kappa)):
+        yield f"{name}, of marks that both marked: {_told(result)}."
+
+
+def _told(result: Result) -> str:
+    if result.value is None:
+        return f"none, for {result.reason}"
+    around = "" if result.interval is None else f" ({interval(result.interval, _DIGITS)})"
+    return f"{number(result.value, _DIGITS)}{around}, n = {whole(result.n)}"
+
+
+def confusion_rows(found: Mapping[str, Confusion]) -> Table:
+    """One row a run and two severities, for programs; an empty cell where that side marked nothing."""
+    several = len(found) > 1
+    rows = [
+        [*([run] if several else []), gold or "", other or "", str(n)]
+        for run, one in found.items()
+        for (gold, other), n in one.counts.items()
+    ]
+    notes = [
+        f"{run}: {note}" if several else note
+        for run, one in found.items()
+        for note in (*_span_tables_same(one), *one.notes)
+    ]
+    return Table(
+        columns=[*(["run"] if several else []), "gold", "predicted", ">n"],
+        rows=rows,
+        notes=[*_signatures(found), *notes],
+    )
+
+
+# Comparisons of marked errors as JSON.
+
+
+def span_data(comparison: SpanComparison, by: str | None) -> dict[str, Any]:
+    """One comparison: one row is the object itself, several rows stand in it."""
+    shared = {"average": comparison.average, "failed": comparison.failed}
+    whole = [score for score in comparison.scores if not score.group]
+    if len(whole) > 1:
+        return {**shared, "scores": [_row(score) for score in comparison.scores], **_said(comparison)}
+    data = {**_row(whole[0]), **shared}
+    if by is not None:
+        data |= {"by": by, "groups": {s.group: _row(s) for s in comparison.scores if s.group}}
+    return {**data, **_said(comparison)}
+
+
+def _said(found: SpanComparison | ErrorFree | Confusion) -> dict[str, Any]:
+    """What is said beside the numbers."""
+    return {"signature": str(found.signature), "notes": list(found.notes)}
+
+
+def _row(score: SpanScore) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "rule": score.rule,
+        "threshold": score.threshold,
+        "precision": score.precision,
+        "recall": score.recall,
+        "f1": score.f1,
+        "n_gold": score.n_gold,
+        "n_pred": score.n_pred,
+        "n_segments": score.n_segments,
+        "unit": score.unit,
+    }
+    if score.group:
+        data["group"] = score.group
+    if score.intervals:
+        data["intervals"] = {name: listed(found) for name, found in score.intervals.items()}
+    return data
+
+
+def error_free_data(found: ErrorFree) -> dict[str, Any]:
+    """How well a run tells which translations have no errors."""
+    names = ("precision", "recall", "f1", "mcc", "auc", "n_gold", "n_pred", "n", "failed")
+    share = found.publishable
+    kept = ("risk", "confidence", "share", "threshold", "n", "errors", "bound", "least")
+    return {
+        **{name: getattr(found, name) for name in names},
+        "publishable": {name: getattr(share, name) for name in kept},
+        **_said(found),
+    }
+
+
+def confusion_data(found: Confusion) -> dict[str, Any]:
+    """Which severity a run gives to what gold marks; null where one side marked nothing."""
+    return {
+        "counts": [{"gold": gold, "run": run, "n": n} for (gold, run), n in found.counts.items()],
+        "same": _result(found.same),
+        "kappa": _result(found.kappa),
+        "n_segments": found.n_segments,
+        "failed": found.failed,
+        **_said(found),
+    }
+
+
+def _result(found: Result) -> dict[str, Any]:
+    return {"value": found.value, "interval": listed(found.interval), "n": found.n}
+
+
+_COLUMNS: Final = ("row", "column", ">paper", ">ours", ">difference", "verdict", "reason")
+
+_REPRODUCTION_TABLE_DIGITS: Final = 4  # of a number that the paper does not print
+
+
+def reproduction_tables(found: Reproduction) -> list[Table]:
+    """One table for each of the paper's; cells of a row that want the same file share a line."""
+    tables = [
+        Table(columns=_COLUMNS, rows=list(_lines(list(cells))), title=name)
+        for name, cells in groupby(found.cells, key=lambda cell: cell.table)
+    ]
+    notes = [f"{found.title} ({found.source})", *found.notes, str(found.signature), summary(found)]
+    return [*tables[:-1], Table(columns=_COLUMNS, rows=tables[-1].rows, title=tables[-1].title, notes=notes)]
+
+
+def _lines(cells: Sequence[Cell]) -> Iterator[list[str]]:
+    for _, group in groupby(cells, key=lambda cell: (cell.row, cell.ours is None and cell.reason)):
+        same = list(group)
+        first = same[0]
+        if first.ours is not None:
+            yield from (_line(cell, cell.ours) for cell in same if cell.ours is not None)
+            continue
+        paper = first.paper if len(same) == 1 else " ".join(cell.paper for cell in same)
+        columns = first.column if len(same) == 1 else count(len(same), "column")
+        yield [first.row, columns, paper, NOTHING, NOTHING, first.verdict, first.reason]
+
+
+def _line(cell: Cell, ours: float) -> list[str]:
+    if cell.is_unprinted:
+        digits = 0 if ours == int(ours) else _REPRODUCTION_TABLE_DIGITS
+        return [cell.row, cell.column, NOTHING, number(ours, digits), NOTHING, NOTHING, cell.reason]
+    digits = 1 - int(Decimal(cell.paper).as_tuple().exponent)
+    difference = ours - float(cell.paper)
+    return [
+        cell.row,
+        cell.column,
+        cell.paper,
+        number(ours, digits),
+        number(difference, digits),
+        cell.verdict,
+        cell.reason,
+    ]
+
+
+def reproduction_rows(found: Reproduction) -> Table:
+    """One row a cell, every digit, for programs."""
+    rows = [
+        [
+            cell.table,
+            cell.row,
+            cell.column,
+            cell.paper,
+            "" if cell.ours is None else repr(cell.ours),
+            cell.verdict,
+            cell.reason,
+        ]
+        for cell in found.cells
+    ]
+    return Table(columns=["table", "row", "column", ">paper", ">ours", "verdict", "reason"], rows=rows)
+
+
+def reproduction_data(found: Reproduction) -> dict[str, Any]:
+    """The same as one JSON object."""
+    return {
+        "signature": str(found.signature),
+        "paper": found.paper,
+        "title": found.title,
+        "source": found.source,
+        "cells": [
+            {
+                "table": cell.table,
+                "row": cell.row,
+                "column": cell.column,
+                "paper": None if cell.is_unprinted else float(cell.paper),
+                "ours": cell.ours,
+                "verdict": cell.verdict,
+                "reason": cell.reason or None,
+            }
+            for cell in found.cells
+        ],
+        "counts": dict(found.counts),
+        "notes": list(found.notes),
+    }
+
+
+def summary(found: Reproduction) -> str:
+    """How many cells have which verdict, in one line."""
+    counts = found.counts
+    alone = sum(cell.is_unprinted and cell.ours is not None for cell in found.cells)
+    computed = len(found.cells) - counts["missing-input"]
+    unprinted = f"; {alone:,} have no number in the paper" if alone else ""
+    return (
+        f"{found.paper}: {count(len(found.cells), 'cell')}; of {computed:,} computed "
+        f"{counts['match']:,} match, "
+        f"{counts['rounding']:,} are apart by rounding, {counts['differs']:,} differ; "
+        f"{counts['missing-input'] - alone:,} lack an input{unprinted}."
+    )

@@ -1,0 +1,473 @@
+"""What stands on a page, put together from runs and gold, before any markup."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from adjudge.analysis.rank import RankedSystem
+from adjudge.core.record import Failure, Record
+from adjudge.core.scores import Run, RunInfo
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.core.wording import count
+from adjudge.errors import UsageError
+from adjudge.reports.annotators import (
+    Annotator,
+    Judged,
+    Result,
+    beside_gold,
+    gold_annotators,
+    judged_annotators,
+)
+from adjudge.reports.figures import Figure, count_steps, distribution_figure, ranking_figure, steps_figure
+from adjudge.reports.part_figures import Part, file_stem
+from adjudge.reports.parts import (
+    agreement_part,
+    beside,
+    calibration_part,
+    cost_part,
+    criteria_part,
+    errors_part,
+    strata_part,
+)
+from adjudge.reports.segments import (
+    Errors,
+    Key,
+    Verdicts,
+    count_errors,
+    count_failures,
+    count_left_out,
+    count_verdicts,
+    filter_choices,
+    iter_segments_data,
+    name_of,
+    page_facts,
+    page_texts,
+    segment_orders,
+    warn_of_misfits,
+)
+from adjudge.reports.tables import digits_for, interval, number, uncollected
+from adjudge.reports.words import axis_words, finding, headline, lp_words, meaning
+
+__all__ = ["Page", "make_page", "page_commands", "run_command"]
+
+_BAR: Final = 1000
+_MOST_FAILURES: Final = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """A row of a ranking as it is printed; `low`, `mean` and `high` are places on an axis of 1000."""
+
+    row: RankedSystem
+    rank: str
+    score: str
+    interval: str
+    low: float
+    mean: float
+    high: float
+    ends_cluster: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """All that one annotator found on one language pair."""
+
+    annotator: Annotator
+    finding: str
+    bars: tuple[Bar, ...] = ()
+    ends: tuple[str, str] = ("", "")
+    signature: str = ""
+    method: str = ""
+    notes: tuple[str, ...] = ()
+    errors: Errors | None = None
+    failures: Mapping[str, Counter[str]]
+    verdicts: tuple[Verdicts, ...] = ()
+    figures: tuple[Figure, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """One language pair."""
+
+    lp: str
+    name: str
+    systems: tuple[str, ...]
+    segments: int
+    blocks: tuple[Block, ...]
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """All of a report."""
+
+    title: str
+    headline: str
+    sections: tuple[Section, ...]
+    annotators: tuple[Annotator, ...]
+    meanings: tuple[tuple[str, str], ...]
+    failures: tuple[tuple[str, Failure], ...]
+    failed: int
+    gold_left_out: int
+    left_out: tuple[tuple[str, int], ...]
+    segments: Mapping[Key, Segment]
+    systems: tuple[str, ...]
+    facts: Mapping[str, Any]
+    choices: Mapping[str, Sequence[tuple[str, str]]]
+    orders: Sequence[tuple[str, str]]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """All that its script reads: what holds for the whole page, and every segment."""
+        return {**self.facts, "segments": list(self.iter_segments())}
+
+    def iter_segments(self, *, is_thin: bool = False) -> Iterator[dict[str, Any]]:
+        """Every segment as its script reads it, one at a time: all may not fit in memory.
+
+        Args:
+            is_thin: whether bare scores are numbers, for a page that is packed.
+        """
+        segments = list(self.segments.values())
+        return iter_segments_data(segments, self.annotators, self.systems, is_thin=is_thin)
+
+    @property
+    def figures(self) -> list[Figure]:
+        """Every figure, in page order."""
+        return [
+            figure
+            for section in self.sections
+            for drawn in (*(b.figures for b in section.blocks), *(p.figures for p in section.parts))
+            for figure in drawn
+        ]
+
+
+def make_page(
+    judged: Sequence[Judged],
+    *,
+    title: str | None = None,
+    gold: Sequence[Record] = (),
+    lp: str | None = None,
+    test_set: TestSet | None = None,
+) -> Page:
+    """Put a page together.
+
+    Where runs are among what was judged, the page is about their texts; else about what was judged of the
+    texts that files and campaigns bring along. Each of them is an annotator, or one for each protocol.
+
+    Args:
+        judged: runs, files and campaigns, all of one test set.
+        title: of the page; None for the name of the test set.
+        gold: records to show beside them, by which they are measured.
+        lp: keep one language pair.
+        test_set: texts of files that carry none; what was judged of it is shown beside what the runs judged.
+
+    Raises:
+        UsageError: nothing given, no texts, an lp that nothing has, or judgements of different texts.
+        DataError: a run with records that do not belong to its test set, or a file without any that do.
+    """
+    with uncollected():
+        return _page(judged, gold, (title, lp), test_set)
+
+
+def _page(
+    judged: Sequence[Judged],
+    gold: Sequence[Record],
+    chosen: tuple[str | None, str | None],
+    test_set: TestSet | None,
+) -> Page:
+    title, lp = chosen
+    if not judged:
+        raise UsageError("a report needs at least one run, file of judgements or campaign")
+    segments = page_texts(judged, lp, test_set)
+    lps = tuple(dict.fromkeys(key[0] for key in segments))
+    systems = tuple(dict.fromkeys(name for s in segments.values() for name in s.translations))
+    wanted = [record for record in gold if record.lp in lps]
+    kept = {key: s.translations for key, s in segments.items()}
+    golden = gold_annotators(wanted, kept)
+    own = judged_annotators(judged, lps, kept)
+    for annotator in (*golden, *(a for a in own if a.info is None)):
+        warn_of_misfits(annotator, segments)
+    left_out = count_left_out(judged, own, lps)
+    annotators = (*beside_gold(own, golden), *golden)
+    sections = tuple(_section(name, list(segments.values()), annotators) for name in lps)
+    failures = tuple((a.label, r) for a in annotators for r in a.records if isinstance(r, Failure))
+    return Page(
+        title=title or " and ".join(dict.fromkeys(name_of(each) for each in judged)),
+        headline=headline(
+            {(s.lp, b.annotator.label): _rows(b) for s in sections for b in s.blocks},
+            gold=[annotator.label for annotator in golden],
+        )
+        + _part_of_gold(golden, segments),
+        sections=sections,
+        annotators=annotators,
+        meanings=tuple((a.label, meaning(a)) for a in annotators),
+        failures=failures[:_MOST_FAILURES],
+        failed=len(failures),
+        gold_left_out=len(wanted) - sum(len(a.records) for a in golden),
+        left_out=left_out,
+        segments=segments,
+        systems=systems,
+        facts=page_facts(segments, annotators, systems),
+        choices=filter_choices(segments, annotators, systems),
+        orders=segment_orders(annotators),
+    )
+
+
+def _part_of_gold(gold: Sequence[Annotator], segments: Mapping[Key, Segment]) -> str:
+    """Say how many segments gold has, where it has not all: what it shows, it shows on these."""
+    records = (r for annotator in gold for r in annotator.records if not isinstance(r, Failure))
+    judged = len({(r.lp, r.segment) for r in records})
+    return (
+        f"; gold has {judged:,} of {count(len(segments), 'segment')}"
+        if gold and judged < len(segments)
+        else ""
+    )
+
+
+def _rows(block: Block) -> tuple[RankedSystem, ...]:
+    return tuple(bar.row for bar in block.bars)
+
+
+def _section(lp: str, segments: Sequence[Segment], annotators: Sequence[Annotator]) -> Section:
+    own = [s for s in segments if s.lp == lp]
+    systems = tuple(dict.fromkeys(name for s in own for name in s.translations))
+    concerned = [a for a in annotators if a.info is not None or a.of_lp(lp)]
+    blocks = tuple(_block(lp, a) for a in concerned)
+    return Section(
+        lp=lp,
+        name=lp_words(lp),
+        systems=systems,
+        segments=len(own),
+        blocks=blocks,
+        parts=_parts(lp, own, concerned, blocks),
+    )
+
+
+def _parts(
+    lp: str, segments: Sequence[Segment], annotators: Sequence[Annotator], blocks: Sequence[Block]
+) -> tuple[Part, ...]:
+    """What annotators show together; only parts that have something to show."""
+    found = beside(lp, segments, annotators)
+    errors = {b.annotator.label: b.errors for b in blocks if b.errors is not None}
+    made = (
+        agreement_part(found),
+        calibration_part(found),
+        cost_part(found),
+        strata_part(found),
+        criteria_part(found),
+        errors_part(lp, errors),
+    )
+    return tuple(part for part in made if part is not None)
+
+
+def _block(lp: str, annotator: Annotator) -> Block:
+    """What one annotator found; its systems stand best first."""
+    result = annotator.results.get(lp)
+    if result is None:
+        return Block(annotator=annotator, finding=finding([]), failures={})
+    records, rows = annotator.of_lp(lp), result.ranking.systems
+    bars, ends = _bars(rows, digits_for((r.score for r in rows), (r.interval for r in rows)))
+    errors = count_errors(records, [row.system for row in rows])
+    return Block(
+        annotator=annotator,
+        finding=finding(rows),
+        bars=bars,
+        ends=ends,
+        signature=str(result.ranking.signature),
+        method=result.ranking.method,
+        notes=result.ranking.notes,
+        errors=errors if errors.total else None,
+        failures=count_failures(records),
+        verdicts=tuple(count_verdicts(records)),
+        figures=_figures(lp, annotator, result),
+    )
+
+
+def _bars(rows: Sequence[RankedSystem], digits: int) -> tuple[tuple[Bar, ...], tuple[str, str]]:
+    """Rows with their places on one axis, and what stands at its ends."""
+    points = [p for r in rows for p in (r.score, *(r.interval or ())) if p is not None]
+    low, high = min(points, default=0.0), max(points, default=0.0)
+    width = (high - low) or 1.0
+    ranks = _ranks(rows)
+
+    def place(value: float | None) -> float:
+        return 0.0 if value is None else round((value - low) / width * _BAR, 1)
+
+    bars = [
+        Bar(
+            row=row,
+            rank=ranks[index],
+            score=number(row.score, digits),
+            interval=interval(row.interval, digits),
+            low=place(row.interval.low if row.interval else row.score),
+            mean=place(row.score),
+            high=place(row.interval.high if row.interval else row.score),
+            ends_cluster=index + 1 < len(rows) and rows[index + 1].cluster != row.cluster,
+        )
+        for index, row in enumerate(rows)
+    ]
+    return tuple(bars), (number(low, digits), number(high, digits))
+
+
+def _ranks(rows: Sequence[RankedSystem]) -> list[str]:
+    """Ranks that each row may have by the tests of its pairs, as in 2–4."""
+    return [
+        "" if row.best is None else f"{row.best}" if row.best == row.worst else f"{row.best}–{row.worst}"
+        for row in rows
+    ]
+
+
+def _figures(lp: str, annotator: Annotator, result: Result) -> tuple[Figure, ...]:
+    rows = result.ranking.systems
+    if not any(row.score is not None for row in rows):
+        return ()
+    stem = f"{lp}.{file_stem(annotator.label)}"
+    what = axis_words(annotator, result.scores)
+    scores: dict[str, list[float]] = {row.system: [] for row in rows}
+    for s in result.scores.segments:
+        if s.score is not None:
+            scores[s.system].append(s.score)
+    return (
+        ranking_figure(f"ranking.{stem}", finding(rows), rows, what),
+        distribution_figure(
+            f"scores.{stem}",
+            scores,
+            what,
+            top=result.scores.range[1],
+            failed={row.system: row.failed for row in rows},
+        ),
+        *_steps(lp, stem, annotator),
+    )
+
+
+def _steps(lp: str, stem: str, annotator: Annotator) -> tuple[Figure, ...]:
+    """Which tool was used at which turn, by a judge that decides that itself."""
+    turns = count_steps(record for record in annotator.records if record.lp == lp)
+    return (steps_figure(f"turns.{stem}", turns),) if turns else ()
+
+
+# The commands that make a run and its numbers again, from what the run says of itself.
+
+
+_SAID_ELSEWHERE: Final = frozenset({"name", "profile", "prompts"})
+_OF_THE_RUN: Final = {
+    "reference": None,
+    "base_url": None,
+    "json_schema": "auto",
+    "effort": None,
+    "context": 0,
+    "terms": "",
+    "seed": 0,
+}
+"""Settings that any run has, and what they are where nobody chose."""
+_PLACES: Final = {"base_url": "URL", "terms": "FILE"}
+"""What stands for a place that is nobody's business but the runner's: a report goes to others."""
+
+
+_FILES: Final = re.compile(r"(?<=^files):.*", re.DOTALL)
+"""The digest that a signature names in place of the folder in which a judge searched."""
+
+
+def run_command(info: RunInfo, folder: str | None = None) -> str:
+    """The `adjudge run` that judges the same test set in the same way, or the same `adjudge ensemble`.
+
+    Args:
+        info: of the run.
+        folder: its directory, whose copy of the test set is judged again; None where it has no place.
+    """
+    if info.kind == "ensemble":
+        return _ensemble_command(info, folder)
+    test_set = "TEST_SET" if folder is None else f"{folder.rstrip('/')}/test_set.jsonl"
+    again = "RUN" if folder is None else f"{folder.rstrip('/')}-again"
+    words = ["adjudge", "run", info.annotator, test_set, "--out", again]
+    fields = info.signature.fields
+    if info.kind == "judge":
+        for name in filter(None, fields.get("model", "").split(";")):
+            words += ["--model", name]
+        if (profile := fields.get("profile", "recommended")) != "recommended":
+            words += ["--profile", profile]
+    words += _changed_settings(info)
+    settings = dict(info.settings) | {"reference": _reference(info)}
+    settings |= {name: word for name, word in _PLACES.items() if settings.get(name)}
+    for name, default in _OF_THE_RUN.items():
+        if (value := settings.get(name)) and value != default:
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    return shlex.join(words)
+
+
+def _ensemble_command(info: RunInfo, folder: str | None) -> str:
+    """The `adjudge ensemble` of the same members, whose places are the runner's business."""
+    members, own, gold = (_mapping(info, key) for key in ("members", info.kind, "gold"))
+    words = [f"{name}=RUN" for name in members]
+    words += ["--out", "RUN" if folder is None else f"{folder.rstrip('/')}-again"]
+    words += [word for name, value in own.items() for word in (f"--{name}", str(value))]
+    words += [word for name in gold for word in ("--gold", f"{name}=FILE")]
+    return shlex.join(["adjudge", "ensemble", *words])
+
+
+def _mapping(info: RunInfo, key: str) -> Mapping[str, object]:
+    found = info.settings.get(key)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _reference(info: RunInfo) -> str | None:
+    """The reference that was shown, where one was and it is the same in all language pairs."""
+    shown = info.settings.get("reference")
+    names = set(shown.values()) if isinstance(shown, Mapping) else set()
+    return names.pop() if len(names) == 1 else None
+
+
+def _changed_settings(info: RunInfo) -> list[str]:
+    """Settings of the judge that the signature names, which are those that were changed."""
+    own = info.settings.get(info.kind)
+    names = [name for name in own if name not in _SAID_ELSEWHERE] if isinstance(own, Mapping) else []
+    fields = info.signature.fields
+    return [
+        word
+        for name in names
+        if name in fields
+        for word in (f"--{name}", _FILES.sub(":FOLDER", fields[name]))
+    ]
+
+
+def page_commands(
+    command: str,
+    judged: Sequence[Judged],
+    places: Sequence[Path | str],
+    options: Mapping[str, object],
+) -> list[str]:
+    """The command lines that make the runs, their rankings and a page of them again, each as it stands.
+
+    Args:
+        command: that makes the page.
+        judged: what is on it.
+        places: where each of that is.
+        options: of the command, by their names in Python; True for one without a value.
+    """
+    names = [str(place) for place in places]
+    runs = [run_command(r.info, n) for r, n in zip(judged, names, strict=True) if isinstance(r, Run)]
+    ranked = [n for r, n in zip(judged, names, strict=True) if isinstance(r, Run) or not Path(n).is_dir()]
+    lp = options.get("lp")
+    ranking = [rank_command(ranked, None if lp is None else str(lp))] if ranked else []
+    return [*runs, *ranking, shlex.join(["adjudge", command, *names, *_words(options)])]
+
+
+def _words(options: Mapping[str, object]) -> Iterator[str]:
+    for name, value in options.items():
+        if value is not None:
+            yield f"--{name.replace('_', '-')}"
+            yield from () if value is True else (str(value),)
+
+
+def rank_command(folders: Sequence[str], lp: str | None) -> str:
+    """The `adjudge rank` that prints the rankings of some runs."""
+    return shlex.join(["adjudge", "rank", *folders, *([] if lp is None else ["--lp", lp])])

@@ -1,0 +1,959 @@
+"""Parts of a page, each in a file: agreement, calibration, cost, strata, criteria, errors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import combinations, pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.analysis.eval_set import length_names, source_lengths
+from adjudge.analysis.preferences import Comparisons, Source, tabulate
+from adjudge.analysis.rank import rank, rank_by_criterion
+from adjudge.analysis.segment_scores import score_records
+from adjudge.core.record import Annotation, Failure, Preference, Record
+from adjudge.core.scores import Interval, RunInfo, Scores, SegmentScore
+from adjudge.core.segment import Segment
+from adjudge.core.wording import count
+from adjudge.errors import DataError, UsageError
+from adjudge.reports.annotators import Annotator
+from adjudge.reports.figures import radar_figure
+from adjudge.reports.part_figures import (
+    Bin,
+    Dot,
+    Part,
+    Point,
+    Square,
+    bars_figure,
+    binned_means,
+    clustered_mean,
+    cost_figure,
+    curve_figure,
+    dots_figure,
+    file_stem,
+    matrix_figure,
+)
+from adjudge.reports.segments import Errors
+from adjudge.reports.tables import NOTHING, Table, digits_for, draws_for, interval, number, whole
+from adjudge.reports.words import in_words
+from adjudge.stats.agreement_coefficients import PairAgreement, agreement_matrix, cohen_kappa
+from adjudge.stats.bootstrap import Draws
+from adjudge.stats.judged import Floats, Result
+
+__all__ = [
+    "agreement_part",
+    "beside",
+    "calibration_part",
+    "cost_of",
+    "cost_part",
+    "criteria_part",
+    "errors_part",
+    "strata_part",
+]
+
+
+# Annotators of one language pair side by side: the same translations, an array of scores for each.
+
+
+_MOST_PEOPLE: Final = 8
+_FEWEST_SHARED: Final = 2
+MOST_ROWS: Final = 16  # of a matrix in which numbers can be read
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)  # two of them are one only where they are the same
+class Voice:
+    """Scores of one annotator, or of one person of several.
+
+    Args:
+        label: what the page calls it.
+        scores: systems by segments, NaN where not judged or failed.
+        annotator: whom it belongs to.
+        range: lowest and highest possible score.
+    """
+
+    label: str
+    scores: Floats
+    annotator: Annotator
+    range: tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """All annotators of one language pair.
+
+    Args:
+        lp: language pair.
+        segments: columns.
+        systems: rows.
+        voices: one for each annotator with scores of translations, in page order.
+        people: people of annotators that are several, where they judged the same translations.
+        annotators: all of the language pair, those that compare translations among them.
+    """
+
+    lp: str
+    segments: tuple[Segment, ...]
+    systems: tuple[str, ...]
+    voices: tuple[Voice, ...]
+    people: tuple[Voice, ...]
+    annotators: tuple[Annotator, ...]
+
+    @property
+    def size(self) -> int:
+        """Translations of the page, judged or not."""
+        return len(self.segments) * len(self.systems)
+
+    @cached_property
+    def truth(self) -> Voice | None:
+        """What the others are measured by: gold, or where there is none, people."""
+        for kind in ("gold", "people"):
+            found = [v for v in self.voices if v.annotator.kind == kind]
+            if found:
+                return found[0]
+        return None
+
+    @property
+    def measured(self) -> list[Voice]:
+        """The others, where there is something to measure them by."""
+        truth = self.truth
+        return [v for v in self.voices if truth not in {None, v} and v.annotator.kind != "gold"]
+
+    @cached_property
+    def agreement(self) -> list[PairAgreement]:
+        """Agreement of every two that have a row of the matrix; people instead of all of them together."""
+        apart = {v.annotator.label for v in self.people}
+        voices = [v for v in self.voices if v.label not in apart]
+        scores = {v.label: v.scores for v in (*voices, *self.people)}
+        kept = dict(list(scores.items())[:MOST_ROWS])
+        return agreement_matrix(kept, resamples=draws_for(self.size))
+
+    def agreement_with(self, truth: Voice, other: Voice) -> Result:
+        """Pearson's r of two, whether they have a row or not."""
+        two = {truth.label, other.label}
+        known = next((p for p in self.agreement if {*p.between} == two), None)
+        if known is None:
+            scores = {v.label: v.scores for v in (truth, other)}
+            (known,) = agreement_matrix(scores, resamples=draws_for(self.size))
+        return known.pearson
+
+    def preferences(self) -> list[Preference | Failure]:
+        """Comparisons of everybody, each person apart, under names that no two of them share."""
+        return [
+            replace(r, annotator=_person(a, r.annotator))
+            for a in self.annotators
+            for r in a.of_lp(self.lp)
+            if not isinstance(r, Annotation) and a.protocol == "pairwise"
+        ]
+
+
+def beside(lp: str, segments: Iterable[Segment], annotators: Sequence[Annotator]) -> Beside:
+    """Put the scores of annotators side by side.
+
+    Args:
+        lp: language pair.
+        segments: of the page; others are left out.
+        annotators: of the page.
+    """
+    own = tuple(s for s in segments if s.lp == lp)
+    systems = tuple(dict.fromkeys(name for s in own for name in s.translations))
+    columns = {s.segment: column for column, s in enumerate(own)}
+    rows = {name: row for row, name in enumerate(systems)}
+    concerned = tuple(a for a in annotators if lp in a.results)
+    scored = [a for a in concerned if a.protocol != "pairwise"]
+    return Beside(
+        lp=lp,
+        segments=own,
+        systems=systems,
+        voices=tuple(_voice(a.label, a, a.results[lp].scores, rows, columns) for a in scored),
+        people=tuple(v for a in scored if a.is_several for v in _people(a, lp, rows, columns)),
+        annotators=concerned,
+    )
+
+
+def _voice(
+    label: str, annotator: Annotator, scores: Scores, rows: Mapping[str, int], columns: Mapping[str, int]
+) -> Voice:
+    grid = _grid(scores.segments, rows, columns)
+    return Voice(label=label, scores=grid, annotator=annotator, range=scores.range)
+
+
+def _grid(scores: Sequence[SegmentScore], rows: Mapping[str, int], columns: Mapping[str, int]) -> Floats:
+    grid = np.full((len(rows), len(columns)), np.nan)
+    known = [s for s in scores if s.score is not None]
+    row = [rows[s.system] for s in known]
+    column = [columns[s.segment] for s in known]
+    grid[row, column] = [s.score for s in known]
+    return grid
+
+
+def _people(
+    annotator: Annotator, lp: str, rows: Mapping[str, int], columns: Mapping[str, int]
+) -> Iterator[Voice]:
+    """Each person, where there are few and two of them judged the same translations."""
+    by_person: dict[str, list[Record]] = {}
+    for record in annotator.of_lp(lp):
+        by_person.setdefault(record.annotator, []).append(record)
+    if len(by_person) > _MOST_PEOPLE:
+        return
+    judged = {
+        name: {(r.segment, r.system) for r in records if isinstance(r, Annotation)}
+        for name, records in by_person.items()
+    }
+    sharing = {
+        name
+        for two in combinations(judged, 2)
+        if len(judged[two[0]] & judged[two[1]]) >= _FEWEST_SHARED
+        for name in two
+    }
+    for name in (name for name in by_person if name in sharing):
+        yield _voice(
+            _person(annotator, name), annotator, score_records(by_person[name], lp=lp), rows, columns
+        )
+
+
+def _person(annotator: Annotator, name: str) -> str:
+    """What a page calls a person: its name, and whose it is where there are several."""
+    return f"{name} ({annotator.label})" if annotator.is_several else annotator.label
+
+
+# Agreement between annotators, people and judges alike, over the translations that two of them judged.
+
+
+_DIGITS: Final = 2
+_TITLE: Final = "Agreement between annotators"
+
+
+def agreement_part(found: Beside) -> Part | None:
+    """Pearson's r and Kendall's tau-c of scores, Cohen's kappa of preferences; None where none are shared."""
+    draws = draws_for(found.size)
+    names = list(dict.fromkeys(name for pair in found.agreement for name in pair.between))
+    pairs = [p for p in found.agreement if p.pearson.n]
+    kappas = _kappas(found, draws)
+    if not pairs and not kappas:
+        return None
+    truth = None if found.truth is None or found.truth.label not in names else found.truth.label
+    title = _score_finding(pairs, truth) if pairs else _kappa_finding(kappas)
+    name = f"agreement.{found.lp}"
+    figures = (
+        [matrix_figure(name, title, names, _squares(pairs), _what(pairs))] if len(names) > 2 and pairs else []
+    )
+    tables = ([_score_table(pairs, draws)] if pairs else []) + ([_kappa_table(kappas)] if kappas else [])
+    return Part(
+        name="agreement",
+        title=_TITLE,
+        finding=title,
+        figures=tuple(figures),
+        tables=tuple(tables),
+        notes=_notes(found),
+    )
+
+
+def _what(pairs: Sequence[PairAgreement]) -> str:
+    low, high = min(p.pearson.n for p in pairs), max(p.pearson.n for p in pairs)
+    n = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return f"Pearson's r over the translations that both judged; n = {n}"
+
+
+def _squares(pairs: Sequence[PairAgreement]) -> list[Square]:
+    return [Square(between=p.between, value=p.pearson.value) for p in pairs]
+
+
+def _score_finding(pairs: Sequence[PairAgreement], truth: str | None) -> str:
+    """Who agrees most with gold; where there is none, which two agree most."""
+    with_truth = [p for p in pairs if truth in p.between and p.pearson.value is not None]
+    known = with_truth or [p for p in pairs if p.pearson.value is not None]
+    if not known:
+        return "No two annotators judged enough of the same translations to say how far they agree"
+    ordered = sorted(known, key=lambda p: -(p.pearson.value or 0.0))
+    first, last = ordered[0], ordered[-1]
+    if not with_truth:
+        who = f"{in_words(first.between)} agree {'most' if len(known) > 1 else ''}".rstrip()
+        return f"{who}, at r {_value(first)}" + (
+            f"; {in_words(last.between)} least, at {_value(last)}" if len(known) > 1 else ""
+        )
+    if len(known) == 1:
+        return f"{_other(first, truth)} agrees with {truth} at r {_value(first)}"
+    tied = [p for p in ordered if _reaches(p, first)]
+    lead = in_words([_other(p, truth) for p in tied])
+    verb = "agrees" if len(tied) == 1 else "agree"
+    rest = "" if last in tied else f"; {_other(last, truth)} least, at {_value(last)}"
+    return f"{lead} {verb} most with {truth}, at r {_values(tied)}{rest}"
+
+
+def _reaches(pair: PairAgreement, first: PairAgreement) -> bool:
+    """Whether an interval reaches that of the first, so that the two are not told apart."""
+    own, best = pair.pearson.interval, first.pearson.interval
+    return pair is first or (own is not None and best is not None and own.high >= best.low)
+
+
+def _values(pairs: Sequence[PairAgreement]) -> str:
+    low, high = _value(pairs[-1]), _value(pairs[0])
+    return high if low == high else f"{low} to {high}"
+
+
+def _value(pair: PairAgreement) -> str:
+    return number(pair.pearson.value, _DIGITS)
+
+
+def _other(pair: PairAgreement, truth: str | None) -> str:
+    return pair.between[1] if pair.between[0] == truth else pair.between[0]
+
+
+def _score_table(pairs: Sequence[PairAgreement], draws: int) -> Table:
+    ordered = sorted(pairs, key=lambda p: -(-2.0 if p.pearson.value is None else p.pearson.value))
+    return Table(
+        columns=["Annotators", ">Pearson’s r", ">95 % interval", ">Kendall’s τ-c", ">n"],
+        rows=[
+            [
+                " and ".join(p.between),
+                _value(p),
+                interval(p.pearson.interval, _DIGITS),
+                number(p.kendall, _DIGITS),
+                whole(p.pearson.n),
+            ]
+            for p in ordered
+        ],
+        title="How alike two annotators score",
+        notes=[f"n: translations that both judged. Intervals: bootstrap over segments, {draws:,} resamples."],
+    )
+
+
+# Preferences...
+
+_Kappas = Mapping[tuple[str, tuple[str, str]], tuple[Result, float]]
+
+
+def _kappas(found: Beside, draws: int) -> _Kappas:
+    """Criterion and two annotators to Cohen's kappa and the share of equal verdicts."""
+    records = found.preferences()
+    criteria = dict.fromkeys(r.criterion for r in records if r.criterion)
+    kappas: dict[tuple[str, tuple[str, str]], tuple[Result, float]] = {}
+    for criterion in criteria:
+        compared = tabulate(records, criterion)
+        for two in combinations(compared.annotators[:MOST_ROWS], 2):
+            result = _kappa(compared, two, draws)
+            if result is not None:
+                kappas[criterion, two] = result
+    return kappas
+
+
+def _kappa(compared: Comparisons, two: tuple[str, str], draws: int) -> tuple[Result, float] | None:
+    a, b = (compared.column(name) for name in two)
+    both = ~np.isnan(a) & ~np.isnan(b)
+    if not both.any():
+        return None
+    settings = Draws(groups=compared.segments, resamples=draws)
+    return cohen_kappa(a, b, settings), float((a == b)[both].mean())
+
+
+def _kappa_finding(kappas: _Kappas) -> str:
+    known = {key: r.value for key, (r, _) in kappas.items() if r.value is not None}
+    if not known:
+        return "No two annotators gave different verdicts often enough to say how far they agree"
+    criterion, two = max(known, key=lambda key: known[key] or 0.0)
+    return f"On {criterion}, {in_words(two)} agree at kappa {number(known[criterion, two], _DIGITS)}"
+
+
+def _kappa_table(kappas: _Kappas) -> Table:
+    return Table(
+        columns=["Criterion", "Annotators", ">Cohen’s κ", ">95 % interval", ">same verdict", ">n"],
+        rows=[
+            [
+                criterion,
+                " and ".join(two),
+                number(result.value, _DIGITS),
+                interval(result.interval, _DIGITS),
+                f"{100 * same:.0f} %",
+                whole(result.n),
+            ]
+            for (criterion, two), (result, same) in kappas.items()
+        ],
+        title="How alike two annotators prefer",
+        notes=["n: pairs of translations that both compared; a tie is a verdict like the others."],
+    )
+
+
+def _notes(found: Beside) -> tuple[str, ...]:
+    failed = sum(row.failed for a in found.annotators for row in a.results[found.lp].ranking.systems)
+    return (
+        (f"{count(failed, 'judgement')} failed and {'is' if failed == 1 else 'are'} in none of this.",)
+        if failed
+        else ()
+    )
+
+
+# What an annotator's score is worth: the mean score of gold where its own is low, and where it is high.
+
+
+_MOST: Final = 8
+_METHOD: Final = (
+    "Translations in tenths by an annotator’s score, from its lowest to its highest, and the mean score of "
+    "{} in each; equal scores stand together. Bars: 95 % intervals over segments."
+)
+_FEWEST: Final = 20  # translations; with fewer a tenth is one or two
+
+
+def calibration_part(found: Beside) -> Part | None:
+    """Curves of everybody who can be measured by gold or people; None where nobody can."""
+    truth = found.truth
+    if truth is None:
+        return None
+    curves = {}
+    for voice in found.measured[:_MOST]:
+        bins = binned_means(truth.scores, voice.scores)
+        if sum(b.n for b in bins) >= _FEWEST and len(bins) > 1:
+            curves[voice.label] = (voice, bins)
+    if not curves:
+        return None
+    figures = [
+        curve_figure(
+            f"calibration.{found.lp}.{file_stem(label)}",
+            _title(label, bins, truth),
+            bins,
+            (label, truth.label),
+            same_scale=_is_same_scale(voice, truth),
+        )
+        for label, (voice, bins) in curves.items()
+    ]
+    return Part(
+        name="calibration",
+        title="Calibration",
+        finding=_finding({label: bins for label, (_, bins) in curves.items()}, truth),
+        figures=tuple(figures),
+        notes=(_METHOD.format(truth.label),),
+    )
+
+
+def _is_same_scale(voice: Voice, truth: Voice) -> bool:
+    """Whether two score on one scale: marked errors by the same weights, or ratings of one protocol."""
+    signatures = [next(iter(v.annotator.results.values())).scores.signature for v in (voice, truth)]
+    weights = {signature.fields.get("weights") for signature in signatures}
+    same = voice.annotator.protocol == truth.annotator.protocol != "metric"
+    return same and voice.range == truth.range and len(weights) == 1
+
+
+def _title(label: str, bins: list[Bin], truth: Voice) -> str:
+    low, high = _ends(bins, truth)
+    return f"From the lowest to the highest scores by {label}, {truth.label} goes from {low} to {high}"
+
+
+def _ends(bins: list[Bin], truth: Voice) -> tuple[str, str]:
+    known = truth.scores[~np.isnan(truth.scores)]
+    digits = 1 if np.ptp(known) > 5 else digits_for([b.gold for b in bins], [b.interval for b in bins])
+    return number(bins[0].gold, digits), number(bins[-1].gold, digits)
+
+
+def _finding(curves: dict[str, list[Bin]], truth: Voice) -> str:
+    """Whose scores tell good translations from bad ones."""
+    telling = [label for label, bins in curves.items() if _tells(bins[0].interval, bins[-1].interval)]
+    if not telling:
+        return f"Nobody’s lowest scores are shown to be worse by {truth.label} than the highest"
+    silent = [label for label in curves if label not in telling]
+    does = "scores" if len(telling) == 1 else "score"
+    lead = f"What {in_words(telling)} {does} lowest is worse by {truth.label} than what is scored highest"
+    if not silent:
+        return lead
+    return f"{lead}; of {in_words(silent)} that is not shown" + (
+        "" if len(silent) < 4 else f" ({count(len(silent), 'annotator')})"
+    )
+
+
+def _tells(low: Interval | None, high: Interval | None) -> bool:
+    return low is not None and high is not None and low.high < high.low
+
+
+# Quality against cost: what each run cost, and how far its scores agree with gold.
+
+
+_PER: Final = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """What a run cost.
+
+    Args:
+        judgements: that were obtained or failed; what failed was paid for too.
+        calls: asked of a server, stored answers not counted twice.
+        tokens: prompt and completion; None where no server counted them.
+        price: in `currency`; None for unknown. A run that asked nothing cost nothing.
+        currency: of the price.
+    """
+
+    judgements: int
+    calls: int
+    tokens: int | None
+    price: float | None
+    currency: str
+
+    @property
+    def per_thousand(self) -> float | None:
+        """Price of a thousand judgements."""
+        return None if self.price is None or not self.judgements else _PER * self.price / self.judgements
+
+    @property
+    def tokens_each(self) -> float | None:
+        """Tokens of a judgement."""
+        return None if self.tokens is None or not self.judgements else self.tokens / self.judgements
+
+
+def cost_of(info: RunInfo) -> Cost:
+    """Read the cost of a run from what it says of itself."""
+    judgements = info.counts.get("judged", 0) + info.counts.get("failed", 0)
+    calls = info.calls.get("asked", 0)
+    if info.kind == "metric" or (not calls and not any(info.tokens.values())):
+        free = info.kind == "metric"
+        return Cost(
+            judgements=judgements,
+            calls=calls,
+            tokens=0 if free else None,
+            price=0.0 if free else info.price,
+            currency=info.currency,
+        )
+    tokens = info.tokens.get("prompt", 0) + info.tokens.get("completion", 0)
+    return Cost(
+        judgements=judgements, calls=calls, tokens=tokens or None, price=info.price, currency=info.currency
+    )
+
+
+def cost_part(found: Beside) -> Part | None:
+    """Cost of every run, and its agreement with gold where there is some; None where no run asked a model."""
+    runs = {a.label: cost_of(a.info) for a in found.annotators if a.info is not None}
+    if not any(cost.calls for cost in runs.values()):
+        return None
+    agreed = _agreement(found, [a for a in found.annotators if a.info is not None])
+    unknown = [label for label, cost in runs.items() if cost.price is None]
+    by_price = len(unknown) < sum(cost.calls > 0 for cost in runs.values())
+    points = _points(runs, agreed, by_price=by_price)
+    currency = next((c.currency for c in runs.values() if c.currency), "")
+    unit = f"{currency or 'price'} for 1,000 judgements" if by_price else "tokens a judgement"
+    words = unit if by_price else f"{unit}, price unknown"
+    title = _cost_finding(points, unit, found.truth)
+    asked = [p for p in points if runs[p.label].calls and p.cost]
+    figure = (
+        [cost_figure(f"cost.{found.lp}", title, points, (words, f"Pearson’s r with {_truth(found)}"))]
+        if asked
+        else []
+    )
+    notes = [f"The cost of {in_words(unknown)} is unknown."] if unknown else []
+    shared = "A run’s cost is that of all its language pairs and of everything asked, failures too."
+    return Part(
+        name="cost",
+        title="Quality against cost",
+        finding=title,
+        figures=tuple(figure),
+        tables=(_table(runs, agreed, currency),),
+        notes=(*notes, shared),
+    )
+
+
+def _truth(found: Beside) -> str:
+    return "gold" if found.truth is None else found.truth.label
+
+
+def _agreement(found: Beside, annotators: list[Annotator]) -> dict[str, Result]:
+    """Pearson's r of each run's scores with gold."""
+    truth = found.truth
+    if truth is None:
+        return {}
+    labels = {a.label for a in annotators}
+    voices: list[Voice] = [v for v in found.measured if v.label in labels]
+    return {voice.label: found.agreement_with(truth, voice) for voice in voices}
+
+
+def _points(runs: dict[str, Cost], agreed: dict[str, Result], *, by_price: bool) -> list[Point]:
+    """Runs whose cost and agreement are known."""
+    points = []
+    for label, cost in runs.items():
+        spent = cost.per_thousand if by_price else cost.tokens_each
+        result = agreed.get(label)
+        if spent is not None and result is not None and result.value is not None:
+            points.append(Point(label=label, cost=spent, value=result.value, interval=result.interval))
+    return points
+
+
+def _cost_finding(points: list[Point], unit: str, truth: Voice | None) -> str:
+    if truth is None:
+        return "What each run cost; there is no gold to say what it was worth"
+    if len(points) < 2:
+        return f"What each run cost, and how far it agrees with {truth.label}"
+    if not any(p.cost for p in points):
+        return "No run with a known cost cost anything"
+    best = max(points, key=lambda p: p.value)
+    cheaper = [
+        p
+        for p in points
+        if p.cost < best.cost
+        and p.interval is not None
+        and best.interval is not None
+        and p.interval.high >= best.interval.low
+    ]
+    if not cheaper:
+        return (
+            f"{best.label} agrees most with {truth.label}, at r {number(best.value, 2)}, "
+            f"and takes {_amount(best.cost)} {unit}"
+        )
+    cheap = min(cheaper, key=lambda p: p.cost)
+    return (
+        f"{cheap.label} agrees with {truth.label} about as far as {best.label}, at {_amount(cheap.cost)} "
+        f"instead of {_amount(best.cost)} {unit}"
+    )
+
+
+def _amount(value: float) -> str:
+    return number(value, 0 if value >= 100 or value == 0 else 2)
+
+
+def _table(runs: dict[str, Cost], agreed: dict[str, Result], currency: str) -> Table:
+    rows = []
+    for label, cost in runs.items():
+        result = agreed.get(label)
+        each, price = cost.tokens_each, cost.per_thousand
+        rows.append(
+            [
+                label,
+                whole(cost.judgements),
+                whole(cost.calls),
+                NOTHING if each is None else number(each, 0),
+                "unknown" if cost.price is None else number(cost.price, _DIGITS),
+                "unknown" if price is None else number(price, _DIGITS),
+                NOTHING if result is None else number(result.value, _DIGITS),
+                NOTHING if result is None else interval(result.interval, _DIGITS),
+                NOTHING if result is None else whole(result.n),
+            ]
+        )
+    money = currency or "price"
+    columns = ["Run", ">judgements", ">calls", ">tokens each", f">{money}", f">{money} for 1,000"]
+    columns += [">Pearson’s r", ">95 % interval", ">n"]
+    return Table(columns=columns, rows=rows, title=f"Cost of {count(len(runs), 'run')}")
+
+
+# Systems by criterion: a radar of the points that comparisons on each criterion give.
+
+
+_CRITERIA_MOST: Final = (
+    20_000  # comparisons that one radar is drawn from; more take longer than the rest of a page
+)
+_MOST_RECORDS: Final = 2000
+_RESAMPLES: Final = 500
+_CRITERIA_METHOD: Final = (
+    "Each two translations of a source are compared by the criterion’s errors, or as was preferred."
+)
+_MOST_SYSTEMS: Final = 14
+_CRITERIA: Final = 4  # of marked errors, the overall one among them
+
+
+def criteria_part(found: Beside) -> Part | None:
+    """A radar of each annotator that prefers on three criteria, or marks errors of three; else None."""
+    figures, notes = [], [_CRITERIA_METHOD]
+    for annotator in found.annotators:
+        source = _source(annotator, found.lp)
+        if source is None:
+            continue
+        kept, step = _thinned(source)
+        try:
+            rankings = rank_by_criterion(kept, partial(rank, method="copeland", resamples=_RESAMPLES))
+            name = f"criteria.{found.lp}.{file_stem(annotator.label)}"
+            figures.append(radar_figure(name, rankings, by=annotator.label))
+        except (DataError, UsageError):  # fewer than three criteria, or nothing to compare
+            continue
+        if step > 1:
+            notes.append(
+                f"{annotator.label}: drawn from one in {step} segments, `adjudge rank --radar` takes all."
+            )
+    if not figures:
+        return None
+    return Part(
+        name="criteria",
+        title="By criterion",
+        finding=figures[0].title,
+        figures=tuple(figures),
+        notes=tuple(notes),
+    )
+
+
+def _thinned(source: Source) -> tuple[Source, int]:
+    """One in so many segments, in page order, that the comparisons are not too many; and in how many."""
+    step = max(-(-_comparisons(source) // _CRITERIA_MOST), -(-len(source.records) // _MOST_RECORDS))
+    if step <= 1:
+        return source, 1
+    places = {name: place for place, name in enumerate(dict.fromkeys(r.segment for r in source.records))}
+    kept = tuple(r for r in source.records if places[r.segment] % step == 0)
+    return replace(source, records=kept), step
+
+
+def _source(annotator: Annotator, lp: str) -> Source | None:
+    """What can be compared by criterion: preferences, or errors of categories."""
+    if annotator.protocol not in {"mqm", "pairwise"}:
+        return None
+    records = annotator.of_lp(lp)
+    systems = {name for r in records for name in r.systems}
+    if not 2 <= len(systems) <= _MOST_SYSTEMS or not any(not isinstance(r, Failure) for r in records):
+        return None
+    weights = None if annotator.info is None else annotator.info.weights
+    return Source(name=annotator.label, records=records, weights=weights)
+
+
+def _comparisons(source: Source) -> int:
+    """How many comparisons there will be."""
+    if not source.has_scores:
+        return len(source.records)
+    judged = Counter((r.annotator, r.segment) for r in source.records)
+    return _CRITERIA * sum(n * (n - 1) // 2 for n in judged.values())
+
+
+# What kind of errors each system makes, as shares of all its errors.
+
+
+_ERRORS_MOST: Final = 5  # categories that stand side by side; the rest are one
+_REST: Final = "all others"
+_ERRORS_FEWEST: Final = 10  # errors of a system; shares of fewer say little
+
+
+def errors_part(lp: str, errors: Mapping[str, Errors]) -> Part | None:
+    """A profile of each annotator that marks categories.
+
+    Args:
+        lp: language pair.
+        errors: annotator's label to what it marked.
+    """
+    figures, findings, few = [], [], []
+    for label, own in errors.items():
+        totals = _core_totals(own)
+        kept = {system: counts for system, counts in totals.items() if counts.total() >= _ERRORS_FEWEST}
+        if not kept:
+            continue
+        few += [name for name in totals if name not in kept and totals[name].total()]
+        shares = _shares(kept)
+        title = _errors_finding(label, kept)
+        findings.append(title)
+        n = sum(counts.total() for counts in kept.values())
+        what = f"share of a system’s errors by {label}, {n:,} errors in all"
+        figures.append(bars_figure(f"errors.{lp}.{file_stem(label)}", title, shares, what))
+    if not figures:
+        return None
+    notes = (
+        [f"Fewer than {_ERRORS_FEWEST} errors, and no profile: {in_words(list(dict.fromkeys(few)))}."]
+        if few
+        else []
+    )
+    return Part(
+        name="errors", title="Error profile", finding=findings[0], figures=tuple(figures), notes=tuple(notes)
+    )
+
+
+def _core_totals(errors: Errors) -> dict[str, Counter[str]]:
+    """System to errors of each core type, in page order."""
+    totals: dict[str, Counter[str]] = {system: Counter() for system in errors.systems}
+    for category, counts in errors.categories.items():
+        core = category.partition("/")[0]
+        for system, amount in counts.items():
+            totals.setdefault(system, Counter())[core] += amount
+    return totals
+
+
+def _shares(totals: Mapping[str, Counter[str]]) -> dict[str, dict[str, float]]:
+    whole = sum(totals.values(), Counter())
+    first = [name for name, _ in whole.most_common(_ERRORS_MOST)]
+    first = first if len(whole) <= _ERRORS_MOST else first[: _ERRORS_MOST - 1]
+    shares = {}
+    for system, counts in totals.items():
+        row = {name: counts[name] / counts.total() for name in first}
+        if len(whole) > len(first):
+            row[_REST] = sum(counts[name] for name in whole if name not in first) / counts.total()
+        shares[system] = row
+    return shares
+
+
+def _errors_finding(label: str, totals: Mapping[str, Counter[str]]) -> str:
+    """Which kind is most frequent, and for how many systems."""
+    whole = sum(totals.values(), Counter())
+    name, amount = whole.most_common(1)[0]
+    leading = sum(counts.most_common(1)[0][0] == name for counts in totals.values())
+    of = "every system" if leading == len(totals) else f"{leading} of {count(len(totals), 'system')}"
+    share = round(100 * amount / whole.total())
+    return f"By {label}, {share} % of errors are of {name}, most frequent in {of}"
+
+
+# Scores by domain, length of the source and document: where a mean over all of them hides something.
+
+
+_MOST_DOMAINS: Final = 12
+_DOCUMENTS: Final = 6
+_STRATA_FEWEST: Final = 6  # segments; fewer are not worth cutting into parts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stratum:
+    """Segments that have something in common.
+
+    Args:
+        kind: domain, length or document.
+        label: their name.
+        columns: which they are.
+    """
+
+    kind: str
+    label: str
+    columns: NDArray[np.bool_]
+
+
+def strata_part(found: Beside) -> Part | None:
+    """Means of every annotator by stratum, and of every system by the one that the others are measured by."""
+    voices = found.voices
+    if not voices or len(found.segments) < _STRATA_FEWEST:
+        return None
+    first = found.truth or voices[0]
+    strata = [*_by_domain(found), *_by_length(found), *_by_document(found, first)]
+    if len(strata) < 2:
+        return None
+    dots = _dots(first, [s for s in strata if s.kind != "document"])
+    title = _strata_finding(first, dots)
+    figures = [dots_figure(f"strata.{found.lp}", title, dots, _axis(first))] if len(dots) > 1 else []
+    means = replace(_strata_table(voices, strata), notes=_document_notes(found, first, strata))
+    notes = ["Intervals (95 %, after ±) are over segments; means are over all systems that were judged."]
+    return Part(
+        name="strata",
+        title="Domains, lengths, documents",
+        finding=title,
+        figures=tuple(figures),
+        tables=(means, _system_table(found, first, strata)),
+        notes=tuple(notes),
+    )
+
+
+def _document_notes(found: Beside, first: Voice, strata: Sequence[Stratum]) -> list[str]:
+    """Say which documents of how many stand in the table."""
+    shown = sum(s.kind == "document" for s in strata)
+    several = sum(n > 1 for n in Counter(s.document for s in found.segments if s.document).values())
+    if not shown:
+        return []
+    if shown == several:
+        return [f"All {several:,} documents of several segments, the lowest by {first.label} first."]
+    return [f"Of {several:,} documents of several segments, the {shown} that score lowest by {first.label}."]
+
+
+def _axis(first: Voice) -> str:
+    n = int((~np.isnan(first.scores)).sum())
+    return f"mean score by {first.label}, higher is better; n = {n:,} translations, those of a row at its end"
+
+
+# What segments have in common...
+
+
+def _by_domain(found: Beside) -> Iterator[Stratum]:
+    counts = Counter(s.domain for s in found.segments)
+    if len(counts) < 2:
+        return
+    for domain, _ in counts.most_common(_MOST_DOMAINS):
+        columns = np.array([s.domain == domain for s in found.segments])
+        yield Stratum(kind="domain", label=domain or "no domain", columns=columns)
+
+
+def _by_length(found: Beside) -> Iterator[Stratum]:
+    """Thirds of the segments by the length of their sources."""
+    lengths = np.array(source_lengths(found.segments, found.lp))
+    cuts = sorted({int(np.ceil(q)) for q in np.quantile(lengths, (1 / 3, 2 / 3))} - {int(lengths.min())})
+    if not cuts:
+        return
+    place = np.searchsorted(cuts, lengths, side="right")
+    for index, name in enumerate(length_names(found.lp, cuts)):
+        yield Stratum(kind="length", label=name, columns=place == index)
+
+
+def _by_document(found: Beside, first: Voice) -> list[Stratum]:
+    """The documents of several segments that score lowest."""
+    counts = Counter(s.document for s in found.segments if s.document)
+    if len(counts) < 2 or len(counts) * 2 > len(found.segments):
+        return []
+    documents = [s.document for s in found.segments]
+    judged = ~np.isnan(first.scores)
+    sums = np.where(judged, first.scores, 0.0).sum(axis=0)
+    totals: dict[str, list[float]] = {}
+    for document, part, amount in zip(documents, sums.tolist(), judged.sum(axis=0).tolist(), strict=True):
+        known = totals.setdefault(document, [0.0, 0.0])
+        known[0] += part
+        known[1] += amount
+    several = {name for name in counts if counts[name] > 1}
+    means = {name: part / amount for name, (part, amount) in totals.items() if amount and name in several}
+    lowest = sorted(means, key=lambda name: (means[name], name))[:_DOCUMENTS]
+    return [
+        Stratum(kind="document", label=name, columns=np.array([d == name for d in documents]))
+        for name in lowest
+    ]
+
+
+# Their means...
+
+
+def _mean(scores: Floats, columns: NDArray[np.bool_]) -> tuple[float, Interval | None, int] | None:
+    inside = ~np.isnan(scores) & columns
+    if not inside.any():
+        return None
+    return (*clustered_mean(scores, inside), int(inside.sum()))
+
+
+def _dots(voice: Voice, strata: Sequence[Stratum]) -> list[Dot]:
+    dots = []
+    for stratum in strata:
+        if (mean := _mean(voice.scores, stratum.columns)) is not None:
+            value, interval, n = mean
+            dots.append(Dot(group=stratum.kind, label=stratum.label, value=value, interval=interval, n=n))
+    return dots
+
+
+def _strata_finding(first: Voice, dots: Sequence[Dot]) -> str:
+    """Which domain, or else length, is told apart from the best one of its kind."""
+    for kind in ("domain", "length"):
+        own = sorted((d for d in dots if d.group == kind), key=lambda d: d.value)
+        if len(own) < 2:
+            continue
+        low, high = own[0], own[-1]
+        if low.interval is not None and high.interval is not None and low.interval.high < high.interval.low:
+            digits = digits_for([d.value for d in own], [d.interval for d in own])
+            values = f"{number(low.value, digits)} against {number(high.value, digits)}"
+            return f"By {first.label}, {low.label} scores lowest and {high.label} highest: {values}"
+    return f"No domain or length is told apart by {first.label}"
+
+
+def _strata_table(voices: Sequence[Voice], strata: Sequence[Stratum]) -> Table:
+    """A row for each stratum, a column for each annotator."""
+    columns = [_column(v.scores, strata) for v in voices]
+    rows = [
+        [s.kind, s.label, whole(int(s.columns.sum())), *(column[row] for column in columns)]
+        for row, s in enumerate(strata)
+    ]
+    headings = ["By", "Part", ">segments", *(f">{v.label}" for v in voices)]
+    return Table(columns=headings, rows=rows, rules=_rules(strata), title="Mean score of all systems")
+
+
+def _column(scores: Floats, strata: Sequence[Stratum]) -> list[str]:
+    """Means of some cells by stratum, all with the same digits."""
+    means = [_mean(scores, s.columns) for s in strata]
+    digits = digits_for([m[0] for m in means if m], [m[1] for m in means if m])
+    return [NOTHING if m is None else _with_reach(m[0], m[1], digits) for m in means]
+
+
+def _with_reach(mean: float, interval: Interval | None, digits: int) -> str:
+    reach = "" if interval is None else f" ± {number((interval.high - interval.low) / 2, digits)}"
+    return number(mean, digits) + reach
+
+
+def _system_table(found: Beside, first: Voice, strata: Sequence[Stratum]) -> Table:
+    """A row for each system, a column for each stratum but the documents."""
+    kept = [s for s in strata if s.kind != "document"] or list(strata)
+    judged = [row for row in range(len(found.systems)) if not np.isnan(first.scores[row]).all()]
+    rows = [[found.systems[row], *_column(first.scores[[row]], kept)] for row in judged]
+    return Table(
+        columns=["System", *(f">{s.label}" for s in kept)],
+        rows=rows,
+        title=f"Mean score of each system by {first.label}",
+    )
+
+
+def _rules(strata: Sequence[Stratum]) -> frozenset[int]:
+    return frozenset(i for i, (a, b) in enumerate(pairwise(strata)) if a.kind != b.kind)

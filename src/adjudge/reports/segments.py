@@ -1,0 +1,710 @@
+"""The segments of a page as plain data, which its script turns into text, never into markup.
+
+The script reads it from a block of JSON. Places are code points, as in the records.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Any, Final
+
+import numpy as np
+
+from adjudge.analysis.preferences import in_order_of_names
+from adjudge.core.language import is_right_to_left, language_name, source_language, target_language
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
+from adjudge.core.scores import Run
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
+from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.reports.annotators import Annotator, Given, Judged, shown_texts
+from adjudge.reports.tables import NAMES, RANGES, is_invisible, name_invisible
+from adjudge.reports.tables import name_of as tables_name_of
+from adjudge.reports.words import FAILURES, lp_words
+
+__all__ = [
+    "Errors",
+    "Key",
+    "Verdicts",
+    "count_errors",
+    "count_failures",
+    "count_left_out",
+    "count_verdicts",
+    "filter_choices",
+    "iter_segments_data",
+    "merge_segments",
+    "name_of",
+    "page_facts",
+    "page_texts",
+    "plain",
+    "render_marked",
+    "segment_orders",
+    "span_words",
+    "spread_by_translation",
+    "to_script_json",
+    "warn_of_misfits",
+]
+
+Key = tuple[str, str]
+"""Language pair and segment id."""
+Json = dict[str, Any]
+
+_DIGITS: Final = 4  # of a score, more than are shown
+_UNSAFE: Final = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+
+
+def to_script_json(data: object) -> str:
+    r"""Write JSON that can stand inside a script element, whatever the texts in it say.
+
+    `<`, `>` and `&` become `\u003c` and the like, so that no text can end the element or open a comment;
+    surrogates that stand alone become escapes too, so that the file stays UTF-8.
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def iter_segments_data(
+    segments: Sequence[Segment],
+    annotators: Sequence[Annotator],
+    systems: Sequence[str],
+    *,
+    is_thin: bool = False,
+) -> Iterator[Json]:
+    """Describe every segment with all that was said of it, in test-set order, one at a time.
+
+    Args:
+        segments: of the page.
+        annotators: of the page.
+        systems: of the page.
+        is_thin: whether judgements that are a score and nothing else, which most are, become three numbers
+            each under `scores`: annotator, system, score.
+    """
+    said = _by_segment(segments, annotators)
+    position = {name: index for index, name in enumerate(systems)}
+    spreads = spread_by_translation(annotators)
+    for segment in segments:
+        judgements: list[Json] = []
+        bare: list[float | None] | None = [] if is_thin else None
+        for by, record in said.pop((segment.lp, segment.segment)):
+            if isinstance(record, Annotation):
+                _tell(record, segment, (by, position[record.system], annotators[by]), judgements, bare)
+            else:
+                judgements += ({"by": by, **one} for one in _comparison(record, position))
+        yield _segment(segment, systems, (judgements, bare), spreads)
+
+
+def _by_segment(
+    segments: Sequence[Segment], annotators: Sequence[Annotator]
+) -> dict[Key, list[tuple[int, Record]]]:
+    """What was said of each segment, and by whom."""
+    said: dict[Key, list[tuple[int, Record]]] = {(s.lp, s.segment): [] for s in segments}
+    for by, annotator in enumerate(annotators):
+        for record in annotator.records:
+            if (own := said.get((record.lp, record.segment))) is not None:
+                own.append((by, record))
+    return said
+
+
+def _tell(
+    record: Annotation,
+    segment: Segment,
+    whose: tuple[int, int, Annotator],
+    judgements: list[Json],
+    bare: list[float | None] | None,
+) -> None:
+    """Add an annotation to the judgements, or to the bare scores where those are told apart."""
+    by, of, annotator = whose
+    score = annotator.segment_scores.get(((record.lp, record.segment), record.system))
+    shown = None if score is None else round(score, _DIGITS)
+    more = _annotation(record, segment, score)
+    if annotator.is_several:
+        more["who"] = record.annotator
+    if more or bare is None:
+        judgements.append({"by": by, "of": of, "score": shown, **more})
+    else:
+        bare += (by, of, shown)
+
+
+def _segment(
+    segment: Segment,
+    systems: Sequence[str],
+    judged: tuple[list[Json], list[float | None] | None],
+    spreads: Mapping[tuple[Key, str], float],
+) -> Json:
+    said, bare = judged
+    key = (segment.lp, segment.segment)
+    entry: Json = {"id": segment.segment, "lp": segment.lp, "source": segment.source}
+    entry["texts"] = [segment.translations.get(name) for name in systems]
+    if segment.document:
+        entry["document"] = segment.document
+    if segment.domain:
+        entry["domain"] = segment.domain
+    if segment.references:
+        entry["references"] = dict(segment.references)
+    if said or bare:
+        entry["said"] = said
+    if spreads:
+        spread = [round(spreads.get((key, name), 0.0), 2) for name in systems]
+        if any(spread):
+            entry["spread"] = spread
+    if bare:
+        entry["scores"] = bare
+    return entry
+
+
+def _comparison(record: Preference | Failure, position: Mapping[str, int]) -> list[Json]:
+    """Describe one record; a failure over several systems is one entry for each of them."""
+    return [_preference(record, position)] if isinstance(record, Preference) else _failure(record, position)
+
+
+def _annotation(record: Annotation, segment: Segment, score: float | None) -> Json:
+    """What was said beside the score."""
+    entry: Json = {}
+    if record.rating is not None and record.rating != score:
+        entry["rating"] = record.rating
+    if record.spans:
+        entry["errors"] = [_error(span, segment, record.system) for span in record.spans]
+    if record.counts and not record.spans:
+        entry["counts"] = {name: amount for name, amount in record.counts.items() if amount}
+    if record.flags or record.rationale:
+        entry |= _words(record)
+    return entry
+
+
+def _words(record: Annotation | Preference) -> Json:
+    """What was said beside the judgement itself."""
+    words: Json = {}
+    if record.flags:
+        words["flags"] = list(record.flags)
+    if record.rationale:
+        words["rationale"] = record.rationale
+    return words
+
+
+def _preference(record: Preference, position: Mapping[str, int]) -> Json:
+    entry: Json = {"pair": [position[name] for name in record.systems], "criterion": record.criterion}
+    entry["verdict"] = record.verdict
+    if record.is_undecided:
+        entry["undecided"] = True
+    return entry | _words(record)
+
+
+def _failure(record: Failure, position: Mapping[str, int]) -> list[Json]:
+    why: Json = {"failed": record.reason}
+    if record.detail:
+        why["detail"] = record.detail
+    if record.protocol == "pairwise":
+        pair = [position[name] for name in record.systems]
+        return [{"pair": pair, "criterion": record.criterion or "", **why}]
+    return [{"of": position[name], **why} for name in record.systems]
+
+
+def _error(span: ErrorSpan, segment: Segment, system: str) -> Json:
+    """Describe one error; a place that the text does not have is said to be none."""
+    entry: Json = {"severity": span.severity}
+    if span.category is not None:
+        entry["category"] = span.category
+    if span.side == "source":
+        entry["side"] = "source"
+    text = segment.source if span.side == "source" else segment.translations[system]
+    if span.start is not None and span.end is not None and span.end <= len(text):
+        entry["at"] = [span.start, span.end]
+        if span.match == "ambiguous":
+            entry["ambiguous"] = True
+    elif span.text:
+        entry["quote"] = span.text
+    if span.note:
+        entry["note"] = span.note
+    return entry
+
+
+def merge_segments(groups: Iterable[Iterable[Segment]]) -> dict[Key, Segment]:
+    """Put the segments of several test sets together, in order of first appearance.
+
+    Raises:
+        UsageError: two of them have different texts under one name, so that places would not fit.
+    """
+    merged: dict[Key, Segment] = {}
+    for segment in (s for group in groups for s in group):
+        key = (segment.lp, segment.segment)
+        known = merged.setdefault(key, segment)
+        if known is not segment:
+            merged[key] = _joined(known, segment)
+    return merged
+
+
+def _joined(one: Segment, other: Segment) -> Segment:
+    for name, text in {**other.translations, "": other.source}.items():
+        known = one.translations.get(name) if name else one.source
+        if known is not None and known != text:
+            what = f"translation by {name!r}" if name else "source"
+            raise UsageError(
+                f"one report shows one test set, but the runs judged two versions of segment "
+                f"{one.segment!r} ({one.lp}): its {what} differs; report these runs apart"
+            )
+    translations = {**one.translations, **other.translations}
+    return replace(one, translations=translations, references={**other.references, **one.references})
+
+
+def spread_by_translation(annotators: Sequence[Annotator]) -> dict[tuple[Key, str], float]:
+    """How far annotators disagree on each translation, 0 to 1.
+
+    Each annotator's scores within a language pair become ranks between 0 (worst) and 1 (best), ties in the
+    middle, so that scales do not matter; the spread is the distance of the highest and the lowest rank.
+    """
+    ranks: dict[tuple[Key, str], list[float]] = {}
+    scored = [annotator for annotator in annotators if annotator.results]
+    for annotator in scored if len(scored) > 1 else ():
+        by_lp: dict[str, dict[tuple[Key, str], float]] = {}
+        for place, score in annotator.segment_scores.items():
+            if score is not None:
+                by_lp.setdefault(place[0][0], {})[place] = score
+        for scores in by_lp.values():
+            known = np.fromiter(scores.values(), float, len(scores))
+            ordered = np.sort(known)
+            middles = np.searchsorted(ordered, known) + np.searchsorted(ordered, known, side="right")
+            for place, middle in zip(scores, (middles / (2 * len(known))).tolist(), strict=True):
+                ranks.setdefault(place, []).append(middle)
+    return {place: max(own) - min(own) for place, own in ranks.items() if len(own) > 1}
+
+
+# The texts of a page, and whether what was judged is about them.
+
+
+def page_texts(judged: Sequence[Judged], lp: str | None, test_set: TestSet | None) -> dict[Key, Segment]:
+    """Every segment that a page shows, in order of first appearance.
+
+    The texts of the runs, if there are any; else those that files and campaigns bring along, and of those
+    what was judged. Of a test set that was chosen, what was judged comes besides.
+
+    Args:
+        judged: runs, files and campaigns.
+        lp: keep one language pair.
+        test_set: that was chosen; else None.
+
+    Raises:
+        UsageError: there are no texts, none of the lp, or two versions of one.
+        DataError: a run judged what its test set lacks, or a file nothing that is there.
+    """
+    runs = [each for each in judged if isinstance(each, Run)]
+    files = [each for each in judged if isinstance(each, Given)]
+    groups: list[Iterable[Segment]] = [run.test_set for run in runs]
+    if not runs:
+        groups += [shown_texts(f.records, f.test_set) for f in files if f.test_set is not None]
+    if test_set is not None:
+        groups.append(shown_texts((r for f in files for r in f.records), test_set))
+    every = merge_segments(groups)
+    if not every and not runs:
+        for file in files:
+            _refuse_unjudged(file)
+        names = ", ".join(name_of(each) for each in judged)
+        raise UsageError(f"{names}: judgements without texts; say what they are about with --test-set")
+    known = tuple(dict.fromkeys(key[0] for key in every))
+    if lp is not None and lp not in known:
+        raise UsageError(f"no run has lp {lp!r}; there are {', '.join(known)}")
+    segments = {key: s for key, s in every.items() if lp in {None, key[0]}}
+    for run in runs:
+        _check_run(run, segments)
+    for file in files:
+        _check_file(file, every)
+    return segments
+
+
+def name_of(judged: Judged) -> str:
+    """What a page calls the texts of a run or file."""
+    if isinstance(judged, Run):
+        return judged.test_set.name
+    return judged.name if judged.test_set is None else judged.test_set.name
+
+
+def _check_run(run: Run, segments: Mapping[Key, Segment]) -> None:
+    """Refuse records of translations that the run's test set does not have.
+
+    Raises:
+        DataError: there is one.
+    """
+    lps = {key[0] for key in segments}
+    for record in (r for r in run.records if r.lp in lps):
+        segment = segments.get((record.lp, record.segment))
+        known = {} if segment is None else segment.translations
+        for name in record.systems:
+            if name not in known:
+                what = f"{name} on segment {record.segment!r} of {record.lp}"
+                raise DataError(f"the run of {run.info.annotator} judged {what}, which its test set lacks")
+
+
+def _refuse_unjudged(file: Given) -> None:
+    if not file.records:
+        raise DataError(f"{file.name}: nothing was judged in it yet")
+
+
+def _check_file(file: Given, segments: Mapping[Key, Segment]) -> None:
+    """Refuse a file of which nothing would be shown.
+
+    Raises:
+        DataError: so it is.
+    """
+    _refuse_unjudged(file)
+    for record in file.records:
+        segment = segments.get((record.lp, record.segment))
+        if segment is not None and all(name in segment.translations for name in record.systems):
+            return
+    hint = "is it of the same test set? --test-set adds its texts"
+    raise DataError(f"{file.name}: no judgement is about a translation that the report shows; {hint}")
+
+
+def count_left_out(
+    judged: Sequence[Judged], shown: Sequence[Annotator], lps: Collection[str]
+) -> tuple[tuple[str, int], ...]:
+    """Name of each file, and how many of its records are of translations that the page does not show."""
+    kept = Counter(id(record) for annotator in shown for record in annotator.records)
+    found = []
+    for file in (each for each in judged if isinstance(each, Given)):
+        lost = sum(record.lp in lps and id(record) not in kept for record in file.records)
+        found += [(file.name, lost)] if lost else []
+    return tuple(found)
+
+
+def warn_of_misfits(annotator: Annotator, segments: Mapping[Key, Segment]) -> None:
+    """Warn where errors mark other words than stand there: they were marked in other texts."""
+    misfits = total = 0
+    for record in (r for r in annotator.records if isinstance(r, Annotation)):
+        segment = segments[record.lp, record.segment]
+        for span in (s for s in record.spans if s.start is not None and s.text):
+            text = segment.source if span.side == "source" else segment.translations[record.system]
+            total += 1
+            misfits += text[span.start : span.end] != span.text
+    if misfits:
+        told = f"{misfits} of {total} errors of {annotator.label} mark other words than stand at their place"
+        others = "gold and runs" if annotator.kind == "gold" else "it and the others"
+        warnings.warn(f"{told}: {others} may have different texts", DataWarning, stacklevel=3)
+
+
+# How many errors of which kind, and what was not obtained and why.
+
+
+_UNDECIDED: Final = "\0undecided"  # no name of a system
+
+
+@dataclass(frozen=True, kw_only=True)
+class Errors:
+    """Errors of one annotator on one language pair.
+
+    Args:
+        systems: in the order of the page.
+        judged: system to annotations.
+        clean: system to annotations without any error.
+        severities: severity to system to errors; only severities that occur or that a reader expects.
+        categories: category to system to errors, in the order of the typology; empty where none were asked.
+    """
+
+    systems: tuple[str, ...]
+    judged: Mapping[str, int]
+    clean: Mapping[str, int]
+    severities: Mapping[Severity, Mapping[str, int]]
+    categories: Mapping[str, Mapping[str, int]]
+
+    @property
+    def total(self) -> int:
+        """Errors of all systems."""
+        return sum(sum(counts.values()) for counts in self.severities.values())
+
+    @property
+    def most(self) -> int:
+        """Errors of one category by one system, where there are most."""
+        return max((max(counts.values()) for counts in self.categories.values()), default=0)
+
+    def of_system(self, system: str) -> int:
+        """Errors of one system."""
+        return sum(counts[system] for counts in self.severities.values())
+
+
+def count_errors(records: Iterable[Record], systems: Sequence[str]) -> Errors:
+    """Count the errors of annotations; failures have none and are not among the judged."""
+    judged: Counter[str] = Counter()
+    clean: Counter[str] = Counter()
+    severities: dict[Severity, Counter[str]] = {severity: Counter() for severity in SEVERITIES}
+    categories: dict[str, Counter[str]] = {}
+    for record in records:
+        if not isinstance(record, Annotation):
+            continue
+        system = record.system
+        judged[system] += 1
+        for span in record.spans:
+            severities[span.severity][system] += 1
+            if span.category is not None:
+                categories.setdefault(span.category, Counter())[system] += 1
+        if record.spans:
+            continue
+        clean[system] += not any(record.counts.values())
+        for severity, amount in record.counts.items():  # where a method only counts, take its count
+            severities[severity][system] += amount
+    return Errors(
+        systems=tuple(systems),
+        judged=judged,
+        clean=clean,
+        severities={s: counts for s, counts in severities.items() if counts or s in {"minor", "major"}},
+        categories={name: categories[name] for name in CATEGORIES if name in categories},
+    )
+
+
+def count_failures(records: Iterable[Record]) -> dict[str, Counter[str]]:
+    """Failures by reason and system, most frequent reason first.
+
+    A failure over several systems counts for each of them.
+    """
+    reasons: dict[str, Counter[str]] = {}
+    for record in records:
+        if isinstance(record, Failure):
+            reasons.setdefault(record.reason, Counter()).update(record.systems)
+    return dict(sorted(reasons.items(), key=lambda item: (-item[1].total(), item[0])))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdicts:
+    """Preferences between two systems on one criterion.
+
+    Args:
+        pair: the systems A and B.
+        criterion: what was asked about.
+        a: how often A was preferred.
+        b: how often B was preferred.
+        equal: how often neither was.
+        undecided: how often the verdict changed with the order and was kept as that.
+    """
+
+    pair: tuple[str, str]
+    criterion: str
+    a: int
+    b: int
+    equal: int
+    undecided: int = 0
+
+
+def count_verdicts(records: Iterable[Record]) -> list[Verdicts]:
+    """Count preferences by pair and criterion, whichever of the two was called A."""
+    found: dict[tuple[tuple[str, str], str], Counter[str]] = {}
+    for record in records:
+        if isinstance(record, Preference):
+            first, second, verdict = in_order_of_names(record)
+            winner = _UNDECIDED if record.is_undecided else {1.0: first, -1.0: second, 0.0: ""}[verdict]
+            found.setdefault(((first, second), record.criterion), Counter())[winner] += 1
+    return [
+        Verdicts(
+            pair=pair,
+            criterion=criterion,
+            a=wins[pair[0]],
+            b=wins[pair[1]],
+            equal=wins[""],
+            undecided=wins[_UNDECIDED],
+        )
+        for (pair, criterion), wins in found.items()
+    ]
+
+
+# Texts with their errors marked, as HTML that stands alone: no script, no stylesheet, nothing to load.
+
+
+_LINES: Final = {
+    "neutral": "background:#eeeeee;color:#111;text-decoration:underline dotted 2px #888",
+    "minor": "background:#e6f0fa;color:#111;text-decoration:underline solid 1px #3f88d6",
+    "major": "background:#fde5d4;color:#111;text-decoration:underline solid 3px #d05a10",
+    "critical": "background:#f3cfe0;color:#111;text-decoration:underline double 3px #c0408a",
+}
+_FRAME: Final = "border:1px solid;border-radius:2px;font-size:70%;padding:0 2px;opacity:.8"
+_HERE: Final = "\u2038"  # a caret, where something is missing
+_JOINER: Final = "\u200d"
+_EMOJI: Final = "\U0001f000"
+
+
+def plain(text: str) -> str:
+    """Text as HTML, whatever it says; what nobody sees is named."""
+    return escape(name_invisible(text))
+
+
+def span_words(span: ErrorSpan) -> str:
+    """What is wrong, in words."""
+    words = [span.severity, *([span.category] if span.category else []), *([span.note] if span.note else [])]
+    return ": ".join(words)
+
+
+def render_marked(text: str, spans: Sequence[ErrorSpan], lang: str = "") -> str:
+    """A text with its errors underlined.
+
+    Args:
+        text: of one side.
+        spans: errors of that side; those without a place in it are left out here.
+        lang: its language, as a page names it; empty where unknown.
+
+    Returns:
+        An element in whatever direction the text has.
+    """
+    placed = [
+        (max(s.start, 0), min(s.end, len(text)), s)
+        for s in spans
+        if s.start is not None and s.end is not None
+    ]
+    edges = sorted({0, len(text), *(start for start, _, _ in placed), *(end for _, end, _ in placed)})
+    pieces = "".join(_pieces(text, edges, placed))
+    spoken = f' lang="{escape(lang)}"' if lang else ""
+    return f'<span dir="auto"{spoken} style="unicode-bidi:isolate;white-space:pre-wrap">{pieces}</span>'
+
+
+def _pieces(text: str, edges: list[int], placed: list[tuple[int, int, ErrorSpan]]) -> Iterator[str]:
+    """The text cut where a span begins or ends."""
+    for place, start in enumerate(edges):
+        yield from (_marked(_HERE, [s]) for at, end, s in placed if at == end == start)
+        if place + 1 < len(edges):
+            end = edges[place + 1]
+            over = [s for first, last, s in placed if first <= start and end <= last and first < last]
+            shown = _shown(text[start:end])
+            yield _marked(shown, over) if over else shown
+
+
+def _marked(shown: str, over: list[ErrorSpan]) -> str:
+    """A piece that one or more errors cover, in the line of the worst."""
+    worst = max(over, key=lambda span: SEVERITIES.index(span.severity))
+    words = plain("; ".join(map(span_words, over)))
+    return f'<span title="{words}" style="{_LINES[worst.severity]}">{shown}</span>'
+
+
+def _shown(text: str) -> str:
+    """Escaped, with the names of characters that nobody sees in small frames."""
+    return "".join(
+        _framed(text, place) if is_invisible(char) else escape(char) for place, char in enumerate(text)
+    )
+
+
+def _framed(text: str, place: int) -> str:
+    """The name of an invisible character; a joiner inside an emoji is left alone."""
+    char = text[place]
+    if char == _JOINER and text[place + 1 : place + 2] >= _EMOJI:
+        return char
+    return f'<span style="{_FRAME}">{escape(tables_name_of(char))}</span>'
+
+
+# What the script of a page reads: its data, and what its filters and orders offer.
+
+
+_APART: Final = 0.5
+"""Spread of ranks from which annotators are said to disagree on a translation."""
+_ONE_IN: Final = 10
+"""Of so many segments, they are said to disagree on one: many annotators are half apart on nearly all."""
+
+
+def page_facts(
+    segments: Mapping[Key, Segment], annotators: Sequence[Annotator], systems: Sequence[str]
+) -> dict[str, Any]:
+    """Everything that the script needs but the segments themselves; plain JSON types only."""
+    return {
+        "lps": {lp: _languages(lp) for lp in dict.fromkeys(lp for lp, _ in segments)},
+        "systems": list(systems),
+        "annotators": [
+            {"label": a.label, "digits": _segment_digits(a), "marks": _marks(a)} for a in annotators
+        ],
+        "reasons": FAILURES,
+        "invisible": {"ranges": RANGES, "names": NAMES},
+        "apart": _apart(segments, annotators),
+        "domains": _several(s.domain for s in segments.values()),
+    }
+
+
+def _apart(segments: Mapping[Key, Segment], annotators: Sequence[Annotator]) -> float:
+    """From which spread on annotators disagree: half of the ranks, or more where many would be."""
+    widest = dict.fromkeys(segments, 0.0)
+    for (key, _), spread in spread_by_translation(annotators).items():
+        widest[key] = max(widest[key], spread)
+    ordered = sorted(widest.values(), reverse=True)
+    return max(_APART, round(ordered[len(ordered) // _ONE_IN], 2)) if ordered else _APART
+
+
+def _languages(lp: str) -> dict[str, dict[str, str]]:
+    return {"source": _language(source_language(lp)), "target": _language(target_language(lp))}
+
+
+def _language(code: str) -> dict[str, str]:
+    direction = "rtl" if is_right_to_left(code) else "ltr"
+    return {"lang": code.replace("_", "-"), "dir": direction, "name": language_name(code)}
+
+
+def _segment_digits(annotator: Annotator) -> int:
+    """As many digits as the scores of segments need, at most two; three where they lie within 0 and 1."""
+    scores = [score for score in annotator.segment_scores.values() if score is not None]
+    if scores and max(map(abs, scores)) <= 1 and any(score % 1 for score in scores):
+        return 3
+    return next((d for d in (0, 1) if all(abs(s - round(s, d)) < 1e-9 for s in scores)), 2)
+
+
+def _marks(annotator: Annotator) -> bool:
+    return any(isinstance(r, Annotation) and (r.spans or r.counts) for r in annotator.records)
+
+
+def filter_choices(
+    segments: Mapping[Key, Segment], annotators: Sequence[Annotator], systems: Sequence[str]
+) -> dict[str, list[tuple[str, str]]]:
+    """What each filter offers: the word that the script knows it by, and the one that is read.
+
+    A filter that would offer nothing to choose stays empty.
+    """
+    severities, categories = _kinds(annotators)
+    lps = {lp: lp_words(lp) for lp, _ in segments}
+    domains = _several(s.domain for s in segments.values())
+    return {
+        "lp": list(lps.items()) if len(lps) > 1 else [],
+        "system": _numbered(systems) if len(systems) > 1 else [],
+        "annotator": _numbered(a.label for a in annotators) if len(annotators) > 1 else [],
+        "severity": [(name, name) for name in SEVERITIES if name in severities],
+        "category": [(name, name) for name in _with_cores(c for c in CATEGORIES if c in categories)],
+        "domain": [(value, words or "none") for value, words in _numbered(domains)],
+        "view": [("over", "over one another")] if _is_choir(annotators) else [],
+    }
+
+
+def _kinds(annotators: Sequence[Annotator]) -> tuple[set[str], set[str]]:
+    """Every severity and category of an error that was marked or counted."""
+    annotations = [r for a in annotators for r in a.records if isinstance(r, Annotation)]
+    severities: set[str] = {span.severity for r in annotations for span in r.spans}
+    severities.update(name for r in annotations if r.counts and not r.spans for name in r.counts)
+    return severities, {span.category or "" for r in annotations for span in r.spans}
+
+
+def _is_choir(annotators: Sequence[Annotator]) -> bool:
+    """Whether several mark the same texts."""
+    marking = [annotator for annotator in annotators if _marks(annotator)]
+    return len(marking) > 1 or any(annotator.is_several for annotator in marking)
+
+
+def _numbered(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Names that the script knows by their position, for they may hold anything."""
+    return [(str(index), name) for index, name in enumerate(names)]
+
+
+def segment_orders(annotators: Sequence[Annotator]) -> list[tuple[str, str]]:
+    """The orders in which segments can be shown, each with the word that the script knows it by."""
+    orders = [("", "as in the test set")]
+    for index, annotator in enumerate(annotators):
+        if annotator.results:
+            orders += [
+                (f"low:{index}", f"lowest score first, {annotator.label}"),
+                (f"high:{index}", f"highest score first, {annotator.label}"),
+            ]
+    return [*orders, ("spread:", "largest disagreement first")] if len(annotators) > 1 else orders
+
+
+def _with_cores(categories: Iterable[str]) -> list[str]:
+    """Put each core type before its subtypes."""
+    return list(dict.fromkeys(part for name in categories for part in (name.split("/", 1)[0], name)))
+
+
+def _several(values: Iterable[str]) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(values))
+    return found if len(found) > 1 else ()

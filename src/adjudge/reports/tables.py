@@ -1,0 +1,379 @@
+"""One table, six ways to write it down."""
+
+from __future__ import annotations
+
+import csv
+import gc
+import io
+import math
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Final, Literal, get_args
+
+from adjudge.core.scores import Interval
+from adjudge.core.wording import count
+from adjudge.errors import UsageError
+from adjudge.formats.spreadsheet import disarm
+
+__all__ = [
+    "NAMES",
+    "NOTHING",
+    "RANGES",
+    "Table",
+    "TableFormat",
+    "digits_for",
+    "draws_for",
+    "duration",
+    "exact_cells",
+    "interval",
+    "is_invisible",
+    "name_invisible",
+    "name_of",
+    "number",
+    "p_value",
+    "rank_range",
+    "render_table",
+    "share",
+    "uncollected",
+    "whole",
+]
+
+
+# Characters that nobody sees: pages and terminals show them as small marks and never take them away.
+
+
+RANGES: Final[tuple[tuple[int, int], ...]] = (
+    (0x0000, 0x0008),  # C0 controls; tab and line feed are white space
+    (0x000B, 0x001F),
+    (0x007F, 0x009F),  # C1 controls
+    (0x00AD, 0x00AD),
+    (0x034F, 0x034F),
+    (0x061C, 0x061C),
+    (0x115F, 0x1160),
+    (0x180E, 0x180E),
+    (0x200B, 0x200F),
+    (0x2028, 0x202E),
+    (0x2060, 0x206F),
+    (0x3164, 0x3164),
+    (0xD800, 0xDFFF),  # surrogates that stand alone
+    (0xFE00, 0xFE0E),  # variation selectors; the next one only asks for the emoji form
+    (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0xFFF9, 0xFFFB),
+    (0xE0000, 0xE007F),  # tags: a second, hidden ASCII
+    (0xE0100, 0xE01EF),
+)
+"""First and last code point of each stretch of invisible characters."""
+
+NAMES: Final[dict[int, str]] = {
+    0x0000: "NUL",
+    0x000D: "CR",
+    0x001B: "ESC",
+    0x00AD: "SHY",
+    0x034F: "CGJ",
+    0x061C: "ALM",
+    0x200B: "ZWSP",
+    0x200C: "ZWNJ",
+    0x200D: "ZWJ",
+    0x200E: "LRM",
+    0x200F: "RLM",
+    0x2028: "LS",
+    0x2029: "PS",
+    0x202A: "LRE",
+    0x202B: "RLE",
+    0x202C: "PDF",
+    0x202D: "LRO",
+    0x202E: "RLO",
+    0x2060: "WJ",
+    0x2066: "LRI",
+    0x2067: "RLI",
+    0x2068: "FSI",
+    0x2069: "PDI",
+    0xFEFF: "BOM",
+}
+"""Short names as Unicode gives them; every other one is shown as U+ and its number."""
+
+_INVISIBLE: Final = re.compile(
+    "(?!\u200d[\U0001f000-\U0010ffff])"  # a joiner inside an emoji
+    f"[{''.join(f'{re.escape(chr(low))}-{re.escape(chr(high))}' for low, high in RANGES)}]"
+)
+
+
+def is_invisible(char: str) -> bool:
+    """Whether a reader would not see the character."""
+    code = ord(char)
+    return any(low <= code <= high for low, high in RANGES)
+
+
+def name_of(char: str) -> str:
+    """What stands in the mark."""
+    return NAMES.get(ord(char), f"U+{ord(char):04X}")
+
+
+def name_invisible(text: str) -> str:
+    """Write the names of invisible characters in their place; a joiner inside an emoji is left alone.
+
+    For names, reasons and terminals, from which nobody copies back into a test set. `text.js` keeps the
+    characters themselves in texts, and sets a mark before each.
+    """
+    return _INVISIBLE.sub(lambda found: f"[{name_of(found[0])}]", text)
+
+
+TableFormat = Literal["table", "json", "csv", "tsv", "markdown", "latex"]
+FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Cells as text, ready to be read.
+
+    Args:
+        columns: headings; one that starts with `>` is right-aligned and loses the mark.
+        rows: as many cells as there are columns.
+        rules: rows after which a line is drawn (clusters), counted from 0.
+        title: stands above it.
+        notes: stand below it, such as the signature.
+        best: cells, as row and column, that stand out; a star marks them where print cannot be bold.
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    rules: frozenset[int] = frozenset()
+    title: str = ""
+    notes: Sequence[str] = ()
+    best: frozenset[tuple[int, int]] = frozenset()
+
+    @property
+    def headings(self) -> list[str]:
+        """Headings without the mark of alignment."""
+        return [c.removeprefix(">") for c in self.columns]
+
+    @property
+    def right(self) -> list[bool]:
+        """Whether each column is right-aligned."""
+        return [c.startswith(">") for c in self.columns]
+
+
+def render_table(table: Table, form: TableFormat) -> str:
+    """Write the table down; `json` is not a table and belongs to the caller.
+
+    What people read has marks for characters that nobody sees, and that a terminal would obey; what programs
+    read has the characters themselves.
+
+    Raises:
+        UsageError: an unknown format.
+    """
+    if form in {"csv", "tsv"}:
+        return _separated(table, "," if form == "csv" else "\t")
+    if form == "table":
+        return _terminal(_visible(table))
+    if form == "markdown":
+        return _markdown(_visible(table))
+    if form == "latex":
+        return _latex(_visible(table))
+    raise UsageError(f"--format must be one of {', '.join(FORMATS)}; got {form!r}")
+
+
+def _visible(table: Table) -> Table:
+    return replace(
+        table,
+        columns=[name_invisible(column) for column in table.columns],
+        rows=[[name_invisible(cell) for cell in row] for row in table.rows],
+        title=name_invisible(table.title),
+        notes=[name_invisible(note) for note in table.notes],
+    )
+
+
+def _terminal(table: Table) -> str:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    grid = RichTable(box=box.HORIZONTALS, title=table.title or None, title_justify="left", pad_edge=False)
+    for heading, right in zip(table.headings, table.right, strict=True):
+        grid.add_column(heading, justify="right" if right else "left", overflow="fold")
+    for index, row in enumerate(_starred(table)):
+        grid.add_row(*map(Text, row), end_section=index in table.rules)
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=None if sys.stdout.isatty() else 200)
+    console.print(grid)
+    for note in table.notes:
+        console.print(Text(note), soft_wrap=True)
+    return buffer.getvalue()
+
+
+def _starred(table: Table) -> Iterator[list[str]]:
+    """Rows with a star behind the best cells, and room for one behind the other cells of their columns."""
+    columns = {column for _, column in table.best}
+    for index, row in enumerate(table.rows):
+        yield [
+            cell + ("*" if (index, column) in table.best else " ") if column in columns else cell
+            for column, cell in enumerate(row)
+        ]
+
+
+def _separated(table: Table, delimiter: str) -> str:
+    """Separated values. Systems are named by others, so no cell may be a formula to a spreadsheet."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(map(disarm, table.headings))
+    writer.writerows(map(disarm, row) for row in table.rows)
+    return buffer.getvalue()
+
+
+def _markdown(table: Table) -> str:
+    def line(cells: Sequence[str], row: int = -1) -> str:
+        written = [c.replace("|", "\\|").replace("\n", " ") for c in cells]
+        marked = [f"**{c}**" if (row, column) in table.best else c for column, c in enumerate(written)]
+        return "| " + " | ".join(marked) + " |"
+
+    marks = ["---:" if right else "---" for right in table.right]
+    lines = [line(table.headings), line(marks), *(line(cells, row) for row, cells in enumerate(table.rows))]
+    title = [f"**{table.title}**\n"] if table.title else []
+    return "\n".join(title + lines + [f"\n{note}" for note in table.notes]) + "\n"
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "|": r"\textbar{}",
+    "<": "$<$",  # in its oldest text fonts, these two are other characters
+    ">": "$>$",
+    "−": "$-$",
+    "–": "--",
+    "∞": r"$\infty$",
+    "ρ": r"$\rho$",
+    "τ": r"$\tau$",
+    **{char: "\\" + char for char in "&%$#_{}"},
+}
+
+
+def _latex(table: Table) -> str:
+    def line(cells: Sequence[str], row: int = -1) -> str:
+        written = ["".join(_LATEX.get(char, char) for char in cell) for cell in cells]
+        marked = [
+            rf"\textbf{{{c}}}" if (row, column) in table.best else c for column, c in enumerate(written)
+        ]
+        return " & ".join(marked) + r" \\"
+
+    body = [
+        line(row, index) + (r" \midrule" if index in table.rules else "")
+        for index, row in enumerate(table.rows)
+    ]
+    columns = "".join("r" if right else "l" for right in table.right)
+    notes = [f"% {line}" for line in (table.title, *table.notes) if line]
+    head = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", line(table.headings), r"\midrule"]
+    return "\n".join([*notes, *head, *body, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+# Numbers as people read them: the same digits in a column, a real minus sign, never a false zero.
+
+
+NOTHING: Final = "–"
+_MINUS: Final = "−"
+_MOST_DIGITS: Final = 4
+_LONG: Final = 5400  # seconds
+_EXACT: Final = 1e15  # from here on, a float has fewer digits than would be written
+
+
+def digits_for(scores: Iterable[float | None], intervals: Iterable[Interval | None]) -> int:
+    """Digits after the point that a column can bear: two significant ones of its usual interval."""
+    widths = sorted(i.high - i.low for i in intervals if i is not None and i.high > i.low)
+    if widths:
+        scale = widths[len(widths) // 2]
+    else:
+        known = [abs(s) for s in scores if s]
+        scale = max(known, default=1.0) / 10
+    if not math.isfinite(scale) or scale <= 0:
+        return 2
+    return min(max(1 - math.floor(math.log10(scale)), 1), _MOST_DIGITS)
+
+
+def number(value: float | None, digits: int) -> str:
+    """Write a score; None is a dash, for it is no number."""
+    if value is None or math.isnan(value):
+        return NOTHING
+    if math.isinf(value):
+        return "∞" if value > 0 else f"{_MINUS}∞"
+    text = f"{value:.{digits}f}" if abs(value) < _EXACT else f"{value:.4g}"
+    negative = text.startswith("-") and any(digit in text for digit in "123456789")
+    return (_MINUS if negative else "") + text.lstrip("-")
+
+
+def interval(value: Interval | None, digits: int) -> str:
+    """Write an interval, its lower end first."""
+    if value is None:
+        return NOTHING
+    return f"{number(value.low, digits)} to {number(value.high, digits)}"
+
+
+def p_value(value: float) -> str:
+    """Write a p-value; never 0, for none is."""
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def rank_range(best: int | None, worst: int | None) -> str:
+    """Write the ranks that a system may have."""
+    if best is None:
+        return NOTHING
+    return f"{best}" if best == worst else f"{best} to {worst}"
+
+
+def exact_cells(*values: object) -> list[str]:
+    """Write numbers for programs: every digit, and nothing where there is none."""
+    return ["" if value is None else repr(value) for value in values]
+
+
+def share(part: int, whole: int) -> str:
+    """Write a share in per cent; neither 0 nor 100 unless it is exactly that."""
+    if whole == 0:
+        return NOTHING
+    percent = 100 * part / whole
+    if 0 < percent < 1:
+        return "<1 %"
+    if 99 < percent < 100:
+        return ">99 %"
+    return f"{percent:.0f} %"
+
+
+def duration(seconds: float) -> str:
+    """Write roughly how long something takes: in minutes up to an hour and a half, then in hours."""
+    if seconds < _LONG:
+        return count(math.ceil(seconds / 60), "minute")
+    return f"{seconds / 3600:,.1f} hours"
+
+
+def whole(amount: int, *, exact: bool = False) -> str:
+    """Write an amount in a cell: thousands apart for people, plain digits (exact) for programs."""
+    return str(amount) if exact else f"{amount:,}"
+
+
+# How many draws the intervals and tests of a page take.
+
+
+_MANY: Final = 20_000
+
+
+def draws_for(translations: int) -> int:
+    """A thousand; two hundred where so many translations were judged that intervals are narrow anyway."""
+    return 1000 if translations <= _MANY else 200
+
+
+# Work on many records without the garbage collector, which would look through them again and again.
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Put the collector off: records hold no cycles, and looking for some takes a third of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -1,0 +1,418 @@
+"""What numbers and failures mean, in the words of a reader who has not read the papers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+from adjudge.analysis.rank import RankedSystem, Ranking
+from adjudge.core.language import language_name, source_language, target_language
+from adjudge.core.protocol import find_protocol
+from adjudge.core.scores import Scores
+from adjudge.core.typology import find_weights
+from adjudge.core.wording import count
+from adjudge.errors import FailureReason
+from adjudge.reports.annotators import Annotator
+from adjudge.reports.tables import digits_for, number
+
+__all__ = [
+    "FAILURES",
+    "axis_words",
+    "finding",
+    "headline",
+    "in_words",
+    "leader",
+    "lp_words",
+    "meaning",
+    "unbeaten",
+]
+
+FAILURES: Final[Mapping[FailureReason, str]] = {
+    "ambiguous": "the reply can be read in two ways",
+    "bad_envelope": "the server's answer is not built as it should be",
+    "connection": "the server could not be reached",
+    "count": "not as many answers came as were asked for",
+    "empty": "the reply is empty",
+    "encoding": "the reply is not valid text",
+    "label": "the reply names a severity or category that does not exist",
+    "logprob": "token probabilities are missing or are no numbers",
+    "missing": "something that the judge needs is missing",
+    "model_mismatch": "another model answered than the one asked",
+    "no_answer": "the model thought and did not answer",
+    "not_json": "the server answered with something else than JSON",
+    "oversize": "the reply is too large",
+    "parse": "the reply does not have the form asked for",
+    "range": "a number lies outside of its scale",
+    "refused": "the model declined to answer",
+    "schema": "the reply lacks a part, or has one too many",
+    "server_error": "the server failed",
+    "timeout": "no reply came in time",
+    "too_long": "the texts do not fit into the model",
+    "truncated": "the reply was cut off",
+}
+"""Each reason for a failure, to be read after the word itself."""
+
+
+def lp_words(lp: str) -> str:
+    """Name a language pair: English to German."""
+    return f"{language_name(source_language(lp))} to {language_name(target_language(lp))}"
+
+
+def axis_words(annotator: Annotator, scores: Scores) -> str:
+    """What an axis of scores shows."""
+    weights = scores.signature.fields.get("weights")
+    if scores.range == (0.0, 1.0) and annotator.protocol == "pairwise":
+        return "share of comparisons won, higher is better"
+    plain = "score" if annotator.protocol == "metric" else "rating"
+    what = f"score ({weights} weights)" if weights else plain
+    return f"{what}, {scores.direction}"
+
+
+def meaning(annotator: Annotator) -> str:
+    """Say where the numbers of an annotator come from, on which scale, and which way is better."""
+    results = list(annotator.results.values())
+    if not results:
+        return "It has no score on this page."
+    scores = results[0].scores
+    weights = scores.signature.fields.get("weights")
+    if annotator.protocol == "pairwise":
+        criterion = scores.signature.fields.get("criterion", "overall")
+        start = f"A score is the share of comparisons won on the criterion {criterion}; a tie counts half."
+    elif weights:
+        start = f"A score is minus the points of all errors marked. {_weight_words(weights)}"
+    elif annotator.kind == "ensemble":
+        start = f"A score is made of those of {scores.signature.fields['members'].replace(',', ', ')}."
+    elif annotator.info is None and annotator.protocol == "metric":
+        start = "A score is the number that its file gives."
+    elif annotator.kind == "metric":
+        start = "A score is what the metric computed, without a language model."
+    else:
+        start = f"A score is the rating given ({find_protocol(annotator.protocol).title})."
+    return f"{start} {_range_words(scores)} {_mean_words(results[0].ranking)}"
+
+
+def _weight_words(name: str) -> str:
+    weights = find_weights(name)
+    plain = [f"{key} {value:g}" for key, value in weights.rules.items() if "/" not in key]
+    special = [f"{_rule(key)} {value:g}" for key, value in weights.rules.items() if "/" in key]
+    words = f"Weights {name}: {', '.join(plain)}"
+    if special:
+        words += f"; {', '.join(special)}"
+    if weights.first is not None:
+        words += f"; only the first {weights.first} errors count"
+    if weights.cap is not None:
+        words += f"; at most {weights.cap:g} points in all"
+    return f"{words} ({weights.source})."
+
+
+def _rule(key: str) -> str:
+    severity, _, category = key.partition("/")
+    return f"any {category}" if severity == "*" else f"{severity} {category}"
+
+
+def _range_words(scores: Scores) -> str:
+    low, high = scores.range
+    if math.isinf(low) and math.isinf(high):
+        where = "Scores have no fixed range"
+    elif math.isinf(low):
+        where = f"The best score is {number(high, 0)}, and there is no worst"
+    else:
+        where = f"Scores lie between {number(low, 0)} and {number(high, 0)}"
+    return f"{where}; {scores.direction}."
+
+
+def _mean_words(ranking: Ranking) -> str:
+    level = ranking.signature.fields.get("level")
+    if level == "corpus":
+        return "A system’s score is the metric’s own score of the whole corpus, not a mean."
+    if level == "mean":
+        return (
+            "A system’s score on this page is the mean of its segments’ scores; the metric’s own score of "
+            "the whole corpus is another number, which `adjudge score` prints."
+        )
+    return "A system’s score is the mean over judged segments; failures have no score and are in no mean."
+
+
+# What a ranking says, in a sentence that a reader takes away.
+
+
+_MOST_NAMES: Final = 4
+LOOSE: Final = "The systems were not judged on the same segments and cannot be ranked"
+
+
+def in_words(names: Sequence[str], most: int = _MOST_NAMES) -> str:
+    """Join names as a sentence does; more than `most` are counted."""
+    if len(names) > most:
+        names = [*names[: most - 1], count(len(names) - most + 1, "other")]
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def finding(rows: Sequence[RankedSystem]) -> str:
+    """State what one ranking shows. Rows are in order, best first."""
+    judged = [row for row in rows if row.score is not None]
+    if not judged:
+        failed = sum(row.failed for row in rows)
+        why = f": {_all_failed(failed)} failed" if failed else ""
+        return f"Nothing was judged{why}"
+    if len(judged) == 1:
+        return _only(judged[0]) + _unjudged(rows)
+    if is_loose(rows):
+        return LOOSE
+    return _pairs(judged) + _unjudged(rows)
+
+
+def is_loose(rows: Sequence[RankedSystem]) -> bool:
+    """Whether systems were judged and cannot be ranked."""
+    judged = [row for row in rows if row.score is not None]
+    return len(judged) > 1 and any(row.cluster is None for row in judged)
+
+
+def _all_failed(failed: int) -> str:
+    return "the one judgement" if failed == 1 else f"all {failed:,} judgements"
+
+
+def _only(row: RankedSystem) -> str:
+    digits = digits_for([row.score], [row.interval])
+    around = ""
+    if row.interval is not None:
+        around = f" ({number(row.interval.low, digits)} to {number(row.interval.high, digits)})"
+    return f"{row.system} scores {number(row.score, digits)}{around} on {count(row.n, 'segment')}"
+
+
+def _pairs(judged: Sequence[RankedSystem]) -> str:
+    """State what the tests of two systems or more show."""
+    names = [row.system for row in judged]
+    pairs = len(names) * (len(names) - 1) // 2
+    found = sum(len(row.better_than) for row in judged)
+    first, last = judged[0], judged[-1]
+    if not found:
+        which = f"any two of the {len(names)} systems" if len(names) > _MOST_NAMES else in_words(names)
+        return f"No significant difference between {which}"
+    if len(names) == 2:
+        return f"{names[0]} is significantly better than {names[1]}"
+    if found == pairs:
+        order = f"{names[0]} is best, then {in_words(names[1:])}" if len(names) <= _MOST_NAMES else ""
+        return f"All {pairs} pairs differ significantly: {order or f'{names[0]} is best'}"
+    others = len(names) - 1
+    won = len(first.better_than)
+    if won == others:
+        among, left = pairs - others, found - others
+        rest = f"{left} of the other {among} pairs {'differs' if left == 1 else 'differ'} significantly"
+        if not left:
+            which = in_words(names[1:]) if others < _MOST_NAMES else f"the {others} others"
+            rest = f"no significant difference between {which}"
+        return f"{first.system} is significantly better than every other system; {rest}"
+    missed = in_words([name for name in names[1:] if name not in first.better_than])
+    lead = f"{first.system} is significantly better than {won} of the {others} others, but not than {missed}"
+    if not won:
+        lead = "No system is significantly better than every other one"
+    if last.best == len(names):
+        lead += f"; {last.system} is significantly worse than every other one"
+    return f"{lead}; {found} of {pairs} pairs differ significantly"
+
+
+def _unjudged(rows: Sequence[RankedSystem]) -> str:
+    names = [row.system for row in rows if row.score is None]
+    return f"; nothing was judged for {in_words(names)}" if names else ""
+
+
+def leader(rows: Sequence[RankedSystem], among: Collection[str] | None = None) -> str | None:
+    """Name the system that is significantly better than every other one, if one is.
+
+    Args:
+        rows: a ranking.
+        among: leaves the other systems out.
+    """
+    judged = {row.system for row in rows if row.score is not None and (among is None or row.system in among)}
+    for row in rows:
+        if len(judged) > 1 and row.system in judged and judged - {row.system} <= {*row.better_than}:
+            return row.system
+    return None
+
+
+def unbeaten(rows: Sequence[RankedSystem]) -> list[str]:
+    """Name the systems that no other one is significantly better than."""
+    beaten = {name for row in rows for name in row.better_than}
+    return [row.system for row in rows if row.best is not None and row.system not in beaten]
+
+
+# What all rankings of a page show together, in its largest sentence.
+
+
+_MOST_ANNOTATORS: Final = 3
+_MOST_SYSTEMS: Final = 3
+
+Place = tuple[str, str]
+"""Language pair and annotator."""
+
+
+def headline(rankings: Mapping[Place, Sequence[RankedSystem]], gold: Collection[str] = ()) -> str:
+    """State what all rankings show together; annotators are compared on systems that both of them judged.
+
+    Args:
+        rankings: language pair and annotator to rows, best first.
+        gold: the annotators among them that the others are measured by.
+    """
+    judged = {key: rows for key, rows in rankings.items() if any(row.score is not None for row in rows)}
+    if len(rankings) == 1 or not judged:
+        return finding(next(iter(rankings.values()), ()))
+    told = {key: rows for key, rows in judged.items() if not is_loose(rows)}
+    if not told:
+        return LOOSE
+    systems = sorted({name for rows in told.values() for name in _judged(rows)})
+    lps = dict.fromkeys(lp for lp, _ in told)
+    pairs = f"all {len(lps)} language pairs" if len(lps) > 2 else "both language pairs"
+    if len(systems) == 1:
+        return f"Only {systems[0]} was judged" + (f", in {pairs}" if len(lps) > 1 else "")
+    common = {lp: _common(rows for (other, _), rows in told.items() if other == lp) for lp in lps}
+    is_whole = all(_judged(rows) == common[lp] for (lp, _), rows in told.items())
+    leading = {(lp, who): leader(rows, common[lp]) for (lp, who), rows in told.items()}
+    agreed = is_whole and len(set(leading.values())) == 1
+    partly = _partly(judged, gold) + _left(len(judged) - len(told))
+    if not agreed and (words := _beside_gold(told, gold, pairs)):
+        return words + partly
+    if any(len(names) < 2 for names in common.values()) and not is_whole:
+        return "The annotators did not judge the same systems"
+    words = (_agreement(leading, pairs) or _disagreement(leading)) + partly
+    return words if is_whole else f"{_without(told, common)}: {words}"
+
+
+def _partly(judged: Mapping[Place, object], gold: Collection[str]) -> str:
+    """Say who judged some of the language pairs only, so that nobody is taken to have shown it in all."""
+    lps = dict.fromkeys(lp for lp, _ in judged)
+    found: dict[tuple[str, ...], list[str]] = {}
+    for who in dict.fromkeys(annotator for _, annotator in judged if annotator not in gold):
+        found.setdefault(tuple(lp for lp in lps if (lp, who) in judged), []).append(who)
+    return "".join(
+        f"; {_who(names)} judged {in_words(own)} only" for own, names in found.items() if len(own) < len(lps)
+    )
+
+
+def _left(amount: int) -> str:
+    """Say how many rankings show nothing, for want of segments that all of their systems have."""
+    words = f"; {count(amount, 'more ranking')} {'lacks' if amount == 1 else 'lack'} common segments"
+    return words if amount else ""
+
+
+def _who(names: Sequence[str]) -> str:
+    """Name annotators; many are counted."""
+    return in_words(names) if len(names) <= _MOST_ANNOTATORS else f"{len(names)} annotators"
+
+
+def _without(told: Mapping[Place, Sequence[RankedSystem]], common: Mapping[str, set[str]]) -> str:
+    """Name the systems that are in none of it, for some annotator did not judge them."""
+    left = dict.fromkeys(
+        row.system
+        for (lp, _), rows in told.items()
+        for row in rows
+        if row.score is not None and row.system not in common[lp]
+    )
+    return f"Without {in_words([*left], _MOST_SYSTEMS)}, which not every annotator judged"
+
+
+def _judged(rows: Sequence[RankedSystem]) -> set[str]:
+    return {row.system for row in rows if row.score is not None}
+
+
+def _common(rankings: Iterable[Sequence[RankedSystem]]) -> set[str]:
+    """Systems that every one of these rankings has."""
+    return set.intersection(*map(_judged, rankings))
+
+
+def _agreement(leading: Mapping[Place, str | None], pairs: str) -> str | None:
+    """Say what all rankings have in common: their best system, or that they have none."""
+    if len(set(leading.values())) > 1:
+        return None
+    (name,) = set(leading.values())
+    several = len({lp for lp, _ in leading}) > 1
+    if name is None:
+        where = ", in any language pair" if several else ""
+        return f"No system is significantly better than every other one{where}"
+    annotators = len({annotator for _, annotator in leading})
+    agreed = f"{'All' if annotators > 2 else 'Both'} annotators agree: " if annotators > 1 else ""
+    return f"{agreed}{name} is significantly better than every other system" + (
+        f" in {pairs}" if several else ""
+    )
+
+
+def _beside_gold(
+    told: Mapping[Place, Sequence[RankedSystem]], gold: Collection[str], pairs: str
+) -> str | None:
+    """Say who shows what gold shows, if gold has one leader; else None.
+
+    Who did not rank that leader beside another system of gold can neither show nor deny it.
+    """
+    by_gold = {leader(rows) for (_, annotator), rows in told.items() if annotator in gold}
+    lps = list(dict.fromkeys(lp for lp, annotator in told if annotator in gold))
+    if len(by_gold) != 1 or None in by_gold:
+        return None
+    name = by_gold.pop() or ""
+    systems = {lp: _common(r for (other, a), r in told.items() if other == lp and a in gold) for lp in lps}
+    others: dict[str, dict[str, Sequence[RankedSystem]]] = {}
+    for (lp, annotator), rows in told.items():
+        if annotator not in gold and lp in systems:
+            others.setdefault(annotator, {})[lp] = rows
+    if not others:
+        return None
+    silent = [
+        a for a, own in others.items() if not all(_ranks(r, name, systems[lp]) for lp, r in own.items())
+    ]
+    astray = [
+        annotator
+        for annotator, own in others.items()
+        if annotator not in silent and any(leader(rows, systems[lp]) != name for lp, rows in own.items())
+    ]
+    contrary = [a for a in astray if any(_denies(r, name, systems[lp]) for lp, r in others[a].items())]
+    agreed = [annotator for annotator in others if annotator not in {*silent, *astray}]
+    several = {lp for lp, _ in told}
+    where = "" if len(several) == 1 else f" in {pairs if len(lps) == len(several) else in_words(lps)}"
+    parts = [f"By gold, {name} is significantly better than every other system{where}"]
+    if agreed or astray:
+        parts.append(_shown(agreed, [a for a in astray if a not in contrary], contrary))
+    if silent:
+        parts.append(f"{_who(silent)} did not rank {name}")
+    return "; ".join(parts)
+
+
+def _ranks(rows: Sequence[RankedSystem], name: str, systems: Collection[str]) -> bool:
+    """Whether a ranking has a system beside another one of these."""
+    both = _judged(rows).intersection(systems)
+    return name in both and len(both) > 1
+
+
+def _denies(rows: Sequence[RankedSystem], name: str, systems: Collection[str]) -> bool:
+    """Whether a ranking shows another system to be significantly better than this one."""
+    return any(name in row.better_than for row in rows if row.system in systems)
+
+
+def _shown(agreed: Sequence[str], unsure: Sequence[str], contrary: Sequence[str]) -> str:
+    """Who shows what gold shows, who does not tell, and who finds the opposite."""
+    parts = []
+    if agreed:
+        parts.append(f"{_who(agreed)} {'shows' if len(agreed) == 1 else 'show'} it too")
+    if unsure:
+        does = "does not" if len(unsure) == 1 else "do not"
+        parts.append(f"{_who(unsure)} {does}" + ("" if agreed else " show it"))
+    if contrary:
+        parts.append(f"{_who(contrary)} {'contradicts' if len(contrary) == 1 else 'contradict'} it")
+    return ", ".join(parts)
+
+
+def _disagreement(leading: Mapping[Place, str | None]) -> str:
+    """Say whether it is the annotators or the language pairs that differ."""
+    by_lp: dict[str, set[str | None]] = {}
+    for (lp, _), name in leading.items():
+        by_lp.setdefault(lp, set()).add(name)
+    if any(len(names - {None}) > 1 for names in by_lp.values()):
+        return "The annotators do not agree on which system is best"
+    named = {name for name in leading.values() if name is not None}
+    if len(named) == 1:
+        (name,) = named
+        wins = sum(first is not None for first in leading.values())
+        rest = "the other one" if len(leading) - wins == 1 else "the others"
+        return (
+            f"{name} is significantly better than every other system in {wins} of {len(leading)} rankings; "
+            f"in {rest} no system is"
+        )
+    return "Which system is best depends on the language pair"

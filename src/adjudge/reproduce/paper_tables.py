@@ -1,0 +1,408 @@
+"""The files that a paper's tables are computed from: found below one folder, read when a cell wants them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from adjudge.analysis.eval_set import EvalSet, ScoreSet
+from adjudge.analysis.eval_set_files import read_one
+from adjudge.analysis.shared_tasks import LpRule, Wishes, choose, find_task, suspicious
+from adjudge.errors import UsageError
+from adjudge.formats.catalog import CATALOG, cached_path
+from adjudge.formats.ment import ANNOTATOR
+from adjudge.formats.mtme import find_lps
+from adjudge.stats.judged import Average
+from adjudge.stats.measures import Scale
+
+__all__ = [
+    "EMPTY",
+    "UNPRINTED",
+    "Definition",
+    "Input",
+    "Inputs",
+    "MissingInputError",
+    "Paper",
+    "PaperTable",
+    "Reason",
+    "Row",
+    "list_papers",
+    "read_paper",
+]
+
+
+# Papers' tables as data: what stands in each cell, and which measure of which files it claims to be.
+
+
+EMPTY: Final = "-"
+UNPRINTED: Final = "?"
+"""A number that the paper gives in a picture only, or not at all, and that is computed all the same."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Definition:
+    """What a column's numbers are.
+
+    Args:
+        measure: in `MEASURES`; `meta`, a task's mean; or one of `pairs.PAIR_MEASURES`,
+            `marked.MARK_MEASURES` or `esa.numbers.CAMPAIGN_MEASURES`.
+        lps: language pairs, one unless it is a mean.
+        average: of a segment measure; None for the measure's own.
+        task: whose mean `meta` is; None for that of the input.
+        metric: another than the row's.
+        segments: first and last line, counted from 1; None for all.
+        domain: only this one.
+        lengths: shortest source and the first length that is too long, in tokens; None for all.
+        scale: of mean errors.
+        totals: scores of systems are passed as those of one segment.
+        rounded: digits after the point that the parts of a mean over language pairs are rounded to.
+        criterion: of pairs, None for the row's; of campaigns, which of the row's numbers.
+        subset: of pairs.
+        threshold: of marked errors, the overlap that a match needs.
+        unknown: what nobody can know from the data; the cell then misses an input.
+    """
+
+    measure: str
+    lps: tuple[str, ...]
+    average: Average | None = None
+    task: str | None = None
+    metric: str | None = None
+    segments: tuple[int, int] | None = None
+    domain: str | None = None
+    lengths: tuple[int, int] | None = None
+    scale: Scale = "range"
+    totals: bool = False
+    rounded: int | None = None
+    criterion: str | None = None
+    subset: str = "ranked"
+    threshold: float = 0.5
+    unknown: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One row: its name, the metric that it is about, and its cells as printed."""
+
+    name: str
+    metric: str
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperTable:
+    """One table.
+
+    Args:
+        name: such as `Table 2`.
+        input: name of the input that its numbers come from.
+        columns: name to definition.
+        rows: in order.
+        percent: whether numbers are printed a hundred times as large.
+    """
+
+    name: str
+    input: str
+    columns: Mapping[str, Definition]
+    rows: tuple[Row, ...]
+    percent: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reason:
+    """Why a paper's number is not what its column says.
+
+    Args:
+        tables: where.
+        rows: names; empty for all.
+        columns: names; empty for all.
+        text: the reason.
+        instead: fields of the definition that the paper used in place of the column's.
+        rounding: whether it is a matter of rounding.
+    """
+
+    tables: tuple[str, ...]
+    text: str
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    instead: Mapping[str, Any] = field(default_factory=dict)
+    rounding: bool = False
+
+    def applies(self, table: str, row: str, column: str) -> bool:
+        """Whether it is about this cell."""
+        return (
+            table in self.tables
+            and (not self.rows or row in self.rows)
+            and (not self.columns or column in self.columns)
+        )
+
+    def definition(self, claimed: Definition) -> Definition | None:
+        """What the paper used; None where nobody knows."""
+        return replace(claimed, **_tuples(self.instead)) if self.instead else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input:
+    """A test set that tables are computed from.
+
+    Args:
+        place: the folder's name in `Paper.places`.
+        gold: name of its gold.
+        task: that says which systems are compared and which reference metrics were shown.
+        reference: that metrics were shown, where the task says nothing.
+        systems: language pair to the systems that are compared; empty for those of the task.
+    """
+
+    place: str
+    gold: str = ""
+    task: str | None = None
+    reference: str = "src"
+    systems: Mapping[str, list[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """All that we know of a paper's tables.
+
+    Args:
+        name: such as `m-mad`.
+        title: of the paper.
+        source: address.
+        places: name of a folder to where it may lie below the data folder, the usual place first.
+        inputs: by name.
+        tables: in order.
+        reasons: the first that applies to a cell counts.
+        notes: what a reader of the tables must know.
+    """
+
+    name: str
+    title: str
+    source: str
+    places: Mapping[str, list[str]]
+    inputs: Mapping[str, Input]
+    tables: tuple[PaperTable, ...]
+    reasons: tuple[Reason, ...]
+    notes: tuple[str, ...]
+
+
+def list_papers() -> tuple[str, ...]:
+    """Names of the papers that we know."""
+    folder = files("adjudge.reproduce") / "papers"
+    return tuple(sorted(file.name.removesuffix(".toml") for file in folder.iterdir()))
+
+
+@cache
+def read_paper(name: str) -> Paper:
+    """Read what we know of a paper.
+
+    Raises:
+        UsageError: there is no such paper.
+    """
+    if name not in list_papers():
+        raise UsageError(f"no paper {name!r}; there are {', '.join(list_papers())}")
+    file = files("adjudge.reproduce") / "papers" / f"{name}.toml"
+    values = tomllib.loads(file.read_text(encoding="utf-8"))
+    return Paper(
+        name=name,
+        title=values["title"],
+        source=values["source"],
+        places=values["places"],
+        inputs={key: Input(**value) for key, value in values["inputs"].items()},
+        tables=tuple(map(_table, values["tables"])),
+        reasons=tuple(Reason(**_tuples(reason)) for reason in values.get("reasons", [])),
+        notes=tuple(values.get("notes", [])),
+    )
+
+
+def _table(values: Mapping[str, Any]) -> PaperTable:
+    columns = dict(_columns(values["columns"]))
+    rows = tuple(
+        Row(name=name, metric=metric, cells=tuple(cells.split())) for name, metric, cells in values["rows"]
+    )
+    return PaperTable(
+        name=values["name"],
+        input=values["input"],
+        columns=columns,
+        rows=rows,
+        percent=values.get("percent", False),
+    )
+
+
+def _columns(columns: list[dict[str, Any]]) -> Iterator[tuple[str, Definition]]:
+    for column in columns:
+        fields = {key: value for key, value in column.items() if key != "name"}
+        yield column["name"], Definition(**_tuples(fields))
+
+
+def _tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """TOML has lists, where frozen fields are tuples."""
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
+
+
+Content = TypeVar("Content")
+
+_ENDINGS: Final = (".seg.score", ".seg.score.gz", ".jsonl", "")
+"""Of a file of scores; records, as `adjudge run` writes them; a run."""
+
+
+class MissingInputError(Exception):
+    """A cell cannot be computed; says what is wanted. Never reaches a user."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """Gold of one language pair, over the systems that are compared.
+
+    Args:
+        eval_set: with these systems.
+        gold: systems by segments.
+        folder: of the test set.
+    """
+
+    eval_set: EvalSet
+    gold: ScoreSet
+    folder: Path
+
+
+class Inputs:
+    """What lies below a data folder; everything is read once.
+
+    Args:
+        data: the folder.
+        paper: says what may lie where.
+
+    `notes` collects what a reader must know of the files that were read.
+    """
+
+    def __init__(self, data: Path, paper: Paper) -> None:
+        """Read nothing yet."""
+        self.data, self.paper = data, paper
+        self.side = cache(self._side)
+        self.metric = cache(self._metric)
+        self.notes: dict[str, None] = {}
+        self._contents: dict[Path, Any] = {}
+
+    def place(self, name: str, wanted: str) -> Path:
+        """A folder that is there: below the data folder, or a public test set that was fetched.
+
+        Args:
+            name: in `Paper.places`.
+            wanted: file in it, for the message.
+
+        Raises:
+            MissingInputError: it lies nowhere that we look.
+        """
+        usual = self.paper.places[name][0]
+        places = [self.data / place for place in self.paper.places[name]]
+        places += [cached_path(entry) for entry in CATALOG if entry.name == name]
+        found = next((place for place in places if place.is_dir()), None)
+        if found is None:
+            raise MissingInputError(f"{usual}/{wanted}")
+        return found
+
+    def rule(self, name: str, lp: str) -> LpRule:
+        """What the task of an input says of a language pair."""
+        task = self.paper.inputs[name].task
+        return LpRule() if task is None else find_task(task).rule(lp)
+
+    def _side(self, name: str, lp: str) -> Side:
+        """Read the gold of one language pair of an input, and choose the systems that are compared.
+
+        Raises:
+            MissingInputError: the folder, the language pair or the gold is not there.
+            DataError: a file is not what it should be.
+        """
+        wanted = self.paper.inputs[name]
+        folder = self.place(wanted.place, f"sources/{lp}.txt")
+        if lp not in find_lps(folder):
+            raise MissingInputError(self.told(folder / "sources" / f"{lp}.txt"))
+        gold = f"{lp}.{wanted.gold}" if wanted.gold else lp
+        file = folder / "human-scores" / f"{gold}.seg.score"
+        if not file.is_file():
+            raise MissingInputError(self.told(file))
+        found = read_one(folder, lp, "gold", wanted.gold or ANNOTATOR)
+        systems = self._systems(found, name, lp, folder)
+        chosen = found.select(systems)
+        return Side(eval_set=chosen, gold=next(iter(chosen.golds.values())), folder=folder)
+
+    def _systems(self, found: EvalSet, name: str, lp: str, folder: Path) -> Sequence[str]:
+        wanted = self.paper.inputs[name].systems.get(lp)
+        if wanted is None:
+            gold = next(iter(found.golds.values()))
+            return choose(found, gold, self.rule(name, lp), Wishes()).systems
+        for system in wanted:
+            if system not in found.systems:
+                raise MissingInputError(self.told(folder / "system-outputs" / lp / f"{system}.txt"))
+        return wanted
+
+    def _metric(self, name: str, lp: str, metric: str) -> ScoreSet:
+        """Read a metric, over the systems that are compared.
+
+        Args:
+            name: of the input.
+            lp: language pair.
+            metric: of the test set's folder; with a `/`, the place and the stem of a file beside it. `{lp}`
+                and `{ref}` stand for the language pair and the reference.
+
+        Raises:
+            MissingInputError: there is no such file.
+            DataError: it is not what it should be.
+        """
+        side = self.side(name, lp)
+        reference = self.rule(name, lp).reference or self.paper.inputs[name].reference
+        metric = metric.format(lp=lp, ref=reference)
+        slash = "/" in metric
+        source = str(self.file(metric)) if slash else metric
+        file = side.folder / "metric-scores" / lp / f"{metric}.seg.score"
+        if not slash and not any(path.is_file() for path in (file, file.with_name(f"{file.name}.gz"))):
+            raise MissingInputError(self.told(file))
+        found = read_one(side.folder, lp, "metric", source)
+        scores = next(iter(found.select(side.eval_set.systems).metrics.values()))
+        self._check(scores, side, self.told(Path(source)) if slash else self.told(file))
+        self.notes |= dict.fromkeys(found.notes)
+        return scores
+
+    def _check(self, scores: ScoreSet, side: Side, source: str) -> None:
+        """Refuse a metric without one of the systems, and note what looks wrong in it.
+
+        Raises:
+            MissingInputError: a paper's number is over all systems, and this one would not be.
+        """
+        rows = zip(side.eval_set.systems, scores.segments, strict=True)
+        if absent := [system for system, row in rows if np.isnan(row).all()]:
+            raise MissingInputError(f"scores of {', '.join(absent)} in {source}")
+        self.notes |= dict.fromkeys(suspicious(source, scores, side.gold, side.eval_set.systems))
+
+    def file(self, metric: str, endings: Sequence[str] = _ENDINGS) -> Path:
+        """A file, or a run, that is there.
+
+        Args:
+            metric: its place and stem, with a `/` between them.
+            endings: that the name may have, the usual one first.
+
+        Raises:
+            MissingInputError: there is none.
+        """
+        place, _, stem = metric.partition("/")
+        folder = self.place(place, f"{stem}{endings[0]}")
+        found = next((path for end in endings if (path := folder / f"{stem}{end}").exists()), None)
+        if found is None:
+            raise MissingInputError(self.told(folder / f"{stem}{endings[0]}"))
+        return found
+
+    def content(self, file: Path, read: Callable[[Path], Content]) -> Content:
+        """Read a file of another kind; the second time it is known."""
+        if file not in self._contents:
+            self._contents[file] = read(file)
+        known: Content = self._contents[file]
+        return known
+
+    def told(self, file: Path) -> str:
+        """A path as people are told it: from the data folder, where it lies below that."""
+        return (file.relative_to(self.data) if file.is_relative_to(self.data) else file).as_posix()

@@ -1,0 +1,493 @@
+"""`reproduce`: a paper's tables beside ours, with a verdict for each cell."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.analysis.eval_set import EvalSet, ScoreSet
+from adjudge.analysis.meta_settings import Settings, mean_of_statistics, measure, task_statistics, within
+from adjudge.analysis.preferences import VERDICTS as PREFERENCES_VERDICTS
+from adjudge.analysis.shared_tasks import Task, find_task
+from adjudge.analysis.spans import Judged, read_judged, spans
+from adjudge.core.record import Preference, Record
+from adjudge.core.scores import VERSION, Signature
+from adjudge.errors import DataError, UsageError
+from adjudge.formats.mtme import read_mtme
+from adjudge.reproduce.esa_tables import CAMPAIGN_MEASURES, campaign_value
+from adjudge.reproduce.paper_tables import (
+    EMPTY,
+    UNPRINTED,
+    Definition,
+    Inputs,
+    MissingInputError,
+    Paper,
+    PaperTable,
+    Reason,
+    Row,
+    read_paper,
+)
+from adjudge.stats.agreement_coefficients import MAJORITY, fleiss_kappa, majority, percentage_agreement
+from adjudge.stats.bootstrap import NO_INTERVAL
+from adjudge.stats.judged import Floats, Result
+from adjudge.store.files import Fields, read_json, read_text
+from adjudge.store.json_lines import read_records
+
+__all__ = ["MARK_MEASURES", "PAIR_MEASURES", "Cell", "Reproduction", "printed", "reproduce"]
+
+
+# FiRE's tables: labels of three people on pairs of translations, and evaluators' verdicts beside them.
+
+
+PAIR_MEASURES: Final = frozenset({"pairs", "pairs_kappa", "pairs_agreement"})
+"""Number of pairs of a subset; Fleiss' kappa of all pairs; agreement with the majority on a subset."""
+
+_LABELS: Final = {"A>B": 1.0, "A≈B": 0.0, "A<B": -1.0}
+_CRITERIA: Final = {
+    "Faithfulness": "faithfulness",
+    "Fluency": "fluency",
+    "Consistency of Style": "style",
+    "Overall": "overall",
+}
+"""FiRE's name of a criterion to ours."""
+
+_PEOPLE: Final = 3
+_ENDINGS: Final = (".jsonl", ".jsonl.gz", "")
+
+
+def pair_value(definition: Definition, metric: str, source: str, inputs: Inputs) -> float:
+    """Compute a cell about pairs.
+
+    Args:
+        definition: whose measure is one of `PAIR_MEASURES`.
+        metric: place and stem of an evaluator's records, or a criterion where the definition has none.
+        source: name of the input.
+        inputs: the files.
+
+    Raises:
+        MissingInputError: a file is not there, or has no verdict on the criterion.
+        DataError: it is not what it should be.
+    """
+    (lp,) = definition.lps
+    criterion = definition.criterion or metric
+    place = inputs.paper.inputs[source].place
+    file = inputs.place(place, f"{lp}/{lp}-annotation.json") / lp / f"{lp}-annotation.json"
+    if not file.is_file():
+        raise MissingInputError(inputs.told(file))
+    rows = inputs.content(file, _read_rows)
+    gold = np.array([_labels(row, criterion) for row in rows])
+    if definition.measure == "pairs":
+        return float(_subset(gold, definition.subset).sum())
+    if definition.measure == "pairs_kappa":
+        return _known(fleiss_kappa(gold).value, f"labels of {criterion} in {inputs.told(file)}")
+    evaluator = inputs.file(metric.format(lp=lp), _ENDINGS)
+    records = inputs.content(evaluator, read_records)
+    verdicts = _verdicts(records, rows, _CRITERIA[criterion], evaluator)
+    shares = percentage_agreement(verdicts, gold, [""] * gold.shape[1], NO_INTERVAL)
+    found = [s.agreement.value for s in shares if (s.pairs, s.against) == (definition.subset, MAJORITY)]
+    wanted = f"verdicts on {criterion} in {metric.format(lp=lp)}{_ENDINGS[0]}"
+    return _known(found[0] if found else None, wanted)
+
+
+def _known(value: float | None, wanted: str) -> float:
+    if value is None:
+        raise MissingInputError(wanted)
+    return value
+
+
+def _read_rows(file: Path) -> list[Fields]:
+    rows = read_json(read_text(file), path=file)
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise DataError("wanted a list of pairs of translations", path=file)
+    return [Fields(row, f"pair {number}", file) for number, row in enumerate(rows, start=1)]
+
+
+def _labels(row: Fields, criterion: str) -> list[float]:
+    """What three people said, in no order."""
+    judged: Mapping[str, Any] = row.mapping(criterion)
+    counts = judged.get("annotation")
+    if not isinstance(counts, dict) or counts.keys() != _LABELS.keys() or not _of_three(counts):
+        row.fail(
+            f"{criterion!r} needs 'annotation' with {', '.join(_LABELS)} of three people, got {counts!r}"
+        )
+    return [label for name, label in _LABELS.items() for _ in range(counts[name])]
+
+
+def _of_three(counts: Mapping[str, Any]) -> bool:
+    return all(isinstance(n, int) and n >= 0 for n in counts.values()) and sum(counts.values()) == _PEOPLE
+
+
+def _subset(gold: Floats, subset: str) -> NDArray[np.bool_]:
+    """Which pairs have a majority, and are what the subset says."""
+    wanted = majority(gold)
+    easy = (gold == gold[:, :1]).all(axis=1)
+    chosen = ~np.isnan(wanted)
+    marks = {"ranked": np.abs(wanted) == 1, "tied": wanted == 0, "easy": easy, "hard": ~easy}
+    for word in subset.split():
+        chosen &= marks.get(word, chosen)
+    return chosen
+
+
+def _verdicts(records: Iterable[Record], rows: Sequence[Fields], criterion: str, file: Path) -> Floats:
+    """An evaluator's verdict on each pair; NaN where it gave none, or decided nothing.
+
+    Raises:
+        DataError: a pair that there is not, or that is of other systems, or stands there twice.
+    """
+    found: dict[int, float] = {}
+    for record in records:
+        if not isinstance(record, Preference) or record.criterion != criterion:
+            continue
+        place = int(record.segment) - 1 if record.segment.isdecimal() else -1
+        if not 0 <= place < len(rows):
+            raise DataError(f"segment {record.segment!r} is no number from 1 to {len(rows)}", path=file)
+        if place in found:
+            raise DataError(f"two verdicts on {criterion} of pair {record.segment}", path=file)
+        systems = (rows[place].text("model1"), rows[place].text("model2"))
+        if sorted(record.systems) != sorted(systems):
+            wanted, came = " and ".join(systems), " and ".join(record.systems)
+            raise DataError(f"pair {record.segment} is of {wanted}, got {came}", path=file)
+        sign = 1 if record.systems == systems else -1
+        found[place] = np.nan if record.is_undecided else sign * PREFERENCES_VERDICTS[record.verdict]
+    return np.array([found.get(place, np.nan) for place in range(len(rows))])
+
+
+# Cells about marked errors: F1 of a run's marks against gold's, by HiMATE's matching rule.
+
+
+MARK_MEASURES: Final = frozenset({"span_f1"})
+
+_RULE: Final = "himate"
+
+
+def mark_value(
+    definition: Definition, metric: str, source: str, segments: Collection[str], inputs: Inputs
+) -> float:
+    """Compute F1 of marked errors at the definition's threshold.
+
+    Args:
+        definition: whose measure is one of `MARK_MEASURES`.
+        metric: place and stem of a run or of records.
+        source: name of the input.
+        segments: ids of those that count.
+        inputs: the files.
+
+    Raises:
+        MissingInputError: a file is not there, or judges none of the segments.
+        DataError: it is not what it should be.
+        UsageError: its protocol marks no errors.
+    """
+    (lp,) = definition.lps
+    side = inputs.side(source, lp)
+    gold = _gold_file(side.folder / "human-scores", f"{lp}.{side.gold.name}", inputs)
+    run = inputs.file(metric.format(lp=lp), _ENDINGS)
+    texts = inputs.content(side.folder / "sources" / f"{lp}.txt", lambda _: read_mtme(side.folder, lp))
+    sides = []
+    for file in (run, gold):
+        judged: Judged = inputs.content(file, lambda path: read_judged(path, lp=lp, test_set=texts))
+        kept = [r for r in judged.records if _belongs(r, side.eval_set.systems, segments)]
+        if not kept:
+            raise MissingInputError(f"judgements of the column's segments in {inputs.told(file)}")
+        sides.append(kept)
+    found = spans(*sides, rule=_RULE, threshold=definition.threshold, lp=lp, test_set=texts)
+    return found.scores[0].f1
+
+
+def _belongs(record: Record, systems: Collection[str], segments: Collection[str]) -> bool:
+    if isinstance(record, Preference):
+        return False
+    return record.segment in segments and set(record.systems) <= set(systems)
+
+
+def _gold_file(folder: Path, stem: str, inputs: Inputs) -> Path:
+    """The ratings of gold: those of all raters together, or the only ones.
+
+    Raises:
+        MissingInputError: there are none, or several and none of all raters.
+    """
+    merged = folder / f"{stem}.merged.seg.rating"
+    there = [merged] if merged.is_file() else sorted(folder.glob(f"{stem}*.seg.rating"))
+    if len(there) != 1:
+        raise MissingInputError(inputs.told(merged))
+    return there[0]
+
+
+# The number that a definition gives for a metric, by the same functions as `adjudge meta`.
+
+
+_META: Final = "meta"
+
+
+def value_of(definition: Definition, metric: str, source: str, inputs: Inputs) -> float:
+    """Compute what a cell claims.
+
+    Args:
+        definition: of its column, or the paper's own.
+        metric: of its row.
+        source: name of the input.
+        inputs: the files.
+
+    Raises:
+        MissingInputError: a file is not there, or the measure has no value on what is there.
+        DataError: a file is not what it should be.
+    """
+    if definition.unknown:
+        raise MissingInputError(definition.unknown)
+    metric = definition.metric or metric
+    if definition.measure in PAIR_MEASURES:
+        return pair_value(definition, metric, source, inputs)
+    if definition.measure in CAMPAIGN_MEASURES:
+        return campaign_value(definition, metric, source, inputs)
+    if definition.measure in MARK_MEASURES:
+        eval_set = inputs.side(source, definition.lps[0]).eval_set
+        kept = _columns(definition, eval_set)
+        segments = {name for name, wanted in zip(eval_set.segments, kept, strict=True) if wanted}
+        return mark_value(definition, metric, source, segments, inputs)
+    if definition.measure == _META:
+        return _meta(definition, metric, source, inputs)
+    (lp,) = definition.lps
+    gold, scores = _scores(definition, metric, lp, source, inputs)
+    settings = Settings(scale=definition.scale)
+    return _values_known(measure(definition.measure, gold, scores, settings, definition.average))
+
+
+def _values_known(result: Result) -> float:
+    if result.value is None:
+        raise MissingInputError(f"no value: {result.reason}")
+    return result.value
+
+
+def _meta(definition: Definition, metric: str, source: str, inputs: Inputs) -> float:
+    """A task's mean over the language pairs, or the mean of their rounded means."""
+    name = definition.task or inputs.paper.inputs[source].task
+    task = find_task(str(name))
+    parts = []
+    for lp in definition.lps:
+        gold, scores = _scores(definition, metric, lp, source, inputs)
+        parts.append(task_statistics(task, gold, scores, Settings(), {}))
+    if definition.rounded is None:
+        return _mean(task, parts)
+    return float(np.mean([round(_mean(task, [part]), definition.rounded) for part in parts]))
+
+
+def _mean(task: Task, parts: list[tuple[Result, ...]]) -> float:
+    value = mean_of_statistics(task, parts)
+    if value is None:
+        reasons = [result.reason for part in parts for result in part if result.value is None]
+        raise MissingInputError(f"no value: {reasons[0]}")
+    return value
+
+
+def _scores(
+    definition: Definition, metric: str, lp: str, source: str, inputs: Inputs
+) -> tuple[ScoreSet, ScoreSet]:
+    """Gold and metric of the translations that the definition is about."""
+    side = inputs.side(source, lp)
+    gold, scores = side.gold, inputs.metric(source, lp, metric)
+    columns = _columns(definition, side.eval_set)
+    if not columns.all():
+        cells: Floats = np.where(columns[None, :], gold.segments, np.nan)
+        gold, scores = within(gold, cells), within(scores, cells)
+    return (_of_totals(gold), _of_totals(scores)) if definition.totals else (gold, scores)
+
+
+def _columns(definition: Definition, eval_set: EvalSet) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which segments are meant."""
+    kept = np.ones(len(eval_set.segments), dtype=np.bool_)
+    if definition.segments is not None:
+        first, last = definition.segments
+        kept &= (np.arange(len(kept)) >= first - 1) & (np.arange(len(kept)) < last)
+    if definition.domain is not None:
+        kept &= np.array(eval_set.domains) == definition.domain
+    if definition.lengths is not None:
+        shortest, too_long = definition.lengths
+        lengths = np.array(eval_set.lengths)
+        kept &= (lengths >= shortest) & (lengths < too_long)
+    if not kept.any():
+        raise MissingInputError(f"segments of {eval_set.name} {eval_set.lp} that the column is about")
+    return kept
+
+
+def _of_totals(scores: ScoreSet) -> ScoreSet:
+    """Scores of systems in the place of those of one segment."""
+    return replace(scores, segments=scores.systems[:, None])
+
+
+Verdict = Literal["match", "rounding", "differs", "missing-input"]
+VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
+
+_NOISE: Final = 10  # digits; what lies beyond them is no reason to round a half up or down
+_NEAR: Final = "less than one unit of the last digit apart"
+_UNKNOWN: Final = "we know no reason"
+_UNPRINTED: Final = "the paper prints no number"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One number of a paper beside ours.
+
+    Args:
+        table: such as `Table 2`.
+        row: its name.
+        column: its name.
+        paper: as printed; empty where the paper prints none.
+        ours: on the same scale, with every digit; None where an input is missing.
+        verdict: `match`: ours is the paper's, rounded as that is printed. `rounding`: they are less than one
+            unit of the last digit apart, for no reason but rounding. `differs`. `missing-input`: there are
+            no two numbers to compare, since a file is missing or the paper prints none.
+        reason: empty for a match; else why, or which file is wanted.
+    """
+
+    table: str
+    row: str
+    column: str
+    paper: str
+    ours: float | None
+    verdict: Verdict
+    reason: str = ""
+
+    @property
+    def is_unprinted(self) -> bool:
+        """Whether the paper prints no number, and ours stands alone."""
+        return not self.paper
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reproduction:
+    """A paper's tables, cell by cell.
+
+    Args:
+        paper: its name.
+        title: of the paper.
+        source: its address.
+        cells: by table, row and column, in the paper's order.
+        notes: what a reader must know of the paper, and of the files that were read.
+    """
+
+    paper: str
+    title: str
+    source: str
+    cells: tuple[Cell, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def counts(self) -> Mapping[Verdict, int]:
+        """Verdict to its number of cells."""
+        found = Counter(cell.verdict for cell in self.cells)
+        return {verdict: found[verdict] for verdict in VERDICTS}
+
+    @property
+    def signature(self) -> Signature:
+        """What makes every number in here repeatable."""
+        return Signature("reproduce", {"paper": self.paper, "version": VERSION})
+
+
+def reproduce(paper: str | Paper, data: Path | str) -> Reproduction:
+    """Compute the tables of a paper again, as far as their inputs are there.
+
+    Args:
+        paper: one of `papers.list_papers`, or one of your own.
+        data: folder with the test sets and score files that the paper's page in the documentation names.
+
+    Raises:
+        UsageError: no such paper, or no such folder.
+        DataError: a file is not what it should be.
+    """
+    known = read_paper(paper) if isinstance(paper, str) else paper
+    data = Path(data)
+    if not data.is_dir():
+        raise UsageError(f"no folder {str(data)!r}: --data names the one with the paper's inputs")
+    inputs = Inputs(data, known)
+    cells = [cell for table in known.tables for row in table.rows for cell in _cells(table, row, inputs)]
+    return Reproduction(
+        paper=known.name,
+        title=known.title,
+        source=known.source,
+        cells=tuple(cells),
+        notes=(*known.notes, *inputs.notes),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Printed:
+    """A number in a paper: where it stands, what it claims to be, and its text."""
+
+    table: PaperTable
+    row: Row
+    column: str
+    claimed: Definition
+    text: str
+
+    def value(self, definition: Definition, inputs: Inputs) -> float:
+        """What a definition gives here, on the scale that the table is printed in."""
+        found = value_of(definition, self.row.metric, self.table.input, inputs)
+        return found * 100 if self.table.percent else found
+
+    def is_met_by(self, value: float) -> bool:
+        """Whether a number, rounded as this one is printed, is this one."""
+        return Decimal(printed(value, self.text)) == Decimal(self.text)
+
+    def is_near(self, value: float) -> bool:
+        """Whether a number is less than one unit of the last digit away."""
+        return abs(round(value - float(self.text), _NOISE)) < float(_unit(self.text))
+
+
+def _cells(table: PaperTable, row: Row, inputs: Inputs) -> Iterator[Cell]:
+    for (column, claimed), text in zip(table.columns.items(), row.cells, strict=True):
+        if text != EMPTY:
+            yield _cell(_Printed(table=table, row=row, column=column, claimed=claimed, text=text), inputs)
+
+
+def _cell(theirs: _Printed, inputs: Inputs) -> Cell:
+    text = "" if theirs.text == UNPRINTED else theirs.text
+    cell = partial(Cell, table=theirs.table.name, row=theirs.row.name, column=theirs.column, paper=text)
+    try:
+        ours = theirs.value(theirs.claimed, inputs)
+    except MissingInputError as missing:
+        return cell(ours=None, verdict="missing-input", reason=f"wanted: {missing}")
+    reason = _reason(inputs.paper, theirs)
+    if not text:
+        why = _UNPRINTED if reason is None else f"{_UNPRINTED}; ours: {reason.text}"
+        return cell(ours=ours, verdict="missing-input", reason=why)
+    if theirs.is_met_by(ours):
+        return cell(ours=ours, verdict="match")
+    by_rounding = theirs.is_near(ours) and (reason is None or reason.rounding)
+    verdict: Verdict = "rounding" if by_rounding else "differs"
+    if reason is None:
+        return cell(ours=ours, verdict=verdict, reason=_NEAR if by_rounding else _UNKNOWN)
+    return cell(ours=ours, verdict=verdict, reason=f"{reason.text}{_proof(reason, theirs, inputs)}")
+
+
+def _proof(reason: Reason, theirs: _Printed, inputs: Inputs) -> str:
+    """What the definition that the paper used gives, where we know it."""
+    definition = reason.definition(theirs.claimed)
+    if definition is None:
+        return ""
+    try:
+        value = theirs.value(definition, inputs)
+    except MissingInputError as missing:
+        return f"; to see it, {missing} is wanted"
+    return f"; {'this' if theirs.is_met_by(value) else 'but that'} gives {printed(value, theirs.text)}"
+
+
+def _reason(paper: Paper, theirs: _Printed) -> Reason | None:
+    place = theirs.table.name, theirs.row.name, theirs.column
+    return next((reason for reason in paper.reasons if reason.applies(*place)), None)
+
+
+def _unit(text: str) -> Decimal:
+    """One in the last digit of a printed number."""
+    return Decimal(1).scaleb(int(Decimal(text).as_tuple().exponent))
+
+
+def printed(value: float, like: str) -> str:
+    """A number with as many digits after the point as another one is printed with; halves go up."""
+    return str(Decimal(repr(round(value, _NOISE))).quantize(_unit(like), ROUND_HALF_UP))

@@ -1,0 +1,561 @@
+"""`--engine ray`: the shards of a run are judged by the workers of a Ray cluster, or of this machine.
+
+Ray starts processes and carries messages; every worker runs the engine of a local run on blocks of units,
+never one task a call. Ray is imported here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import secrets
+import signal
+import socket
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, closing, suppress
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final, cast
+
+from adjudge.core.scores import RunInfo
+from adjudge.errors import (
+    AdjudgeError,
+    BudgetError,
+    DataError,
+    ModelError,
+    ServerAwayError,
+    ServerStopError,
+    StoreError,
+    UniformFailureError,
+    UsageError,
+)
+from adjudge.llm.batch_providers import refuse_open_batches
+from adjudge.llm.model_choice import EMBEDDED, chosen_outside
+from adjudge.llm.money import Meter
+from adjudge.runs.job import Job, Options, open_again, prepare
+from adjudge.runs.resume import RunDirectory, differences
+from adjudge.runs.run import execute as run_execute
+from adjudge.runs.session import Outcome, Progress
+from adjudge.runs.shards import Part, find_shards, job_of, join, refuse_to_split, so_far, split
+from adjudge.runs.shared_limits import Broker, Call, LeasedCalls, Loans
+from adjudge.runs.units import Annotator
+from adjudge.store.call_file import run_name
+from adjudge.store.calls import CallStore, CallTotals
+from adjudge.store.json_lines import read_test_set
+from adjudge.store.run_directory import INFO, TEST_SET, read_run_info
+
+__all__ = ["RAISED", "Fleet", "Recipe", "Stopped", "import_ray", "recipe_of", "shards_for"]
+
+
+# What judges shards in a process of its own, as a local run would: made of a recipe, fed with numbers.
+
+
+_PATIENCE: Final = 30.0  # seconds in which whoever held a shard before lets it go
+_LOOK: Final = 0.2
+RAISED: Final = (
+    *(UsageError, DataError, ModelError, BudgetError, StoreError),
+    *(ServerStopError, ServerAwayError, UniformFailureError),
+)
+"""What stops a run, and is told apart by who started it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What a worker makes its job of. No key is in it: that must be where the worker is.
+
+    Args:
+        annotator: the judge.
+        options: as `runs.job.prepare` takes them.
+        info: of the whole run, as the driver opened it.
+        out: directory of the whole run.
+        folder: that relative paths are relative to.
+        shards: into how many the run is split.
+    """
+
+    annotator: Annotator
+    options: Mapping[str, Any]
+    info: RunInfo
+    out: Path
+    folder: Path
+    shards: int
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """Why a worker stopped; exceptions themselves would lose their arguments on the way.
+
+    Args:
+        kind: name of the exception.
+        words: what it says.
+    """
+
+    kind: str
+    words: str
+
+    @classmethod
+    def of(cls, error: BaseException) -> Stopped:
+        """Say what it was."""
+        return cls(type(error).__name__, str(error) or type(error).__name__)
+
+    def error(self) -> AdjudgeError:
+        """The exception again; one that no caller tells from others is a plain one."""
+        kind = next((kind for kind in RAISED if kind.__name__ == self.kind), AdjudgeError)
+        return kind(self.words)
+
+
+def recipe_of(job: Job, info: RunInfo, shards: int) -> Recipe:
+    """The recipe of a job that is split into so many shards."""
+    models = job.options.get("model", ())
+    names = [models] if isinstance(models, str) else list(models)
+    if all("=" in name.partition("/")[0] for name in names):  # none is for every role: say who that is here
+        names.append(chosen_outside() or EMBEDDED)
+    left_out = {"engine", "shard", "workers", "progress", "dry"}
+    options = {name: value for name, value in job.options.items() if name not in left_out}
+    return Recipe(
+        annotator=job.annotator,
+        options={**options, "model": names},
+        info=info,
+        out=job.out.absolute(),
+        folder=Path.cwd(),
+        shards=shards,
+    )
+
+
+class Worker:
+    """See the module.
+
+    Args:
+        name: as the broker knows it.
+        recipe: of the job.
+        call: calls the broker.
+    """
+
+    def __init__(self, name: str, recipe: Recipe, call: Call) -> None:
+        self._name = name
+        self._recipe = recipe
+        self._call = call
+        self._tasks: set[asyncio.Task[Outcome]] = set()
+        self._keeping: asyncio.Task[None] | None = None
+
+    async def begin(self) -> Stopped | None:
+        """Make the job, and see that it is the driver's."""
+        try:
+            with suppress(OSError):  # then a path that is relative leads nowhere, and that is said
+                os.chdir(self._recipe.folder)
+            self._job = await asyncio.to_thread(self._prepare)
+            self._parts = split(self._job.plan, self._recipe.shards)
+        except AdjudgeError as error:
+            stopped = Stopped.of(error)
+            return replace(stopped, words=f"on {socket.gethostname()}: {stopped.words}")
+        models = self._job.models
+        assert models is not None  # noqa: S101 (a metric is refused by the driver)
+        self._loans = Loans(self._name, self._call, self._job.budget)
+        self._calls = LeasedCalls(self._name, self._call, models)
+        self._calls.on_scarce = self._loans.note_scarce
+        await self._calls.begin()
+        self._keeping = asyncio.create_task(self._calls.keep())
+        return None
+
+    def _prepare(self) -> Job:
+        recipe = self._recipe
+        if not (recipe.out / INFO).is_file() or read_run_info(recipe.out).secret != recipe.info.secret:
+            raise UsageError(
+                f"{recipe.out} is not the run directory that the driver has; --out must be on a file system "
+                "that all nodes see"
+            )
+        test_set = replace(read_test_set(recipe.out / TEST_SET), name=str(recipe.info.test_set["name"]))
+        options = cast("Options", recipe.options)
+        job = prepare(recipe.annotator, test_set, recipe.out, **options)
+        info = job.info()
+        found = differences(recipe.info, info)
+        if recipe.info.signature.with_fields(failed="") != info.signature.with_fields(failed="") or found:
+            what = "; ".join(found) or f"signature {info.signature}, the driver's {recipe.info.signature}"
+            raise UsageError(f"this worker would judge otherwise than the driver: {what}")
+        return job
+
+    async def judge(self, number: int) -> Outcome | Stopped:
+        """Judge one shard to its end; beside others, if need be."""
+        task = asyncio.create_task(self._judge(self._parts[number - 1]))
+        self._tasks.add(task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            return Stopped("AdjudgeError", "stopped")
+        except Exception as error:  # noqa: BLE001 (whatever it is, the driver must hear of it)
+            return Stopped.of(error)
+        finally:
+            self._tasks.discard(task)
+
+    async def _judge(self, part: Part) -> Outcome:
+        job = job_of(self._job, part)
+        await _wait_until_free(job.out)
+        models = open_again(job)
+        job = replace(job, models=models, open_meter=self._loans.open_meter)
+        return await run_execute(job)
+
+    async def load(self) -> dict[str, int]:
+        """How it stands with the servers, as `run.json` has it; empty where none was asked."""
+        load = self._calls.load
+        return load.counts if load.concurrency else {}
+
+    async def stop(self) -> None:
+        """Send nothing more; what is under way may come in."""
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        if self._keeping is not None:
+            self._keeping.cancel()
+
+
+async def _wait_until_free(folder: Path) -> None:
+    """Wait until a worker that is being ended has let go of a shard.
+
+    Raises:
+        StoreError: somebody else works on it.
+    """
+    until = asyncio.get_running_loop().time() + _PATIENCE
+    while True:
+        try:
+            with closing(RunDirectory(folder)):
+                return
+        except StoreError:
+            if asyncio.get_running_loop().time() > until:
+                raise
+        await asyncio.sleep(_LOOK)
+
+
+# The driver's side of a run on Ray: workers are fed with shards until all are judged, whoever dies.
+
+
+_AT_ONCE: Final = 2  # shards that a worker judges at a time, so that the end of one is no idle time
+_LIVES: Final = 3  # deaths of workers over one shard, after which it is the shard's doing
+_GRACE: Final = 10.0  # seconds for answers that are under way when a run is stopped
+
+
+@dataclass
+class Fleet:
+    """Workers, their broker, and what they have still to do.
+
+    Args:
+        ray: the library.
+        recipe: of the job.
+        names: of the workers.
+        broker: handle of the actor.
+        on_done: is called with the outcome of each shard.
+        outcomes: of the shards that are done, by number.
+    """
+
+    ray: Any
+    recipe: Recipe
+    names: Sequence[str]
+    broker: Any
+    on_done: Callable[[Outcome], None]
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Begin with every shard to be judged."""
+        self._left = deque(range(1, self.recipe.shards + 1))
+        self._deaths: Counter[int] = Counter()
+        self._workers: dict[str, Any] = {}
+        self.loads: dict[str, dict[str, int]] = {}
+
+    async def run(self) -> dict[int, Outcome]:
+        """Judge all shards.
+
+        Returns:
+            Outcome of each, by number.
+
+        Raises:
+            AdjudgeError: something stopped a worker; the others were stopped too.
+        """
+        lanes = [asyncio.create_task(self._serve(name)) for name in self.names]
+        try:
+            done, _ = await asyncio.wait(lanes, return_when=asyncio.FIRST_EXCEPTION)
+            for lane in done:
+                lane.result()
+        except self.ray.exceptions.RayError as error:
+            raise AdjudgeError(
+                f"Ray failed; what was answered is stored, the same command goes on. Ray says: {error}"
+            ) from error
+        finally:
+            await self.stop(lanes)
+        return self.outcomes
+
+    async def _serve(self, name: str) -> None:
+        """Have one worker judge until nothing is left; one that dies has a successor."""
+        while self._left:
+            worker = self._workers[name] = self._start(name)
+            try:
+                await self._employ(name, worker)
+            except self.ray.exceptions.RayActorError:
+                self.ray.kill(worker)  # it may only be out of reach
+                await self.broker.bury.remote(name)
+
+    async def _employ(self, name: str, worker: Any) -> None:  # noqa: ANN401 (Ray has no type for it)
+        if (stopped := await worker.begin.remote()) is not None:
+            raise stopped.error()
+        feeds = [asyncio.create_task(self._feed(worker)) for _ in range(_AT_ONCE)]
+        try:
+            await asyncio.gather(*feeds)
+        finally:
+            for feed in feeds:
+                feed.cancel()
+            await asyncio.gather(*feeds, return_exceptions=True)
+        self.loads[name] = await worker.load.remote()
+
+    def _start(self, name: str) -> Any:  # noqa: ANN401 (Ray has no type for it)
+        actor = self.ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(RayWorker)
+        return actor.remote(name, self.recipe, self.broker)
+
+    async def _feed(self, worker: Any) -> None:  # noqa: ANN401 (the same)
+        while self._left:
+            number = self._left.popleft()
+            try:
+                outcome = await worker.judge.remote(number)
+            except self.ray.exceptions.RayActorError as error:
+                self._left.appendleft(number)
+                self._count_death(number, error)
+                raise
+            except asyncio.CancelledError:
+                self._left.appendleft(number)
+                raise
+            if isinstance(outcome, Stopped):
+                raise outcome.error()
+            self.outcomes[number] = outcome
+            self.on_done(outcome)
+
+    def _count_death(self, number: int, error: Exception) -> None:
+        self._deaths[number] += 1
+        if self._deaths[number] >= _LIVES:
+            raise AdjudgeError(
+                f"shard {number} of {self.recipe.shards}: {_LIVES} workers died over it, of memory perhaps; "
+                f"what was answered is stored, the same command goes on. Ray says: {error}"
+            ) from error
+
+    async def stop(self, lanes: Sequence[asyncio.Task[None]]) -> None:
+        """End all workers; answers that are under way may come in.
+
+        Args:
+            lanes: tasks that feed them.
+        """
+        for lane in lanes:
+            lane.cancel()
+        stopping = [worker.stop.remote() for worker in self._workers.values()]
+        with suppress(Exception):
+            async with asyncio.timeout(_GRACE):
+                await asyncio.gather(*stopping, return_exceptions=True)
+        for worker in self._workers.values():
+            self.ray.kill(worker)
+        await asyncio.gather(*lanes, return_exceptions=True)
+
+
+class RayWorker(Worker):
+    """A worker whose broker is an actor."""
+
+    def __init__(self, name: str, recipe: Recipe, broker: Any) -> None:  # noqa: ANN401 (Ray has no type for it)
+        async def call(method: str, *arguments: object, **named: object) -> Any:  # noqa: ANN401 (any answer)
+            return await getattr(broker, method).remote(*arguments, **named)
+
+        super().__init__(name, recipe, call)
+
+
+class RayBroker(Broker):
+    """A broker that is an actor."""
+
+
+BLOCK: Final = 512  # units of a shard, more or less: a hash says which segments it gets
+_SMALL: Final = 16  # units of a shard at least where that lets every worker have some
+_OBJECTS: Final = 100 << 20  # bytes of shared memory of a cluster of our own, which holds no data
+_QUIET: Final = {
+    "RAY_USAGE_STATS_ENABLED": "0",  # nobody is told of a run
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DEDUP_LOGS": "0",
+}
+
+
+def import_ray() -> Any:  # noqa: ANN401 (a module is of no type that a caller could be given)
+    """Import Ray, which is told to keep quiet.
+
+    Raises:
+        UsageError: it is not installed; says what installs it.
+    """
+    for name, value in _QUIET.items():
+        os.environ.setdefault(name, value)
+    try:
+        return importlib.import_module("ray")
+    except ImportError as error:
+        raise UsageError(
+            "--engine ray needs Ray, which is not installed: pip install 'adjudge[ray]'. "
+            "--shard splits a run without it"
+        ) from error
+
+
+def shards_for(units: int, workers: int) -> int:
+    """Into how many shards a run is split: blocks of some 512 units, smaller ones where there are few."""
+    blocks = -(-units // BLOCK)
+    return max(blocks, min(2 * workers, units // _SMALL), 1)
+
+
+async def execute(job: Job) -> Outcome:
+    """Run a job to its end on a Ray cluster; see `runs.engines.carry_out`.
+
+    Raises:
+        UsageError: Ray is not installed, or the run cannot be split.
+        AdjudgeError: something stopped it; what was answered is stored, the same job goes on from there.
+    """
+    refuse_to_split(job, "--engine ray")
+    if isinstance(job.plan, Part):
+        raise UsageError("--engine ray splits a run by itself: leave --shard out")
+    ray = import_ray()
+    began = time.monotonic()
+    with closing(RunDirectory(job.out)) as directory:
+        info = directory.open(job.info(), job.plan.test_set)
+        refuse_open_batches(job.out)
+        try:
+            async with _cluster(ray):
+                fleet = await _run(ray, job, info, directory)
+        except BaseException:
+            with suppress(Exception):
+                directory.write(so_far(job.out, info))
+            raise
+        shown = [fleet.outcomes[number] for number in sorted(fleet.outcomes)]
+        info = join(
+            directory,
+            info,
+            job.plan.test_set,
+            lambda totals: _price(job, totals),
+            load=_load(fleet.loads.values()),
+        )
+    return _outcome(info, shown, time.monotonic() - began)
+
+
+@asynccontextmanager
+async def _cluster(ray: Any) -> AsyncIterator[None]:  # noqa: ANN401 (a module)
+    """Be connected to the cluster that the environment names, or to one of this machine's own."""
+    if ray.is_initialized():
+        yield
+        return
+    await asyncio.to_thread(_connect, ray)
+    _take_signals_back()
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(ray.shutdown)
+
+
+def _take_signals_back() -> None:
+    """Let who listened to signals listen on: Ray's own listener would write a trace of addresses first."""
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGINT):
+            if callable(listener := signal.getsignal(number)):
+                signal.signal(number, listener)
+
+
+def _connect(ray: Any) -> None:  # noqa: ANN401 (a module)
+    quiet = {"log_to_driver": False, "logging_level": "ERROR", "namespace": "adjudge"}
+    if not (address := os.environ.get("RAY_ADDRESS")):
+        ray.init(address="local", include_dashboard=False, object_store_memory=_OBJECTS, **quiet)
+        return
+    try:
+        ray.init(address=address, **quiet)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise UsageError(
+            f"no Ray cluster answers at RAY_ADDRESS={address}: {error}; without it one is started here"
+        ) from error
+
+
+async def _run(ray: Any, job: Job, info: RunInfo, directory: RunDirectory) -> Fleet:  # noqa: ANN401 (a module)
+    workers = _workers(job, int(ray.cluster_resources().get("CPU", 1)))
+    begun = find_shards(job.out)
+    shards = begun[0][0].of if begun else shards_for(len(job.plan), workers)
+    names = tuple(f"worker-{number}" for number in range(1, min(workers, shards) + 1))
+    broker = (
+        ray.remote(num_cpus=0, max_restarts=0)(RayBroker)
+        .options(name=f"broker-{run_name(info.secret)[:12]}-{secrets.token_hex(4)}")
+        .remote(job.width, job.budget, _paid(job, info), names)
+    )
+    total, count = len(job.plan), {"judged": 0, "failed": 0}
+    with Progress(total, shown=job.progress) as progress:
+
+        def note(outcome: Outcome) -> None:
+            for name in count:
+                count[name] += outcome.info.counts.get(name, 0)
+            done = sum(count.values())
+            directory.write(replace(info, counts={**count, "pending": total - done}))
+            progress.show(done=done, failed=count["failed"], tally=outcome.tally)
+
+        fleet = Fleet(ray, recipe_of(job, info, shards), names, broker, note)
+        try:
+            await fleet.run()
+        finally:
+            ray.kill(broker)
+    return fleet
+
+
+def _workers(job: Job, cpus: int) -> int:
+    wanted = job.options.get("workers")
+    if wanted is not None and wanted > cpus:
+        raise UsageError(f"--workers {wanted}: the cluster has {cpus} CPUs, one for each worker")
+    return min(wanted or cpus, job.width)  # a worker that may not have one call at a time has nothing to do
+
+
+def _paid(job: Job, info: RunInfo) -> tuple[Decimal, int]:
+    """What earlier sessions have paid: of the whole run, and of shards that are not merged."""
+    stores = [(job.store, run_name(info.secret))] if job.store.is_file() else []
+    begun = [path for _, path in find_shards(job.out) if (path / INFO).is_file()]
+    stores += [(path / "calls.sqlite", run_name(read_run_info(path).secret)) for path in begun]
+    amount, tokens = Decimal(), 0
+    for path, run in stores if job.budget.is_set else []:
+        with closing(CallStore(path, run)) as store:
+            meter = Meter(job.prices, job.budget, store.totals().spent)
+            amount, tokens = amount + meter.paid[0], tokens + meter.paid[1]
+    return amount, tokens
+
+
+def _price(job: Job, totals: CallTotals) -> float | None:
+    spent = {name: spent for name, spent in totals.spent.items() if name in job.prices}
+    price = Meter(job.prices, job.budget, spent).price
+    return None if price is None else float(price)
+
+
+def _load(loads: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Calls at a time and refusals of all workers together; waiting was for all at once."""
+    found = [load for load in loads if load]
+    if not found:
+        return {}
+    total = {name: sum(load[name] for load in found) for name in ("concurrency", "refused")}
+    return {**total, "waited": max(load["waited"] for load in found)}
+
+
+def _outcome(info: RunInfo, parts: Sequence[Outcome], seconds: float) -> Outcome:
+    """How the session went, of how its shards went."""
+    tally = parts[0].tally
+    examples: dict[str, str] = {}
+    for part in parts:
+        examples = {**part.examples, **examples}
+    for part in parts[1:]:
+        other = part.tally
+        tally.asked += other.asked
+        tally.from_store += other.from_store
+        tally.usage += other.usage
+        tally.served |= other.served
+        tally.masked += other.masked
+        tally.roles |= other.roles
+    everywhere = set(parts[0].notes).intersection(*(part.notes for part in parts))
+    notes = dict.fromkeys(note for part in parts for note in part.notes)
+    return Outcome(
+        info=info,
+        tally=tally,
+        seconds=seconds,
+        # a role that one shard had no question from may have had some in another
+        notes=tuple(n for n in notes if n in everywhere or not n.startswith("no question")),
+        examples=examples,
+        identical=sum(part.identical for part in parts),
+        inconsistent=sum(part.inconsistent for part in parts),
+    )

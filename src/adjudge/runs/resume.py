@@ -1,0 +1,507 @@
+"""The directory of a run: made, locked, compared with what is asked for now, and kept up to date."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import os
+import secrets
+import sqlite3
+import sys
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from itertools import takewhile, zip_longest
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import orjson
+
+from adjudge.core.record import Failure, Preference, Record
+from adjudge.core.scores import RunInfo
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.core.wording import count
+from adjudge.errors import DataError, StoreError, UsageError
+from adjudge.judges._samples import Repeated
+from adjudge.llm.asking import Trail
+from adjudge.runs.units import Annotator, settings_of
+from adjudge.store.json_lines import read_test_set, record_to_line, write_test_set
+from adjudge.store.run_directory import INFO, RECORDS, SHARDS, TEST_SET, read_run_info, write_run_info
+
+__all__ = [
+    "Entry",
+    "Journal",
+    "Kept",
+    "RunDirectory",
+    "basis_of",
+    "describe_test_set",
+    "differences",
+    "now",
+    "refuse_foreign",
+]
+
+
+# The records of a session while it goes on, and what of an earlier session's need not be judged again.
+
+
+_PART: Final = ".records.part"  # of the session that goes on
+_OLD: Final = ".records.old"  # of the one before it, while it is read
+_ROOMS: Final = (
+    "core",
+    "data",
+    "llm",
+    "judges",
+    "checks",
+    "scoring",
+    "runs",
+)  # pages and statistics make none
+_JUDGES: Final = "adjudge.judges."  # begins the modules of ours
+_READERS: Final = ("json-repair", "orjson")  # other people's code that a record depends on
+
+
+class Entry(NamedTuple):
+    """The records of one unit of work, as lines, and what is counted of them.
+
+    Args:
+        lines: of the file of records.
+        judged: records that are no failures.
+        repaired: of them, those whose answer had to be mended.
+        inconsistent: of them, verdicts that changed with the order.
+        identical: whether it was a pair of one text.
+        failures: reason of each failure.
+        trail: what was asked.
+    """
+
+    lines: bytes
+    judged: int
+    repaired: int = 0
+    inconsistent: int = 0
+    identical: bool = False
+    failures: tuple[str, ...] = ()
+    trail: Trail = Trail()
+
+    @classmethod
+    def of(cls, records: Sequence[Record], trail: Trail = Trail()) -> Entry:  # noqa: B008 (frozen)
+        """Make one of records.
+
+        Raises:
+            UnicodeEncodeError: half a surrogate pair stands alone in one.
+        """
+        judged = [record for record in records if not isinstance(record, Failure)]
+        return cls(
+            lines=b"".join(map(record_to_line, records)),
+            judged=len(judged),
+            repaired=sum("repaired" in record.flags for record in judged),
+            inconsistent=sum("position_inconsistent" in record.flags for record in judged),
+            identical=any("identical" in r.flags for r in judged if isinstance(r, Preference)),
+            failures=tuple([record.reason for record in records if isinstance(record, Failure)]),
+            trail=trail,
+        )
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether asking again could change nothing."""
+        return not self.failures and not self.trail.unfound
+
+
+class Journal:
+    """Writes the records of a session, in test-set order, with a mark for each unit.
+
+    Args:
+        folder: of the run; what an earlier session left unfinished there has been taken by `Kept`.
+        basis: all that the records depend on but the stored answers, as `basis_of` makes it.
+
+    Raises:
+        StoreError: there is no room.
+    """
+
+    def __init__(self, folder: Path, basis: bytes) -> None:
+        self._folder = folder
+        with ExitStack() as opened, _room():
+            self._records, self._marks = (opened.enter_context(p.open("wb")) for p in _pair(folder, _PART))
+            self._marks.write(basis + b"\n")
+            self._files = opened.pop_all()
+
+    def write(self, name: str, entry: Entry) -> None:
+        """Add one unit.
+
+        Args:
+            name: of the unit.
+            entry: its records.
+
+        Raises:
+            StoreError: there is no room.
+        """
+        said: list[object] = [len(entry.lines)]
+        if entry.is_settled:
+            said += [entry.judged, entry.repaired, entry.inconsistent, entry.identical, *entry.trail[:-1]]
+        mark = orjson.dumps(said)
+        try:  # a context would take longer than the writing
+            self._records.write(entry.lines)
+            self._marks.write(b"%08x %b\n" % (_checksum(name, entry.lines, mark), mark))
+        except OSError as error:
+            raise _no_room(error) from error
+
+    def finish(self) -> None:
+        """Give the records their name; whole or not at all.
+
+        Raises:
+            StoreError: there is no room for the last of them.
+        """
+        with _room():
+            for file in (self._marks, self._records):
+                file.flush()
+                os.fsync(file.fileno())
+            self._files.close()
+            _move(self._folder, _PART, RECORDS)
+            for path in _pair(self._folder, _OLD):
+                path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Leave what was not finished to the next session."""
+        with suppress(OSError):  # what could not be written is judged again
+            self._files.close()
+
+
+class Kept:
+    """Reads what an earlier session recorded, unit after unit.
+
+    Args:
+        folder: of the run.
+        basis: all that the records depend on now; what was made on another basis is not read.
+
+    Raises:
+        StoreError: what is there cannot be put aside.
+    """
+
+    def __init__(self, folder: Path, basis: bytes) -> None:
+        there = {name: _size(folder, name, basis) for name in (RECORDS, _PART, _OLD)}
+        name = max(there, key=lambda name: there[name])
+        self._at = 0
+        self._is_open = there[name] > 0
+        with ExitStack() as opened, _room():
+            if self._is_open:
+                if name == _PART:
+                    _move(folder, name, name := _OLD)
+                self._records, self._marks = (opened.enter_context(p.open("rb")) for p in _pair(folder, name))
+                self._marks.readline()
+            self._files = opened.pop_all()
+
+    def find(self, index: int, name: str) -> Entry | None:
+        """What was recorded of a unit; None where it must be judged.
+
+        Units are asked for in the order of the run; one that was passed over is not found any more.
+
+        Args:
+            index: of the unit.
+            name: of the unit.
+        """
+        found = None
+        while self._is_open and self._at <= index:
+            try:
+                found = self._next(name if self._at == index else None)
+            except (ValueError, TypeError, OSError):  # it ends here, or is damaged
+                self.close()
+            self._at += 1
+        return found
+
+    def _next(self, name: str | None) -> Entry | None:
+        """Read one unit on; it counts if it has this name and is settled.
+
+        Raises:
+            ValueError: the files end here, do not fit each other, or are damaged.
+        """
+        checksum, _, mark = self._marks.readline().partition(b" ")
+        length, *said = orjson.loads(mark)
+        lines = self._records.read(length)
+        if name is None:
+            return None
+        if _checksum(name, lines, mark.removesuffix(b"\n")) != int(checksum, 16):
+            raise ValueError
+        if not said:
+            return None
+        judged, repaired, inconsistent, identical, calls, answered, roles, served = said
+        trail = Trail(calls, answered, tuple(roles), tuple(served))
+        return Entry(lines, judged, repaired, inconsistent, identical, (), trail)
+
+    def close(self) -> None:
+        """Read nothing more."""
+        self._is_open = False
+        self._files.close()
+
+
+def basis_of(annotator: Annotator) -> bytes:
+    """Digest of all that a record depends on, but for test set, settings and stored answers.
+
+    The program is in it, and files that settings name. A run directory refuses another test set and other
+    settings.
+
+    Args:
+        annotator: who judges. Nothing is kept of one that is no judge of ours: its program is not known, or
+            it gathers something on the way.
+    """
+    judge = annotator.judge if isinstance(annotator, Repeated) else annotator
+    if not type(judge).__module__.startswith(_JUDGES):
+        return os.urandom(16).hex().encode()
+    digest = hashlib.sha256(_program())
+    for value in settings_of(judge).values():
+        if isinstance(value, str) and value and Path(value).is_file():
+            digest.update(Path(value).read_bytes())
+    return digest.hexdigest().encode()
+
+
+@cache
+def _program() -> bytes:
+    """Digest of the rooms that a record comes from, and of what reads answers for us."""
+    digest = hashlib.sha256(sys.version.encode())
+    for name in _READERS:
+        digest.update(version(name).encode())
+    root = Path(str(files("adjudge")))
+    found = (path for room in _ROOMS for path in (root / room).rglob("*"))
+    for path in sorted(path for path in found if path.is_file() and path.suffix != ".pyc"):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0")
+        digest.update(path.read_bytes())
+    return digest.digest()
+
+
+def _pair(folder: Path, name: str) -> tuple[Path, Path]:
+    """A file of records, and that of its marks: a line for each unit, with what to check and to count."""
+    return folder / name, folder / f".{name.removeprefix('.')}.marks"
+
+
+def _move(folder: Path, name: str, new: str) -> None:
+    for here, there in zip(_pair(folder, name), _pair(folder, new), strict=True):
+        here.replace(there)
+
+
+def _size(folder: Path, name: str, basis: bytes) -> int:
+    """Bytes of the marks of a file of records that was made on this basis; 0 without one of the two."""
+    records, marks = _pair(folder, name)
+    try:
+        with marks.open("rb") as file:
+            is_ours = records.is_file() and file.readline() == basis + b"\n"
+            return os.fstat(file.fileno()).st_size if is_ours else 0
+    except OSError:
+        return 0
+
+
+def _checksum(name: str, lines: bytes, mark: bytes) -> int:
+    return zlib.crc32(mark, zlib.crc32(lines, zlib.crc32(name.encode())))
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """Say what to do where records cannot be kept."""
+    try:
+        yield
+    except OSError as error:
+        raise _no_room(error) from error
+
+
+def _no_room(error: OSError) -> StoreError:
+    return StoreError(f"cannot keep the records: {error.strerror}; make room and run it again")
+
+
+_LOCK: Final = ".lock"
+_SHOWN: Final = 60  # characters of a setting
+_BEFORE: Final = 20  # of them, before the place where two settings differ
+_FREE: Final = frozenset(
+    {
+        "concurrency",
+        "json_schema_used",
+        "timeout",
+        "store",
+        "base_url",
+        "budget",
+        "budget_tokens",
+        "price_date",
+        "shard",
+    }
+)
+"""Settings that no record depends on: they may differ when a run is resumed."""
+_OWN: Final = ("judge ", "metric ")  # begins the name of an annotator's own setting
+
+
+class RunDirectory:
+    """A run directory that this process alone writes."""
+
+    def __init__(self, path: Path) -> None:
+        """Lock it; it is made if there is none.
+
+        Raises:
+            UsageError: it holds something else.
+            StoreError: another process writes it.
+        """
+        self.path = path
+        refuse_foreign(path)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"cannot make the run directory {path}: {error.strerror}") from error
+        self._lock = _lock(path)
+        self.before: RunInfo | None = None  # as the session before has left it
+
+    def open(self, info: RunInfo, test_set: TestSet) -> RunInfo:
+        """Start the run, or take it up again with the secret and the start time that it has.
+
+        Raises:
+            UsageError: it was made with other settings or another test set; says what differs.
+        """
+        if not (self.path / INFO).is_file():
+            info = replace(info, secret=secrets.token_hex(16), times={"started": now()})
+            write_test_set(self.path / TEST_SET, test_set)
+            write_run_info(self.path, info)
+            return info
+        self.before = before = read_run_info(self.path)
+        if found := differences(before, info):
+            what = "; ".join([*found, *_changed_texts(self.path / TEST_SET, info, before, test_set)])
+            raise UsageError(
+                f"{self.path} holds another run: {what}. Choose another --out, or the same settings"
+            )
+        return replace(info, secret=before.secret, times={"started": before.times.get("started", now())})
+
+    def write(self, info: RunInfo) -> None:
+        """Write `run.json` anew."""
+        write_run_info(self.path, info)
+
+    def close(self) -> None:
+        """Let others write it."""
+        self._lock.close()  # the file stays: who removed it could remove the lock of the next process
+
+
+def refuse_foreign(path: Path) -> None:
+    """Refuse what is no run directory and holds something else.
+
+    Raises:
+        UsageError: as said.
+        StoreError: it cannot be read.
+    """
+    if path.is_file():
+        raise UsageError(f"--out must name a folder, {path} is a file")
+    if path.is_dir() and not (path / INFO).is_file():
+        try:
+            others = {entry.name for entry in path.iterdir()} - {_LOCK, TEST_SET, SHARDS}
+        except OSError as error:
+            raise StoreError(f"cannot read the run directory {path}: {error.strerror}") from error
+        if others:
+            raise UsageError(f"--out {path} is no run directory and is not empty; choose another")
+
+
+def _lock(path: Path) -> sqlite3.Connection:
+    """Hold a lock that ends with this process, whatever ends it; SQLite has one on every system."""
+    try:
+        connection = sqlite3.connect(path / _LOCK, timeout=0, isolation_level=None, check_same_thread=False)
+    except sqlite3.Error as error:
+        raise StoreError(f"cannot write the run {path}: {error}; may you write there?") from error
+    try:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.Error as error:
+        connection.close()
+        what = "another process is working on it" if "locked" in str(error) else str(error)
+        raise StoreError(f"cannot write the run {path}: {what}") from error
+    return connection
+
+
+def differences(before: RunInfo, after: RunInfo) -> list[str]:
+    """What two runs differ in, as `name: before, now after`."""
+    old, new = _said(before), _said(after)
+    changed = [key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key)]
+    if before.annotator != after.annotator:  # each has settings of its own
+        changed = [key for key in changed if not key.startswith(_OWN)]
+    pairs = [(key, *_shown(str(old.get(key)), str(new.get(key)))) for key in changed]
+    return [f"{key} was {was}, now {now}" for key, was, now in pairs]
+
+
+def _said(info: RunInfo) -> dict[str, object]:
+    """All that must not differ, by name; a judge's own settings each under theirs, such as `judge steps`."""
+    found: dict[str, object] = {"annotator": info.annotator, "test set": _digest(info)}
+    for key, value in info.settings.items():
+        if key in _FREE:
+            continue
+        inner = value if isinstance(value, Mapping) else None
+        found |= {key: value} if inner is None else {f"{key} {name}": v for name, v in inner.items()}
+    return {name: _plain(value) for name, value in found.items()}
+
+
+def _changed_texts(path: Path, after: RunInfo, before: RunInfo, now: TestSet) -> Iterator[str]:
+    """Name the first segment in which the texts of a run and those of a test set differ."""
+    if _digest(after) == _digest(before):
+        return
+    try:
+        judged = read_test_set(path)
+    except DataError:
+        return
+    for line, (old, new) in enumerate(zip_longest(judged, now), start=1):
+        if old == new:
+            continue
+        if old is None or new is None:
+            yield f"the run has {count(len(judged), 'segment')}, the test set {count(len(now), 'segment')}"
+        elif (old.lp, old.segment) != (new.lp, new.segment):
+            yield f"segment {line} was {old.lp} {old.segment!r}, now {new.lp} {new.segment!r}"
+        else:
+            yield f"segment {line} ({old.lp} {old.segment!r}) differs in {_changed_part(old, new)}"
+        return
+
+
+def _changed_part(old: Segment, new: Segment) -> str:
+    """The first text of a segment that was changed, added or removed."""
+    if old.source != new.source:
+        return "its source"
+    for what, was, now in (
+        ("translation", old.translations, new.translations),
+        ("reference", old.references, new.references),
+    ):
+        for name in dict.fromkeys((*was, *now)):
+            if was.get(name) != now.get(name):
+                return f"its {what} by {name}"
+    return "its document, domain or notes"
+
+
+def _digest(info: RunInfo) -> str:
+    """Enough of the test set's digest to tell two apart."""
+    return str(info.test_set.get("digest", ""))[:12]
+
+
+def _plain(value: object) -> object:
+    """As JSON gives it back."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _shown(old: str, new: str) -> tuple[str, str]:
+    """Two texts that differ, or of long ones the part in which they begin to."""
+    start = 0
+    if max(len(old), len(new)) > _SHOWN:
+        alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+        start = max(alike - _BEFORE, 0)
+    return _cut(old, start), _cut(new, start)
+
+
+def _cut(text: str, start: int) -> str:
+    end = start + _SHOWN
+    return ("..." if start else "") + text[start:end] + ("..." if end < len(text) else "")
+
+
+def describe_test_set(test_set: TestSet, systems: Mapping[str, tuple[str, ...]]) -> dict[str, object]:
+    """What `run.json` says of the test set."""
+    return {
+        "name": test_set.name,
+        "digest": test_set.digest,
+        "lps": list(test_set.lps),
+        "systems": list(dict.fromkeys(name for names in systems.values() for name in names)),
+        "segments": len(test_set),
+    }
+
+
+def now() -> str:
+    """The time as `run.json` has it."""
+    return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")

@@ -1,0 +1,583 @@
+"""Which segments a part of a run judges, so that several machines can judge one test set."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from adjudge.analysis.pair_schedules import Pair, Schedule
+from adjudge.core.scores import RunInfo, Signature
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.errors import DataError, UsageError
+from adjudge.runs.resume import RunDirectory, differences, refuse_foreign
+from adjudge.runs.units import Plan, is_metric
+from adjudge.store.call_file import STORE, run_name
+from adjudge.store.calls import CallStore, CallTotals, take_calls
+from adjudge.store.files import write_bytes
+from adjudge.store.json_lines import read_test_set, write_test_set
+from adjudge.store.run_directory import INFO, RECORDS, SHARDS, TEST_SET, is_finished, read_run_info
+
+if TYPE_CHECKING:
+    from adjudge.runs.job import Job
+
+__all__ = [
+    "Part",
+    "Shard",
+    "find_shards",
+    "join",
+    "keep_whole",
+    "merge",
+    "part_of",
+    "refuse_strangers",
+    "refuse_to_split",
+    "so_far",
+    "split",
+    "take_in",
+]
+
+Shown = tuple[Segment, tuple[Segment, ...]]
+"""A segment with those before it that it is shown with."""
+
+_MOST: Final = 100_000
+_NO_PAIRS: Mapping[tuple[str, str], tuple[Pair, ...]] = {("", ""): ()}
+
+
+@dataclass(frozen=True, order=True)
+class Shard:
+    """One of several parts of a run.
+
+    Args:
+        number: from 1.
+        of: so many parts there are.
+
+    Raises:
+        UsageError: there is no such part.
+    """
+
+    number: int
+    of: int
+
+    def __post_init__(self) -> None:
+        """Refuse a part that there is not."""
+        if self.of > _MOST:
+            raise UsageError(f"--shard: a run can have {_MOST:,} parts, got {self}")
+        if not 1 <= self.number <= self.of:
+            raise UsageError(f"--shard must be from 1/{self.of} to {self.of}/{self.of}, got {self}")
+
+    def __str__(self) -> str:
+        """As `--shard` takes it."""
+        return f"{self.number}/{self.of}"
+
+    @classmethod
+    def read(cls, text: str) -> Shard:
+        """Read `3/16`.
+
+        Raises:
+            UsageError: it is something else.
+        """
+        number, slash, of = text.partition("/")
+        if not (slash and all(part.isascii() and part.isdigit() and len(part) < 10 for part in (number, of))):
+            raise UsageError(f"--shard must be the number of a part and of all, such as 3/16; got {text!r}")
+        return cls(int(number), int(of))
+
+    @property
+    def folder(self) -> str:
+        """Name of its run directory in the `shards` of the whole run."""
+        return f"{self.number:0{len(str(self.of))}}-of-{self.of}"
+
+    def within(self, out: Path) -> Path:
+        """Its run directory in that of the whole run."""
+        return out / SHARDS / self.folder
+
+
+def shard_of(segment: Segment, of: int) -> int:
+    """Number of the shard that judges a segment, from 1: a hash of its lp and id, the same everywhere."""
+    digest = hashlib.sha256(f"{segment.lp}\0{segment.segment}".encode()).digest()
+    return int.from_bytes(digest[:8]) % of + 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part(Plan):
+    """What one shard judges of a plan.
+
+    Args:
+        shard: which.
+        shown: its segments; those before them in their documents need not be its own.
+        every: the whole test set.
+    """
+
+    shard: Shard
+    shown: tuple[Shown, ...]
+    every: TestSet
+
+    @property
+    def whole(self) -> TestSet:
+        """The test set that the run is of."""
+        return self.every
+
+    def segments(self) -> Iterator[Shown]:
+        """Each of its segments with those before it."""
+        return iter(self.shown)
+
+
+def refuse_to_split(job: Job, why: str) -> None:
+    """Refuse what cannot be judged in parts.
+
+    Args:
+        job: the run.
+        why: the option that splits it.
+
+    Raises:
+        UsageError: a metric, or pairs that are chosen by what was judged before.
+    """
+    if is_metric(job.annotator):
+        raise UsageError(f"{why}: {job.annotator.name} is a metric, asks no model and scores all at once")
+    if job.plan.schedule.kind == "adaptive":
+        raise UsageError(f"{why}: --pairs adaptive chooses by what was judged before, in one run")
+
+
+def split(plan: Plan, of: int) -> list[Part]:
+    """Split a plan into so many parts; together they have its units, each of them in one part."""
+    shown: list[list[Shown]] = [[] for _ in range(of)]
+    for segment, before in plan.segments():
+        shown[shard_of(segment, of) - 1].append((segment, before))
+    drawn = _drawn(plan) if plan.schedule.in_all is not None else None
+    return [
+        Part(
+            **{name: getattr(plan, name) for name in ("systems", "references", "kind", "criteria")},
+            **{name: getattr(plan, name) for name in ("context", "terms", "notes")},
+            schedule=plan.schedule if drawn is None else _listed(drawn, own),
+            test_set=TestSet(name=plan.whole.name, segments=tuple(segment for segment, _ in own)),
+            shard=Shard(number, of),
+            shown=tuple(own),
+            every=plan.whole,
+        )
+        for number, own in enumerate(shown, start=1)
+    ]
+
+
+def _drawn(plan: Plan) -> dict[tuple[str, str], list[Pair]]:
+    """The pairs of a sample of all segments together, which no part could draw for itself."""
+    found: dict[tuple[str, str], list[Pair]] = {}
+    for unit in plan:
+        a, b = unit.subject.systems
+        found.setdefault((unit.subject.lp, unit.subject.segment.segment), []).append((a, b))
+    return found
+
+
+def _listed(drawn: Mapping[tuple[str, str], list[Pair]], own: list[Shown]) -> Schedule:
+    keys = [(segment.lp, segment.segment) for segment, _ in own]
+    listed = {key: drawn[key] for key in keys if key in drawn}
+    return Schedule(kind="listed", listed=listed or _NO_PAIRS)
+
+
+def part_of(job: Job, shard: Shard) -> Job:
+    """The job of one shard: a run directory in that of the whole run, with a store of its own.
+
+    Raises:
+        UsageError: it cannot be judged in parts.
+    """
+    refuse_to_split(job, "--shard")
+    return job_of(job, split(job.plan, shard.of)[shard.number - 1])
+
+
+def job_of(job: Job, part: Part) -> Job:
+    """The job of a part; what the store of the whole run knows is not asked for again."""
+    return replace(
+        job,
+        plan=part,
+        out=part.shard.within(job.out),
+        store=part.shard.within(job.out) / STORE,
+        base=job.store,
+        settings={**job.settings, "store": STORE, "shard": str(part.shard)},
+        signature=job.signature.with_fields(shard=str(part.shard)),
+    )
+
+
+def keep_whole(part: Part, out: Path) -> None:
+    """Keep the whole test set in the directory of the whole run, where the parts will be merged.
+
+    Args:
+        part: one part.
+        out: directory of the whole run.
+
+    Raises:
+        UsageError: it holds something else, or a run of another test set.
+    """
+    refuse_foreign(out)
+    if (out / INFO).is_file():
+        digest = read_run_info(out).test_set.get("digest")
+    elif (out / TEST_SET).is_file():
+        digest = read_test_set(out / TEST_SET).digest
+    else:
+        write_test_set(out / TEST_SET, part.whole)
+        return
+    if digest != part.whole.digest:
+        raise UsageError(f"{out} holds a run of another test set; choose another --out, or the same test set")
+
+
+# The shards that lie in a run directory: which are finished, and whether they are of one run.
+
+
+_OF_A_PART: Final = ("failed", "shard", "served")  # fields of a signature that parts may differ in
+_SHOWN: Final = 10  # numbers of shards in a message
+
+
+@dataclass(frozen=True)
+class Found:
+    """One shard that is there."""
+
+    shard: Shard
+    path: Path
+    info: RunInfo
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it was judged to its end."""
+        return is_finished(self.path, self.info)
+
+
+def find_shards(out: Path) -> list[tuple[Shard, Path]]:
+    """The shards in the directory of a run, by number.
+
+    Raises:
+        UsageError: they are of two ways to split the run.
+    """
+    folder = out / SHARDS
+    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    shards = sorted(Shard.read(name.replace("-of-", "/")) for name in names if "-of-" in name)
+    if len(ways := sorted({shard.of for shard in shards})) > 1:
+        said = " and ".join(map(str, ways))
+        raise UsageError(f"{folder} holds shards of {said} parts: remove those that are not wanted")
+    return [(shard, shard.within(out)) for shard in shards]
+
+
+def finished_shards(out: Path) -> list[Found]:
+    """All shards of a run, each finished, and all of one run.
+
+    Raises:
+        UsageError: they are not.
+    """
+    shards = find_shards(out)
+    if not shards:
+        raise UsageError(f"{out / SHARDS} holds no shards: make them with `adjudge run ... --shard 1/16`")
+    found = [Found(shard, path, read_run_info(path)) for shard, path in shards if (path / INFO).is_file()]
+    finished = {one.shard.number for one in found if one.is_finished}
+    of = shards[0][0].of
+    if left := [number for number in range(1, of + 1) if number not in finished]:
+        said = ", ".join(map(str, left[:_SHOWN])) + (", ..." if len(left) > _SHOWN else "")
+        raise UsageError(
+            f"{len(left)} of {of} shards are not finished: {said}. Run these again with --shard; "
+            "the same command without --shard takes all in and judges what is left"
+        )
+    _refuse_mixed(found)
+    return found
+
+
+def refuse_strangers(out: Path, info: RunInfo, shard: Shard | None = None) -> None:
+    """Refuse to judge a run in a directory that holds shards of another one, before anything is asked.
+
+    One shard is compared, since it was itself compared with one that was there before it.
+
+    Args:
+        out: directory of the whole run.
+        info: of the run, or of the shard that is to be judged.
+        shard: that one; it may go on where it was stopped.
+
+    Raises:
+        UsageError: they are of another run, or of another way to split it; says what differs.
+    """
+    shards = find_shards(out)
+    if shards and shard is not None and shards[0][0].of != shard.of:
+        raise UsageError(
+            f"{out} holds shards of {shards[0][0].of} parts, and --shard {shard} is of {shard.of}: "
+            "choose another --out, or as many parts"
+        )
+    others = ((one, path) for one, path in shards if one != shard and (path / INFO).is_file())
+    if (first := next(others, None)) and (what := _difference(read_run_info(first[1]), info)):
+        raise UsageError(
+            f"{out} holds shard {first[0]} of another run: {what}. Choose another --out, or the same settings"
+        )
+
+
+def _refuse_mixed(found: Sequence[Found]) -> None:
+    first = found[0]
+    for one in found[1:]:
+        if what := _difference(first.info, one.info):
+            raise UsageError(f"shards {first.shard} and {one.shard} are of different runs: {what}")
+
+
+def _difference(before: RunInfo, after: RunInfo) -> str:
+    """What parts of different runs differ in; empty where they may be of one."""
+    if found := differences(before, after):
+        return "; ".join(found)
+    old, new = (str(_without_part(info.signature)) for info in (before, after))
+    return f"signature was {old}, now {new}" if old != new else ""
+
+
+def _without_part(signature: Signature) -> Signature:
+    return Signature(signature.name, {k: v for k, v in signature.fields.items() if k not in _OF_A_PART})
+
+
+# The records of all shards as one file, in the order of the test set.
+
+
+def merged_lines(test_set: TestSet, files: Sequence[Path]) -> Iterator[bytes]:
+    """Every line of every shard, in the order of the test set.
+
+    Args:
+        test_set: the whole.
+        files: records of every shard by its number, each in the order of the test set.
+
+    Raises:
+        DataError: a line is no record, of another shard, or not in order.
+    """
+    ahead = [_Lines(file) for file in files]
+    for segment in test_set:
+        yield from ahead[shard_of(segment, len(ahead)) - 1].of((segment.lp, segment.segment))
+    for lines in ahead:
+        lines.check_end()
+
+
+class _Lines:
+    """The lines of one file of records, one segment after the other.
+
+    The file is opened for each, since there may be more shards than a process may have files open.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._place = 0
+        self._number = 1
+
+    def of(self, key: tuple[str, str]) -> list[bytes]:
+        """The lines of a segment."""
+        found = []
+        with self._path.open("rb") as file:
+            file.seek(self._place)
+            while (line := file.readline()) and self._key(line) == key:
+                found.append(line)
+                self._place += len(line)
+                self._number += 1
+        return found
+
+    def _key(self, line: bytes) -> tuple[object, object]:
+        try:
+            value = orjson.loads(line)
+            return value["lp"], value["segment"]
+        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise DataError("not a record", path=self._path, line=self._number) from error
+
+    def check_end(self) -> None:
+        """Refuse what belongs to no segment of the shard.
+
+        Raises:
+            DataError: there is a line left.
+        """
+        if self._place < self._path.stat().st_size:
+            message = "a record of a segment that is not this shard's, or that is not in order"
+            raise DataError(message, path=self._path, line=self._number)
+
+
+# Make one run of its shards: records in test-set order, calls in one store, counts that are sums.
+
+
+_OLD: Final = ".merged"
+
+Priced = Callable[[CallTotals], float | None]
+"""Price of what a run has asked."""
+
+
+def merge(out: Path) -> RunInfo:
+    """Make one run of all shards that `adjudge run --shard` has judged, and remove them.
+
+    Nobody is asked. It may be done again after any interruption.
+
+    Returns:
+        As `run.json` has it.
+
+    Raises:
+        UsageError: there are no shards, some are missing or not finished, or they are of different runs.
+        StoreError: another process works on one, or a store cannot be written.
+        DataError: a file is damaged.
+    """
+    found = finished_shards(out)
+    test_set = replace(read_test_set(out / TEST_SET), name=str(found[0].info.test_set.get("name", "")))
+    with closing(RunDirectory(out)) as directory:
+        price = _price(read_run_info(out) if (out / INFO).is_file() else None, found)
+        info = directory.open(_whole(found), test_set)
+        return join(directory, info, test_set, lambda _: price)
+
+
+def _price(earlier: RunInfo | None, found: Sequence[Found]) -> float | None:
+    """What shards have cost, and sessions of the whole run before them; None where one is unknown."""
+    if earlier is not None and not earlier.counts.get("pending"):
+        return earlier.price  # merged before and not put away, or nothing was left for the shards to ask
+    before = (
+        0.0 if earlier is None or not earlier.calls else earlier.price
+    )  # no calls: by shards alone so far
+    prices = [before, *(one.info.price for one in found)]
+    return None if None in prices else sum(price for price in prices if price is not None)
+
+
+def join(
+    directory: RunDirectory,
+    info: RunInfo,
+    test_set: TestSet,
+    priced: Priced,
+    load: Mapping[str, int] | None = None,
+) -> RunInfo:
+    """Make one run of shards that are all finished, in its directory.
+
+    Args:
+        directory: of the whole run, locked.
+        info: of the whole run, as it was opened.
+        test_set: the whole.
+        priced: price of what the whole run has asked.
+        load: how it stood with the servers, where the shards say it each for several of them.
+
+    Returns:
+        As `run.json` has it now.
+
+    Raises:
+        UsageError: a shard is missing or not finished.
+        StoreError: another process works on one, or a store cannot be written.
+        DataError: a file is damaged.
+    """
+    out = directory.path
+    found = finished_shards(out)
+    _refuse_busy(one.path for one in found)
+    store = out / str(info.settings.get("store", STORE))
+    write_bytes(out / RECORDS, merged_lines(test_set, [one.path / RECORDS for one in found]))
+    totals = _take(store, run_name(info.secret), [(one.path, one.info) for one in found])
+    info = replace(_summed(info, [one.info for one in found], totals), price=priced(totals))
+    info = info if load is None else replace(info, calls={**info.calls, **load})
+    directory.write(info)
+    _remove(out)
+    return info
+
+
+def so_far(out: Path, info: RunInfo) -> RunInfo:
+    """What `run.json` says of a run whose shards were stopped: what they have judged and lost until then."""
+    parts = [read_run_info(path) for _, path in find_shards(out) if (path / INFO).is_file()]
+    total = sum(info.counts.values())
+    judged, failed = (sum(part.counts.get(state, 0) for part in parts) for state in ("judged", "failed"))
+    return replace(
+        info,
+        signature=info.signature.with_fields(failed=f"{failed}/{judged + failed}"),
+        counts={"judged": judged, "failed": failed, "pending": total - judged - failed},
+        failures=dict(sorted(_sum(part.failures for part in parts).items())),
+    )
+
+
+def take_in(out: Path, store: Path, run: str) -> None:
+    """Take the calls of shards into the store of the whole run, finished or not, and remove the shards.
+
+    Args:
+        out: directory of the whole run.
+        store: of the whole run.
+        run: name of the whole run in it.
+
+    Raises:
+        StoreError: another process works on a shard, or a store cannot be written.
+    """
+    shards = find_shards(out)
+    begun = [(path, read_run_info(path)) for _, path in shards if (path / INFO).is_file()]
+    if begun:
+        _refuse_busy(path for path, _ in begun)
+        _take(store, run, begun)
+    _remove(out)
+
+
+def _take(store: Path, run: str, shards: Sequence[tuple[Path, RunInfo]]) -> CallTotals:
+    for path, info in shards:
+        with closing(RunDirectory(path)):  # one lock at a time: there may be thousands of shards
+            if (path / STORE).is_file():
+                take_calls(store, run, path / STORE, run_name(info.secret))
+    with closing(CallStore(store, run)) as whole:
+        whole.sync()  # the shards are removed next
+        return whole.totals()
+
+
+def _refuse_busy(shards: Iterable[Path]) -> None:
+    """Refuse to merge what somebody works on.
+
+    Raises:
+        StoreError: another process does.
+    """
+    for path in shards:
+        RunDirectory(path).close()
+
+
+def _remove(out: Path) -> None:
+    """Remove shards that are no longer needed; half removed they must not look as if some were missing."""
+    shutil.rmtree(out / _OLD, ignore_errors=True)
+    if (out / SHARDS).is_dir():
+        (out / SHARDS).rename(out / _OLD)
+        shutil.rmtree(out / _OLD, ignore_errors=True)
+
+
+def _whole(found: Sequence[Found]) -> RunInfo:
+    """What the run was before its first unit was judged; all shards say the same of it."""
+    info = found[0].info
+    settings = {name: value for name, value in info.settings.items() if name != "shard"}
+    fields = {name: v for name, v in info.signature.fields.items() if name not in {"shard", "served"}}
+    pending = sum(sum(one.info.counts.values()) for one in found)
+    return replace(
+        info,
+        settings=settings,
+        signature=Signature(info.signature.name, fields),
+        counts={"judged": 0, "failed": 0, "pending": pending},
+        price=0.0,
+    )
+
+
+def _summed(info: RunInfo, parts: Sequence[RunInfo], totals: CallTotals) -> RunInfo:
+    """Counts of the whole run: of its records from the parts, of its calls from the store."""
+    counts, failures = _sum(part.counts for part in parts), _sum(part.failures for part in parts)
+    calls = _sum(part.calls for part in parts)
+    used = calls.get("asked", 0) + calls.get("from_store", 0)
+    calls |= {"asked": totals.asked, "attempts": totals.attempts, "from_store": max(used - totals.asked, 0)}
+    if "waited" in calls:
+        calls["waited"] = max(part.calls.get("waited", 0) for part in parts)
+    fields = {"failed": f"{counts['failed']}/{counts['judged'] + counts['failed']}"}
+    said = (part.signature.fields.get("served", "").split(",") for part in parts)
+    if served := sorted({name for names in said for name in names if name}):
+        fields["served"] = ",".join(served)
+    usage, times = totals.usage, [part.times for part in parts]
+    return replace(
+        info,
+        signature=info.signature.with_fields(**fields),
+        counts=counts,
+        failures=dict(sorted(failures.items())),
+        calls=calls,
+        tokens={
+            "prompt": usage.prompt,
+            "cached": usage.cached,
+            "completion": usage.completion,
+            "reasoning": usage.reasoning,
+        },
+        currency=next((part.currency for part in parts if part.currency), ""),
+        times={
+            "started": min(filter(None, (info.times.get("started"), *(t.get("started") for t in times)))),
+            "finished": max(t.get("finished", "") for t in times),
+        },
+    )
+
+
+def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for one in counts:
+        total.update(one)
+    return dict(total)

@@ -1,0 +1,347 @@
+"""What a measure may look at: scores that gold and metric both have, arranged in groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, Literal, NamedTuple, TypeVar, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.core.scores import Interval
+from adjudge.errors import UsageError
+
+__all__ = [
+    "AVERAGES",
+    "SHORT",
+    "Average",
+    "Counts",
+    "Floats",
+    "Judged",
+    "PairCounts",
+    "Result",
+    "judged",
+    "lone_group",
+    "nothing_compared",
+    "pair_counts",
+    "shared",
+    "sharing",
+]
+
+
+# What every measure gives back: a number with what it rests on, or the reason why there is none.
+
+
+Floats = NDArray[np.float64]
+
+Average = Literal["item", "sys", "none"]
+"""Over what a segment measure is averaged.
+
+`item`: one value for each segment, over its systems. `sys`: one for each system, over its segments.
+`none`: one value over all scores of all systems together.
+"""
+
+AVERAGES: Final[tuple[Average, ...]] = get_args(Average)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """Value of one measure.
+
+    Args:
+        value: the number; None where it is not defined, and then `reason` says why.
+        n: what it rests on: systems, pairs of systems, scores or segments, as the measure says.
+        test: gives the p-value of the measure's own test, where it has one.
+        groups: values that were averaged; None where nothing was.
+        epsilon: largest difference of two scores that counts as a tie, where it was calibrated.
+        chance: what a metric without knowledge reaches, where that is known.
+        interval: 95 % bootstrap interval, where it was asked for.
+        reason: why there is no value; empty where there is one.
+        note: what a reader must know of a value that may not be what it looks like; usually empty.
+    """
+
+    value: float | None
+    n: int
+    test: Callable[[], float] | None = field(default=None, repr=False, compare=False)
+    groups: int | None = None
+    epsilon: float | None = None
+    chance: float | None = None
+    interval: Interval | None = None
+    reason: str = ""
+    note: str = ""
+
+    @cached_property
+    def p(self) -> float | None:
+        """p-value of the measure's own test; None where it has none. Found when it is first asked for."""
+        return None if self.test is None else self.test()
+
+
+# Steps that several measures of the same scores share, such as the pairs that tau-b and tau-c count.
+
+
+T = TypeVar("T")
+
+_Known = dict[Hashable, tuple[tuple[object, ...], object]]
+_known: Final[ContextVar[_Known | None]] = ContextVar("known", default=None)
+
+
+@contextmanager
+def sharing() -> Iterator[None]:
+    """Keep what `shared` makes until the block ends; the arrays in it must not be written to meanwhile."""
+    token = _known.set({})
+    try:
+        yield
+    finally:
+        _known.reset(token)
+
+
+def shared(step: str, inputs: tuple[object, ...], setting: Hashable, make: Callable[[], T]) -> T:
+    """Return what a step makes of its inputs; made once within `sharing`, and every time outside of it.
+
+    Args:
+        step: its name.
+        inputs: objects that are told apart by identity, such as arrays; kept alive while they are known.
+        setting: whatever else the step depends on.
+        make: the step.
+    """
+    known = _known.get()
+    if known is None:
+        return make()
+    key = (step, setting, *map(id, inputs))
+    if key not in known:
+        known[key] = (inputs, make())
+    return cast("T", known[key][1])
+
+
+class Judged(NamedTuple):
+    """Scores in groups: pairs and correlations are taken within a column, never across.
+
+    Args:
+        gold: members by groups; NaN where gold or metric has no score.
+        metric: the same for the metric, NaN in the same places.
+    """
+
+    gold: Floats
+    metric: Floats
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Scores of each group that both have."""
+        return np.asarray(np.count_nonzero(~np.isnan(self.gold), axis=0), dtype=np.int64)
+
+    @property
+    def pairs(self) -> NDArray[np.int64]:
+        """Pairs of scores in each group."""
+        return self.counts * (self.counts - 1) // 2
+
+    @property
+    def n(self) -> int:
+        """Scores that both have."""
+        return int(self.counts.sum())
+
+
+def judged(gold: Floats, metric: Floats, average: Average = "none") -> Judged:
+    """Arrange two arrays of scores; a score that either lacks is left out in both.
+
+    Args:
+        gold: systems by segments, or one score a system; NaN where a translation was not judged.
+        metric: the same shape.
+        average: `item` makes a group of each segment, `sys` of each system, `none` one of everything.
+
+    Raises:
+        UsageError: the shapes differ or do not allow the average, or a score is no number or infinite.
+    """
+    return shared("judged", (gold, metric), average, lambda: _judged(gold, metric, average))
+
+
+def _judged(gold: Floats, metric: Floats, average: Average) -> Judged:
+    gold, metric = _numbers("gold", gold), _numbers("metric", metric)
+    _check(gold, metric, average)
+    missing = np.isnan(gold) | np.isnan(metric)
+    if missing.any():
+        gold, metric = (np.where(missing, np.nan, scores) for scores in (gold, metric))
+    if average == "none":
+        return Judged(gold.reshape(-1, 1), metric.reshape(-1, 1))
+    return Judged(gold, metric) if average == "item" else Judged(gold.T, metric.T)
+
+
+def _numbers(name: str, scores: object) -> Floats:
+    try:
+        return np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{name} scores are an array of numbers, NaN for none: {error}") from error
+
+
+def _check(gold: Floats, metric: Floats, average: Average) -> None:
+    if average not in AVERAGES:
+        raise UsageError(f"a measure is averaged by {', '.join(AVERAGES)}; got {average!r}")
+    if gold.shape != metric.shape:
+        raise UsageError(f"gold and metric must have the same shape, got {gold.shape} and {metric.shape}")
+    if gold.ndim not in {1, 2}:
+        raise UsageError(f"scores are systems by segments, got {gold.ndim} dimensions")
+    if gold.ndim == 1 and average != "none":
+        raise UsageError(
+            f"an average by {average} needs systems by segments, got a flat array of {len(gold)} scores: "
+            "which score is whose system's is lost; pass the array in its shape"
+        )
+    for name, scores in (("gold", gold), ("metric", metric)):
+        if np.isinf(scores).any():
+            raise UsageError(f"a {name} score is infinite; a score is a finite number, or NaN for none")
+
+
+_MEMBERS: Final[dict[Average, str]] = {"item": "systems", "sys": "segments"}
+_GROUP: Final[dict[Average, str]] = {"item": "segment", "sys": "system"}
+
+
+def nothing_compared(scores: Judged, average: Average) -> str:
+    """Why no group holds two scores to compare."""
+    if average == "none":
+        return "there are no two scores that gold and metric both have"
+    members, group = _MEMBERS[average], _GROUP[average]
+    if len(scores.gold) < 2:
+        return (
+            f"the {members} of a {group} are compared with each other, and there is {len(scores.gold)} only"
+        )
+    return f"no {group} has two {members} that gold and metric both scored"
+
+
+def lone_group(scores: Judged, average: Average) -> str:
+    """What to say of an average over one group, which is none; empty where there are more."""
+    if average == "none" or scores.gold.shape[1] != 1:
+        return ""
+    return f"one {_GROUP[average]} only, so nothing is averaged; was a flat array passed?"
+
+
+# How many pairs of scores gold and metric order alike: what every tau is made of.
+
+
+Counts = NDArray[np.int64]
+
+SHORT: Final = 64
+"""Members of a group, up to which all its pairs are looked at together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairCounts:
+    """Pairs within each group, after what is a tie in gold and in the metric.
+
+    Args:
+        concordant: ordered alike.
+        discordant: ordered the other way round.
+        gold_ties: tied by gold only.
+        metric_ties: tied by the metric only.
+        both_ties: tied by both.
+    """
+
+    concordant: Counts
+    discordant: Counts
+    gold_ties: Counts
+    metric_ties: Counts
+    both_ties: Counts
+
+    @property
+    def pairs(self) -> Counts:
+        """All pairs."""
+        return self.concordant + self.discordant + self.gold_ties + self.metric_ties + self.both_ties
+
+
+def pair_counts(scores: Judged, epsilon: float = 0.0) -> PairCounts:
+    """Count the pairs of every group.
+
+    Args:
+        scores: members by groups.
+        epsilon: largest difference of two metric scores that is a tie. In gold only equal scores are.
+    """
+    return shared("pair_counts", (scores.gold, scores.metric), epsilon, lambda: _pair_counts(scores, epsilon))
+
+
+def _pair_counts(scores: Judged, epsilon: float) -> PairCounts:
+    if len(scores.gold) <= SHORT or epsilon > 0:
+        return _from_rows(_count(scores.gold, scores.metric, epsilon))
+    columns = []
+    for gold, metric in zip(scores.gold.T, scores.metric.T, strict=True):
+        present = ~np.isnan(gold)
+        columns.append(_count_sorted(gold[present], metric[present]))
+    return _from_rows(np.array(columns, dtype=np.int64).reshape(-1, 5).T)
+
+
+def _from_rows(rows: Counts) -> PairCounts:
+    concordant, discordant, gold_ties, metric_ties, both_ties = rows
+    return PairCounts(
+        concordant=concordant,
+        discordant=discordant,
+        gold_ties=gold_ties,
+        metric_ties=metric_ties,
+        both_ties=both_ties,
+    )
+
+
+def _count(gold: Floats, metric: Floats, epsilon: float) -> Counts:
+    """Look at every pair of each column; five rows of counts."""
+    found = np.zeros((5, gold.shape[1]), dtype=np.int64)
+    for i in range(len(gold) - 1):
+        found += _compare(gold[i + 1 :] - gold[i], metric[i + 1 :] - metric[i], epsilon)
+    return found
+
+
+def _compare(gold: Floats, metric: Floats, epsilon: float) -> Counts:
+    """Kinds of pairs by their differences, counted by column; NaN is no pair."""
+    size = np.abs(metric)
+    near, far, tied = size <= epsilon, size > epsilon, gold == 0
+    alike = far & (gold * np.sign(metric) > 0)
+    kinds = (alike, far & ~tied & ~alike, far & tied, near & ~tied, near & tied)
+    return np.array([np.count_nonzero(kind, axis=0) for kind in kinds], dtype=np.int64)
+
+
+def _count_sorted(gold: Floats, metric: Floats) -> Counts:
+    """As `_count` for one long column and equal scores as ties, without looking at pairs.
+
+    Sorted by gold, then metric, a pair is discordant where the metric falls: an inversion (Knight 1966).
+    """
+    order = np.argsort(metric, kind="stable")
+    gold, metric = gold[order], metric[order]
+    changes = metric[1:] != metric[:-1]
+    in_metric = _ties(changes)
+    codes = np.concatenate([[0], np.cumsum(changes)])[: len(metric)]
+    order = np.argsort(gold, kind="stable")
+    gold, codes = gold[order], codes[order]
+    in_gold = _ties(gold[1:] != gold[:-1])
+    both = _ties((gold[1:] != gold[:-1]) | (codes[1:] != codes[:-1]))
+    discordant = _inversions(codes)
+    pairs = len(gold) * (len(gold) - 1) // 2
+    concordant = pairs - in_gold - in_metric + both - discordant
+    return np.array([concordant, discordant, in_gold - both, in_metric - both, both], dtype=np.int64)
+
+
+def _ties(changes: NDArray[np.bool_]) -> int:
+    """Pairs of equal neighbours, of sorted values that change where it says."""
+    bounds = np.flatnonzero(np.concatenate([[True], changes, [True]]))
+    sizes = np.diff(bounds)
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+def _inversions(codes: NDArray[np.int64]) -> int:
+    """Pairs i < j with codes[i] > codes[j], by the highest bit in which they differ.
+
+    Codes are kept sorted by their higher bits, in their first order within; each bit moves the ones of a
+    group behind its zeros, and every one that a zero passes is an inversion.
+    """
+    found = 0
+    places = np.arange(len(codes), dtype=np.int64)
+    for bit in reversed(range(int(codes.max(initial=0)).bit_length())):
+        ones = (codes >> bit) & 1
+        before = np.cumsum(ones) - ones
+        groups = codes >> (bit + 1)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(groups))])[groups]
+        before -= before[starts]  # ones of the same group
+        is_one = ones.astype(bool)
+        found += int(before[~is_one].sum())
+        ends = np.concatenate([[0], np.cumsum(np.bincount(codes >> bit))])[codes >> bit]
+        moved = np.empty_like(codes)
+        moved[np.where(is_one, ends + before, places - before)] = codes
+        codes = moved
+    return found

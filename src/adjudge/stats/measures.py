@@ -1,0 +1,273 @@
+"""Measures: how well a metric or a judge agrees with gold, each its own pure function over arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial, wraps
+from types import MappingProxyType
+from typing import Final, Literal, get_args
+
+import numpy as np
+
+from adjudge.errors import UsageError
+from adjudge.stats.acc_eq import acc_eq
+from adjudge.stats.correlation import (
+    kendall_b,
+    kendall_c,
+    kendall_like,
+    pearson,
+    spearman,
+    tau_10,
+    tau_13,
+    tau_14,
+    tau_23,
+)
+from adjudge.stats.judged import AVERAGES, Average, Floats, Result, judged
+from adjudge.stats.spa import pairwise_accuracy, soft_pairwise_accuracy
+
+__all__ = ["MEASURES", "Measure", "Scale", "mae", "mse"]
+
+
+# Mean absolute and squared error: how far a metric's scores are from gold's, on a scale from 0 to 1.
+
+
+Scale = Literal["minmax", "range"]
+"""What becomes 0 and 1: ends of the protocol's range, or the lowest and highest score that there is."""
+
+Range = tuple[float, float]
+"""Lowest and highest possible score."""
+
+
+def mae(
+    gold: Floats,
+    metric: Floats,
+    *,
+    scale: Scale = "range",
+    gold_range: Range | None = None,
+    metric_range: Range | None = None,
+) -> Result:
+    """Mean absolute error of scaled scores; lower is better.
+
+    mae = mean(|g' - m'|), x' = (x - low) / (high - low)
+
+    As HiMATE reports it; its paper does not say how scores are scaled, so both are by their protocol's
+    range, or with `minmax` by their own lowest and highest score. With `minmax` one extreme score moves all
+    others. Ties play no part. Missing: a score that gold or metric lacks is left out. Undefined without a
+    range, or where every score is equal and `minmax` has nothing to scale by. Range 0 to 1, beyond where a
+    score is outside of its range, which the note says. No other tool is known that computes it.
+
+    Args:
+        gold: systems by segments, or any shape; NaN where a translation was not judged. One system is enough.
+        metric: the same shape.
+        scale: by what scores are scaled.
+        gold_range: of gold's protocol, for `range`.
+        metric_range: of the metric's.
+
+    Returns:
+        n is the number of scores.
+    """
+    return _error(gold, metric, scale, (gold_range, metric_range), power=1)
+
+
+def mse(
+    gold: Floats,
+    metric: Floats,
+    *,
+    scale: Scale = "range",
+    gold_range: Range | None = None,
+    metric_range: Range | None = None,
+) -> Result:
+    """Mean squared error of scaled scores; lower is better.
+
+    mse = mean((g' - m')^2), otherwise as `mae`
+    """
+    return _error(gold, metric, scale, (gold_range, metric_range), power=2)
+
+
+def _error(
+    gold: Floats, metric: Floats, scale: Scale, ranges: tuple[Range | None, Range | None], *, power: int
+) -> Result:
+    if scale not in get_args(Scale):
+        raise UsageError(f"scores are scaled by {' or '.join(get_args(Scale))}, got {scale!r}")
+    scores = judged(gold, metric)
+    present = ~np.isnan(scores.gold)
+    if not scores.n:
+        return Result(value=None, n=0, reason="there is no score that gold and metric both have")
+    scaled, notes = [], []
+    for name, side, given in zip(scores._fields, scores, ranges, strict=True):
+        values = side[present]
+        low, high = given or (-np.inf, np.inf)
+        if scale == "minmax":
+            low, high = float(values.min()), float(values.max())
+        if not 0 < high - low < np.inf:
+            return Result(value=None, n=scores.n, reason=_reason(name, scale, low))
+        if outside := np.count_nonzero((values < low) | (values > high)):
+            notes.append(f"{name} scores outside of their range, {low:g} to {high:g}: {outside}")
+        scaled.append((values - low) / (high - low))
+    value = float((np.abs(scaled[0] - scaled[1]) ** power).mean())
+    return Result(value=value, n=scores.n, note="; ".join(notes))
+
+
+def _reason(name: str, scale: Scale, low: float) -> str:
+    if scale == "minmax":
+        return f"every {name} score is {low:g}, so there is no lowest and highest to scale by"
+    return f"{name} scores have no range with two ends to scale by; minmax scales by the scores themselves"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """One measure, as tables, task sets and `adjudge list measures` know it.
+
+    Args:
+        name: as in tables and JSON.
+        title: for people.
+        level: of what it says something, systems or segments.
+        takes: what its function is called with: one score a system (1-D), or systems by segments.
+        function: takes gold and metric, and by name `average` where it takes one, and `options`.
+        average: the average that it is usually reported with; None where its function takes none.
+        averages: those that its function takes as `average`.
+        options: further arguments of the function by name, such as `compat`, `epsilon`, `threshold`.
+        range: lowest and highest value.
+        higher_is_better: whether more is better.
+        source: paper.
+    """
+
+    name: str
+    title: str
+    level: Literal["sys", "seg"]
+    takes: Literal["systems", "segments"]
+    function: Callable[..., Result]
+    average: Average | None = None
+    averages: tuple[Average, ...] = ()
+    options: tuple[str, ...] = ()
+    range: tuple[float, float] = (-1.0, 1.0)
+    higher_is_better: bool = True
+    source: str
+
+
+def _one_a_system(measure: Callable[[Floats, Floats], Result]) -> Callable[[Floats, Floats], Result]:
+    """Refuse systems by segments, which a correlation would otherwise take as one flat array."""
+
+    @wraps(measure)
+    def of_systems(gold: Floats, metric: Floats) -> Result:
+        if np.ndim(gold) > 1:
+            raise UsageError(
+                f"a measure of systems takes one score a system, got an array of shape {np.shape(gold)}"
+            )
+        return measure(gold, metric)
+
+    return of_systems
+
+
+_systems = partial(Measure, level="sys", takes="systems")
+_segments = partial(Measure, level="seg", takes="segments", averages=AVERAGES)
+_errors = partial(
+    Measure,
+    level="seg",
+    takes="segments",
+    options=("scale", "gold_range", "metric_range"),
+    range=(0.0, 1.0),
+    higher_is_better=False,
+    source="HiMATE",
+)
+
+_ALL: Final = (
+    _systems(
+        name="sys_accuracy",
+        title="pairwise accuracy",
+        function=pairwise_accuracy,
+        range=(0.0, 1.0),
+        source="Kocmi et al. 2021",
+    ),
+    _systems(name="sys_pearson", title="Pearson's r", function=_one_a_system(pearson), source="Pearson 1895"),
+    _systems(
+        name="sys_spearman", title="Spearman's rho", function=_one_a_system(spearman), source="Spearman 1904"
+    ),
+    _systems(
+        name="sys_kendall", title="Kendall's tau-b", function=_one_a_system(kendall_b), source="Kendall 1945"
+    ),
+    _systems(
+        name="sys_kendall_c", title="Stuart's tau-c", function=_one_a_system(kendall_c), source="Stuart 1953"
+    ),
+    Measure(
+        name="spa",
+        title="soft pairwise accuracy",
+        level="sys",
+        takes="segments",
+        function=soft_pairwise_accuracy,
+        options=("resamples", "seed", "compat"),
+        range=(0.0, 1.0),
+        source="Thompson et al. 2024",
+    ),
+    _segments(
+        name="seg_acc_eq",
+        title="accuracy with ties, calibrated",
+        function=acc_eq,
+        average="item",
+        options=("epsilon", "compat"),
+        range=(0.0, 1.0),
+        source="Deutsch et al. 2023",
+    ),
+    _segments(
+        name="seg_pearson", title="Pearson's r", function=pearson, average="none", source="Pearson 1895"
+    ),
+    _segments(
+        name="seg_spearman", title="Spearman's rho", function=spearman, average="none", source="Spearman 1904"
+    ),
+    _segments(
+        name="seg_kendall_b",
+        title="Kendall's tau-b",
+        function=kendall_b,
+        average="none",
+        source="Kendall 1945",
+    ),
+    _segments(
+        name="seg_kendall_c", title="Stuart's tau-c", function=kendall_c, average="none", source="Stuart 1953"
+    ),
+    _segments(
+        name="seg_tau_10",
+        title="tau of WMT10",
+        function=tau_10,
+        average="item",
+        options=("epsilon",),
+        source="Callison-Burch et al. 2010",
+    ),
+    _segments(
+        name="seg_tau_13",
+        title="tau of WMT13",
+        function=tau_13,
+        average="item",
+        options=("epsilon",),
+        source="Macháček and Bojar 2013",
+    ),
+    _segments(
+        name="seg_tau_14",
+        title="tau of WMT14",
+        function=tau_14,
+        average="item",
+        options=("epsilon",),
+        source="Macháček and Bojar 2014",
+    ),
+    _segments(
+        name="seg_tau_23",
+        title="tau with ties",
+        function=tau_23,
+        average="item",
+        options=("epsilon",),
+        source="Deutsch et al. 2023",
+    ),
+    _segments(
+        name="seg_kendall_like",
+        title="Kendall-like tau, pairs far apart",
+        function=kendall_like,
+        average="item",
+        options=("threshold",),
+        source="Mathur et al. 2020",
+    ),
+    _errors(name="seg_mae", title="mean absolute error", function=mae),
+    _errors(name="seg_mse", title="mean squared error", function=mse),
+)
+
+MEASURES: Final[Mapping[str, Measure]] = MappingProxyType({measure.name: measure for measure in _ALL})
+"""Every measure that compares two arrays of scores, in the order of tables."""

@@ -1,0 +1,260 @@
+"""System means from many scores of a judge and few labels of people: prediction-powered inference. Pure."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.core.scores import Interval
+from adjudge.errors import UsageError
+
+__all__ = ["LEAST", "LEAST_DOCUMENTS", "SAFE", "TARGETS", "Estimate", "Sample", "Target", "estimate_mean"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Target = Literal["test-set", "population"]
+"""What an interval is for: the mean of this very test set, or that of all texts like those of it."""
+TARGETS: Final[tuple[Target, ...]] = ("test-set", "population")
+
+LEAST: Final = 15
+"""Labels of which an interval can be made."""
+LEAST_DOCUMENTS: Final = 8
+"""Labelled documents of which an interval can be made, where whole documents were drawn."""
+SAFE: Final = 100
+"""Labels, or labelled documents, below which intervals are made wider, to err on the safe side."""
+
+_FOLDS: Final = 10
+_RESAMPLES: Final = 2000
+_MOST_REACH: Final = 4  # a bootstrap quantile is at most so many times Student's: few draws are near constant
+_ROUNDING: Final = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A mean on the labels' scale.
+
+    Args:
+        value: of all units, labelled or not.
+        interval: 95 %; None where all labels equal what the scores predict, so that nothing says how far
+            others may differ.
+        plain: mean of the labels alone.
+        plain_interval: 95 %, of the labels alone.
+        weight: how much the scores are trusted: 0 not at all, then the estimate is the plain mean.
+        labelled: units with a label.
+        scored: units with a score, those with a label among them.
+        gain: so many labels would have given the plain mean this interval, over those there are.
+        drawn: labelled segments, or labelled documents where whole documents were drawn.
+    """
+
+    value: float
+    interval: Interval | None
+    plain: float
+    plain_interval: Interval | None
+    weight: float
+    labelled: int
+    scored: int
+    gain: float
+    drawn: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """All segments of a system that have a score, some of them with a label.
+
+    Args:
+        labels: y; NaN where a segment has none.
+        scores: f, on any scale.
+        drawn: what was drawn for labelling: the number of the segment, or of its document.
+        clusters: what is independent of what in the population: the number of the document where documents
+            are known, else of the segment.
+        strata: number of the part of the test set that labels were drawn from separately; 0 without strata.
+
+    Raises:
+        UsageError: fewer than 15 labels or, where documents were drawn, 8 labelled documents; or a stratum
+            with fewer than two labelled ones.
+    """
+
+    labels: Floats
+    scores: Floats
+    drawn: Ints
+    clusters: Ints
+    strata: Ints
+
+    def __post_init__(self) -> None:
+        """Refuse what no interval can be made of."""
+        n, units = int(self.known.sum()), len(np.unique(self.drawn[self.known]))
+        if n < LEAST:
+            raise UsageError(f"an estimate needs {LEAST} labelled segments that have a score, got {n}")
+        if units < n and units < LEAST_DOCUMENTS:
+            raise UsageError(f"an estimate needs {LEAST_DOCUMENTS} labelled documents, got {units}")
+        for stratum in np.unique(self.strata):
+            inside = self.strata == stratum
+            if len(np.unique(self.drawn[inside & self.known])) < 2 and not self.known[inside].all():
+                raise UsageError(
+                    "every stratum needs two labelled segments or documents; merge strata or label more"
+                )
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Whether each segment has a label."""
+        return ~np.isnan(self.labels)
+
+
+def estimate_mean(sample: Sample, *, target: Target = "test-set", seed: int = 0) -> Estimate:
+    """Return the mean label of all units, were all labelled.
+
+    value = sum over strata h of W_h mean(e_i of h), e_i = y_i - b_i (f_i - F_h)
+
+    F_h: mean score of all T_h segments of the stratum, W_h = T_h / T; b_i: slope of labels on scores, fitted
+    without the fold of unit i (10 folds of what was drawn), so that the residuals e_i are as large as those
+    of segments without a label. This is prediction-powered inference (Angelopoulos et al. 2023) with the
+    weight of power tuning (Angelopoulos, Duchi and Zrnic 2023), cross-fitted (Zrnic and Candès 2024), and the
+    regression estimator of survey sampling (Cochran 1977, chapter 7). Whatever the scores are worth, the
+    estimate is of the labels.
+
+    Standard error, with z_u: the sum over a drawn unit u of W_h / n_h (e_i - mean(e of h)):
+
+    - `test-set`: se^2 = sum over h of (1 - m_h / M_h) m_h / (m_h - 1) sum of z_u^2, for m_h of M_h units
+      drawn: once all are labelled, nothing is left to estimate.
+    - `population`: se^2 = sum over h of G_h / (G_h - 1) sum over clusters of psi^2, psi: z of the cluster
+      plus b sum(f_i - F_h) / T over all of its segments.
+
+    Interval: the wider one of Student's t and the bootstrap-t (Efron 1979; Hall 1988) at each end, because
+    labels are skewed: few translations carry most of the errors. Below 100 drawn units the nominal level is
+    raised to 1 - 0.05 max(m, 15) / 100, since rare grave errors may be missing among few labels; there it
+    errs on the safe side. Measured coverage: docs/benchmarks.md.
+
+    Args:
+        sample: labels and scores.
+        target: what the interval is for.
+        seed: of folds and bootstrap.
+    """
+    known, scored = sample.known, len(sample.scores)
+    centred = sample.scores - _stratum_means(sample.scores, sample.strata)[sample.strata]
+    rng = np.random.default_rng(seed)
+    residuals, weight = _residuals(sample, centred, rng)
+    with_scores = _Total(sample, residuals, weight * centred, target)
+    alone = _Total(sample, sample.labels[known], np.zeros(scored), target)
+    return Estimate(
+        value=with_scores.value,
+        interval=with_scores.interval(rng),
+        plain=alone.value,
+        plain_interval=alone.interval(rng),
+        weight=weight,
+        labelled=int(known.sum()),
+        scored=scored,
+        gain=(alone.error / with_scores.error) ** 2 if with_scores.error else 1.0,
+        drawn=len(np.unique(sample.drawn[known])),
+    )
+
+
+def _stratum_means(values: Floats, strata: Ints) -> Floats:
+    return np.asarray(np.bincount(strata, values) / np.maximum(np.bincount(strata), 1))
+
+
+def _residuals(sample: Sample, centred: Floats, rng: np.random.Generator) -> tuple[Floats, float]:
+    """Labels less what the scores say, of a slope fitted on other folds; and the mean slope."""
+    known = sample.known
+    labels, scores = sample.labels[known], centred[known]
+    if known.all():
+        return labels, 0.0
+    units, index = np.unique(sample.drawn[known], return_inverse=True)
+    folds = rng.permutation(np.arange(len(units)) % min(_FOLDS, len(units)))[index]
+    slopes = np.zeros(len(labels))
+    for fold in range(int(folds.max()) + 1):
+        slopes[folds == fold] = _slope(labels[folds != fold], scores[folds != fold])
+    return labels - slopes * scores, float(slopes.mean())
+
+
+def _slope(labels: Floats, scores: Floats) -> float:
+    spread = float(scores.var(ddof=1)) if len(scores) > 1 else 0.0
+    if spread <= _ROUNDING * float(np.square(scores).max(initial=0.0)):
+        return 0.0
+    return float(np.cov(labels, scores)[0, 1]) / spread
+
+
+class _Total:
+    """A weighted total of residuals, with its error by design."""
+
+    def __init__(self, sample: Sample, residuals: Floats, predicted: Floats, target: Target) -> None:
+        known, scored = sample.known, len(sample.scores)
+        strata = sample.strata[known]
+        sizes = np.bincount(sample.strata)
+        counts = np.bincount(strata, minlength=len(sizes))
+        held = sizes * (counts > 0)
+        weights = (held / held.sum() / np.maximum(counts, 1))[strata]
+        means = np.bincount(strata, residuals, len(sizes)) / np.maximum(counts, 1)
+        self.value = float((weights * residuals).sum())
+        around = weights * (residuals - means[strata])
+        self.is_flat = float(np.abs(residuals - means[strata]).max()) <= _ROUNDING * (
+            1 + float(np.abs(residuals).max())
+        )
+        self.is_whole = bool(known.all()) and target == "test-set"
+        units, first, index = np.unique(sample.drawn[known], return_index=True, return_inverse=True)
+        self.parts: Floats = np.bincount(index, around, len(units)).astype(np.float64)
+        self.strata = strata[first]
+        drawn = np.bincount(self.strata, minlength=len(sizes))
+        _, one = np.unique(sample.drawn, return_index=True)
+        there = np.bincount(sample.strata[one], minlength=len(sizes))
+        self.left = np.where(there > 0, 1 - drawn / np.maximum(there, 1), 0.0)
+        if target == "test-set":
+            self.error = math.sqrt(float(_variances(self.parts, self.strata) @ self.left))
+            self.units = len(units)
+        else:
+            clusters, of_all = np.unique(sample.clusters, return_inverse=True)
+            psi: Floats = np.bincount(of_all, predicted / scored, len(clusters)).astype(np.float64)
+            psi += np.bincount(of_all[known], around, len(clusters))
+            _, one = np.unique(sample.clusters, return_index=True)
+            self.error = math.sqrt(float(_variances(psi, sample.strata[one]).sum()))
+            shares = np.bincount(of_all) / scored
+            even = int(1 / np.square(shares).sum())  # so many clusters of equal size say as much
+            self.units = min(len(np.unique(sample.clusters[known])), even)
+        self.freedom = max(self.units - len(np.unique(strata)), 1)
+
+    def interval(self, rng: np.random.Generator) -> Interval | None:
+        """Return the wider one of Student's t and the bootstrap-t at each end."""
+        if self.is_whole:
+            return Interval(self.value, self.value)
+        if self.is_flat or not self.error:
+            return None
+        from scipy.special import stdtrit
+
+        tail = 0.025 * min(1.0, max(self.units, LEAST) / SAFE)
+        student = float(stdtrit(self.freedom, 1 - tail))
+        low, high = self._bootstrapped(tail, rng)
+        reach = _MOST_REACH * student
+        return Interval(
+            self.value - self.error * min(max(high, student), reach),
+            self.value + self.error * min(max(-low, student), reach),
+        )
+
+    def _bootstrapped(self, tail: float, rng: np.random.Generator) -> tuple[float, float]:
+        """Quantiles of the studentised total over drawn units, drawn anew within strata."""
+        totals, squares = np.zeros(_RESAMPLES), np.zeros(_RESAMPLES)
+        for stratum in np.unique(self.strata):
+            own = self.parts[self.strata == stratum]
+            if len(own) < 2:
+                continue
+            again = own[rng.integers(0, len(own), (_RESAMPLES, len(own)))]
+            sums = again.sum(axis=1)
+            totals += sums
+            squares += (
+                len(own) / (len(own) - 1) * np.maximum(np.square(again).sum(axis=1) - sums**2 / len(own), 0.0)
+            )
+        errors = np.sqrt(squares)
+        is_constant = errors <= _ROUNDING * np.abs(self.parts).max()
+        ratios = np.where(is_constant, np.copysign(np.inf, totals), totals / np.where(is_constant, 1, errors))
+        low, high = np.quantile(ratios, [tail, 1 - tail], method="nearest")
+        return float(low), float(high)
+
+
+def _variances(parts: Floats, strata: Ints) -> Floats:
+    """Variance of each stratum's total: G / (G - 1) times the sum of squares around the stratum's mean."""
+    counts = np.bincount(strata)
+    sums, squares = np.bincount(strata, parts), np.bincount(strata, parts**2)
+    around = squares - sums**2 / np.maximum(counts, 1)
+    return np.asarray(np.maximum(around, 0) * counts / np.maximum(counts - 1, 1))

@@ -1,0 +1,486 @@
+"""The test of each measure: which metric agrees better with gold, and how sure is that?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.errors import UsageError
+from adjudge.stats.acc_eq import acc_eq
+from adjudge.stats.bootstrap import unit_draws
+from adjudge.stats.correlation import pearson_values, ranks, tau_b_values, tau_c_values
+from adjudge.stats.judged import Average, Floats, Judged, judged, pair_counts
+from adjudge.stats.measures import MEASURES, Measure
+from adjudge.stats.permutation import (
+    Correlation,
+    Ints,
+    OrderStatistic,
+    accuracy_p_values,
+    correlation_p_values,
+    order_p_values,
+    sign_test_limit,
+    soft_p_values,
+    williams_p_values,
+)
+
+__all__ = [
+    "Drawing",
+    "Method",
+    "bootstrap_p_values",
+    "default_method",
+    "measure_draws",
+    "methods_of",
+    "metric_p_values",
+    "resampled",
+]
+
+
+# Measures as functions of how often each segment was drawn, so that a thousand draws take one product.
+
+
+Resampled = Callable[[Floats], Floats]
+"""Draws by segments, how often each was drawn, to one value a draw; NaN where it has none."""
+
+Codes = NDArray[np.int32]
+
+_MOST_SEGMENTS: Final = 4000  # of tables of segments by segments: 1 GB at most
+
+_FLAT: Final = 1e-12  # share of a sum of squares; scores with less variance are constant
+
+
+def resampled(
+    measure: Measure, gold: Floats, metric: Floats, average: Average | None, options: Mapping[str, Any]
+) -> Resampled:
+    """Prepare a measure of one metric for many draws; without a quick form, it is taken anew in each.
+
+    Args:
+        measure: what is measured.
+        gold: systems by segments.
+        metric: the same shape.
+        average: over what, if the measure has averages.
+        options: further arguments of its function.
+    """
+    if measure.takes == "systems":
+        return _of_systems(_GROUP_VALUES[measure.name.removeprefix("sys_")], gold, metric)
+    if measure.name == "spa":
+        return _soft(gold, metric)
+    if average == "item" and measure.name != "seg_kendall_like":  # the one that is no mean over segments
+        return _mean_of_segments(_item_values(measure, gold, metric, options))
+    quick = _QUICK.get((measure.name, average))
+    return (
+        quick(judged(gold, metric), gold.shape) if quick else _anew(measure, gold, metric, average, options)
+    )
+
+
+# Measures of system scores...
+
+
+def _accuracy_values(scores: Judged) -> Floats:
+    counts = pair_counts(scores)
+    return _divided(counts.concordant + counts.both_ties, counts.pairs)
+
+
+def _spearman_values(scores: Judged) -> Floats:
+    return pearson_values(Judged(ranks(scores.gold), ranks(scores.metric)))
+
+
+_GROUP_VALUES: Final[Mapping[str, Callable[[Judged], Floats]]] = {
+    "accuracy": _accuracy_values,
+    "pearson": pearson_values,
+    "spearman": _spearman_values,
+    "kendall": tau_b_values,
+    "kendall_b": tau_b_values,
+    "kendall_c": tau_c_values,
+}
+"""Values of groups by the last part of a measure's name; a group is a draw, or a segment."""
+
+
+def _of_systems(values: Callable[[Judged], Floats], gold: Floats, metric: Floats) -> Resampled:
+    def value(counts: Floats) -> Floats:
+        return values(judged(_means(counts, gold).T, _means(counts, metric).T, "item"))
+
+    return value
+
+
+def _means(counts: Floats, scores: Floats) -> Floats:
+    """Draws by systems, mean over what was judged."""
+    return _divided(counts @ np.nan_to_num(scores).T, counts @ (~np.isnan(scores)).T.astype(np.float64))
+
+
+def _soft(gold: Floats, metric: Floats) -> Resampled:
+    whole = ~(np.isnan(gold) | np.isnan(metric)).any(axis=0)
+    upper = np.triu_indices(len(gold), 1)
+    gaps = [np.where(whole, side[upper[0]] - side[upper[1]], 0.0) for side in (gold, metric)]
+
+    def value(counts: Floats) -> Floats:
+        p, q = (sign_test_limit(counts @ d.T, counts @ (d * d).T) for d in gaps)
+        found = 1 - np.abs(p - q).mean(axis=1) if len(upper[0]) else np.full(len(counts), np.nan)
+        return np.where(counts[:, whole].any(axis=1), found, np.nan)
+
+    return value
+
+
+# Measures of segments...
+
+
+def _item_values(measure: Measure, gold: Floats, metric: Floats, options: Mapping[str, Any]) -> Floats:
+    """Value of each segment, NaN where it has none."""
+    scores = judged(gold, metric, "item")
+    if measure.name == "seg_acc_eq":
+        epsilon = acc_eq(gold, metric, "item", **options).epsilon or 0.0
+        counts = pair_counts(scores, epsilon)
+        return _divided(counts.concordant + counts.both_ties, counts.pairs)
+    if values := _GROUP_VALUES.get(measure.name.removeprefix("seg_")):
+        return values(scores)
+    columns = range(gold.shape[1])
+    found = [measure.function(gold[:, [n]], metric[:, [n]], average="item", **options).value for n in columns]
+    return np.array([np.nan if v is None else v for v in found])
+
+
+def _mean_of_segments(values: Floats) -> Resampled:
+    defined, filled = (~np.isnan(values)).astype(np.float64), np.nan_to_num(values)
+    return lambda counts: _divided(counts @ filled, counts @ defined)
+
+
+def _pearson(scores: Judged, shape: tuple[int, ...], average: Average) -> Resampled:
+    """Pearson of all scores, or of each system's, from sums over segments."""
+    present = ~np.isnan(scores.gold)
+    g, m = ((side - side[present].sum() / max(scores.n, 1)) for side in scores)
+    g, m = (np.where(present, side, 0.0).reshape(shape) for side in (g, m))
+    known = present.astype(np.float64).reshape(shape)
+    parts = np.stack([known, g, m, g * g, m * m, g * m])
+    if average == "none":
+        parts = parts.sum(axis=1, keepdims=True)
+
+    def value(counts: Floats) -> Floats:
+        n, g, m, gg, mm, gm = counts @ parts.swapaxes(1, 2)
+        var_g, var_m = n * gg - g * g, n * mm - m * m
+        varies = (var_g > _FLAT * n * gg) & (var_m > _FLAT * n * mm)
+        r = np.divide(n * gm - g * m, np.sqrt(np.where(varies, var_g * var_m, 1.0)))
+        return _divided(np.where(varies, r, 0.0).sum(axis=1), varies.sum(axis=1))
+
+    return value
+
+
+def _spearman(scores: Judged, shape: tuple[int, ...]) -> Resampled:
+    """Spearman of all scores: Pearson of mid-ranks among what was drawn."""
+    known = ~np.isnan(scores.gold[:, 0])
+    segment = np.broadcast_to(np.arange(shape[1]), shape).ravel()[known]
+    gold, metric = _Sorted(scores.gold[known, 0]), _Sorted(scores.metric[known, 0])
+
+    def value(counts: Floats) -> Floats:
+        return np.array([_weighted(gold.ranks(w), metric.ranks(w), w) for w in counts[:, segment]])
+
+    return value
+
+
+class _Sorted:
+    """Scores, sorted once, whose ranks are asked for under many weights."""
+
+    def __init__(self, scores: Floats) -> None:
+        _, self.codes = np.unique(scores, return_inverse=True)
+
+    def ranks(self, weights: Floats) -> Floats:
+        """Mid-rank of each score where it stands there as often as its weight says."""
+        sizes = np.bincount(self.codes, weights)
+        return np.asarray((np.cumsum(sizes) - sizes / 2)[self.codes])
+
+
+def _weighted(g: Floats, m: Floats, weights: Floats) -> float:
+    """Pearson of scores that count as often as their weights say."""
+    n = weights.sum()
+    g, m = g - g @ weights / n, m - m @ weights / n
+    below = (g * g @ weights) * (m * m @ weights)
+    return float(g * m @ weights / np.sqrt(below)) if below > 0 else float("nan")
+
+
+def _kendall(scores: Judged, shape: tuple[int, ...], variant: Literal["b", "c"]) -> Resampled:
+    """Kendall's tau of all scores: pairs of two segments are counted once, and drawn as often as both."""
+    known = ~np.isnan(scores.gold).reshape(shape)
+    codes = [_codes(side.reshape(shape), known) for side in scores]
+    size = known.sum(axis=0, dtype=np.float64)
+    alike, *tied = _between_segments(codes[0], codes[1], wants_ties=variant == "b")
+
+    def value(counts: Floats) -> Floats:
+        n, numerator = counts @ size, _quadratic(counts, alike)
+        if variant == "c":
+            classes = np.minimum(*(_classes(counts, side) for side in codes))
+            return _divided(numerator * classes, np.where(classes > 1, n * n * (classes - 1), 0.0))
+        untied = [n * n - _quadratic(counts, same) for same in tied]  # a score and itself are equal, no pair
+        return _divided(numerator, np.sqrt(np.maximum(untied[0] * untied[1], 0.0)))
+
+    return value
+
+
+def _quadratic(counts: Floats, table: Floats) -> Floats:
+    return np.asarray(((counts @ table) * counts).sum(axis=1))
+
+
+def _classes(counts: Floats, codes: Codes) -> Floats:
+    """Different values in each draw."""
+    place = np.nonzero(codes >= 0)
+    found = [np.count_nonzero(np.bincount(codes[place], row[place[1]])) for row in counts]
+    return np.array(found, dtype=np.float64)
+
+
+def _codes(scores: Floats, known: NDArray[np.bool_]) -> Codes:
+    """Whole numbers in the order of the scores; -1 where there is none."""
+    codes = np.full(scores.shape, -1, dtype=np.int32)
+    codes[known] = np.unique(scores[known], return_inverse=True)[1]
+    return codes
+
+
+def _between_segments(g: Codes, m: Codes, *, wants_ties: bool) -> list[Floats]:
+    """Segments by segments: concordant less discordant pairs, and pairs tied in gold, and in the metric.
+
+    Each is the sum over two systems in one order, doubled where they differ: enough for a quadratic form.
+    """
+    small = len(g) ** 2 <= np.iinfo(np.int16).max  # no cell can be larger than the pairs of systems
+    found = np.zeros((3, g.shape[1], g.shape[1]), dtype=np.int16 if small else np.int32)
+    has_gaps = bool((g < 0).any())
+    for a in range(len(g)):
+        for b in range(a, len(g)):
+            order_g, order_m = _signs(g[a], g[b]), _signs(m[a], m[b])
+            parts = [order_g * order_m, *(order == 0 for order in (order_g, order_m) if wants_ties)]
+            for total, part in zip(found, parts, strict=False):
+                counted = part.view(np.int8)
+                if has_gaps:
+                    counted = counted * ((g[a] >= 0)[:, None] & (g[b] >= 0))
+                np.add(total, counted if a == b else 2 * counted, out=total)
+    return [total.astype(np.float64) for total in found]
+
+
+def _signs(first: Codes, second: Codes) -> NDArray[np.int8]:
+    rows = first[:, None]
+    return (rows > second).view(np.int8) - (rows < second).view(np.int8)
+
+
+_QUICK: Final[Mapping[tuple[str, Average | None], Callable[[Judged, tuple[int, ...]], Resampled]]] = {
+    ("seg_pearson", "none"): partial(_pearson, average="none"),
+    ("seg_pearson", "sys"): partial(_pearson, average="sys"),
+    ("seg_spearman", "none"): _spearman,
+    ("seg_kendall_b", "none"): partial(_kendall, variant="b"),
+    ("seg_kendall_c", "none"): partial(_kendall, variant="c"),
+}
+"""Forms of measures that are no mean over segments."""
+
+
+def _anew(
+    measure: Measure, gold: Floats, metric: Floats, average: Average | None, options: Mapping[str, Any]
+) -> Resampled:
+    """Take the measure of each draw; what is calibrated, or scaled to the data, is that of the whole."""
+    chosen = dict(options) | ({"average": average} if measure.averages else {})
+    if measure.name == "seg_acc_eq":
+        chosen = {"average": average, "epsilon": acc_eq(gold, metric, **chosen).epsilon}
+    elif chosen.get("scale") == "minmax":
+        chosen |= {"scale": "range", **_ranges(gold, metric)}
+
+    def value(counts: Floats) -> Floats:
+        found = []
+        for row in counts:
+            drawn = np.repeat(np.arange(len(row)), row.astype(np.int64))
+            found.append(measure.function(gold[:, drawn], metric[:, drawn], **chosen).value)
+        return np.array([np.nan if v is None else v for v in found])
+
+    return value
+
+
+def _ranges(gold: Floats, metric: Floats) -> dict[str, tuple[float, float]]:
+    scores = judged(gold, metric)
+    ends = [(float(np.nanmin(side)), float(np.nanmax(side))) if scores.n else (0.0, 0.0) for side in scores]
+    return dict(zip(("gold_range", "metric_range"), ends, strict=True))
+
+
+def _divided(above: NDArray[Any], below: NDArray[Any]) -> Floats:
+    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=np.asarray(below) > 0))
+
+
+# Bootstrap of measures: what a measure would be with other segments or other documents.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """What is drawn, and how often.
+
+    Args:
+        resamples: number of draws.
+        seed: of numpy's default generator.
+        documents: document of each segment; where given, whole documents are drawn, and a segment without
+            one is a document of its own.
+    """
+
+    resamples: int = 1000
+    seed: int = 0
+    documents: Sequence[str] = ()
+
+
+def measure_draws(
+    measure: str,
+    gold: Floats,
+    metrics: Floats,
+    drawing: Drawing | None = None,
+    *,
+    average: Average | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Floats:
+    """Values of a measure over segments, or documents, drawn with replacement; NaN where there is none.
+
+    Draws by metrics. All metrics see the same draws, so that the difference of two columns is a draw of the
+    difference. Segments that gold did not judge at all are not drawn, except for measures of system scores,
+    where each side is the mean over what it judged of the draw. Systems are not drawn: these intervals are
+    for the systems at hand (Deutsch et al. 2021 call this BOOT-INPUTS).
+
+    acc_eq keeps the epsilon that was calibrated on the whole, as the tests between metrics do: calibrated
+    anew, each draw would be the best of many, and the interval would lie above the value. Ranges that
+    `minmax` takes from the data stay those of the whole too. SPA takes its inner p-values from the normal
+    law (`significance.soft`).
+
+    Args:
+        measure: a name of `MEASURES`.
+        gold: systems by segments.
+        metrics: metrics by systems by segments, for measures of system scores too.
+        drawing: what is drawn how often; None for 1,000 draws of segments.
+        average: over what, for segments; None for the measure's own.
+        options: further arguments of the measure's function.
+
+    Returns:
+        What `meta.bootstrap.percentile_intervals` makes intervals of, and `bootstrap_p_values` p-values.
+    """
+    found, drawing = MEASURES[measure], drawing or Drawing()
+    kept = np.asarray(~np.isnan(gold).all(axis=0) | (found.takes == "systems"))
+    units = _units(drawing.documents, kept)
+    gold, metrics = gold[:, kept], metrics[:, :, kept]
+    forms = [resampled(found, gold, m, average or found.average, dict(options or {})) for m in metrics]
+    blocks = [
+        np.stack([form(counts[:, units]) for form in forms], axis=1)
+        for counts in unit_draws(int(units.max(initial=-1)) + 1, drawing.resamples, drawing.seed)
+    ]
+    return np.concatenate(blocks) if blocks else np.full((drawing.resamples, len(metrics)), np.nan)
+
+
+def _units(documents: Sequence[str], kept: NDArray[np.bool_]) -> Ints:
+    """Unit of each segment that is kept, from 0."""
+    names = [(name, 0) if name else ("", n) for n, name in enumerate(documents)]
+    names = names or [("", n) for n in range(len(kept))]
+    if len(names) != len(kept):
+        raise UsageError(f"{len(names)} documents for {len(kept)} segments; each segment needs one")
+    codes: dict[tuple[str, int], int] = {}
+    found = [codes.setdefault(name, len(codes)) for name, k in zip(names, kept.tolist(), strict=True) if k]
+    return np.array(found, dtype=np.int64)
+
+
+def bootstrap_p_values(draws: Floats) -> Floats:
+    """Metrics by metrics: p-value of "the first has the larger value than the second", by paired bootstrap.
+
+    p = (draws in which it has not + 1) / (draws + 1)
+
+    Koehn 2004, for metrics Deutsch et al. 2021. For any measure. A draw in which one of the two has no value
+    counts against. Where smaller is better, [j, i] is the entry to look at.
+
+    Args:
+        draws: of `measure_draws`; NaN throughout for a metric without a value.
+    """
+    wins = np.count_nonzero(draws[:, :, None] > draws[:, None, :], axis=0)
+    table = np.asarray((len(draws) - wins + 1) / (len(draws) + 1), dtype=np.float64)
+    unknown = np.flatnonzero(np.isnan(draws).all(axis=0))
+    table[unknown], table[:, unknown] = np.nan, np.nan
+    np.fill_diagonal(table, 1.0)
+    return table
+
+
+Method = Literal["perm-both", "pairwise-permutation", "bootstrap", "williams"]
+"""`perm-both` swaps scores, `pairwise-permutation` decisions on pairs, `bootstrap` draws segments; `williams`
+draws nothing, and takes scores to be independent and of normal shape."""
+
+_ORDERED: Final[Mapping[str, OrderStatistic]] = {
+    "sys_accuracy": "accuracy",
+    "sys_spearman": "spearman",
+    "sys_kendall": "kendall_b",
+    "sys_kendall_c": "kendall_c",
+}
+_CORRELATIONS: Final[Mapping[str, Correlation]] = {
+    "sys_pearson": "pearson",
+    "seg_pearson": "pearson",
+    "seg_spearman": "spearman",
+}
+_WILLIAMS: Final = ("sys_pearson", "seg_pearson")
+
+
+def default_method(measure: str) -> Method:
+    """Test of a measure: what WMT uses where many pairs of metrics can be tested quickly, else bootstrap."""
+    if measure == "seg_acc_eq":
+        return "pairwise-permutation"
+    return "perm-both" if measure in {*_ORDERED, *_CORRELATIONS, "spa"} else "bootstrap"
+
+
+def methods_of(measure: str) -> tuple[Method, ...]:
+    """Tests that a measure has, its own first."""
+    more: tuple[Method, ...] = ("williams",) if measure in _WILLIAMS else ()
+    return tuple(dict.fromkeys((default_method(measure), "bootstrap", *more)))
+
+
+def metric_p_values(
+    measure: str,
+    gold: Floats,
+    metrics: Floats,
+    drawing: Drawing | None = None,
+    *,
+    options: Mapping[str, Any] | None = None,
+    method: Method | None = None,
+) -> Floats:
+    """Metrics by metrics: p-value of "the first agrees better with gold than the second".
+
+    Args:
+        measure: a name of `MEASURES`.
+        gold: what the measure takes: one score a system, or systems by segments; systems by segments always
+            for the bootstrap.
+        metrics: metrics by the same.
+        drawing: how often, with which seed, and whether documents are drawn, which the bootstrap alone can;
+            None for 1,000 draws of segments.
+        options: `average`, and further arguments of the measure's function.
+        method: None for that of `default_method`.
+
+    Raises:
+        UsageError: no such test of this measure.
+    """
+    found, drawing, chosen = MEASURES[measure], drawing or Drawing(), dict(options or {})
+    method = method or default_method(measure)
+    if method not in methods_of(measure):
+        raise UsageError(f"the tests of {measure} are {', '.join(methods_of(measure))}; got {method!r}")
+    if method == "bootstrap":
+        average = chosen.pop("average", None)
+        draws = measure_draws(measure, gold, metrics, drawing, average=average, options=chosen)
+        return bootstrap_p_values(draws if found.higher_is_better else -draws)
+    if drawing.documents:
+        raise UsageError(f"{method} cannot draw documents; the bootstrap can")
+    if method == "williams":
+        if chosen.get("average") not in {None, "none"}:
+            raise UsageError(
+                f"williams compares one correlation over all scores, not a mean by {chosen['average']}"
+            )
+        return williams_p_values(gold, metrics)
+    return _swapped(found, gold, metrics, chosen, drawing)
+
+
+def _swapped(
+    measure: Measure, gold: Floats, metrics: Floats, options: dict[str, Any], drawing: Drawing
+) -> Floats:
+    average = cast("Average", options.pop("average", None) or measure.average or "none")
+    resamples, seed = drawing.resamples, drawing.seed
+    if measure.name == "spa":
+        return soft_p_values(gold, metrics, resamples=resamples, seed=seed)
+    if measure.name == "seg_acc_eq":
+        epsilons = [acc_eq(gold, metric, average, **options).epsilon for metric in metrics]
+        known = [np.nan if epsilon is None else epsilon for epsilon in epsilons]
+        return accuracy_p_values(gold, metrics, known, average=average, resamples=resamples, seed=seed)
+    if measure.name in _ORDERED:
+        return order_p_values(gold, metrics, statistic=_ORDERED[measure.name], resamples=resamples, seed=seed)
+    statistic = _CORRELATIONS[measure.name]
+    return correlation_p_values(
+        gold, metrics, statistic=statistic, average=average, resamples=resamples, seed=seed
+    )

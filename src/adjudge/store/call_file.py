@@ -1,0 +1,974 @@
+"""The file of the call store: its tables, opening it, and what SQLite may complain of.
+
+models     who was asked, so that a recorded store can be replayed
+calls      one row per answered call: request and reply, compressed, under the SHA-256 of the request
+attempts   append-only: every time a model was asked, with what came of it; the paid and the failed
+runs       the runs that share the store
+uses       which calls a unit of work used, in which role and stage; a trace needs nothing else
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import platform
+import queue
+import secrets
+import sqlite3
+import threading
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import orjson
+import zstandard
+
+from adjudge.core.ask import Message, Quoted, Reply, Sampling, TokenLogprob, Tool, ToolCall, Usage
+from adjudge.errors import StoreError
+
+__all__ = [
+    "STORE",
+    "Attempt",
+    "CallWriter",
+    "Claim",
+    "Codec",
+    "Exchange",
+    "Release",
+    "Row",
+    "Save",
+    "SaveUses",
+    "Standing",
+    "StoredRequest",
+    "TornRowError",
+    "Use",
+    "check_row",
+    "checksum",
+    "closed_if_refused",
+    "find_row",
+    "message_to_json",
+    "open_to_read",
+    "open_to_write",
+    "reply_from_json",
+    "reply_to_json",
+    "request_from_json",
+    "request_to_json",
+    "run_name",
+    "store_error",
+    "store_errors",
+    "tools_to_json",
+    "unit_name",
+]
+
+STORE: Final = "calls.sqlite"
+BUSY_SECONDS: Final = 60  # to wait for another process that writes
+SCHEMA_VERSION: Final = 2
+_APPLICATION: Final = 0x61646A75  # "adju": says whose file this is
+
+_TABLES: Final = """
+CREATE TABLE models (id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE);
+CREATE TABLE dictionaries (id INTEGER PRIMARY KEY, content BLOB NOT NULL);
+CREATE TABLE calls (
+    id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, codec INTEGER NOT NULL,
+    request BLOB NOT NULL, reply BLOB NOT NULL, checksum INTEGER NOT NULL
+);
+CREATE TABLE runs (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE attempts (
+    id INTEGER PRIMARY KEY, run INTEGER NOT NULL, key BLOB NOT NULL, time TEXT NOT NULL,
+    seconds REAL NOT NULL, status INTEGER, reason TEXT NOT NULL, detail TEXT NOT NULL, body BLOB,
+    model TEXT NOT NULL,
+    prompt INTEGER NOT NULL, completion INTEGER NOT NULL, cached INTEGER NOT NULL, reasoning INTEGER NOT NULL,
+    most_prompt INTEGER NOT NULL, most_completion INTEGER NOT NULL
+);
+CREATE INDEX failed_attempts ON attempts (key) WHERE reason != '';
+CREATE TABLE uses (
+    run INTEGER NOT NULL, unit TEXT NOT NULL, seq INTEGER NOT NULL, key BLOB NOT NULL,
+    stage TEXT NOT NULL, role TEXT NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL,
+    PRIMARY KEY (run, unit, seq)
+) WITHOUT ROWID;
+"""
+
+
+@contextmanager
+def store_errors(path: Path) -> Iterator[None]:
+    """Turn what SQLite raises into a `StoreError` that says what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise store_error(path, error) from error
+
+
+def store_error(path: Path, error: sqlite3.Error) -> StoreError:
+    """The error that a user sees."""
+    what = str(error)
+    hints = {
+        "full": "; make room and run the same command again: nothing that was answered is lost",
+        "I/O": "; the disk may be full or gone: nothing that was answered is lost",
+        "readonly": "; it must be writable, or name another place with --store",
+        "locked": "; another process holds it",
+        "malformed": "; restore it from a copy, or choose another --out",
+    }
+    hint = next((hint for word, hint in hints.items() if word in what), "")
+    return StoreError(f"call store {path}: {what}{hint}")
+
+
+def open_to_write(path: Path) -> sqlite3.Connection:
+    """Open a store for writing; make its folder where there is none, and its tables.
+
+    Raises:
+        StoreError: it is no store of ours, a later version made it, or its folder cannot be made.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"call store {path}: cannot make the folder: {error.strerror}") from error
+    connect = partial(sqlite3.connect, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    with store_errors(path), closed_if_refused(connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA wal_autocheckpoint = 20000")
+        connection.execute("BEGIN IMMEDIATE")
+        if not _has_tables(connection, path):
+            _make_tables(connection)
+        connection.execute("COMMIT")
+    return connection
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    for statement in _TABLES.split(";"):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+@contextmanager
+def closed_if_refused(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Leave nothing open of a store that turns out to be none, or cannot be used."""
+    try:
+        yield connection
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _has_tables(connection: sqlite3.Connection, path: Path) -> bool:
+    """Whether the tables are there; a file of somebody else's is refused."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if tables == 0:
+        return False
+    if application != _APPLICATION or version != SCHEMA_VERSION:
+        raise StoreError(f"{path} is no call store of this version (its version is {version})")
+    return True
+
+
+def open_to_read(path: Path) -> sqlite3.Connection:
+    """Open a store that may be of a folder where nothing can be written, or just being written.
+
+    A file without tables is a new store: a run that was killed in its first moment leaves one.
+
+    Raises:
+        StoreError: there is none, it is none of ours, or a part of it cannot be read there.
+    """
+    if not path.is_file():
+        raise StoreError(f"no call store at {path}")
+    with store_errors(path), closed_if_refused(_connect_to_read(path)) as connection:
+        if _has_tables(connection, path):
+            return connection
+    connection.close()
+    empty = sqlite3.connect(":memory:", isolation_level=None)
+    _make_tables(empty)
+    return empty
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    """In a folder that cannot be written SQLite must be told that nobody writes; then it reads no log."""
+    address = path.resolve().as_uri()
+    connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        connection.close()
+        _refuse_log(path.resolve())
+        connection = sqlite3.connect(f"{address}?immutable=1", uri=True)
+    except sqlite3.DatabaseError:
+        connection.close()
+        raise
+    return connection
+
+
+def _refuse_log(path: Path) -> None:
+    """Refuse to read a store without what a run that was killed has left in its log.
+
+    Raises:
+        StoreError: as said.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if log.is_file() and log.stat().st_size:
+        raise StoreError(
+            f"call store {path}: {log.name} beside it has answers, too; "
+            "copy both to a folder where SQLite may write"
+        )
+
+
+# What stands in the rows of the call store: requests, replies, attempts and uses, and their bytes.
+
+
+Row = tuple[Any, Any, Any, Any]
+"""Codec, request, reply and checksum of a call, as SQLite gives them, not yet checked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredRequest:
+    """What was asked, as a trace shows it.
+
+    Args:
+        model: identity of the model, as `llm/identity.py` wrote it.
+        messages: with quoted texts, before delimiters were put in.
+        sampling: how the reply was drawn.
+        schema: JSON schema that the model was held to, or None.
+        sample: which of several replies to the same messages, and which repetition of that one.
+        tools: that the model was offered.
+    """
+
+    model: Mapping[str, Any]
+    messages: tuple[Message, ...]
+    sampling: Sampling
+    schema: Mapping[str, Any] | None = None
+    sample: tuple[int, int] = (0, 0)
+    tools: tuple[Tool, ...] = ()
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One time that a model was asked.
+
+    Args:
+        key: of the call it was made for.
+        time: ISO 8601, UTC; never used to order results.
+        seconds: how long it took.
+        reason: why it failed; empty for an answer.
+        detail: what came instead, redacted.
+        status: HTTP status, None where there was none.
+        usage: tokens that the server counted; a failed attempt may be paid all the same.
+        body: raw reply where it was no text.
+        model: `provider/model` that was asked; what its tokens cost depends on it.
+        most: what it may have cost at most, where nothing was counted and it may have been paid.
+    """
+
+    key: bytes
+    time: str
+    seconds: float
+    reason: str = ""
+    detail: str = ""
+    status: int | None = None
+    usage: Usage = field(default_factory=Usage)
+    body: bytes | None = None
+    model: str = ""
+    most: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True)
+class Use:
+    """One question of a unit of work.
+
+    Args:
+        key: of the call.
+        stage: of the judge's method.
+        role: the agent that asked.
+        reason: why its reply was not used; empty for one that was read.
+        detail: more of the reason.
+    """
+
+    key: bytes
+    stage: str
+    role: str
+    reason: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exchange:
+    """One question of a unit of work with its answer; None where none was had."""
+
+    use: Use
+    request: StoredRequest | None = None
+    reply: Reply | None = None
+    failed: tuple[Attempt, ...] = ()
+
+
+def run_name(secret: str) -> str:
+    """Name under which a run stands in a store; tells nothing of the secret that it is made from."""
+    return hashlib.sha256(b"run\0" + secret.encode()).hexdigest()[:32]
+
+
+def unit_name(lp: str, segment: str, systems: tuple[str, ...]) -> str:
+    """Name of a unit of work in a store; unlike `Subject.key` no two units can share it."""
+    return orjson.dumps([lp, segment, *systems]).decode()
+
+
+def checksum(key: bytes, codec: int, request: bytes, reply: bytes) -> int:
+    """CRC-32 over all that a row of `calls` says."""
+    return zlib.crc32(reply, zlib.crc32(request, zlib.crc32(key, codec)))
+
+
+def request_to_json(request: StoredRequest) -> bytes:
+    """The bytes that are kept of a request."""
+    s = request.sampling
+    return orjson.dumps(
+        {
+            "model": dict(request.model),
+            "messages": [message_to_json(m) for m in request.messages],
+            "sampling": {"temperature": s.temperature, "max_tokens": s.max_tokens, "logprobs": s.logprobs},
+            "schema": request.schema,
+            "sample": request.sample,
+        }
+        | ({"tools": tools_to_json(request.tools)} if request.tools else {})
+    )
+
+
+def message_to_json(message: Message) -> list[object]:
+    """One message: its role, then our words as strings, quoted texts as pairs, and calls in an object."""
+    said: list[object] = [p if isinstance(p, str) else [p.name, p.text] for p in message.parts]
+    said.insert(0, message.role)
+    return [*said, {"calls": _calls_to_json(message.calls)}] if message.calls else said
+
+
+def _message_from_json(value: list[Any]) -> Message:
+    role, *parts = value
+    calls = parts.pop()["calls"] if parts and isinstance(parts[-1], dict) else ()
+    said = tuple(p if isinstance(p, str) else Quoted(*p) for p in parts)
+    return Message(role, said, _calls_from_json(calls))
+
+
+def tools_to_json(tools: Iterable[Tool]) -> list[object]:
+    """Tools as name, description and schema."""
+    return [[tool.name, tool.description, tool.parameters] for tool in tools]
+
+
+def _calls_to_json(calls: Iterable[ToolCall]) -> list[object]:
+    return [[call.id, call.name, call.arguments, call.state] for call in calls]
+
+
+def _calls_from_json(value: Iterable[list[Any]]) -> tuple[ToolCall, ...]:
+    return tuple(
+        ToolCall(id=id_, name=name, arguments=arguments, state=state) for id_, name, arguments, state in value
+    )
+
+
+def request_from_json(raw: bytes) -> StoredRequest:
+    """The request that `request_to_json` wrote."""
+    value = orjson.loads(raw)
+    return StoredRequest(
+        model=value["model"],
+        messages=tuple(map(_message_from_json, value["messages"])),
+        sampling=Sampling(**value["sampling"]),
+        schema=value["schema"],
+        sample=tuple(value["sample"]),
+        tools=tuple(
+            Tool(name=name, description=description, parameters=parameters)
+            for name, description, parameters in value.get("tools", ())
+        ),
+    )
+
+
+def reply_to_json(reply: Reply) -> bytes:
+    """The bytes that are kept of a reply; what is unset is left out."""
+    u = reply.usage
+    value: dict[str, object] = {"text": reply.text, "model": reply.model, "finish": reply.finish}
+    value["usage"] = (u.prompt, u.completion, u.cached, u.reasoning)
+    if reply.reasoning:
+        value["reasoning"] = reply.reasoning
+    if reply.logprobs:
+        value["logprobs"] = [(t.token, t.logprob) for t in reply.logprobs]
+    if reply.calls:
+        value["calls"] = _calls_to_json(reply.calls)
+    return orjson.dumps(value)
+
+
+def reply_from_json(raw: bytes) -> Reply:
+    """The reply that `reply_to_json` wrote."""
+    value = orjson.loads(raw)
+    prompt, completion, cached, reasoning = value["usage"]
+    return Reply(
+        text=value["text"],
+        model=value["model"],
+        finish=value["finish"],
+        usage=Usage(prompt=prompt, completion=completion, cached=cached, reasoning=reasoning),
+        reasoning=value.get("reasoning", ""),
+        logprobs=tuple([TokenLogprob(*pair) for pair in value["logprobs"]]) if "logprobs" in value else (),
+        calls=_calls_from_json(value["calls"]) if "calls" in value else (),
+    )
+
+
+class TornRowError(Exception):
+    """A row fails its checksum: what it held is missing, and reported."""
+
+
+class Codec:
+    """Zstandard without and with the dictionaries that the store keeps; 0 is without."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Take dictionaries from the store as rows need them."""
+        self._connection = connection
+        self._unpackers: dict[int, zstandard.ZstdDecompressor] = {0: zstandard.ZstdDecompressor()}
+
+    def unpack(self, codec: int, packed: bytes) -> bytes:
+        """Decompress one value.
+
+        Raises:
+            TornRowError: its dictionary is missing, or damaged.
+        """
+        try:
+            return self._unpacker(codec).decompress(packed)
+        except zstandard.ZstdError as error:
+            raise TornRowError from error
+
+    def _unpacker(self, codec: int) -> zstandard.ZstdDecompressor:
+        if codec not in self._unpackers:
+            self._unpackers[codec] = zstandard.ZstdDecompressor(dict_data=self._dictionary(codec))
+        return self._unpackers[codec]
+
+    def _dictionary(self, codec: int) -> zstandard.ZstdCompressionDict:
+        row = self._connection.execute("SELECT content FROM dictionaries WHERE id = ?", (codec,)).fetchone()
+        if row is None:
+            raise TornRowError
+        return zstandard.ZstdCompressionDict(row[0])
+
+
+def find_row(connection: sqlite3.Connection, key: bytes) -> tuple[int, bytes, bytes] | None:
+    """Codec, request and reply of a call, still compressed; None where it is missing.
+
+    Raises:
+        TornRowError: it is there and damaged.
+    """
+    row = connection.execute(
+        "SELECT codec, request, reply, checksum FROM calls WHERE key = ?", (key,)
+    ).fetchone()
+    return None if row is None else check_row(key, row)
+
+
+def check_row(key: bytes, row: Row) -> tuple[int, bytes, bytes]:
+    """Codec, request and reply of a row, still compressed.
+
+    Raises:
+        TornRowError: it is damaged.
+    """
+    codec, request, reply, expected = row
+    if not isinstance(request, bytes) or not isinstance(reply, bytes) or not isinstance(codec, int):
+        raise TornRowError
+    if checksum(key, codec, request, reply) != expected:
+        raise TornRowError
+    return codec, request, reply
+
+
+# Claims on questions in a store that several processes share: each question is asked by one of them.
+
+
+BEAT_SECONDS: Final = 1.0
+_DEAD_SECONDS: Final = 15.0
+
+Standing = Literal["ours", "stored", "held"]
+"""Of a question: this process is to ask it; it is answered; another process is asking it."""
+
+_CALL_CLAIMS_TABLES: Final = """
+CREATE TABLE IF NOT EXISTS askers (
+    name TEXT PRIMARY KEY, host TEXT NOT NULL, process INTEGER NOT NULL, beat INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS claims (key BLOB PRIMARY KEY, asker TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+
+class Claims:
+    """The claims of one process, for the thread that writes the store.
+
+    Args:
+        connection: of that thread.
+
+    Raises:
+        sqlite3.Error: the store cannot be written.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._name = secrets.token_hex(8)
+        self._held: set[bytes] = set()
+        self._seen: dict[str, tuple[int, float]] = {}  # asker: its last beat, and when it was first seen
+        self._next_beat = 0.0
+        for statement in _CALL_CLAIMS_TABLES.split(";"):
+            connection.execute(statement)
+        connection.execute(
+            "INSERT INTO askers (name, host, process, beat) VALUES (?, ?, ?, 0)",
+            (self._name, platform.node(), os.getpid()),
+        )
+
+    @property
+    def seconds_to_beat(self) -> float | None:
+        """Until the next sign of life is due; None while nothing is claimed."""
+        return max(self._next_beat - time.monotonic(), 0.0) if self._held else None
+
+    def beat(self) -> None:
+        """Give a sign of life, where one is due."""
+        if self.seconds_to_beat == 0:
+            self._connection.execute("UPDATE askers SET beat = beat + 1 WHERE name = ?", (self._name,))
+            self._next_beat = time.monotonic() + BEAT_SECONDS
+
+    def claim(self, key: bytes, *, anew: bool) -> Standing:
+        """Claim a question, within a transaction.
+
+        Args:
+            key: of the request.
+            anew: ask it although it is answered.
+        """
+        find = self._connection.execute
+        if not anew and find("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone():
+            return "stored"
+        row = find("SELECT asker FROM claims WHERE key = ?", (key,)).fetchone()
+        if row is not None and row[0] != self._name and not self._is_dead(row[0]):
+            return "held"
+        find("INSERT OR REPLACE INTO claims (key, asker) VALUES (?, ?)", (key, self._name))
+        self._held.add(key)
+        return "ours"
+
+    def release(self, keys: Sequence[bytes]) -> None:
+        """End claims, within a transaction."""
+        if ended := self._held.intersection(keys):
+            self._held -= ended
+            self._connection.executemany(
+                "DELETE FROM claims WHERE key = ? AND asker = ?", [(key, self._name) for key in ended]
+            )
+
+    def close(self) -> None:
+        """End every claim."""
+        self._connection.execute("DELETE FROM claims WHERE asker = ?", (self._name,))
+        self._connection.execute("DELETE FROM askers WHERE name = ?", (self._name,))
+
+    def _is_dead(self, asker: str) -> bool:
+        row = self._connection.execute(
+            "SELECT host, process, beat FROM askers WHERE name = ?", (asker,)
+        ).fetchone()
+        if row is None:
+            return True
+        host, process, beat = row
+        if host == platform.node() and not _runs(process):
+            return True
+        now = time.monotonic()
+        before, since = self._seen.setdefault(asker, (beat, now))
+        if before != beat:
+            self._seen[asker] = (beat, now)
+            return False
+        return now - since > _DEAD_SECONDS
+
+
+def _runs(process: int) -> bool:
+    """Whether a process of this machine is there; where that cannot be asked without harm, it is."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's
+        return True
+    return True
+
+
+# The thread that writes the call store, so that a slow disk never stops the calls in flight.
+
+
+_LEVEL: Final = 3
+_BATCH: Final = 200  # a call is an attempt and an answer: no more than 100 answers
+_BATCH_SECONDS: Final = 0.05
+_SYNC_ANSWERS: Final = 100
+_SYNC_SECONDS: Final = 1.0
+_SYNC_WAIT: Final = 100  # milliseconds for readers to end before the log is emptied
+_SAMPLES: Final = 512  # requests and replies from which the dictionary is made
+_DICTIONARY_BYTES: Final = 64 * 1024
+
+
+@dataclass
+class Save:
+    """A call on its way to the disk; its future brings back what stands there afterwards."""
+
+    key: bytes
+    request: StoredRequest
+    reply: Reply
+    future: asyncio.Future[Reply]
+    replaces: bool = False
+    stored: Reply | None = None
+
+
+@dataclass
+class SaveUses:
+    """The calls that one unit of work used."""
+
+    unit: str
+    uses: Sequence[Use]
+
+
+@dataclass
+class Flush:
+    """Says when everything before it is written.
+
+    Args:
+        sync: have it where no power cut can take it, too.
+        done: set then.
+    """
+
+    sync: bool = False
+    done: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass
+class Claim:
+    """A question that is about to be asked; its future brings back who is to ask it."""
+
+    key: bytes
+    anew: bool
+    future: asyncio.Future[Standing]
+    standing: Standing = "ours"
+
+
+@dataclass
+class Release:
+    """A question that was claimed and brought no answer."""
+
+    key: bytes
+
+
+Item = Save | SaveUses | Attempt | Flush | Claim | Release
+
+_Row = tuple[bytes, int, bytes, bytes, int]
+"""Key, codec, request, reply and checksum."""
+
+
+class CallWriter:
+    """One thread on a connection of its own.
+
+    Args:
+        path: of the SQLite file.
+        run: row of the run in the table of runs.
+        is_shared: whether other processes may write the store.
+
+    Raises:
+        StoreError: it cannot be opened.
+        sqlite3.Error: it cannot be read.
+    """
+
+    def __init__(self, path: Path, run: int, *, is_shared: bool = False) -> None:
+        self.path = path
+        self.is_shared = is_shared
+        self.broken: StoreError | None = None
+        self._run = run
+        self._connection = open_to_write(path)
+        self._codec = Codec(self._connection)
+        self._models: set[str] = set()
+        self._samples: list[bytes | bytearray | memoryview] = []
+        self._packer = zstandard.ZstdCompressor(level=_LEVEL)
+        self._packing = 0
+        with closed_if_refused(self._connection):
+            self._load_dictionary()
+            self._claims = Claims(self._connection) if is_shared else None
+        self._unsynced = 0  # answers that are committed and not synchronised
+        self._sync_at: float | None = None  # when what is committed is to be synchronised; None if nothing is
+        self._waiting: list[Item] = []
+        self._turn: asyncio.AbstractEventLoop | None = None  # that hands them over when it is done
+        self._taken: list[Item] = []
+        self._is_ending = False
+        self._queue: queue.SimpleQueue[list[Item] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="call store", daemon=True)
+        self._thread.start()
+
+    def put(self, item: Item) -> None:
+        """Hand something over to be written.
+
+        Raises:
+            StoreError: an earlier item could not be.
+        """
+        self._refuse_if_broken()
+        self._waiting.append(item)
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # nothing will come along with it
+            self._hand_over()
+            return
+        if self._turn is not loop:  # the turn of a loop that ended may never come
+            self._turn = loop
+            loop.call_soon(self._hand_over)
+
+    def _hand_over(self) -> None:
+        """Give the thread what came in one turn of the event loop.
+
+        To wake it for each item would cost more than to write the item.
+        """
+        self._turn = None
+        if self._waiting:
+            items, self._waiting = self._waiting, []
+            self._queue.put(items)
+
+    def flush(self, *, sync: bool = False) -> None:
+        """Wait until everything handed over so far is written.
+
+        Args:
+            sync: and is where no power cut can take it.
+
+        Raises:
+            StoreError: it could not be.
+        """
+        flush = Flush(sync)
+        self.put(flush)
+        self._hand_over()
+        flush.done.wait()
+        self._refuse_if_broken()
+
+    def close(self) -> None:
+        """Write what waits and end; may be called twice.
+
+        Raises:
+            StoreError: something could not be written.
+        """
+        if self._thread.is_alive():
+            self._hand_over()
+            self._queue.put(None)
+            self._thread.join()
+        self._refuse_if_broken()
+
+    def _refuse_if_broken(self) -> None:
+        if self.broken is not None:
+            raise StoreError(str(self.broken))
+
+    def _work(self) -> None:
+        """Commit batch after batch until None comes; after an error, refuse everything."""
+        while True:
+            batch, last = self._next_batch()
+            try:
+                if self.broken is None:
+                    if batch:
+                        self._commit(batch)
+                    if self._claims is not None:
+                        self._claims.beat()
+                    if self._sync_at is not None and (last or self._is_due(batch)):
+                        self._sync()
+            except sqlite3.Error as error:
+                self._break(store_error(self.path, error))
+            except Exception as error:  # noqa: BLE001 (whatever it is, the calls in flight must hear of it)
+                self._break(StoreError(f"call store {self.path}: {error!r}"))
+            self._answer(batch)
+            if last:
+                if self._claims is not None:
+                    with suppress(sqlite3.Error):  # then they are taken over
+                        self._claims.close()
+                self._connection.close()
+                return
+
+    def _break(self, error: StoreError) -> None:
+        with suppress(sqlite3.Error):
+            self._connection.rollback()
+        self.broken = error
+
+    def _next_batch(self) -> tuple[list[Item], bool]:
+        """Wait for one item, or until it is time to synchronise; then take what is there.
+
+        Returns:
+            What is to be committed, and whether it is the last batch.
+        """
+        if not self._taken:
+            try:
+                self._take(self._queue.get(timeout=self._seconds_to_wait))
+            except queue.Empty:
+                return [], False
+        until = time.monotonic() + _BATCH_SECONDS
+        with suppress(queue.Empty):
+            while not self._is_ending and len(self._taken) < _BATCH and time.monotonic() < until:
+                self._take(self._queue.get_nowait())
+        batch, self._taken = self._taken[:_BATCH], self._taken[_BATCH:]
+        return batch, self._is_ending and not self._taken
+
+    def _take(self, items: list[Item] | None) -> None:
+        if items is None:
+            self._is_ending = True
+        else:
+            self._taken += items
+
+    def _commit(self, batch: list[Item]) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._insert_calls([item for item in batch if isinstance(item, Save)])
+        self._insert_attempts([item for item in batch if isinstance(item, Attempt)])
+        self._replace_uses({item.unit: item.uses for item in batch if isinstance(item, SaveUses)})
+        if self._claims is not None:
+            self._claims.release([item.key for item in batch if isinstance(item, Save | Release)])
+            for item in batch:
+                if isinstance(item, Claim):
+                    item.standing = self._claims.claim(item.key, anew=item.anew)
+        self._connection.execute("COMMIT")
+        self._unsynced += sum(isinstance(item, Save) for item in batch)
+        if self._sync_at is None:
+            self._sync_at = time.monotonic() + _SYNC_SECONDS
+        if len(self._samples) >= _SAMPLES:
+            self._make_dictionary()
+
+    @property
+    def _seconds_to_wait(self) -> float | None:
+        beat = None if self._claims is None or self.broken is not None else self._claims.seconds_to_beat
+        return min((each for each in (beat, self._seconds_to_sync) if each is not None), default=None)
+
+    @property
+    def _seconds_to_sync(self) -> float | None:
+        if self._sync_at is None or self.broken is not None:
+            return None
+        return max(self._sync_at - time.monotonic(), 0.0)
+
+    def _is_due(self, batch: list[Item]) -> bool:
+        """Whether what is committed must be synchronised before anything else is."""
+        is_asked_for = any(isinstance(item, Flush) and item.sync for item in batch)
+        return is_asked_for or self._unsynced >= _SYNC_ANSWERS or self._seconds_to_sync == 0
+
+    def _sync(self) -> None:
+        """Have everything committed in the database file, on the disk, and the log empty.
+
+        SQLite synchronises the log, then the database, and cuts the log off. Where a reader of another
+        process holds the log, its content stays there until the next time and is synchronised as it is.
+        """
+        self._connection.execute(f"PRAGMA busy_timeout = {_SYNC_WAIT}")
+        (is_held, _, _) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self._connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
+        log = self.path.with_name(f"{self.path.name}-wal")
+        if is_held and log.is_file():
+            with log.open("r+b") as file:
+                os.fsync(file.fileno())
+        self._unsynced, self._sync_at = 0, None
+
+    def _answer(self, batch: list[Item]) -> None:
+        """Tell everybody who waits, once per event loop."""
+        saves: dict[asyncio.AbstractEventLoop, list[Save | Claim]] = {}
+        for item in batch:
+            if isinstance(item, Flush):
+                item.done.set()
+            elif isinstance(item, Save | Claim):
+                saves.setdefault(item.future.get_loop(), []).append(item)
+        for loop, group in saves.items():
+            with suppress(RuntimeError):  # a loop that is closed waits for nothing
+                loop.call_soon_threadsafe(_resolve, group, self.broken)
+
+    # Rows...
+
+    def _insert_calls(self, saves: Sequence[Save]) -> None:
+        """Insert the calls that are not there, and say of each what is."""
+        rows = [self._row(item) for item in saves]
+        done = self._connection.executemany(
+            "INSERT INTO calls (key, codec, request, reply, checksum) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (key) DO NOTHING",
+            rows,
+        )
+        all_new = done.rowcount == len(rows)
+        for item, row in zip(saves, rows, strict=True):
+            if all_new:
+                item.stored = item.reply
+            elif item.replaces:
+                item.stored = self._replace(row, item.reply)
+            else:
+                item.stored = self._stored_reply(item.key) or self._replace(row, item.reply)
+
+    def _row(self, item: Save) -> _Row:
+        self._insert_model(orjson.dumps(item.request.model, option=orjson.OPT_SORT_KEYS).decode())
+        request, reply = request_to_json(item.request), reply_to_json(item.reply)
+        if self._packing == 0:
+            self._samples += [request, reply]
+        row = (self._packing, self._packer.compress(request), self._packer.compress(reply))
+        return item.key, *row, checksum(item.key, *row)
+
+    def _stored_reply(self, key: bytes) -> Reply | None:
+        try:
+            row = find_row(self._connection, key)
+            return None if row is None else reply_from_json(self._codec.unpack(row[0], row[2]))
+        except TornRowError:
+            return None
+
+    def _replace(self, values: _Row, reply: Reply) -> Reply:
+        self._connection.execute(
+            "INSERT OR REPLACE INTO calls (key, codec, request, reply, checksum) VALUES (?, ?, ?, ?, ?)",
+            values,
+        )
+        return reply
+
+    def _insert_model(self, identity: str) -> None:
+        if identity not in self._models:
+            self._connection.execute("INSERT OR IGNORE INTO models (identity) VALUES (?)", (identity,))
+            self._models.add(identity)
+
+    def _insert_attempts(self, attempts: Sequence[Attempt]) -> None:
+        self._connection.executemany(
+            "INSERT INTO attempts (run, key, time, seconds, reason, detail, status, body, "
+            "prompt, completion, cached, reasoning, model, most_prompt, most_completion) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    *(self._run, a.key, a.time, a.seconds, a.reason, a.detail, a.status, a.body),
+                    *(a.usage.prompt, a.usage.completion, a.usage.cached, a.usage.reasoning),
+                    *(a.model, a.most.prompt, a.most.completion),
+                )
+                for a in attempts
+            ],
+        )
+
+    def _replace_uses(self, uses: Mapping[str, Sequence[Use]]) -> None:
+        self._connection.executemany(
+            "DELETE FROM uses WHERE run = ? AND unit = ?", [(self._run, unit) for unit in uses]
+        )
+        self._connection.executemany(
+            "INSERT INTO uses (run, unit, seq, key, stage, role, reason, detail) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (self._run, unit, seq, u.key, u.stage, u.role, u.reason, u.detail)
+                for unit, used in uses.items()
+                for seq, u in enumerate(used)
+            ],
+        )
+
+    # The dictionary...
+
+    def _load_dictionary(self) -> None:
+        """Go on with the newest dictionary of the store; with none where that is damaged."""
+        row = self._connection.execute(
+            "SELECT id, content FROM dictionaries ORDER BY id DESC LIMIT 1"
+        ).fetchone()
+        if row is not None:
+            with suppress(zstandard.ZstdError):
+                self._pack_with(*row)
+
+    def _make_dictionary(self) -> None:
+        """Train one on the first calls: prompts repeat themselves, so that later rows shrink to a third."""
+        samples, self._samples = self._samples, []
+        try:
+            content = zstandard.train_dictionary(_DICTIONARY_BYTES, samples).as_bytes()
+        except zstandard.ZstdError:
+            return  # too little to learn from: rows stay as they are
+        done = self._connection.execute("INSERT INTO dictionaries (content) VALUES (?)", (content,))
+        self._pack_with(done.lastrowid or 0, content)
+
+    def _pack_with(self, dictionary: int, content: bytes) -> None:
+        trained = zstandard.ZstdCompressionDict(content)
+        trained.precompute_compress(level=_LEVEL)
+        self._packer = zstandard.ZstdCompressor(level=_LEVEL, dict_data=trained)
+        self._packing = dictionary
+
+
+def _resolve(group: list[Save | Claim], broken: StoreError | None) -> None:
+    for item in group:
+        if item.future.done():
+            continue
+        if isinstance(item, Claim):
+            if broken is None:
+                item.future.set_result(item.standing)
+            else:
+                item.future.set_exception(StoreError(str(broken)))
+        elif item.stored is not None and broken is None:
+            item.future.set_result(item.stored)
+        else:
+            item.future.set_exception(StoreError(str(broken)))

@@ -1,0 +1,604 @@
+"""The call store: every answered call of one or several runs, in one SQLite file.
+
+`CallStore` is what a run writes and looks up; `CallReader` serves traces, replays and the report's server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from adjudge.core.ask import Reply, Usage
+from adjudge.errors import StoreError
+from adjudge.store.call_file import (
+    STORE,
+    Attempt,
+    CallWriter,
+    Claim,
+    Codec,
+    Exchange,
+    Release,
+    Row,
+    Save,
+    SaveUses,
+    Standing,
+    StoredRequest,
+    TornRowError,
+    Use,
+    check_row,
+    checksum,
+    closed_if_refused,
+    find_row,
+    open_to_read,
+    open_to_write,
+    reply_from_json,
+    request_from_json,
+    store_error,
+    store_errors,
+)
+from adjudge.store.run_directory import read_run_info
+
+__all__ = ["CallReader", "CallStore", "CallTotals", "Spent", "find_store", "open_store", "take_calls"]
+
+
+# What units of work used in an earlier session, read for many of them with one question to the store.
+
+
+StoredUse = tuple[bytes, str, str, str, str]
+"""Key, stage, role, reason, detail."""
+
+_QUERY: Final = (
+    "SELECT unit, uses.key, stage, role, reason, detail, codec, request, reply, checksum "
+    "FROM uses LEFT JOIN calls ON calls.key = uses.key "
+    "WHERE run = ? AND unit IN (SELECT value FROM json_each(?)) ORDER BY unit, seq"
+)
+
+
+class Ahead:
+    """Uses and calls of the units that were read last.
+
+    Args:
+        connection: to the store.
+        run: row of the run in the table of runs.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, run: int) -> None:
+        self._connection = connection
+        self._run = run
+        self.uses: dict[str, list[StoredUse]] = {}
+        self._calls: dict[bytes, Row] = {}
+
+    def read(self, units: Sequence[str]) -> None:
+        """Read these units, and forget those before them.
+
+        Raises:
+            sqlite3.Error: the store cannot be read.
+        """
+        self.uses = {unit: [] for unit in units}
+        self._calls = {}
+        for row in self._connection.execute(_QUERY, (self._run, orjson.dumps(units).decode())):
+            self.uses[row[0]].append(row[1:6])
+            if row[6] is not None:
+                self._calls[row[1]] = row[6:]
+
+    def call(self, key: bytes) -> tuple[int, bytes, bytes] | None:
+        """Codec, request and reply of a call, still compressed; None where it was not read.
+
+        Raises:
+            TornRowError: it is damaged.
+        """
+        row = self._calls.get(key)
+        return None if row is None else check_row(key, row)
+
+    def answered(self, unit: str) -> int | None:
+        """How many calls a unit that was read used; None where one of them is missing or damaged."""
+        uses = self.uses.get(unit, ())
+        try:
+            return None if any(self.call(use[0]) is None for use in uses) else len(uses)
+        except TornRowError:
+            return None
+
+    def forget(self, key: bytes) -> None:
+        """Leave a call to the store: it is damaged, and what stands there will be another."""
+        self._calls.pop(key, None)
+
+
+_CACHE_KB = 65_536
+_LOOK_SECONDS = 0.2  # between two looks whether another process has its answer
+SEARCH_PREFIX = "search/"  # of the name of a search engine, where a model has its provider
+
+
+def find_store(path: Path) -> Path:
+    """The store of a run directory, or the store itself.
+
+    Raises:
+        DataError: neither.
+    """
+    if not path.is_dir():
+        return path
+    store = read_run_info(path).settings.get("store", STORE)
+    return path / str(store)
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What one model was paid for.
+
+    Args:
+        usage: as its server counted.
+        unsure: at most this more, of attempts that may have been paid and were not counted.
+        uncounted: answers that came without any count.
+    """
+
+    usage: Usage = field(default_factory=Usage)
+    unsure: Usage = field(default_factory=Usage)
+    uncounted: int = 0
+
+
+@dataclass(frozen=True)
+class CallTotals:
+    """What one run has asked so far, over all its sessions.
+
+    Args:
+        asked: calls that were answered by models.
+        searched: those that were answered by search engines.
+        attempts: all of them, failed ones included.
+        usage: tokens of all attempts.
+        spent: the same by model.
+    """
+
+    asked: int = 0
+    searched: int = 0
+    attempts: int = 0
+    usage: Usage = field(default_factory=Usage)
+    spent: Mapping[str, Spent] = field(default_factory=dict)
+
+
+class CallStore:
+    """The store as one run writes it. Lookups come from the calling thread, writes go to a thread."""
+
+    def __init__(self, path: Path, run: str, *, is_shared: bool = False) -> None:
+        """Open or make it.
+
+        Args:
+            path: of the SQLite file.
+            run: name of the run, as `run_name` makes it.
+            is_shared: whether other processes may write it at the same time.
+
+        Raises:
+            StoreError: it cannot be written, or it is none of ours.
+        """
+        self.path = path
+        self.torn = 0
+        self._connection = open_to_write(path)
+        with closed_if_refused(self._connection), store_errors(path):
+            # keys are hashes: the index of a million stays in memory, others use a part
+            self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
+            self._codec = Codec(self._connection)
+            self._run = self._find_run(run)
+            self._ahead = Ahead(self._connection, self._run)
+            self._writer = CallWriter(path, self._run, is_shared=is_shared)
+
+    def _find_run(self, name: str) -> int:
+        self._connection.execute("INSERT OR IGNORE INTO runs (name) VALUES (?)", (name,))
+        (run,) = self._connection.execute("SELECT id FROM runs WHERE name = ?", (name,)).fetchone()
+        return int(run)
+
+    def read_ahead(self, units: Sequence[str]) -> None:
+        """Have what these units used in an earlier session at hand, in place of the units before them."""
+        with store_errors(self.path):
+            self._ahead.read(units)
+
+    def answered(self, unit: str) -> int | None:
+        """How many calls a unit that is at hand used; None where one of them is missing or damaged."""
+        return self._ahead.answered(unit)
+
+    def find(self, key: bytes) -> Reply | None:
+        """The stored reply to a request; None where it is missing, or torn, which is counted."""
+        try:  # store_errors() would cost as much as the look
+            row = self._ahead.call(key) or find_row(self._connection, key)
+            return None if row is None else reply_from_json(self._codec.unpack(row[0], row[2]))
+        except TornRowError:
+            self._ahead.forget(key)
+            self.torn += 1
+            return None
+        except sqlite3.Error as error:
+            raise store_error(self.path, error) from error
+
+    async def save(
+        self, key: bytes, request: StoredRequest, reply: Reply, *, replaces: bool = False
+    ) -> Reply:
+        """Commit an answered call.
+
+        Args:
+            key: of the request.
+            request: without what only the server sees.
+            reply: of the model.
+            replaces: whether it takes the place of a stored reply that could not be read.
+
+        Returns:
+            What stands in the store from now on: another process that shares it may have been first, and
+            then its answer counts, so that a repetition finds what this run used.
+
+        Raises:
+            StoreError: it could not be committed.
+        """
+        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._writer.put(Save(key, request, reply, future, replaces))
+        saved = await future
+        if replaces:
+            self._ahead.forget(key)
+        return saved
+
+    async def claim(self, key: bytes, *, anew: bool = False) -> Reply | None:
+        """Claim a question that is about to be asked, in a store that other processes write.
+
+        Args:
+            key: of the request.
+            anew: ask it although it is answered.
+
+        Returns:
+            None where this process is to ask it; else the answer of the process that did, once it is there.
+
+        Raises:
+            StoreError: the claim could not be written.
+        """
+        while self._writer.is_shared:
+            future: asyncio.Future[Standing] = asyncio.get_running_loop().create_future()
+            self._writer.put(Claim(key, anew, future))
+            standing = await future
+            if standing == "stored" and (reply := self.find(key)) is not None:
+                return reply
+            if standing != "held":
+                break
+            await asyncio.sleep(_LOOK_SECONDS)
+        return None
+
+    def release(self, key: bytes) -> None:
+        """End the claim of a question that brought no answer."""
+        if self._writer.is_shared:
+            with suppress(StoreError):  # a store that is broken says so to who saves
+                self._writer.put(Release(key))
+
+    def note(self, attempt: Attempt) -> None:
+        """Write down that a model was asked; committed with the next call."""
+        self._writer.put(attempt)
+
+    def save_uses(self, unit: str, uses: Sequence[Use], *, maybe_known: bool = True) -> None:
+        """Write down which calls a unit of work used, unless just that is known already."""
+        if not maybe_known or self._stored_uses(unit) != [
+            (use.key, use.stage, use.role, use.reason, use.detail) for use in uses
+        ]:
+            self._ahead.uses.pop(unit, None)
+            self._writer.put(SaveUses(unit, uses))
+
+    def _stored_uses(self, unit: str) -> list[StoredUse]:
+        if (near := self._ahead.uses.get(unit)) is not None:
+            return near
+        try:
+            return self._connection.execute(
+                "SELECT key, stage, role, reason, detail FROM uses WHERE run = ? AND unit = ? ORDER BY seq",
+                (self._run, unit),
+            ).fetchall()
+        except sqlite3.Error as error:
+            raise store_error(self.path, error) from error
+
+    def totals(self) -> CallTotals:
+        """Count what this run has asked, over all its sessions; waits until everything is written."""
+        self._writer.flush()
+        with store_errors(self.path):
+            rows = self._connection.execute(
+                "SELECT model, sum(reason = ''), count(*), sum(prompt), sum(completion), sum(cached), "
+                "sum(reasoning), sum(most_prompt), sum(most_completion), "
+                "sum(reason = '' AND prompt + completion = 0) "
+                "FROM attempts WHERE run = ? GROUP BY model",
+                (self._run,),
+            ).fetchall()
+        sums = [sum(column) for column in zip(*(row[1:] for row in rows), strict=True)] or [0] * 9
+        searched = sum(row[1] for row in rows if row[0].startswith(SEARCH_PREFIX))
+        return CallTotals(
+            asked=sums[0] - searched,
+            searched=searched,
+            attempts=sums[1],
+            usage=_usage(*sums[2:6]),
+            spent={
+                row[0]: Spent(_usage(*row[3:7]), Usage(prompt=row[7], completion=row[8]), row[9])
+                for row in rows
+            },
+        )
+
+    def sync(self) -> None:
+        """Write what waits, and have it where no power cut can take it; a commit alone has not.
+
+        Raises:
+            StoreError: it could not be written.
+        """
+        self._writer.flush(sync=True)
+
+    def close(self) -> None:
+        """Write what waits and close; may be called twice.
+
+        Raises:
+            StoreError: something could not be written.
+        """
+        try:
+            self._writer.close()
+        finally:
+            self._connection.close()
+
+
+def _usage(prompt: int, completion: int, cached: int, reasoning: int) -> Usage:
+    return Usage(prompt=prompt, completion=completion, cached=cached, reasoning=reasoning)
+
+
+class CallReader:
+    """Reads a store, also one that cannot be written, while a run may be writing it."""
+
+    def __init__(self, path: Path) -> None:
+        """Open it.
+
+        Raises:
+            StoreError: there is none, or it is none of ours.
+        """
+        self.path = path
+        self._connection = open_to_read(path)
+        self._codec = Codec(self._connection)
+
+    def close(self) -> None:
+        """Close it."""
+        self._connection.close()
+
+    def models(self) -> list[dict[str, Any]]:
+        """Identities of the models whose answers are in here."""
+        rows = self._select("SELECT identity FROM models ORDER BY id")
+        return [orjson.loads(identity) for (identity,) in rows]
+
+    def find(self, key: bytes) -> Reply | None:
+        """The reply to a request, None where it is missing or torn."""
+        with store_errors(self.path):
+            try:
+                row = find_row(self._connection, key)
+                return None if row is None else reply_from_json(self._codec.unpack(row[0], row[2]))
+            except TornRowError:
+                return None
+
+    def answered(self, limit: int) -> Iterator[tuple[StoredRequest, Reply]]:
+        """Up to so many answered calls, spread over all that are stored."""
+        (last,) = self._select("SELECT coalesce(max(id), 0) FROM calls")[0]
+        step = max(last // limit, 1)
+        for (key,) in self._select("SELECT key FROM calls WHERE id % ? = 0 LIMIT ?", step, limit):
+            request, reply = self._call(key)
+            if request is not None and reply is not None:
+                yield request, reply
+
+    def seconds(self) -> float | None:
+        """Mean time of a call that a model answered, those in batches aside; None where there is none."""
+        (mean,) = self._select(
+            "SELECT avg(seconds) FROM attempts "
+            "WHERE reason = '' AND model NOT LIKE '% (batch)' AND model NOT LIKE ?",
+            f"{SEARCH_PREFIX}%",
+        )[0]
+        return None if mean is None else float(mean)
+
+    def units(self, run: str) -> dict[str, int]:
+        """Units of work that used calls, with how many."""
+        return dict(
+            self._select(
+                "SELECT unit, count(*) FROM uses JOIN runs ON runs.id = run WHERE name = ? GROUP BY unit", run
+            )
+        )
+
+    def conversation(self, run: str, unit: str) -> list[Exchange]:
+        """Questions and answers of one unit of work, in the order asked."""
+        rows = self._select(
+            "SELECT key, stage, role, reason, detail FROM uses JOIN runs ON runs.id = run "
+            "WHERE name = ? AND unit = ? ORDER BY seq",
+            run,
+            unit,
+        )
+        return [self._exchange(Use(*row)) for row in rows]
+
+    def _exchange(self, use: Use) -> Exchange:
+        request, reply = self._call(use.key)
+        return Exchange(use=use, request=request, reply=reply, failed=self._failed(use.key))
+
+    def _failed(self, key: bytes) -> tuple[Attempt, ...]:
+        rows = self._select(
+            "SELECT time, seconds, reason, detail, status FROM attempts "
+            "WHERE key = ? AND reason != '' ORDER BY id",
+            key,
+        )
+        return tuple(Attempt(key, *row) for row in rows)
+
+    def _call(self, key: bytes) -> tuple[StoredRequest | None, Reply | None]:
+        with store_errors(self.path):
+            try:
+                row = find_row(self._connection, key)
+                if row is None:
+                    return None, None
+                request, reply = (self._codec.unpack(row[0], packed) for packed in row[1:])
+            except TornRowError:
+                return None, None
+        return request_from_json(request), reply_from_json(reply)
+
+    def _select(self, query: str, *values: object) -> list[Any]:
+        with store_errors(self.path):
+            return self._connection.execute(query, values).fetchall()
+
+
+# A call store that looks into another one first of all that it would ask for, and never writes that one.
+
+
+class LayeredStore(CallStore):
+    """The store of a part of a run, on top of the store of the whole run.
+
+    Args:
+        path: of the SQLite file that is written.
+        run: name of the run.
+        base: store whose answers count too.
+    """
+
+    def __init__(self, path: Path, run: str, base: Path) -> None:
+        """Open both.
+
+        Raises:
+            StoreError: one cannot be opened.
+        """
+        self._base = CallReader(base)
+        try:
+            super().__init__(path, run)
+        except BaseException:
+            self._base.close()
+            raise
+
+    def find(self, key: bytes) -> Reply | None:
+        """The reply to a request in either of them."""
+        return super().find(key) or self._base.find(key)
+
+    def close(self) -> None:
+        """Close both."""
+        self._base.close()
+        super().close()
+
+
+def open_store(path: Path, run: str, base: Path | None, *, is_shared: bool = False) -> CallStore:
+    """Open a store, on top of another one where that is there.
+
+    Args:
+        path: of the SQLite file that is written.
+        run: name of the run.
+        base: store whose answers count too.
+        is_shared: whether other processes may write it at the same time; a store on top of another is not.
+
+    Raises:
+        StoreError: one of them cannot be opened.
+    """
+    if base is None or not base.is_file() or not base.stat().st_size:
+        return CallStore(path, run, is_shared=is_shared)
+    return LayeredStore(path, run, base)
+
+
+# Take the calls of one store into another, so that runs that were made in parts become one.
+
+
+_SAVE: Final = (
+    "INSERT INTO calls (key, codec, request, reply, checksum) VALUES (?, ?, ?, ?, ?) "
+    "ON CONFLICT (key) DO UPDATE SET codec = excluded.codec, request = excluded.request, "
+    "reply = excluded.reply, checksum = excluded.checksum "
+    "WHERE is_torn(calls.key, calls.codec, calls.request, calls.reply, calls.checksum)"
+)
+
+
+def take_calls(store: Path, run: str, part: Path, part_run: str) -> None:
+    """Take over everything that a part has asked: all of it or, when something goes wrong, nothing.
+
+    An answer that is in the store already stays as it is; what was taken over before is not taken twice, so
+    that this may be done again after any interruption. Rows that are damaged are left behind.
+
+    Args:
+        store: into which.
+        run: name of the run there, as `run_name` makes it.
+        part: store of the part.
+        part_run: name of the part's run there.
+
+    Raises:
+        StoreError: one of them cannot be read or written.
+    """
+    with closing(open_to_write(part)) as source, closing(open_to_write(store)) as target:
+        with store_errors(store):
+            target.create_function("is_torn", 5, _is_torn, deterministic=True)
+            target.execute("BEGIN IMMEDIATE")
+        try:
+            with store_errors(part):
+                _take(source, part_run, target, run)
+            with store_errors(store):
+                target.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                target.execute("ROLLBACK")
+            raise
+
+
+def _take(source: sqlite3.Connection, part_run: str, target: sqlite3.Connection, run: str) -> None:
+    identities = source.execute("SELECT identity FROM models ORDER BY id")
+    target.executemany("INSERT OR IGNORE INTO models (identity) VALUES (?)", identities)
+    target.executemany(_SAVE, _calls(source, _dictionaries(source, target)))
+    own, theirs = _row_of(target, run), _row_of(source, part_run)
+    _take_attempts(source, theirs, target, own, part_run)
+    units = source.execute("SELECT DISTINCT unit FROM uses WHERE run = ?", (theirs,))
+    target.executemany("DELETE FROM uses WHERE run = ? AND unit = ?", ((own, unit) for (unit,) in units))
+    uses = source.execute(
+        "SELECT ?, unit, seq, key, stage, role, reason, detail FROM uses WHERE run = ?", (own, theirs)
+    )
+    target.executemany("INSERT INTO uses VALUES (?, ?, ?, ?, ?, ?, ?, ?)", uses)
+
+
+def _row_of(connection: sqlite3.Connection, name: str) -> int:
+    connection.execute("INSERT OR IGNORE INTO runs (name) VALUES (?)", (name,))
+    (row,) = connection.execute("SELECT id FROM runs WHERE name = ?", (name,)).fetchone()
+    return int(row)
+
+
+def _dictionaries(source: sqlite3.Connection, target: sqlite3.Connection) -> dict[int, int]:
+    """The number that each dictionary of the part has in the store; equal ones are kept once."""
+    found = {0: 0}
+    for number, content in source.execute("SELECT id, content FROM dictionaries ORDER BY id"):
+        row = target.execute("SELECT id FROM dictionaries WHERE content = ?", (content,)).fetchone()
+        if row is None:
+            row = (
+                target.execute("INSERT INTO dictionaries (content) VALUES (?)", (content,)).lastrowid or 0,
+            )
+        found[number] = row[0]
+    return found
+
+
+def _calls(
+    source: sqlite3.Connection, numbers: dict[int, int]
+) -> Iterator[tuple[bytes, int, bytes, bytes, int]]:
+    """Rows as they are to stand in the store, still compressed."""
+    for key, *row in source.execute("SELECT key, codec, request, reply, checksum FROM calls ORDER BY id"):
+        with suppress(TornRowError, KeyError):
+            codec, request, reply = check_row(key, (row[0], row[1], row[2], row[3]))
+            number = numbers[codec]
+            yield key, number, request, reply, checksum(key, number, request, reply)
+
+
+def _is_torn(key: bytes, *row: object) -> bool:
+    try:
+        check_row(key, (row[0], row[1], row[2], row[3]))
+    except TornRowError:
+        return True
+    return False
+
+
+def _take_attempts(
+    source: sqlite3.Connection, theirs: int, target: sqlite3.Connection, own: int, part_run: str
+) -> None:
+    """Append the attempts that are new.
+
+    Nothing in an attempt tells it from another, so that the last one that was taken stands in the table of
+    runs, under a name of its own.
+    """
+    mark = f"part:{part_run}:"
+    row = target.execute(
+        "SELECT max(CAST(substr(name, ?) AS INTEGER)) FROM runs WHERE name LIKE ?",
+        (len(mark) + 1, f"{mark}%"),
+    ).fetchone()
+    (last,) = source.execute("SELECT coalesce(max(id), 0) FROM attempts").fetchone()
+    attempts = source.execute(
+        "SELECT NULL, ?, key, time, seconds, status, reason, detail, body, model, "
+        "prompt, completion, cached, reasoning, most_prompt, most_completion "
+        "FROM attempts WHERE run = ? AND id > ? ORDER BY id",
+        (own, theirs, row[0] or 0),
+    )
+    target.executemany(
+        "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", attempts
+    )
+    target.execute("INSERT OR IGNORE INTO runs (name) VALUES (?)", (f"{mark}{last}",))

@@ -1,0 +1,486 @@
+r"""Bytes of a file to text and back, strictly: what every format of this room stands on.
+
+Reading: UTF-8 or an error with line and byte; a byte-order mark is taken off with a warning; lines end at
+"\n" and nowhere else, so that U+2028, \x85 or a carriage return inside a line stay text.
+Writing: whole or not at all.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import io
+import json
+import math
+import os
+import secrets
+import sys
+import warnings
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from sys import intern
+from typing import Any, BinaryIO, NoReturn
+
+import orjson
+
+from adjudge.core.protocol import is_number
+from adjudge.errors import DataError, DataWarning, UsageError
+
+__all__ = [
+    "Fields",
+    "decode",
+    "import_extra",
+    "read_bytes",
+    "read_fields",
+    "read_head",
+    "read_json",
+    "read_json_file",
+    "read_json_lines",
+    "read_lines",
+    "read_text",
+    "render_json_line",
+    "write_bytes",
+    "write_lines",
+    "write_text",
+]
+
+_BOM = "\ufeff"
+_GZIP = b"\x1f\x8b"
+_PART = 1 << 20
+_HARMLESS = 16 << 20  # bytes that may be unpacked, however small the file
+_MOST_PACKED = 200  # what gzip does to the dullest text is some 100; a bomb has 1000
+_LONGEST_LINE = 16 << 20  # bytes
+_LARGEST = 256 << 20  # bytes of a file that is read at once; what is made of it may take some times as much
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a whole file; `-` is standard input, and what is gzipped is unpacked.
+
+    Raises:
+        DataError: it cannot be read, is too large to be read at once, or its gzip stream is damaged.
+    """
+    try:
+        raw = _limited(sys.stdin.buffer, path) if str(path) == "-" else _whole(path)
+        return _unpacked(raw, path, _LARGEST)
+    except OSError as error:
+        raise DataError(f"cannot read the file: {error.strerror}", path=path) from error
+
+
+def _whole(path: Path) -> bytes:
+    """What a file holds; of one that is too large nothing is read."""
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size > _LARGEST:
+            raise _too_large(path)
+        return _limited(file, path)
+
+
+def _limited(file: BinaryIO, path: Path) -> bytes:
+    """All that comes, even of a device that never ends."""
+    parts, size = [], 0
+    while part := file.read(_PART):
+        parts.append(part)
+        size += len(part)
+        if size > _LARGEST:
+            raise _too_large(path)
+    return b"".join(parts)
+
+
+def _too_large(path: Path) -> DataError:
+    return DataError(f"more than {_LARGEST >> 20} MB, which would be read at once: split the file", path=path)
+
+
+def read_head(path: Path, size: int) -> bytes:
+    """Read how a file begins, unpacked where it is gzipped.
+
+    Raises:
+        DataError: it cannot be read, or its gzip stream is damaged.
+    """
+    try:
+        with path.open("rb") as file:
+            is_packed = file.peek(len(_GZIP)).startswith(_GZIP)
+            return (gzip.GzipFile(fileobj=file) if is_packed else file).read(size)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"damaged gzip file: {error}", path=path) from error
+    except OSError as error:
+        raise DataError(f"cannot read the file: {error.strerror}", path=path) from error
+
+
+def _unpacked(raw: bytes, path: Path, most: float = math.inf) -> bytes:
+    """What was gzipped, or the bytes as they are.
+
+    Args:
+        raw: bytes of a file.
+        path: where it lies.
+        most: bytes that it may unpack to.
+
+    Raises:
+        DataError: the stream is damaged, or unpacks to too much, or to so much more than any text does.
+    """
+    if not raw.startswith(_GZIP):
+        return raw
+    packed, parts, size = io.BytesIO(raw), [], 0
+    try:
+        with gzip.GzipFile(fileobj=packed) as stream:
+            while part := stream.read(_PART):
+                parts.append(part)
+                size += len(part)
+                if size > _HARMLESS and size > _MOST_PACKED * packed.tell():
+                    raise DataError(
+                        f"a gzip file that unpacks to more than {_MOST_PACKED} times its size", path=path
+                    )
+                if size > most:
+                    raise _too_large(path)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"damaged gzip file: {error}", path=path) from error
+    return b"".join(parts)
+
+
+def read_text(path: Path, *, keep_mark: bool = False) -> str:
+    """Read a whole file as UTF-8.
+
+    Args:
+        path: the file.
+        keep_mark: whether a byte-order mark is text.
+
+    Raises:
+        DataError: a byte that is not UTF-8, or a line without an end; says where.
+    """
+    return decode(b"".join(_raw_lines(path)), path, keep_mark=keep_mark)
+
+
+def read_lines(path: Path, *, keep_mark: bool = False) -> list[str]:
+    r"""Read the lines of a file, without their ends.
+
+    The last line may lack its end. Where every line ends in "\r\n" that is the file's line end, and a
+    warning says so; a carriage return anywhere else is text.
+    """
+    lines = read_text(path, keep_mark=keep_mark).split("\n")
+    ended, last = lines[:-1], lines[-1]
+    if ended and all(line.endswith("\r") for line in ended):
+        message = f"{path} has Windows line ends (CRLF) throughout; the carriage returns are not read as text"
+        warnings.warn(message, DataWarning, 2)
+        ended, last = [line[:-1] for line in ended], last.removesuffix("\r")
+    return [*ended, last] if last else ended
+
+
+def read_json_lines(path: Path) -> Iterator[tuple[int, object]]:
+    """Read one JSON value a line, with the line's number; lines of nothing but blanks are skipped.
+
+    Values come as their lines are read: a million of them need not stand in memory beside their text.
+
+    Raises:
+        DataError: a line is no strict JSON, or holds a key twice.
+    """
+    for number, line in enumerate(_raw_lines(path), start=1):
+        try:
+            value = orjson.loads(line)
+            if render_json_line(value) == line:  # as we write it: so it is strict, and no key stands twice
+                yield number, value
+                continue
+        except orjson.JSONDecodeError:
+            pass  # read_json says what is wrong with it, if anything is
+        text = decode(line, path, first=number).removesuffix("\n")
+        if text.strip(" \t\r"):
+            yield number, read_json(text, path=path, line=number)
+
+
+def _raw_lines(path: Path) -> Iterator[bytes]:
+    """Lines with their ends."""
+    if str(path) == "-":
+        yield from _short_lines(io.BytesIO(_unpacked(sys.stdin.buffer.read(), path)), path)
+        return
+    try:
+        with path.open("rb") as file:
+            is_packed = file.peek(len(_GZIP)).startswith(_GZIP)
+            yield from _short_lines(io.BytesIO(_unpacked(file.read(), path)) if is_packed else file, path)
+    except OSError as error:
+        raise DataError(f"cannot read the file: {error.strerror}", path=path) from error
+
+
+def _short_lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    """Lines, none of which is read that no computer's memory was made for."""
+    for number, line in enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), start=1):
+        if len(line) == _LONGEST_LINE:
+            raise DataError(
+                f"a line of {_LONGEST_LINE >> 20} MB or more, which is no record", path=path, line=number
+            )
+        yield line
+
+
+def read_json_file(path: Path) -> object:
+    """Read a file that is one JSON value; see `read_json`.
+
+    Raises:
+        DataError: it is something else, or too large to be read at once.
+    """
+    return read_json(decode(read_bytes(path), path), path=path)
+
+
+def decode(raw: bytes, path: Path, *, first: int = 1, keep_mark: bool = False) -> str:
+    """Take bytes for UTF-8.
+
+    Args:
+        raw: one line or several.
+        path: where they stand.
+        first: number of the first line.
+        keep_mark: whether a byte-order mark is text.
+
+    Raises:
+        DataError: a byte that is not UTF-8; says where.
+    """
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        line = first + raw.count(b"\n", 0, error.start)
+        column = error.start - raw.rfind(b"\n", 0, error.start)
+        bad = f"byte {column} of the line is 0x{raw[error.start]:02x}"
+        raise DataError(f"not UTF-8: {bad}; convert the file with iconv", path=path, line=line) from error
+    if first == 1 and text.startswith(_BOM) and not keep_mark:
+        message = f"{path} starts with U+FEFF, a byte-order mark, which is not read as text"
+        warnings.warn(message, DataWarning, 3)
+        return text[1:]
+    return text
+
+
+def read_json(text: str, *, path: Path, line: int | None = None) -> object:
+    """Read one JSON value as the standard has it: no NaN, no endless number, no lone surrogate, no key twice.
+
+    Raises:
+        DataError: it is something else.
+    """
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_unique,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+            parse_int=_integer,
+        )
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        place = f"column {error.colno}" if line is not None else f"line {error.lineno}"
+        raise DataError(f"not JSON: {error.msg} at {place}", path=path, line=line) from error
+    except UnicodeEncodeError as error:
+        raise DataError("not JSON: half a surrogate pair stands alone", path=path, line=line) from error
+    except RecursionError as error:
+        raise DataError("not JSON: nested too deeply", path=path, line=line) from error
+    except ValueError as error:
+        raise DataError(f"not JSON: {error}", path=path, line=line) from error
+    return value
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"key {twice!r} stands twice in one object")
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+def _integer(digits: str) -> int:
+    """A whole number; Python reads none of thousands of digits, and its message is about its own setting."""
+    try:
+        return int(digits)
+    except ValueError as error:
+        raise ValueError(f"a number of {len(digits.removeprefix('-')):,} digits is too large") from error
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(f"{digits} is too large")
+    return value
+
+
+def render_json_line(value: object) -> bytes:
+    """A line of a file that holds one JSON value, with its end.
+
+    Raises:
+        UnicodeEncodeError: half a surrogate pair stands alone in it.
+    """
+    try:
+        return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # a number of numpy's, or one of more than 64 bits
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    r"""Write lines, each ended by "\n"; the file appears whole or not at all."""
+    write_text(path, (line + "\n" for line in lines))
+
+
+def write_text(path: Path, parts: Iterable[str]) -> None:
+    """Write text as UTF-8 in parts; see `write_bytes`.
+
+    Raises:
+        BrokenPipeError: whoever reads standard output has gone.
+        DataError: the file cannot be written, or a text is no Unicode text (half a surrogate pair).
+    """
+    write_bytes(path, (part.encode() for part in parts))
+
+
+def write_bytes(path: Path, parts: Iterable[bytes]) -> None:
+    """Write a file in parts; it appears whole or not at all, whatever stops us.
+
+    Folders on the way are made. `-` is standard output. What ends in `.gz` is gzipped, without a time stamp,
+    so that equal content makes equal files.
+
+    Raises:
+        BrokenPipeError: whoever reads standard output has gone.
+        DataError: the file cannot be written, or making a part meets half a surrogate pair.
+    """
+    try:
+        if str(path) == "-":
+            sys.stdout.buffer.writelines(parts)
+            sys.stdout.buffer.flush()
+        elif path.suffix == ".gz":
+            _replace(path, [gzip.compress(b"".join(parts), mtime=0)])
+        else:
+            _replace(path, parts)
+    except BrokenPipeError:
+        raise  # whoever reads has enough, as `head` does: no fault of the file
+    except UnicodeEncodeError as error:
+        raise DataError(
+            "cannot be written as UTF-8: half a surrogate pair stands alone", path=path
+        ) from error
+    except OSError as error:
+        raise DataError(f"cannot write the file: {error.strerror}", path=path) from error
+
+
+def _replace(path: Path, parts: Iterable[bytes]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f".adjudge-{secrets.token_hex(8)}.part")
+    try:
+        with new.open("xb") as file:
+            file.writelines(parts)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
+
+
+# Whether a JSON object has the keys and types that it must have: plain checks with plain errors.
+
+
+@dataclass(frozen=True)
+class Fields:
+    """One JSON object that is being read, and where it stands."""
+
+    values: Mapping[str, Any]
+    what: str
+    path: Path | None = None
+    line: int | None = None
+
+    def fail(self, message: str) -> NoReturn:
+        """Raise with the place added."""
+        raise DataError(f"{self.what}: {message}", path=self.path, line=self.line)
+
+    def has(self, key: str) -> bool:
+        """Whether the key is there and not null."""
+        return self.values.get(key) is not None
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """Text under a key; required where there is no default."""
+        value = self.values.get(key, default)
+        if value is None and key not in self.values:
+            self.fail(f"{key!r} is missing")
+        if not isinstance(value, str):
+            self.fail(f"{key!r} must be text, got {value!r}")
+        return value
+
+    def name(self, key: str, default: str | None = None) -> str:
+        """Text that comes again and again in a file, kept in memory once; else as `text`."""
+        return intern(str(self.text(key, default)))
+
+    def optional_text(self, key: str) -> str | None:
+        """Text under a key, or None where it is null or absent."""
+        return self.text(key) if self.has(key) else None
+
+    def number(self, key: str) -> float | None:
+        """Finite number under a key, or None where it is null or absent."""
+        value = self.values.get(key)
+        if value is not None and not is_number(value):
+            self.fail(f"{key!r} must be a number, got {value!r}")
+        return value
+
+    def numbers(self, key: str) -> tuple[float, ...]:
+        """List of finite numbers under a key; empty where absent."""
+        value = self.values.get(key, [])
+        if not isinstance(value, list) or not all(is_number(item) for item in value):
+            self.fail(f"{key!r} must be a list of numbers, got {value!r}")
+        return tuple(value)
+
+    def whole(self, key: str) -> int | None:
+        """Whole number from 0 under a key, or None where it is null or absent."""
+        value = self.values.get(key)
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+            self.fail(f"{key!r} must be a whole number from 0, got {value!r}")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """List of texts under a key; empty where absent."""
+        value = self.values.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            self.fail(f"{key!r} must be a list of texts, got {value!r}")
+        return tuple(value)
+
+    def mapping(self, key: str) -> dict[str, Any]:
+        """Object under a key; empty where absent."""
+        value = self.values.get(key, {})
+        if not isinstance(value, dict):
+            self.fail(f"{key!r} must be an object, got {value!r}")
+        return value
+
+    def text_mapping(self, key: str) -> dict[str, str]:
+        """Object of texts under a key; empty where absent."""
+        value = self.mapping(key)
+        for name, text in value.items():
+            if not isinstance(text, str):
+                self.fail(f"{key!r} must hold texts, got {text!r} for {name!r}; leave out what is missing")
+        return value
+
+
+def read_fields(
+    value: object, known: frozenset[str], what: str, path: Path | None = None, line: int | None = None
+) -> Fields:
+    """Take a JSON object whose keys are all known.
+
+    Raises:
+        DataError: it is no object, or has a key that nobody would read.
+    """
+    if not isinstance(value, dict):
+        raise DataError(f"{what} must be a JSON object, got {value!r}", path=path, line=line)
+    fields = Fields(value, what, path, line)
+    if unknown := sorted(value.keys() - known):
+        fields.fail(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
+    return fields
+
+
+# Libraries of the extra `l10n`, which a plain installation does not have.
+
+
+def import_extra(module: str) -> Any:  # noqa: ANN401 (a module is of no type that a caller could be given)
+    """Import a module of the extra `l10n` when a file needs it.
+
+    Raises:
+        UsageError: it is not installed; says what installs it.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        library = module.partition(".")[0]
+        raise UsageError(
+            f"a file of this format is read with {library}, which is not installed: "
+            "pip install 'adjudge[l10n]'"
+        ) from error

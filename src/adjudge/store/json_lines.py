@@ -1,0 +1,387 @@
+"""Records as JSON lines: the one shape in which every judgement is kept, whoever made it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from operator import itemgetter
+from pathlib import Path
+from sys import intern
+from typing import Any, Final, Literal, cast
+
+from adjudge.core.judge import checks_keywords
+from adjudge.core.language import canonical_lp
+from adjudge.core.protocol import is_number
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Match, Preference, Record, Side, Verdict
+from adjudge.core.segment import (
+    Segment,
+    TestSet,
+)
+from adjudge.core.typology import SEVERITIES, Severity
+from adjudge.errors import (
+    AdjudgeError,
+    DataError,
+    FailureReason,
+    UsageError,
+)
+from adjudge.store.files import Fields, read_fields, read_json_lines, render_json_line, write_bytes
+
+__all__ = [
+    "counts_from_json",
+    "read_records",
+    "read_test_set",
+    "record_from_json",
+    "record_to_json",
+    "record_to_line",
+    "span_from_json",
+    "span_to_json",
+    "write_records",
+    "write_test_set",
+]
+
+
+# A test set as JSON lines, one segment a line, of one or several language pairs.
+
+
+_KEYS: Final = frozenset(
+    {"segment", "document", "domain", "lp", "source", "references", "translations", "meta"}
+)
+
+
+def read_test_set(path: Path | str, lp: str | None = None) -> TestSet:
+    """Read a test set.
+
+    Args:
+        path: the file; its stem is the test set's name.
+        lp: keep this language pair only; also taken for segments that name none.
+
+    Raises:
+        DataError: a line is no segment, or an id occurs twice.
+        UsageError: the file has no segment of that lp.
+    """
+    path = Path(path)
+    wanted = None if lp is None else canonical_lp(lp)
+    places: dict[tuple[str, str], int] = {}
+    segments = []
+    for line, value in read_json_lines(path):
+        segment = _read_segment(value, wanted, path, line)
+        first = places.setdefault((segment.lp, segment.segment), line)
+        if first != line:
+            message = f"segment id {segment.segment!r} of {segment.lp} stands already in line {first}"
+            raise DataError(f"{message}; ids must be unique within an lp", path=path, line=line)
+        segments.append(segment)
+    if not segments:
+        raise DataError("the test set has no segment", path=path)
+    test_set = TestSet(name=_name(path), segments=tuple(segments))
+    return test_set if wanted is None else test_set.select(lp=wanted)
+
+
+def _name(path: Path) -> str:
+    return path.name.removesuffix(".gz").removesuffix(".jsonl")
+
+
+def _read_segment(value: object, wanted: str | None, path: Path, line: int) -> Segment:
+    fields = read_fields(value, _KEYS, "segment", path, line)
+    if "lp" not in fields.values and wanted is None:
+        fields.fail("'lp' is missing; add it to the line, or name it with --lp")
+    try:
+        lp = canonical_lp(fields.text("lp", wanted))
+    except UsageError as error:
+        fields.fail(str(error))
+    return Segment(
+        segment=fields.text("segment"),
+        lp=lp,
+        source=fields.text("source"),
+        translations=fields.text_mapping("translations"),
+        references=fields.text_mapping("references"),
+        document=fields.text("document", ""),
+        domain=fields.text("domain", ""),
+        meta=fields.mapping("meta"),
+    )
+
+
+def segment_to_json(segment: Segment) -> dict[str, Any]:
+    """The JSON object of a segment, every key of it."""
+    return {
+        "segment": segment.segment,
+        "document": segment.document,
+        "domain": segment.domain,
+        "lp": segment.lp,
+        "source": segment.source,
+        "references": dict(segment.references),
+        "translations": dict(segment.translations),
+        "meta": dict(segment.meta),
+    }
+
+
+def write_test_set(path: Path | str, test_set: TestSet) -> None:
+    """Write one segment a line; the file appears whole or not at all."""
+    write_bytes(Path(path), (render_json_line(segment_to_json(s)) for s in test_set))
+
+
+Kind = Literal["annotation", "preference", "failure"]
+
+_SHARED: Final = frozenset({"kind", "lp", "document", "segment", "annotator", "protocol"})
+_RECORDS_KEYS: Final[dict[str, frozenset[str]]] = {
+    "annotation": _SHARED | {"system", "rating", "spans", "counts", "flags", "rationale", "samples", "steps"},
+    "preference": _SHARED
+    | {"systems", "criterion", "verdict", "orders", "flags", "rationale"}
+    | {"samples", "strength"},
+    "failure": _SHARED | {"system", "systems", "criterion", "reason", "detail"},
+}
+_SPAN_KEYS: Final = frozenset(
+    {"side", "start", "end", "text", "category", "severity", "match", "note", "label"}
+)
+
+_NO_COUNTS: Final[Mapping[Severity, int]] = {}
+
+
+@checks_keywords()
+def read_records(path: Path | str) -> list[Record]:
+    """Read the records of a JSONL file or a run directory, in file order.
+
+    Raises:
+        DataError: a line is no record; says which line and what is wrong with it.
+    """
+    path = Path(path)
+    file = path / "records.jsonl" if path.is_dir() else path
+    return [_read(value, file, line) for line, value in read_json_lines(file)]
+
+
+def write_records(path: Path | str, records: Iterable[Record]) -> None:
+    """Write one record a line; the file appears whole or not at all."""
+    write_bytes(Path(path), map(record_to_line, records))
+
+
+def record_to_line(record: Record) -> bytes:
+    """The line of a file that holds a record, with its end.
+
+    Raises:
+        UnicodeEncodeError: half a surrogate pair stands alone in it.
+    """
+    return render_json_line(record_to_json(record))
+
+
+def record_to_json(record: Record) -> dict[str, Any]:
+    """The JSON object of a record.
+
+    Left out when unset: `counts`, `samples`, `steps`, `strength`, a span's `label`.
+    """
+    if isinstance(record, Annotation):
+        return _annotation_to_json(record)
+    shared = {"lp": record.lp, "document": record.document, "segment": record.segment}
+    by = {"annotator": record.annotator, "protocol": record.protocol}
+    if isinstance(record, Preference):
+        return {
+            "kind": "preference",
+            **shared,
+            "systems": list(record.systems),
+            **by,
+            "criterion": record.criterion,
+            "verdict": record.verdict,
+            "orders": list(record.orders),
+            "flags": list(record.flags),
+            "rationale": record.rationale,
+            **({"samples": list(record.samples)} if record.samples else {}),
+            **({} if record.strength is None else {"strength": record.strength}),
+        }
+    single = len(record.systems) == 1 and record.criterion is None
+    of = {"system": record.systems[0]} if single else {"systems": list(record.systems)}
+    criterion = {} if record.criterion is None else {"criterion": record.criterion}
+    why = {"reason": record.reason, "detail": record.detail}
+    return {"kind": "failure", **shared, **of, **by, **criterion, **why}
+
+
+def _annotation_to_json(record: Annotation) -> dict[str, Any]:
+    return {
+        "kind": "annotation",
+        "lp": record.lp,
+        "document": record.document,
+        "segment": record.segment,
+        "system": record.system,
+        "annotator": record.annotator,
+        "protocol": record.protocol,
+        "rating": record.rating,
+        "spans": [span_to_json(span) for span in record.spans],
+        **({"counts": dict(record.counts)} if record.counts else {}),
+        "flags": list(record.flags),
+        "rationale": record.rationale,
+        **({"samples": list(record.samples)} if record.samples else {}),
+        **({"steps": list(record.steps)} if record.steps else {}),
+    }
+
+
+def span_to_json(span: ErrorSpan) -> dict[str, Any]:
+    """The JSON object of a span."""
+    return {
+        "side": span.side,
+        "start": span.start,
+        "end": span.end,
+        "text": span.text,
+        "category": span.category,
+        "severity": span.severity,
+        "match": span.match,
+        "note": span.note,
+        **({} if span.label is None else {"label": span.label}),
+    }
+
+
+def record_from_json(value: object) -> Record:
+    """Make a record of its JSON object.
+
+    Raises:
+        DataError: it is none.
+    """
+    return _read(value, None, None)
+
+
+def _read(value: object, path: Path | None, line: int | None) -> Record:
+    try:
+        return _RECORDS[_kind(value)](value, path, line)
+    except DataError as error:
+        if path is None or error.path is not None:
+            raise
+        raise DataError(str(error), path=path, line=line) from error
+    except AdjudgeError as error:
+        raise DataError(str(error), path=path, line=line) from error
+
+
+def _kind(value: object) -> Kind:
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if kind not in _RECORDS_KEYS:
+        raise DataError(f'a record is an object with "kind" {", ".join(_RECORDS_KEYS)}; got kind {kind!r}')
+    return cast("Kind", kind)
+
+
+_PLAIN: Final = ("lp", "segment", "system", "annotator", "protocol", "document", "spans", "flags")
+_plain_values: Final = itemgetter(*_PLAIN, "rating", "rationale")
+_PLAIN_TYPES: Final = [*[str] * 6, list, list]
+_PLAIN_KEYS: Final = frozenset({*_PLAIN, "kind", "rating", "rationale"})
+
+
+def _plain_annotation(value: Any) -> Annotation | None:  # noqa: ANN401 (JSON, whatever it is)
+    """Read what most annotations are, in a third of the time; None for what needs a closer look.
+
+    It is all that ratings are, and most of what marks errors: a test set has a million of them.
+    """
+    if value.keys() != _PLAIN_KEYS:
+        return None
+    *plain, rating, rationale = _plain_values(value)
+    if [*map(type, plain)] != _PLAIN_TYPES or not (rationale is None or type(rationale) is str):
+        return None
+    lp, segment, system, annotator, protocol, document, spans, flags = plain
+    if not (rating is None or is_number(rating)) or (flags and {*map(type, flags)} != {str}):
+        return None
+    return Annotation(
+        lp=intern(lp),
+        segment=intern(segment),
+        system=intern(system),
+        annotator=intern(annotator),
+        protocol=intern(protocol),
+        document=intern(document),
+        rating=rating,
+        spans=tuple(map(span_from_json, spans)) if spans else (),
+        counts=_NO_COUNTS,
+        flags=tuple(flags),
+        rationale=rationale,
+    )
+
+
+def _annotation(value: object, path: Path | None, line: int | None) -> Annotation:
+    if (plain := _plain_annotation(value)) is not None:
+        return plain
+    fields = read_fields(value, _RECORDS_KEYS["annotation"], "annotation", path, line)
+    spans = fields.values.get("spans", [])
+    if not isinstance(spans, list):
+        fields.fail(f"'spans' must be a list, got {spans!r}")
+    return Annotation(
+        lp=fields.name("lp"),
+        segment=fields.name("segment"),
+        system=fields.name("system"),
+        annotator=fields.name("annotator"),
+        protocol=fields.name("protocol"),
+        document=fields.name("document", ""),
+        rating=fields.number("rating"),
+        spans=tuple(span_from_json(span, path, line) for span in spans),
+        counts=counts_from_json(fields),
+        flags=fields.texts("flags"),
+        rationale=fields.optional_text("rationale"),
+        samples=fields.numbers("samples"),
+        steps=fields.texts("steps"),
+    )
+
+
+def counts_from_json(fields: Fields) -> Mapping[Severity, int]:
+    """Read `counts`, errors by severity."""
+    if "counts" not in fields.values:
+        return _NO_COUNTS
+    counts = Fields(fields.mapping("counts"), "counts", fields.path, fields.line)
+    for severity in counts.values:
+        if severity not in SEVERITIES:
+            counts.fail(f"severity must be one of {', '.join(SEVERITIES)}; got {severity!r}")
+    return {cast("Severity", severity): counts.whole(severity) or 0 for severity in counts.values}
+
+
+def span_from_json(value: object, path: Path | None = None, line: int | None = None) -> ErrorSpan:
+    """Make a span of its JSON object.
+
+    Raises:
+        DataError: it is none.
+    """
+    fields = read_fields(value, _SPAN_KEYS, "span", path, line)
+    return ErrorSpan(
+        severity=cast("Severity", fields.name("severity")),
+        start=fields.whole("start"),
+        end=fields.whole("end"),
+        text=fields.text("text", ""),
+        category=fields.name("category") if fields.has("category") else None,
+        side=cast("Side", fields.name("side", "translation")),
+        match=cast("Match", fields.name("match", "exact")),
+        note=fields.text("note", ""),
+        label=fields.optional_text("label"),
+    )
+
+
+def _preference(value: object, path: Path | None, line: int | None) -> Preference:
+    fields = read_fields(value, _RECORDS_KEYS["preference"], "preference", path, line)
+    systems = fields.texts("systems")
+    if len(systems) != 2:
+        fields.fail(f"'systems' must name two systems, got {systems!r}")
+    return Preference(
+        lp=fields.name("lp"),
+        segment=fields.name("segment"),
+        systems=(systems[0], systems[1]),
+        annotator=fields.name("annotator"),
+        criterion=fields.name("criterion"),
+        verdict=cast("Verdict", fields.name("verdict")),
+        document=fields.name("document", ""),
+        protocol=fields.name("protocol", "pairwise"),
+        orders=cast("tuple[Verdict, ...]", fields.texts("orders")),
+        flags=fields.texts("flags"),
+        rationale=fields.optional_text("rationale"),
+        samples=cast("tuple[Verdict, ...]", fields.texts("samples")),
+        strength=fields.number("strength"),
+    )
+
+
+def _failure(value: object, path: Path | None, line: int | None) -> Failure:
+    fields = read_fields(value, _RECORDS_KEYS["failure"], "failure", path, line)
+    if fields.has("system") == fields.has("systems"):
+        fields.fail("needs 'system', or 'systems' for a pair, and not both")
+    return Failure(
+        lp=fields.name("lp"),
+        segment=fields.name("segment"),
+        systems=(fields.name("system"),) if fields.has("system") else fields.texts("systems"),
+        annotator=fields.name("annotator"),
+        protocol=fields.name("protocol"),
+        reason=cast("FailureReason", fields.name("reason")),
+        detail=fields.text("detail", ""),
+        document=fields.name("document", ""),
+        criterion=fields.optional_text("criterion"),
+    )
+
+
+_RECORDS: Final[dict[Kind, Callable[[object, Path | None, int | None], Record]]] = {
+    "annotation": _annotation,
+    "preference": _preference,
+    "failure": _failure,
+}

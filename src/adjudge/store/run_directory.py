@@ -1,0 +1,297 @@
+"""Files of `adjudge calibrate`: the confidence below which a judge looks again, for every lp."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, cast, get_args
+
+from adjudge.core.record import Failure, Record
+from adjudge.core.scores import Kind, Run, RunInfo, Signature
+from adjudge.core.segment import TestSet
+from adjudge.errors import DataError, UsageError
+from adjudge.store.files import (
+    Fields,
+    read_fields,
+    read_json,
+    read_json_file,
+    read_text,
+    write_bytes,
+    write_text,
+)
+from adjudge.store.json_lines import read_records, read_test_set
+
+__all__ = [
+    "INFO",
+    "RECORDS",
+    "SHARDS",
+    "TEST_SET",
+    "Calibration",
+    "LpThreshold",
+    "is_finished",
+    "is_split",
+    "read_calibration",
+    "read_run",
+    "read_run_info",
+    "write_calibration",
+    "write_run_info",
+]
+
+
+# A run directory: `run.json`, `test_set.jsonl`, `records.jsonl`, and the call store that `runs/` keeps.
+
+
+INFO: Final = "run.json"
+RECORDS: Final = "records.jsonl"
+SHARDS: Final = "shards"  # parts of a run that are not merged yet, each a run directory
+TEST_SET: Final = "test_set.jsonl"
+SCHEMA_VERSION: Final = 1
+
+_KEYS: Final = frozenset(field.name for field in dataclasses.fields(RunInfo))
+
+
+def read_run(path: Path | str, like: TestSet | None = None) -> Run:
+    """Read a run directory.
+
+    Args:
+        path: where it is.
+        like: the same test set, where it was read before: it is not read again.
+
+    Raises:
+        DataError: it is none, it is not finished, or one of its files is damaged.
+    """
+    folder = Path(path)
+    info = read_run_info(folder)
+    if not (folder / RECORDS).is_file():
+        _refuse_split(folder)
+        raise DataError("not finished: run the same `adjudge run` command again", path=folder)
+    test_set = read_test_set(folder / TEST_SET) if like is None else like
+    name = info.test_set.get("name", test_set.name)
+    records = tuple(read_records(folder / RECORDS))
+    _check_counts(info, records, folder / RECORDS)
+    return Run(info=info, test_set=TestSet(name=str(name), segments=test_set.segments), records=records)
+
+
+def _check_counts(info: RunInfo, records: Sequence[Record], path: Path) -> None:
+    """Refuse a run whose records are not those that `run.json` counted.
+
+    Raises:
+        DataError: some are missing, or there are more; names both counts.
+    """
+    if "judged" not in info.counts:
+        return
+    failed = sum(isinstance(record, Failure) for record in records)
+    found, wanted = (len(records) - failed, failed), (info.counts["judged"], info.counts.get("failed", 0))
+    if found != wanted:
+        came, counted = (f"{judged} judged and {lost} failed" for judged, lost in (found, wanted))
+        what = f"the records are {came}, where {INFO} counts {counted}"
+        raise DataError(f"{what}: records are missing or foreign; run it again into this folder", path=path)
+
+
+def read_run_info(path: Path | str) -> RunInfo:
+    """Read `run.json` of a run directory.
+
+    Raises:
+        DataError: there is none, or a later version of adjudge wrote it.
+    """
+    file = Path(path) / INFO
+    if not file.is_file():
+        _refuse_split(Path(path))
+        raise DataError(f"not a run directory: it has no {INFO}", path=path)
+    value = read_json(read_text(file), path=file)
+    version = value.get("schema_version") if isinstance(value, dict) else None
+    if version != SCHEMA_VERSION:
+        raise DataError(f"schema_version must be {SCHEMA_VERSION}, got {version!r}", path=file)
+    return _read_info(read_fields(value, _KEYS, "run", file))
+
+
+def is_finished(path: Path, info: RunInfo) -> bool:
+    """Whether a run was judged to its end.
+
+    Args:
+        path: its directory.
+        info: its `run.json`.
+    """
+    return not info.counts.get("pending") and (path / RECORDS).is_file()
+
+
+def is_split(path: Path) -> bool:
+    """Whether a folder holds parts of a run."""
+    return bool(_parts(path))
+
+
+def _parts(path: Path) -> list[Path]:
+    return [info.parent for info in path.glob(f"{SHARDS}/*-of-*/{INFO}")]
+
+
+def _refuse_split(path: Path) -> None:
+    """Refuse a run that is still in parts; says how many of them are finished and what to do.
+
+    Raises:
+        DataError: it is, or the `run.json` of a part is damaged.
+    """
+    if not (folders := _parts(path)):
+        return
+    of = folders[0].name.rpartition("-")[2]
+    finished = sum(is_finished(part, read_run_info(part)) for part in folders)
+    first = "" if str(finished) == of else "finish the others with --shard, then "
+    then = f"{first}`adjudge merge {shlex.quote(str(path))}` makes one run of them"
+    raise DataError(f"this run is split, and {finished} of {of} shards are finished: {then}", path=path)
+
+
+def _read_info(fields: Fields) -> RunInfo:
+    kind = fields.text("kind")
+    if kind not in get_args(Kind):
+        fields.fail(f"'kind' must be {', '.join(get_args(Kind))}; got {kind!r}")
+    return RunInfo(
+        signature=Signature.read(fields.text("signature")),
+        kind=cast("Kind", kind),
+        annotator=fields.text("annotator"),
+        protocol=fields.text("protocol"),
+        weights=fields.optional_text("weights"),
+        low=fields.number("low"),
+        high=fields.number("high"),
+        settings=fields.mapping("settings"),
+        test_set=fields.mapping("test_set"),
+        counts=_counts(fields, "counts"),
+        failures=_counts(fields, "failures"),
+        calls=_counts(fields, "calls"),
+        tokens=_counts(fields, "tokens"),
+        price=fields.number("price"),
+        currency=fields.text("currency", ""),
+        times=fields.text_mapping("times"),
+        corpus_scores={lp: _numbers(fields, lp) for lp in fields.mapping("corpus_scores")},
+        secret=fields.text("secret", ""),
+    )
+
+
+def _counts(fields: Fields, key: str) -> dict[str, int]:
+    inner = Fields(fields.mapping(key), key, fields.path)
+    return {name: inner.whole(name) or 0 for name in inner.values}
+
+
+def _numbers(fields: Fields, lp: str) -> dict[str, float]:
+    outer = Fields(fields.mapping("corpus_scores"), "corpus_scores", fields.path)
+    inner = Fields(outer.mapping(lp), f"corpus_scores of {lp}", fields.path)
+    return {name: _required(inner, name) for name in inner.values}
+
+
+def _required(fields: Fields, key: str) -> float:
+    value = fields.number(key)
+    if value is None:
+        fields.fail(f"{key!r} must be a number, got null")
+    return value
+
+
+def write_run_info(path: Path | str, info: RunInfo) -> None:
+    """Write `run.json` of a run directory; the file appears whole or not at all."""
+    text = json.dumps(_info_to_json(info), ensure_ascii=False, indent=2, allow_nan=False)
+    write_text(Path(path) / INFO, [text, "\n"])
+
+
+def _info_to_json(info: RunInfo) -> dict[str, Any]:
+    values = {field.name: getattr(info, field.name) for field in dataclasses.fields(info)}
+    return {"schema_version": values.pop("schema_version"), **values, "signature": str(info.signature)}
+
+
+_CALIBRATION_KEYS = {"judge", "model", "confidence", "prompts", "percentile", "thresholds"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LpThreshold:
+    """The threshold of one lp.
+
+    Args:
+        threshold: a confidence from 0 to 1.
+        confidences: of how many it was taken.
+        below: how many of them are below it.
+        judged: translations that were judged for it.
+        failed: translations that could not be judged, and have no part in it.
+    """
+
+    threshold: float
+    confidences: int
+    below: int
+    judged: int
+    failed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """What was found of one judge with one model.
+
+    Args:
+        judge: its name.
+        model: whom it asked, as in a signature.
+        confidence: how it was measured: `logprobs`, or `samples:5` for the share of five answers that agree.
+        prompts: six hexadecimal digits over the judge's prompts.
+        percentile: of the confidences.
+        thresholds: by lp.
+    """
+
+    judge: str
+    model: str
+    confidence: str
+    prompts: str
+    percentile: float
+    thresholds: Mapping[str, LpThreshold]
+
+    @property
+    def digest(self) -> str:
+        """Six hexadecimal digits over everything that the file says."""
+        return hashlib.sha256(_bytes(self)).hexdigest()[:6]
+
+
+def write_calibration(path: Path, calibration: Calibration) -> None:
+    """Write the file; whole or not at all.
+
+    Raises:
+        DataError: it cannot be written.
+    """
+    write_bytes(path, [_bytes(calibration)])
+
+
+def read_calibration(path: Path) -> Calibration:
+    """Read a file of `adjudge calibrate`.
+
+    Raises:
+        UsageError: there is none.
+        DataError: it is no such file.
+    """
+    if not path.is_file():
+        raise UsageError(f"no file {str(path)!r}; `adjudge calibrate` makes one")
+    try:
+        value = read_json_file(path)
+    except DataError as error:
+        raise DataError(f"{path} must be a file of `adjudge calibrate`: {error}") from None
+    if not isinstance(value, dict) or value.keys() != _CALIBRATION_KEYS:
+        raise DataError(
+            f"{path} must be a file of `adjudge calibrate`, with {', '.join(sorted(_CALIBRATION_KEYS))}"
+        )
+    try:
+        return _calibration(value)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise DataError(f"{path} must be a file of `adjudge calibrate`: {error}") from None
+
+
+def _calibration(value: Mapping[str, Any]) -> Calibration:
+    thresholds = {str(lp): LpThreshold(**numbers) for lp, numbers in value["thresholds"].items()}
+    for lp, found in thresholds.items():
+        numbers = list(asdict(found).values())
+        if not all(isinstance(n, int | float) and not isinstance(n, bool) for n in numbers):
+            raise ValueError(f"the numbers of {lp} must be numbers, got {numbers}")
+        if not 0 <= found.threshold <= 1:
+            raise ValueError(f"the threshold of {lp} must be from 0 to 1, got {found.threshold!r}")
+    texts = {key: value[key] for key in ("judge", "model", "confidence", "prompts")}
+    if not all(isinstance(text, str) for text in texts.values()):
+        raise ValueError(f"{', '.join(texts)} must be texts")
+    return Calibration(**texts, percentile=float(value["percentile"]), thresholds=thresholds)
+
+
+def _bytes(calibration: Calibration) -> bytes:
+    return (json.dumps(asdict(calibration), ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()

@@ -1,0 +1,431 @@
+"""API: ways in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Final, Literal
+
+import orjson
+from fastapi import APIRouter, BackgroundTasks, Request, Response
+from fastapi.responses import FileResponse, JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from adjudge.campaigns.again import apply_gate
+from adjudge.campaigns.answers import Event, finish, release, save
+from adjudge.campaigns.assigning import assign_next
+from adjudge.campaigns.campaign import Campaign, completion_code
+from adjudge.campaigns.dashboard import dashboard
+from adjudge.campaigns.exporting import (
+    campaign_header,
+    check_form,
+    check_judged,
+    export_campaign,
+    stream_submissions,
+)
+from adjudge.campaigns.items import State
+from adjudge.campaigns.people import (
+    Link,
+    Role,
+    add_people,
+    enter,
+    leave,
+    new_link,
+    people,
+    revoke,
+    sign_in,
+    who,
+)
+from adjudge.errors import UnfinishedError
+from adjudge.formats.campaign_export import write_campaign_file
+from adjudge.formats.convert import content_of, write_content
+from adjudge.web.requests import MESSAGES, AtOnce, Body, Message, StrictRoute
+from adjudge.web.security import Annotator, Id, Organiser, Served, ServedHere, drop_cookie, give_cookie
+
+# API: what an annotator's page asks for.
+
+
+ANNOTATOR_ROUTER: Final = APIRouter(
+    prefix="/api", route_class=AtOnce, responses=MESSAGES, tags=["annotating"]
+)
+
+_Key = Annotated[int, Field(ge=1, le=2**63 - 1)]
+_Token = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,64}$")]
+_Seconds = Annotated[float, Field(ge=0, le=86_400)]
+
+Kind = Literal[
+    "mark",
+    "unmark",
+    "severity",
+    "category",
+    "rate",
+    "missing",
+    "verdict",
+    "choose",
+    "edit",
+    "comment",
+    "complete",
+    "undo",
+    "redo",
+    "restore",
+    "time",
+    "reset",
+]
+"""What a person did to an item."""
+
+
+class Change(Body):
+    """One change of an item, and the whole item after it."""
+
+    id: _Token
+    item: _Key
+    base: Annotated[int, Field(ge=0, le=2**31 - 1)]
+    kind: Kind
+    at: Annotated[float, Field(ge=0, le=1e11)]
+    state: State
+    hashes: Annotated[list[Annotated[str, Field(pattern="^[0-9a-f]{16}$")]], Field(max_length=100)]
+    active: _Seconds = 0.0
+    idle: _Seconds = 0.0
+
+
+class Changes(Body):
+    """Changes of one page, in order."""
+
+    assignment: _Key
+    page: _Token
+    events: Annotated[list[Change], Field(min_length=1, max_length=100)]
+
+
+class Saved(BaseModel):
+    """A change that is on the disk."""
+
+    id: str
+    item: int
+    revision: int
+    complete: bool
+
+
+class Stale(BaseModel):
+    """An item that another page has changed since; nothing was written over it."""
+
+    item: int
+    revision: int
+    state: State
+
+
+class Refused(BaseModel):
+    """A change that cannot be, and why."""
+
+    id: str
+    item: int
+    why: str
+
+
+class Outcome(BaseModel):
+    """What became of each change; the message is empty where all are saved."""
+
+    message: str = ""
+    saved: list[Saved] = []
+    stale: list[Stale] = []
+    refused: list[Refused] = []
+
+
+class Next(BaseModel):
+    """The task to work on; where all is done, the code that tells a platform so, if there is one."""
+
+    assignment: int | None
+    done: bool
+    code: str = ""
+
+
+class Feedback(BaseModel):
+    """What an item still lacks, or what a check or a tutorial has to say of it."""
+
+    item: int
+    ok: bool
+    says: list[str]
+
+
+class Finished(BaseModel):
+    """The task to work on next, if there is one, and what is to be said of this one."""
+
+    next: int | None
+    feedback: list[Feedback]
+
+
+class Unfinished(Message):
+    """Why a task is not finished."""
+
+    feedback: list[Feedback]
+
+
+_OUTCOMES: Final[dict[int | str, dict[str, Any]]] = {409: {"model": Outcome}, 422: {"model": Outcome}}
+_UNFINISHED: Final[dict[int | str, dict[str, Any]]] = {409: {"model": Unfinished}}
+_FIELDS: Final = tuple(field.name for field in fields(Event))
+
+
+@ANNOTATOR_ROUTER.post("/next")
+def next_task(served: ServedHere, person: Annotator) -> Next:
+    """Go on with the task that this person has, or get another one."""
+    now = served.clock()
+    given = assign_next(served.campaign, person, now)
+    if given is None:
+        return Next(assignment=None, done=True, code=completion_code(served.campaign, person))
+    return Next(assignment=given.id, done=False)
+
+
+@ANNOTATOR_ROUTER.post("/events", response_model=Outcome, responses=_OUTCOMES)
+def save_changes(body: Changes, served: ServedHere, person: Annotator) -> Response:
+    """Save changes; when this answers 200, all are on the disk. One that was sent before counts once."""
+    events = [Event(**{name: getattr(change, name) for name in _FIELDS}) for change in body.events]
+    done = save(served.campaign, person, body.assignment, body.page, events, served.clock())
+    if done.stale:
+        status, message = 409, "Another page has changed this since. Choose which one stays."
+    elif done.refused:
+        status, message = 422, done.refused[0].why
+    else:
+        status, message = 200, ""
+    outcome = {"message": message, "saved": done.saved, "stale": done.stale, "refused": done.refused}
+    return Response(orjson.dumps(outcome), status, media_type="application/json")
+
+
+@ANNOTATOR_ROUTER.post("/work/{assignment}/done", response_model=Finished, responses=_UNFINISHED)
+def finish_task(assignment: Id, served: ServedHere, person: Annotator) -> Finished | JSONResponse:
+    """Finish a task and get the next one; 409 says what is still to do."""
+    now = served.clock()
+    try:
+        done = finish(served.campaign, person, assignment, now)
+    except UnfinishedError as error:
+        unfinished = Unfinished(message=str(error), feedback=_feedback(error.todo))
+        return JSONResponse(unfinished.model_dump(), 409)
+    given = assign_next(served.campaign, person, now)
+    return Finished(next=None if given is None else given.id, feedback=_feedback(done.notes))
+
+
+def _feedback(of_items: Mapping[int, Sequence[str]]) -> list[Feedback]:
+    return [Feedback(item=item, ok=False, says=list(says)) for item, says in of_items.items()]
+
+
+# Exports of a campaign for the browser: one file each.
+
+
+ExportForm = Literal["campaign", "records", "jsonl", "appraise", "pearmut", "mqm-tsv", "spreadsheet"]
+"""Formats of `data.formats` that are one file."""
+SUFFIXES: Final[Mapping[ExportForm, str]] = {
+    "campaign": "campaign.jsonl",
+    "records": "records.jsonl",
+    "jsonl": "texts.jsonl",
+    "appraise": "appraise.csv",
+    "pearmut": "pearmut.jsonl",
+    "mqm-tsv": "mqm.tsv",
+    "spreadsheet": "csv",
+}
+
+
+def write_export(campaign: Campaign, form: ExportForm, path: Path) -> None:
+    """Write everything that is finished so far.
+
+    Args:
+        campaign: which.
+        form: what kind of file.
+        path: of a new file.
+
+    Raises:
+        UsageError: the format cannot hold what this campaign has, or nothing at all.
+    """
+    check_form(campaign.protocol, form)
+    if form == "campaign":  # however many: a line at a time
+        write_campaign_file(path, campaign_header(campaign), stream_submissions(campaign))
+    else:
+        file = export_campaign(campaign)
+        check_judged(file, form)
+        write_content(path, form, content_of(file))
+
+
+# API: what an organiser's pages ask for.
+
+
+ORGANISER_ROUTER: Final = APIRouter(
+    prefix="/api", route_class=StrictRoute, responses=MESSAGES, tags=["organising"]
+)
+
+
+class NewPerson(Body):
+    """Somebody who is to take part."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    role: Role = "annotator"
+    batch: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
+
+
+class WayIn(BaseModel):
+    """A person's link: the site's address, and this path, whose secret is shown this once."""
+
+    person: int
+    name: str
+    role: Role
+    path: str
+
+
+class Revoked(BaseModel):
+    """Who is out from now on."""
+
+    person: int
+
+
+class Released(BaseModel):
+    """How many people had the task, and do not have it any more."""
+
+    released: int
+
+
+class Gate(BaseModel):
+    """What the agreement gate decided so far: segments judged once, sent out again, judged again, dropped."""
+
+    segments: int
+    first: int
+    failed: int
+    second: int
+    dropped: int
+    undefined: int
+    unjudged: int
+
+
+@ORGANISER_ROUTER.get("/dashboard", response_model=dict[str, Any])
+def dashboard_numbers(served: ServedHere, _: Organiser) -> JSONResponse:
+    """Everything that the dashboard shows."""
+    return JSONResponse(dashboard(served.campaign, served.clock()))
+
+
+@ORGANISER_ROUTER.post("/people")
+def add_person(body: NewPerson, served: ServedHere, organiser: Organiser) -> WayIn:
+    """Add a person, and make their link."""
+    (link,) = add_people(
+        served.campaign, [body.name], body.role, served.clock(), actor=organiser.name, batch=body.batch
+    )
+    return _way_in(served, link)
+
+
+@ORGANISER_ROUTER.post("/people/{person}/link")
+def make_new_link(person: Id, served: ServedHere, organiser: Organiser) -> WayIn:
+    """Make a person's link anew; the one before, and all their sessions, end."""
+    _find_person(served, person)
+    return _way_in(served, new_link(served.campaign, person, served.clock(), actor=organiser.name))
+
+
+@ORGANISER_ROUTER.post("/people/{person}/revoke")
+def revoke_person(person: Id, served: ServedHere, organiser: Organiser) -> Revoked:
+    """Shut a person out; what they did stays."""
+    _find_person(served, person)
+    revoke(served.campaign, person, served.clock(), actor=organiser.name)
+    return Revoked(person=person)
+
+
+def _find_person(served: Served, number: int) -> None:
+    if number not in {one.id for one in people(served.campaign)}:
+        raise HTTPException(404, "There is no such person in this campaign.")
+
+
+def _way_in(served: Served, link: Link) -> WayIn:
+    (number,) = (one.id for one in people(served.campaign) if one.name == link.name)
+    return WayIn(person=number, name=link.name, role=link.role, path=link.path)
+
+
+@ORGANISER_ROUTER.post("/tasks/{number}/release")
+def release_task(number: Id, served: ServedHere, organiser: Organiser) -> Released:
+    """Take a task back from everybody who has not finished it, so that others get it."""
+    return Released(released=release(served.campaign, number, served.clock(), actor=organiser.name))
+
+
+@ORGANISER_ROUTER.post("/gate")
+def decide_on_segments(served: ServedHere, organiser: Organiser) -> Gate:
+    """Send out again what its annotators do not agree on, and drop what failed twice."""
+    report = apply_gate(served.campaign, served.clock(), actor=organiser.name)
+    return Gate(**{name: getattr(report, name) for name in Gate.model_fields})
+
+
+@ORGANISER_ROUTER.get("/export/{form}", response_class=FileResponse)
+def export(form: ExportForm, served: ServedHere, _: Organiser, after: BackgroundTasks) -> FileResponse:
+    """Everything that is finished so far, as one file."""
+    name = f"{served.campaign.name}.{SUFFIXES[form]}"
+    with ExitStack() as folders:
+        path = Path(folders.enter_context(TemporaryDirectory(prefix="adjudge-"))) / name
+        write_export(served.campaign, form, path)
+        after.add_task(folders.pop_all().close)  # after what is written here is sent, and not before
+    return FileResponse(path, filename=name, media_type="application/octet-stream")
+
+
+ENTRY_ROUTER: Final = APIRouter(prefix="/api", route_class=StrictRoute, responses=MESSAGES, tags=["entering"])
+
+
+class Secret(Body):
+    """What stands behind the # of a person's link."""
+
+    secret: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class NameAndPassword(Body):
+    """An organiser's."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    password: Annotated[str, Field(min_length=1, max_length=1000)]
+
+
+class Entered(BaseModel):
+    """Who came in, and the page where they go on."""
+
+    name: str
+    role: Role
+    to: str
+
+
+class Left(BaseModel):
+    """The page where somebody without a session is."""
+
+    to: str = "/"
+
+
+@ENTRY_ROUTER.post("/enter")
+def enter_by_link(body: Secret, request: Request, response: Response, served: ServedHere) -> Entered:
+    """Exchange the secret of a link for a session."""
+    entering = partial(enter, served.campaign, body.secret)
+    return _enter(served, request, response, entering, is_guessable=False)
+
+
+@ENTRY_ROUTER.post("/sign-in")
+def enter_by_password(
+    body: NameAndPassword, request: Request, response: Response, served: ServedHere
+) -> Entered:
+    """Exchange an organiser's name and password for a session."""
+    entering = partial(sign_in, served.campaign, body.name, body.password)
+    return _enter(served, request, response, entering, is_guessable=True)
+
+
+def _enter(
+    served: Served, request: Request, response: Response, start: Callable[[float], str], *, is_guessable: bool
+) -> Entered:
+    """Start a session; one that the browser had ends, so that none can be planted."""
+    now = served.clock()
+    address = request.client.host if request.client else ""
+    cookie = served.guesses.attempt(address, now, lambda: start(now), is_guessable=is_guessable)
+    if old := request.cookies.get(served.site.cookie):
+        leave(served.campaign, old)
+    person = who(served.campaign, cookie, now)
+    assert person is not None  # noqa: S101 (the session began a moment ago)
+    give_cookie(response, served.site, cookie)
+    to = "/dashboard" if person.role == "organiser" else "/work"
+    return Entered(name=person.name, role=person.role, to=to)
+
+
+@ENTRY_ROUTER.post("/leave")
+def end_session(request: Request, response: Response, served: ServedHere) -> Left:
+    """End the session, wherever its cookie was copied to."""
+    if cookie := request.cookies.get(served.site.cookie):
+        leave(served.campaign, cookie)
+    drop_cookie(response, served.site)
+    return Left()

@@ -1,0 +1,245 @@
+"""Errors as messages: JSON for scripts, a page for people."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Callable, Coroutine, Mapping
+from functools import cache
+from typing import Any, Final, TypeVar, get_type_hints
+
+import orjson
+from fastapi import FastAPI, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+from fastapi.responses import Response as ResponsesResponse
+from fastapi.routing import APIRoute
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from starlette.exceptions import HTTPException
+
+from adjudge.errors import (
+    AccessError,
+    AdjudgeError,
+    NotYoursError,
+    StoreError,
+)
+from adjudge.web.security import Id, TooOftenError, annotator_of, served_by
+
+__all__ = ["MESSAGES", "AtOnce", "Body", "Message", "StrictRoute", "add_messages", "render"]
+
+
+# Bodies of requests: strict JSON, read once, and no surprise in it.
+
+
+class Body(BaseModel):
+    """A body: no field that is not asked for, no number that is written as text, no NaN."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+_Wanted = TypeVar("_Wanted", bound=Body)
+
+
+def read_body(wanted: type[_Wanted], content: bytes) -> _Wanted:
+    """Read a body as FastAPI would.
+
+    Raises:
+        RequestValidationError: it is not what is wanted; says where.
+    """
+    try:
+        return wanted.model_validate(read_json(content))
+    except json.JSONDecodeError as error:
+        raise RequestValidationError([{"loc": ("body", error.pos), "msg": "JSON decode error"}]) from error
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False, include_input=False)
+        raise RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in found]) from None
+
+
+class StrictRoute(APIRoute):
+    """A route whose body is read by `read_json`."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Read the body before the route does."""
+        answer = super().get_route_handler()
+
+        async def answer_strictly(request: Request) -> Response:
+            return await answer(_StrictRequest(request.scope, request.receive))
+
+        return answer_strictly
+
+
+class _StrictRequest(Request):
+    async def json(self) -> Any:  # noqa: ANN401 (JSON is anything)
+        return read_json(await self.body())
+
+
+def read_json(body: bytes) -> object:
+    """Read strict JSON in UTF-8: no NaN, no half of a surrogate pair, no NUL, no endless nesting, no mark.
+
+    Raises:
+        JSONDecodeError: it is not; PostgreSQL, for one, keeps no text with NUL.
+    """
+    content = orjson.loads(body)
+    if rb"\u0000" in body and _has_nul(content):
+        raise json.JSONDecodeError("a text has a NUL character", "", 0)
+    return content
+
+
+def _has_nul(content: object) -> bool:
+    if isinstance(content, str):
+        return "\0" in content
+    if isinstance(content, dict):
+        return any(_has_nul(key) or _has_nul(value) for key, value in content.items())
+    return isinstance(content, list) and any(map(_has_nul, content))
+
+
+# Routes that one turn of a thread answers: who asks, what they send, and what becomes of it.
+
+
+_ID: Final = TypeAdapter[int](Id)
+
+
+class AtOnce(APIRoute):
+    """A route of annotators.
+
+    Its endpoint takes `served` and `person`, and by their names the keys in its path; `body`, if it wants
+    one. It gives a response, or a model that becomes one.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Answer in place of FastAPI."""
+        wanted = get_type_hints(self.endpoint).get("body")
+
+        def answer(request: Request, content: bytes) -> Response:
+            served = served_by(request)
+            given: dict[str, Any] = {"served": served, "person": annotator_of(request, served)}
+            given |= {name: _read_key(name, text) for name, text in request.path_params.items()}
+            if wanted is not None:
+                given["body"] = read_body(wanted, content)
+            return _respond(self.endpoint(**given))
+
+        async def answer_at_once(request: Request) -> Response:
+            return await run_in_threadpool(answer, request, await request.body())
+
+        return answer_at_once
+
+
+def _read_key(name: str, text: str) -> int:
+    try:
+        return _ID.validate_python(text)
+    except ValidationError as error:
+        raise RequestValidationError([{"loc": ("path", name), "msg": "no key"}]) from error
+
+
+def _respond(found: Response | BaseModel) -> Response:
+    if isinstance(found, Response):
+        return found
+    return Response(found.model_dump_json(), media_type="application/json")
+
+
+# Pages from templates: texts are never markup, and a name that is missing is an error.
+
+
+def render(template: str, context: Mapping[str, object], *, status: int = 200) -> HTMLResponse:
+    """Render a page.
+
+    Args:
+        template: name below `templates/`.
+        context: what the template names.
+        status: HTTP status.
+    """
+    return HTMLResponse(_templates().get_template(template).render(context), status)
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=PackageLoader("adjudge.web"),
+        autoescape=True,
+        auto_reload=False,  # no look at every file for every page
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+_LOG: Final = logging.getLogger("adjudge.web")
+
+
+class Message(BaseModel):
+    """Why something was not done, and what to do, for a person."""
+
+    message: str
+
+
+MESSAGES: Final[dict[int | str, dict[str, Any]]] = {
+    code: {"model": Message, "description": description}
+    for code, description in {
+        400: "The request is not one of ours.",
+        401: "Nobody is signed in, or a secret is wrong.",
+        403: "Another site asked, or the person may not.",
+        404: "There is no such thing, or it is not this person's.",
+        408: "The body took too long.",
+        409: "Something else happened meanwhile.",
+        413: "The body is too large.",
+        415: "The body is not JSON.",
+        422: "The body is not what is wanted; the message says where.",
+        429: "Too often; Retry-After says when again.",
+        503: "The store cannot be written just now; nothing was changed.",
+    }.items()
+}
+"""Responses that any route may give."""
+
+_WORDS: Final = {404: "There is no such page.", 405: "That cannot be done here."}
+
+
+def add_messages(app: FastAPI) -> None:
+    """Have an app answer errors with messages."""
+    app.add_exception_handler(AdjudgeError, _say_ours)
+    app.add_exception_handler(HTTPException, _say_http)
+    app.add_exception_handler(RequestValidationError, _say_invalid)
+
+
+def _say(request: Request, status: int, message: str, **headers: str) -> ResponsesResponse:
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"message": message}, status, headers)
+    if status == 401:
+        return RedirectResponse("/", 303)
+    page = render("message.html", {"message": message}, status=status)
+    page.headers.update(headers)
+    return page
+
+
+async def _say_ours(request: Request, error: Exception) -> ResponsesResponse:
+    if isinstance(error, TooOftenError):
+        return _say(request, 429, str(error), **{"Retry-After": str(math.ceil(error.seconds))})
+    if isinstance(error, StoreError):
+        _LOG.error("%s", error)
+        message = "The store cannot be reached just now. Nothing was changed; try again."
+        return _say(request, 503, message, **{"Retry-After": "5"})
+    return _say(request, _status_of(error), str(error))
+
+
+def _status_of(error: Exception) -> int:
+    if isinstance(error, NotYoursError):
+        return 403
+    return 401 if isinstance(error, AccessError) else 422
+
+
+async def _say_http(request: Request, error: Exception) -> ResponsesResponse:
+    status, detail, headers = 500, "", {}
+    if isinstance(error, HTTPException):
+        status, detail, headers = error.status_code, str(error.detail), dict(error.headers or {})
+    return _say(request, status, _WORDS.get(status, detail), **headers)
+
+
+async def _say_invalid(request: Request, error: Exception) -> ResponsesResponse:
+    first = error.errors()[0] if isinstance(error, RequestValidationError) else {"loc": (), "msg": ""}
+    kind, *place = first["loc"]
+    if kind == "path":
+        return _say(request, 404, _WORDS[404])
+    where = ".".join(str(part)[:40] for part in place)
+    return _say(request, 422, f"{where}: {first['msg']}" if where else str(first["msg"]))
