@@ -11,7 +11,7 @@ from adjudge.reports.html import render_page
 from adjudge.reports.page import make_page
 from tests.browser.conftest import OpenPage
 from tests.browser.payloads import PAYLOADS
-from tests.report.samples import (
+from tests.reports.samples import (
     failure,
     judge_all,
     judgement,

@@ -24,7 +24,7 @@ from adjudge.web.viewer import create_viewer
 from tests.browser.conftest import OpenPage, Watched
 from tests.browser.payloads import PAYLOADS
 from tests.browser.test_pages import faults
-from tests.report.samples import (
+from tests.reports.samples import (
     failure,
     judge_all,
     make_run,

@@ -2,21 +2,31 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 from sqlalchemy import func, select, update
 
-from adjudge.campaigns.answers import Saved, finish, save
+from adjudge.campaigns.answers import Saved, finish, save, task_view
 from adjudge.campaigns.assigning import Assignment, assign_next
 from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.database import answer, event
-from adjudge.campaigns.items import ItemShown
+from adjudge.campaigns.items import ItemShown, text_hash
 from adjudge.campaigns.people import Person, revoke
 from adjudge.errors import DataError, NotYoursError
-from tests.campaigns.conftest import NOW, MakeCampaign
-from tests.campaigns.work import answer_all, change, expire, fields, items, person, statements_of, take
+from tests.campaigns.conftest import NOW, SYSTEMS, MakeCampaign
+from tests.campaigns.work import (
+    answer_all,
+    change,
+    expire,
+    fields,
+    finished,
+    items,
+    person,
+    statements_of,
+    take,
+)
 
 Start = tuple[Campaign, Person, Assignment, ItemShown]
 
@@ -345,3 +355,44 @@ def test_a_state_in_the_store_that_is_damaged_is_said_to_be(begun: Start) -> Non
 def test_the_first_state_that_a_page_sends_back_unchanged_is_accepted(begun: Start) -> None:
     campaign, who, given, shown = begun
     assert save(campaign, who, given.id, "p", [change(shown, state=fields(shown))], NOW).saved
+
+
+# What an annotator sees: texts and their own work, never whose translations they are.
+
+
+@pytest.mark.parametrize("protocol", ["esa", "mqm", "sqm", "contrastive-esa", "pairwise", "post-edit"])
+def test_a_view_is_blind_and_its_hashes_are_of_its_texts(make_campaign: MakeCampaign, protocol: str) -> None:
+    campaign, _ = make_campaign(protocol, 1, checks=0.3)
+    who = person(campaign)
+    while (given := assign_next(campaign, who, NOW)) is not None:
+        view = task_view(campaign, who, given.id)
+        shown = [(asdict(one), one.state.model_dump()) for one in view.items]
+        said = json.dumps([[{**fields, "state": None}, state] for fields, state in shown])
+        assert not any(system in said for system in SYSTEMS)
+        assert "original" not in said
+        assert all(one.says == "" for one in view.items)
+        for one in view.items:
+            assert list(one.hashes) == [text_hash(text) for text in (one.source, *one.texts)]
+        answer_all(campaign, who, given, NOW)
+        finish(campaign, who, given.id, NOW)
+
+
+def test_earlier_tasks_can_be_read_and_changed_again(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("esa", 1)
+    who = person(campaign)
+    given = take(campaign, who, NOW)
+    answer_all(campaign, who, given, NOW)
+    finish(campaign, who, given.id, NOW)
+    view = task_view(campaign, who, given.id)
+    assert (view.is_done, view.is_editable) == (True, True)
+    shown = items(campaign, given)[0]
+    assert save(campaign, who, given.id, "later", [change(shown, 1, **finished(campaign))], NOW).saved
+    assert task_view(campaign, who, given.id).items[0].revision == 2
+
+
+def test_nobody_sees_the_task_of_another(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("esa", 2)
+    who = person(campaign)
+    given = take(campaign, who, NOW)
+    with pytest.raises(NotYoursError, match="is not yours"):
+        task_view(campaign, person(campaign, 1), given.id)

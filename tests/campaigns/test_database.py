@@ -2,24 +2,21 @@
 
 import sqlite3
 import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import (
-    func,
-    insert,
-    inspect,
-    select,
-    text,
-)
+from sqlalchemy import Connection, bindparam, func, insert, inspect, literal, select, text, update
 from sqlalchemy.event import listen
 from sqlalchemy.exc import IntegrityError
 
 from adjudge.campaigns.campaign import open_campaign
-from adjudge.campaigns.database import METADATA, Database, Turns, audit, campaign
+from adjudge.campaigns.database import METADATA, Database, Statement, Turns, audit, campaign
 from adjudge.campaigns.migrations import upgrade
 from adjudge.errors import StoreError, UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign
@@ -301,3 +298,145 @@ def test_an_error_within_a_turn_lets_the_next_one_in() -> None:
         raise ZeroDivisionError
     with turns:
         pass
+
+
+# Statements that go to the driver: the same rows and errors as by SQLAlchemy, on every kind of store.
+
+
+NAMES = ("Alder", "Birch", "Cedar")
+ADD = Statement(
+    insert(campaign).inline().values(name=bindparam("name"), protocol="esa", settings="{}", created_at=NOW)
+)
+FIND = Statement(
+    select(campaign.c.name, campaign.c.created_at.label("at"), campaign.c.name)
+    .where(campaign.c.name.in_(map(literal, NAMES[:2])), campaign.c.created_at <= bindparam("now"))
+    .order_by(campaign.c.name)
+)
+RENAME = Statement(update(campaign).where(campaign.c.name == bindparam("old")).values(name=bindparam("new")))
+
+
+@pytest.fixture
+def database(store: str | None, tmp_path: Path) -> Database:
+    made = Database(store or f"sqlite:///{tmp_path / 'store.sqlite'}")
+    made.migrate()
+    with made.writing() as connection:
+        ADD.run(connection, [{"name": name} for name in NAMES])
+    return made
+
+
+def test_rows_have_the_names_of_columns_and_the_values_that_were_given(database: Database) -> None:
+    with database.reading() as connection:
+        rows = FIND.rows(connection, now=NOW)
+        assert [(row.name, row.at) for row in rows] == [("Alder", NOW), ("Birch", NOW)]
+        assert [tuple(row) for row in rows] == [("Alder", NOW, "Alder"), ("Birch", NOW, "Birch")]
+        assert FIND.first(connection, now=NOW).name == "Alder"
+        assert FIND.first(connection, now=NOW - 1) is None
+    database.close()
+
+
+def test_each_of_several_rows_is_written_in_the_transaction(database: Database) -> None:
+    def rename() -> None:
+        with database.writing() as connection:
+            RENAME.run(connection, [{"old": name, "new": f"{name}!"} for name in NAMES])
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        rename()
+    with database.reading() as connection:
+        assert len(FIND.rows(connection, now=NOW)) == 2
+    database.close()
+
+
+def test_an_error_of_the_driver_names_the_store(database: Database) -> None:
+    with database.writing() as connection:
+        connection.exec_driver_sql("ALTER TABLE campaign RENAME COLUMN name TO title")
+    with pytest.raises(StoreError, match=r"store .* says: .*name"), database.reading() as connection:
+        FIND.rows(connection, now=NOW)
+    database.close()
+
+
+# Work of many threads in one transaction: done once, durable for all, and a failure is its own alone.
+
+
+@pytest.fixture
+def together_database(tmp_path: Path) -> Iterator[Database]:
+    made = Database(f"sqlite:///{tmp_path / 'store.sqlite'}")
+    made.migrate()
+    yield made
+    made.close()
+
+
+def add(name: str) -> Callable[[Connection], str]:
+    def work(connection: Connection) -> str:
+        ADD.run(connection, [{"name": name}])
+        return name
+
+    return work
+
+
+def names(together_database: Database) -> list[str]:
+    with together_database.reading() as connection:
+        return list(connection.execute(select(campaign.c.name).order_by(campaign.c.name)).scalars())
+
+
+def at_once(
+    together_database: Database, jobs: list[Callable[[Connection], str]]
+) -> tuple[list[Future[str]], list[str]]:
+    """Have jobs wait for each other behind somebody who writes; what became of them, and what SQLite did."""
+    asked: list[str] = []
+    with ThreadPoolExecutor(len(jobs)) as pool, together_database.writing() as connection:
+        driver: Any = connection.connection.driver_connection
+        driver.set_trace_callback(asked.append)
+        done = [pool.submit(together_database.write, jobs[0])]
+        while not together_database._writers._waiting:  # the first one leads, and waits for its turn
+            pass
+        done += [pool.submit(together_database.write, job) for job in jobs[1:]]
+        while len(together_database._together._waiting) < len(jobs) - 1:
+            pass
+    driver.set_trace_callback(None)
+    return done, asked
+
+
+def test_what_comes_meanwhile_is_committed_once(together_database: Database) -> None:
+    done, asked = at_once(together_database, [add(f"c{number:02d}") for number in range(20)])
+    assert (
+        [one.result() for one in done]
+        == names(together_database)
+        == [f"c{number:02d}" for number in range(20)]
+    )
+    assert asked.count("COMMIT") == 3  # who was there before, the leader, and all who came meanwhile
+
+
+def test_more_than_fit_into_one_transaction_are_all_written(together_database: Database) -> None:
+    done, asked = at_once(together_database, [add(f"c{number:03d}") for number in range(70)])
+    assert [one.result() for one in done] == names(together_database)
+    assert asked.count("COMMIT") == 5
+
+
+def test_what_fails_writes_nothing_and_the_others_are_written(together_database: Database) -> None:
+    def fail(connection: Connection) -> str:
+        ADD.run(connection, [{"name": "half"}])
+        raise InterruptedError
+
+    def break_a_rule(connection: Connection) -> str:
+        ADD.run(connection, [{"name": "a"}])
+        return "never"
+
+    done, _ = at_once(together_database, [add("a"), fail, add("b"), break_a_rule, add("c")])
+    assert isinstance(done[1].exception(), InterruptedError)
+    assert isinstance(done[3].exception(), StoreError)
+    assert [done[place].result() for place in (0, 2, 4)] == names(together_database) == ["a", "b", "c"]
+
+
+def test_a_commit_that_fails_fails_for_everybody_in_it(together_database: Database) -> None:
+    def break_at_the_end(connection: Connection) -> str:
+        connection.exec_driver_sql("PRAGMA defer_foreign_keys = ON")
+        values = {"campaign_id": 99, "at": NOW, "actor": "x", "action": "x", "detail": ""}
+        connection.execute(insert(audit).values(**values))
+        return "never"
+
+    done, _ = at_once(together_database, [add("a"), add("b"), break_at_the_end, add("c")])
+    assert done[0].result() == "a"
+    assert all(one.exception() for one in done[1:])
+    assert names(together_database) == ["a"]
+    assert together_database.write(add("d")) == "d"

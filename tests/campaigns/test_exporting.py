@@ -1,6 +1,7 @@
 """What people said comes out under the names of the systems, whatever order they saw."""
 
 import csv
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,17 +12,20 @@ import pytest
 from adjudge.analysis.study import analyse
 from adjudge.campaigns.answers import finish, save
 from adjudge.campaigns.assigning import Assignment, assign_next
-from adjudge.campaigns.campaign import Campaign
+from adjudge.campaigns.campaign import Campaign, read_links
 from adjudge.campaigns.exporting import export_campaign, stream_submissions
 from adjudge.campaigns.items import ItemShown
+from adjudge.campaigns.making import new_campaign
+from adjudge.campaigns.settings import Settings
 from adjudge.core.record import Annotation, ErrorSpan, Preference
-from adjudge.core.segment import TestSet
+from adjudge.core.segment import Segment, TestSet
 from adjudge.formats.campaign_export import (
     Submission,
     final_records,
     submission_from_json,
     submission_to_json,
 )
+from adjudge.formats.convert import content_of, write_content
 from adjudge.formats.spreadsheet import write_spreadsheet
 from adjudge.stats.bootstrap import Draws
 from tests.campaigns.conftest import NOW, SYSTEMS, MakeCampaign
@@ -323,3 +327,47 @@ def test_an_export_is_the_same_from_every_store(make_campaign_anywhere: MakeCamp
         assert isinstance(record, Annotation)
         assert (record.rating, record.rationale) == (7, "a\0b 🐕 \u2028")
         assert isinstance(replace(found, place=0), Submission)
+
+
+# No file that people open in a spreadsheet has a cell that it would run, whoever named whatever.
+
+
+FORMULAS = (
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    '=HYPERLINK("http://x")',
+    " =1",
+    "\u200b=1",
+    "\uff1d1",
+    "%1",
+    "|calc",
+)
+PEOPLE = [*FORMULAS[:5], *FORMULAS[7:], "'=1", "O'Neil", "''"]
+LIVE = ("=", "+", "-", "@", "|", "%", "\uff1d", "\t", "\r", "\n", "\0")
+
+
+def is_live(cell: str) -> bool:
+    """Whether a spreadsheet would run a cell."""
+    return cell.lstrip(" \u200b\ufeff").startswith(LIVE) and not cell.replace(".", "").isdecimal()
+
+
+def test_names_texts_and_comments_are_no_formulas(tmp_path: Path) -> None:
+    segments = tuple(
+        Segment(
+            segment=one, document=one, lp="en-de", source=one, translations={"=A1": f"{one} x", "@B": one}
+        )
+        for one in FORMULAS
+    )
+    settings = Settings(protocol="esa", assignment="pool")
+    texts = TestSet(name="=set", segments=segments)
+    campaign, links = new_campaign(tmp_path / "=c", texts, settings, PEOPLE, now=time.time())
+    work_off(campaign, person(campaign), time.time(), rating=5, comment="=1+1")
+    write_content(tmp_path / "out.csv", "spreadsheet", content_of(export_campaign(campaign)))
+    campaign.database.close()
+    for path in (tmp_path / "out.csv", tmp_path / "=c" / "links.csv"):
+        rows = list(csv.reader(path.read_text("utf-8-sig").splitlines()))
+        assert len(rows) > len(FORMULAS)
+        assert [cell for row in rows for cell in row if is_live(cell)] == []
+    assert read_links(tmp_path / "=c") == links

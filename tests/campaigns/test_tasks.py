@@ -1,18 +1,190 @@
 """Tasks of a test set: whole documents of one system, of a pair, of several."""
 
-import pytest
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import pytest
+from sqlalchemy import select
+
+from adjudge.campaigns import database
 from adjudge.campaigns.settings import NAMES, find_campaign_protocol
-from adjudge.campaigns.tasks import (
-    Task,
-    make_tasks,
+from adjudge.campaigns.tasks import Given, Task, find_media, make_tasks, place_media
+from adjudge.core.record import Annotation, ErrorSpan, Failure
+from adjudge.core.segment import Segment, TestSet
+from adjudge.errors import DataError, DataWarning, UsageError
+from tests.campaigns.conftest import MakeCampaign, make_test_set
+
+# Spans marked beforehand are made to fit the text shown, and what did not fit is said.
+
+
+TEXT = "Der Hund 🐕 schläft."
+SEGMENT = Segment(segment="1", lp="en-de", source="The dog sleeps.", translations={"A": TEXT, "B": TEXT})
+
+
+def annotation(*spans: ErrorSpan, **more: Any) -> Annotation:
+    fields = {"lp": "en-de", "segment": "1", "system": "A", "annotator": "gemba", "protocol": "mqm", **more}
+    return Annotation(spans=spans, **fields)
+
+
+def span(start: int | None, end: int | None, **more: Any) -> ErrorSpan:
+    return ErrorSpan(start=start, end=end, **{"severity": "minor", "text": "", **more})
+
+
+OF_THE_SOURCE = "marks in the source, left out because people are shown those of the translation alone: 1"
+WITHOUT_A_PLACE = "marks without a place in the translation (something missing, or not found), left out: 1"
+
+
+@pytest.mark.parametrize(
+    ("marked", "shown", "said"),
+    [
+        (span(4, 8, text="Hund"), (4, 8, "Hund", "minor"), ()),
+        (span(9, 10, text="🐕", severity="major"), (9, 10, "🐕", "major"), ()),
+        (span(4, 8, severity="critical"), (4, 8, "Hund", "major"), ()),
+        (
+            span(11, 99, text="schläft. Und"),
+            (11, 19, "schläft.", "minor"),
+            ("marks that reach beyond the end of their translation, cut there: 1",),
+        ),
+        (span(19, 21), None, ("marks outside of their translation, left out: 1",)),
+        (span(4, 4), None, ("marks outside of their translation, left out: 1",)),
+        (span(4, 8, text="Katz"), None, ("marks of another text than the translation, left out: 1",)),
+        (span(4, 8, text="hund", match="normalised"), (4, 8, "Hund", "minor"), ()),
+        (span(0, 3, side="source"), None, (OF_THE_SOURCE,)),
+        (span(None, None, match="unplaced"), None, (WITHOUT_A_PLACE,)),
+        (span(None, None, match="unmatched", text="Hnd"), None, (WITHOUT_A_PLACE,)),
+        (
+            span(4, 8, severity="neutral"),
+            None,
+            ("marks of a severity that the protocol does not have, left out: 1",),
+        ),
+    ],
 )
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
+def test_a_mark_is_shown_or_left_out_with_a_word(
+    marked: ErrorSpan, shown: tuple[int, int, str, str] | None, said: tuple[str, ...]
+) -> None:
+    given = Given([annotation(marked)], ("minor", "major"))
+    found = given.of(SEGMENT, "A")
+    assert found is not None
+    fields = [(s["start"], s["end"], s["text"], s["severity"]) for s in found]
+    assert fields == ([] if shown is None else [shown])
+    assert given.warnings == said
+
+
+def test_clean_is_not_the_same_as_never_annotated() -> None:
+    given = Given([annotation()], ("minor",))
+    assert given.of(SEGMENT, "A") == []
+    assert given.of(SEGMENT, "B") is None
+    assert given.warnings == ("translations without a stored annotation, shown without marks: 1",)
+
+
+def test_marks_stand_in_order() -> None:
+    given = Given([annotation(span(9, 10), span(0, 8), span(0, 3))], ("minor",))
+    assert [(s["start"], s["end"]) for s in given.of(SEGMENT, "A") or ()] == [(0, 3), (0, 8), (9, 10)]
+
+
+def test_failures_annotate_nothing() -> None:
+    failure = Failure(
+        lp="en-de", segment="1", systems=("A",), annotator="x", protocol="mqm", reason="empty", detail=""
+    )
+    assert len(Given([failure], ("minor",))) == 0
+
+
+def test_two_annotators_of_one_translation_are_refused() -> None:
+    with pytest.raises(DataError, match="'gemba' and 'other'; give one annotator's"):
+        Given([annotation(), annotation(annotator="other")], ("minor",))
+
+
+def test_a_campaign_says_what_did_not_fit(make_campaign: MakeCampaign) -> None:
+    records = [annotation(span(0, 999), segment="1.1", system="Alder")]
+    with pytest.warns(DataWarning) as told:
+        make_campaign("esa-ai", given=records)
+    assert [str(one.message) for one in told] == [
+        "translations without a stored annotation, shown without marks: 11",
+        "marks that reach beyond the end of their translation, cut there: 1",
+    ]
+
+
+@pytest.mark.parametrize(("protocol", "given"), [("esa-ai", None), ("esa-ai", []), ("esa", [annotation()])])
+def test_given_spans_go_with_esa_ai_alone(make_campaign: MakeCampaign, protocol: str, given: Any) -> None:
+    with pytest.raises(UsageError, match="marked beforehand"):
+        make_campaign(protocol, given=given)
+
+
+# Sources that are no text: copied under names of ours, and nothing from outside of their folder.
+
+
+def segment(number: int = 1, **meta: Any) -> Segment:
+    return Segment(segment=str(number), lp="en-de", source="", translations={"A": "a"}, meta=meta)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "media"
+    (folder / "deep").mkdir(parents=True)
+    for name, content in {"x.png": b"1", "deep/Ünï 2.PNG": b"2", "same.jpg": b"1", "s.mp3": b"3"}.items():
+        (folder / name).write_bytes(content)
+    (tmp_path / "secret.png").write_bytes(b"secret")
+    (folder / "link.png").symlink_to(tmp_path / "secret.png")
+    return folder
+
+
+def test_files_are_copied_under_names_of_ours(make_campaign: MakeCampaign, folder: Path) -> None:
+    sources = [
+        segment(1, media="image", file="x.png"),
+        segment(2, media="image", file="deep/Ünï 2.PNG"),
+        segment(3, media="audio", file="s.mp3"),
+        replace(segment(4), source="Plain text."),
+        segment(5, media="image", file="x.png"),
+    ]
+    campaign, _ = make_campaign(test_set=TestSet(name="seen", segments=tuple(sources)), media=folder)
+    with campaign.database.reading() as connection:
+        columns = (database.item.c.segment, database.item.c.media, database.item.c.source)
+        rows = {row.segment: row for row in connection.execute(select(*columns))}
+    assert [rows[str(n)].media for n in range(1, 6)] == ["image", "image", "audio", "text", "image"]
+    assert rows["4"].source == "Plain text."
+    assert rows["1"].source == rows["5"].source
+    contents = [(campaign.folder / rows[n].source).read_bytes() for n in ("1", "2", "3")]
+    assert contents == [b"1", b"2", b"3"]
+    names = sorted(path.name for path in (campaign.folder / "media").iterdir())
+    assert all(len(name) == 36 and name.isascii() and name == name.lower() for name in names)
+    assert len(names) == 3
+
+
+def test_equal_files_are_one(folder: Path) -> None:
+    named = find_media([segment(media="image", file="x.png")], folder)
+    assert place_media(named) == place_media(find_media([segment(media="image", file="x.png")], folder))
+
+
+@pytest.mark.parametrize(
+    ("meta", "wrong"),
+    [
+        ({"media": "image", "file": "../secret.png"}, "outside"),
+        ({"media": "image", "file": "deep/../../secret.png"}, "outside"),
+        ({"media": "image", "file": "link.png"}, "outside"),
+        ({"media": "image", "file": "/etc/x.png"}, "outside"),
+        ({"media": "image", "file": "none.png"}, "no file"),
+        ({"media": "image", "file": "a\0.png"}, "no name of a file"),
+        ({"media": "image", "file": "x.svg"}, "media is one of"),
+        ({"media": "image", "file": "x.html"}, "media is one of"),
+        ({"media": "image", "file": "s.mp3"}, "media is one of"),
+        ({"media": "image"}, "media is one of"),
+        ({"media": "image", "file": 7}, "media is one of"),
+        ({"media": "html", "file": "x.png"}, "media is one of"),
+        ({"media": None, "file": "x.png"}, "media is one of"),
+    ],
 )
-from adjudge.errors import DataError
-from tests.campaigns.conftest import make_test_set
+def test_what_is_no_media_file_of_the_folder_is_refused(
+    folder: Path, meta: dict[str, Any], wrong: str
+) -> None:
+    with pytest.raises(DataError, match=wrong) as caught:
+        find_media([segment(**meta)], folder)
+    assert "segment '1' of en-de" in str(caught.value)
+
+
+def test_files_need_a_folder() -> None:
+    with pytest.raises(DataError, match="no folder of media files was given"):
+        find_media([segment(media="image", file="x.png")], None)
 
 
 def made_of(*rows: tuple[str, str, dict[str, str]]) -> TestSet:

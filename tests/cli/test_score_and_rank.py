@@ -1,6 +1,7 @@
 import io
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,19 +9,210 @@ import pytest
 
 from adjudge import examples
 from adjudge.analysis.judgements import read_judgements
-from adjudge.core.record import Record
+from adjudge.campaigns.campaign import open_campaign
+from adjudge.campaigns.people import people
+from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import RunInfo, Signature
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
-from adjudge.formats.mtme import write_ratings
-from adjudge.store.json_lines import write_records, write_test_set
+from adjudge.core.segment import Segment, TestSet
+from adjudge.formats.mtme import write_ratings, write_score_records
+from adjudge.formats.read import load
+from adjudge.store.json_lines import read_records, write_records, write_test_set
 from adjudge.store.run_directory import write_run_info
-from tests.cli.calling import Asked
-from tests.scoring.records import error, failed, mqm, preferred, rated
+from tests.analysis.records import error, failed, mqm, preferred, rated
+from tests.campaigns.work import work_off
+from tests.cli.calling import Asked, call
+from tests.reports.samples import small_test_set
 
-TEXTS = TestSet(name="t", segments=(Segment(segment="0", lp="en-de", source="x"),))
+TEXTS = examples.path("test_set.jsonl")
+GOLD = examples.path("gold.mqm.jsonl")
+
+
+@pytest.fixture
+def two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> list[Path]:
+    for name in ("gemba-da", "chrf"):
+        assert (
+            Asked(capsys, "run", name, TEXTS, "--out", tmp_path / name, "--systems", "Alder,Dogwood").code
+            == 0
+        )
+    return [tmp_path / "gemba-da", tmp_path / "chrf"]
+
+
+def test_runs_become_one_that_every_command_reads(
+    two: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "e"
+    asked = Asked(capsys, "ensemble", two[0], f"other={two[1]}", "--out", out, "--by", "ranks")
+    assert (asked.code, asked.out) == (0, "")
+    assert "96 judged, 0 failed" in asked.err
+    assert "ensemble|by:ranks|within:lp|members:gemba-da,other|inputs:" in asked.err
+    scores = Asked(capsys, "score", out, "--lp", "en-de", "--format", "json").json
+    assert scores["range"] == [0, 1]
+    assert scores["systems"]["Alder"]["score"] > scores["systems"]["Dogwood"]["score"]
+    assert Asked(capsys, "rank", out, "--lp", "en-de").code == 0
+    meta = Asked(
+        capsys, "meta", TEXTS, "--lp", "en-de", "--gold", GOLD, "--scores", out, "--scores", two[0],
+        "--format", "json",
+    )  # fmt: skip
+    assert meta.code == 0
+    assert Asked(capsys, "report", out, *two, "--out", tmp_path / "page.html").code == 0
+    assert Asked(capsys, "trace", out).code == 0
+
+
+def test_weights_are_learned_and_told(
+    two: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = Asked(
+        capsys, "ensemble", *two, "--out", tmp_path / "e", "--by", "learned", "--gold", f"mqm={GOLD}",
+        "--folds", 2, "--lp", "zh-en",
+    )  # fmt: skip
+    assert asked.code == 0
+    assert "zh-en: weights, mean over folds and range: gemba-da " in asked.err
+    assert "|folds:2|fold-by:document|seed:0|members:gemba-da,chrf|gold:mqm|" in asked.err
+    assert "en-de" not in asked.err
+
+
+def test_files_of_records_need_a_test_set_and_failures_end_with_their_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = load(TEXTS, "en-de").select(systems=["Alder"], limit=2)
+    write_test_set(tmp_path / "texts.jsonl", texts)
+    one, other = (s.segment for s in texts)
+    write_records(tmp_path / "a.jsonl", [rated("Alder", one, 3), rated("Alder", other, 4)])
+    write_records(tmp_path / "b.jsonl", [rated("Alder", one, 3), failed("Alder", segment=other)])
+    words = ["ensemble", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--out", tmp_path / "e"]
+    asked = Asked(capsys, *words)
+    assert asked.code == 2
+    assert "add --test-set" in asked.err
+    asked = Asked(capsys, *words, "--test-set", tmp_path / "texts.jsonl")
+    assert asked.code == 3
+    assert "1 judged, 1 failed" in asked.err
+    assert Asked(capsys, *words, "--test-set", tmp_path / "texts.jsonl", "--max-failed", "50%").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "two members or more, got 1"),
+        (["nowhere"], "no run and no file at 'nowhere'"),
+        (["{}"], "two scores 'chrf'"),
+        (["x={}", "--by", "learned"], "give both gold and `learned`, or neither"),
+        (["x={}", "--gold", "{}"], "give both gold and `learned`, or neither"),
+        (["x={}", "--max-failed", "x"], "--max-failed must be a share"),
+    ],
+)
+def test_wrong_use_is_said_in_one_line(
+    words: list[str], message: str, two: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [word.format(two[1]) for word in words]
+    asked = Asked(capsys, "ensemble", two[1], *given, "--out", tmp_path / "e")
+    assert asked.code == 2
+    assert message in asked.err
+    assert len(asked.err.splitlines()) == 1
+    assert not (tmp_path / "e").exists()
+
+
+# Who judged a filler of a batch judged a translation twice: the first judgement counts, and that is said.
+
+
+SEGMENTS = [str(i) for i in range(6)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two annotators of two systems; the first judged one translation again, and otherwise."""
+    found = {
+        name: [mqm(system, s, annotator=name) for s in SEGMENTS for system in ("a", "b")]
+        for name in ("anna", "ben")
+    }
+    again = mqm("a", "0", error("major"), annotator="anna")
+    write_records(tmp_path / "anna.jsonl", [replace(again, flags=("duplicate",)), *found["anna"]])
+    write_records(tmp_path / "ben.jsonl", found["ben"])
+    texts = [Segment(segment=s, lp="en-de", source="x", translations={"a": "y", "b": "z"}) for s in SEGMENTS]
+    write_test_set(tmp_path / "texts.jsonl", TestSet(name="t", segments=tuple(texts)))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "score anna.jsonl",
+        "rank anna.jsonl",
+        "rank anna.jsonl --method copeland",
+        "agreement anna.jsonl ben.jsonl --pairs",
+        "agreement anna.jsonl ben.jsonl",
+        "bias anna.jsonl",
+        "compare anna.jsonl ben.jsonl",
+        "spans anna.jsonl --gold ben.jsonl",
+        "thresholds ben.jsonl --gold anna.jsonl --bad major",
+        "power anna.jsonl",
+        "meta texts.jsonl --gold ben.jsonl --scores anna.jsonl",
+        "report anna.jsonl --test-set texts.jsonl --out report.html",
+    ],
+)
+def test_the_first_judgement_counts(
+    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    asked = Asked(capsys, *command.split())
+    assert asked.code == 0, asked.err
+    assert " ".join((asked.out + asked.err).split()).count("1 judgement was repeated") == 1
+
+
+def test_the_mean_is_that_of_first_judgements(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = Asked(capsys, "score", folder / "anna.jsonl", "--format", "csv").rows
+    assert [row["score"] for row in rows] == ["0.0", "0.0"]
+
+
+def test_both_judgements_stay_in_the_records(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert Asked(capsys, "convert", folder / "anna.jsonl", folder / "new.jsonl", "--to", "records").code == 0
+    kept = [r for r in read_records(folder / "new.jsonl") if isinstance(r, Annotation)]
+    assert [r.flags for r in kept if (r.segment, r.system) == ("0", "a")] == [("duplicate",), ()]
+
+
+# `adjudge report` of a campaign beside a run and a metric.
+
+
+REPORT_TEXTS = small_test_set(["en-de"])
+
+
+@pytest.fixture
+def autumn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A campaign in which two people did everything, and a metric's scores of the same texts."""
+    monkeypatch.chdir(tmp_path)
+    write_test_set("set.jsonl", REPORT_TEXTS)
+    assert call("campaign", "new", "autumn", "set.jsonl", "-n", "anna,ben", "--redundancy", "2") == 0
+    campaign = open_campaign("autumn")
+    for who in people(campaign):
+        if who.role == "annotator":
+            work_off(campaign, who, 1_760_000_000.0)
+    campaign.database.close()
+    scores = [
+        Annotation(
+            lp=s.lp, segment=s.segment, system=name, annotator="metric", protocol="metric", rating=len(text)
+        )
+        for s in REPORT_TEXTS
+        for name, text in s.translations.items()
+    ]
+    write_score_records("metric.seg.score", scores, REPORT_TEXTS)
+    return tmp_path
+
+
+def test_a_campaign_and_its_export_and_a_metric_make_one_page(
+    autumn: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("campaign", "export", "autumn", "autumn.jsonl") == 0
+    capsys.readouterr()
+    assert call("report", "autumn", "metric.seg.score", "--out", "folder.html") == 0, capsys.readouterr().err
+    assert call("report", "autumn.jsonl", "metric.seg.score", "--out", "export.html") == 0
+    folder, export = (Path(name).read_text(encoding="utf-8") for name in ("folder.html", "export.html"))
+    for page in (folder, export):
+        assert "<bdi>metric</bdi>" in page
+        assert "<bdi>autumn</bdi>" in page
+        assert all(name in page for name in ("anna", "ben", *REPORT_TEXTS.systems))
+    assert "adjudge rank metric.seg.score\nadjudge report autumn metric.seg.score --out folder.html" in folder
+
+
+SCORE_AND_RANK_TEXTS = TestSet(name="t", segments=(Segment(segment="0", lp="en-de", source="x"),))
 
 
 @pytest.fixture
@@ -194,7 +386,7 @@ def test_what_cannot_be_scored_says_what_can(
     command: str, name: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "text.txt").write_text("hello\n")
-    write_test_set(tmp_path / "texts.jsonl", TEXTS)
+    write_test_set(tmp_path / "texts.jsonl", SCORE_AND_RANK_TEXTS)
     for level in ("seg.score", "sys.score", "domain.score", "seg.rating"):
         (tmp_path / f"mqm.{level}").write_text("a\t1\n")
     asked = Asked(capsys, command, tmp_path / name)

@@ -6,9 +6,9 @@ import pytest
 
 from adjudge.core.record import Record
 from adjudge.store.json_lines import write_records
+from tests.analysis.judged import esa, marked, run_of, span, write_run
+from tests.analysis.records import failed
 from tests.cli.calling import Asked as PlainlyAsked
-from tests.meta.spans.judged import esa, marked, run_of, span, write_run
-from tests.scoring.records import failed
 
 
 class Asked(PlainlyAsked):

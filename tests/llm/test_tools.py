@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 
 from adjudge.core.ask import About, Answer, Message, Quoted, Reply, Sampling, Tool, ToolCall, Usage
-from adjudge.errors import (
-    AnswerError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, UsageError
 from adjudge.llm.asking import check_reply, cut_error
 from adjudge.llm.model import Identity, call_key
 from adjudge.llm.model_choice import EMBEDDED, Models, OpenModel, open_model
@@ -29,7 +26,7 @@ from adjudge.store.call_file import (
     request_to_json,
 )
 from tests.llm.conftest import make_request
-from tests.llm.test_ask import Bench, Scripted, make_subject, opened
+from tests.llm.test_asking import Bench, Scripted, make_subject, opened
 
 SEARCH = Tool(name="search", description="Look it up.", parameters={"type": "object", "properties": {}})
 FINISH = Tool(name="finish", description="End.", parameters={"type": "object"})

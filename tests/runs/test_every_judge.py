@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge import meta
+from adjudge.analysis.meta import meta
 from adjudge.core.record import Failure
 from adjudge.formats.read import load
 from adjudge.judges import JUDGES

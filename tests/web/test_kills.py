@@ -15,17 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import (
-    select,
-    text,
-)
+from sqlalchemy import select, text
 
 from adjudge.campaigns.campaign import open_campaign
 from adjudge.campaigns.database import answer, event
 from adjudge.campaigns.people import Link
 from adjudge.cli.main import main
 from tests.campaigns.conftest import make_test_set, opener
-from tests.web.test_annotating import change, items_of
+from tests.web.test_api import change, items_of
 
 KILLS = int(os.environ.get("ADJUDGE_CHAOS_KILLS", "50"))
 CLIENTS = 16

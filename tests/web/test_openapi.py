@@ -15,7 +15,7 @@ from schemathesis.core.result import Ok
 
 from tests.web.client import Client
 from tests.web.conftest import House
-from tests.web.test_access import ROWS
+from tests.web.test_security import ROWS
 
 CASES = 40 if int(os.environ.get("ADJUDGE_CHAOS_KILLS", "0")) < 1000 else 4000
 """Of each role: on any operation, after whatever the ones before have done."""

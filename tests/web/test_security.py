@@ -2,20 +2,324 @@
 
 import asyncio
 import logging
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from adjudge.errors import UsageError
+from adjudge.campaigns.database import METADATA
+from adjudge.campaigns.people import Link, people, revoke
+from adjudge.errors import AccessError, UsageError
 from adjudge.web import security
 from adjudge.web.app import create_app
-from adjudge.web.security import Guard, Site, read_site, refusal_of
-from tests.web.client import Client
-from tests.web.conftest import House
+from adjudge.web.security import (
+    Guard,
+    Guesses,
+    Site,
+    TooOftenError,
+    Window,
+    network_of,
+    read_site,
+    refusal_of,
+)
+from tests.campaigns.conftest import make_test_set, opener
+from tests.web.client import Client, Response
+from tests.web.conftest import House, copy_of
+from tests.web.test_api import change, items_of, send, start
+
+# Every route, and seven people who knock: no answer of success but those written here.
+
+
+ACTORS = ("organiser", "owner", "other", "stranger", "link", "nobody", "revoked")
+"""Who: has everything; has the task; has another one; is of another campaign; has a link and has not opened
+it; has nothing; was shut out with the session still in the browser."""
+
+INSIDERS = {"organiser", "owner", "other"}
+ANNOTATORS = {"owner", "other"}
+ORGANISER = {"organiser"}
+OWNER = {"owner"}
+EVERYONE = set(ACTORS)
+
+
+@dataclass
+class Scene:
+    """A campaign with work under way, and a browser of each actor."""
+
+    house: House
+    browsers: dict[str, Client]
+    assignment: int
+
+    @property
+    def other_person(self) -> int:
+        return next(one.id for one in people(self.house.campaign) if one.name == "annotator-3")
+
+
+def by_name(links: Iterable[Link]) -> dict[str, Link]:
+    return {link.name: link for link in links}
+
+
+def save_something(scene: Scene, client: Client) -> Response:
+    return send(client, scene.assignment, change(items_of(scene.house, scene.assignment)[0]))
+
+
+def by_get(path: str) -> Callable[[Scene, Client], Response]:
+    return lambda scene, client: client.get(
+        path.format(assignment=scene.assignment, person=scene.other_person, number=1)
+    )
+
+
+def by_post(path: str, body: object = None) -> Callable[[Scene, Client], Response]:
+    return lambda scene, client: client.post(
+        path.format(assignment=scene.assignment, person=scene.other_person, number=1), body
+    )
+
+
+def finish(scene: Scene, client: Client) -> Response:
+    """Only the owner can make the task ready."""
+    owner = scene.browsers["owner"]
+    send(owner, scene.assignment, *(change(row) for row in items_of(scene.house, scene.assignment)))
+    return client.post(f"/api/work/{scene.assignment}/done")
+
+
+def enter(scene: Scene, client: Client) -> Response:
+    """A link is all that it takes, whoever has it."""
+    return client.post("/api/enter", {"secret": scene.house.links["annotator-2"].secret})
+
+
+ROWS: dict[str, tuple[Callable[[Scene, Client], Response], set[str]]] = {
+    "GET /": (by_get("/"), EVERYONE),
+    "GET /sign-in": (by_get("/sign-in"), EVERYONE),
+    "GET /health": (by_get("/health"), EVERYONE),
+    "GET /static/{path:path}": (by_get("/static/adjudge.css"), EVERYONE),
+    "GET /media/{path:path}": (by_get("/media/" + "0" * 32 + ".png"), INSIDERS),
+    "GET /guidelines": (by_get("/guidelines"), INSIDERS),
+    "GET /work": (by_get("/work"), ANNOTATORS),
+    "GET /work/{assignment}": (by_get("/work/{assignment}"), OWNER),
+    "GET /dashboard": (by_get("/dashboard"), ORGANISER),
+    "GET /dashboard/people": (by_get("/dashboard/people"), ORGANISER),
+    "GET /dashboard/analysis": (by_get("/dashboard/analysis"), ORGANISER),
+    "GET /openapi.json": (by_get("/openapi.json"), ORGANISER),
+    "POST /api/enter": (enter, EVERYONE),
+    "POST /api/sign-in": (by_post("/api/sign-in", {"name": "organiser", "password": "x"}), set()),
+    "POST /api/leave": (by_post("/api/leave"), EVERYONE),
+    "POST /api/next": (by_post("/api/next"), ANNOTATORS),
+    "POST /api/events": (save_something, OWNER),
+    "POST /api/work/{assignment}/done": (finish, OWNER),
+    "GET /api/dashboard": (by_get("/api/dashboard"), ORGANISER),
+    "GET /api/export/{form}": (by_get("/api/export/campaign"), ORGANISER),
+    "POST /api/gate": (by_post("/api/gate"), ORGANISER),
+    "POST /api/people": (by_post("/api/people", {"name": "Ann"}), ORGANISER),
+    "POST /api/people/{person}/link": (by_post("/api/people/{person}/link"), ORGANISER),
+    "POST /api/people/{person}/revoke": (by_post("/api/people/{person}/revoke"), ORGANISER),
+    "POST /api/tasks/{number}/release": (by_post("/api/tasks/{number}/release"), ORGANISER),
+}
+"""Route to a request that would succeed, and who may send it."""
+
+
+@pytest.fixture(scope="session")
+def model_scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    """What `scene` is a copy of."""
+    for make in opener(tmp_path_factory.mktemp("scene"), make_test_set("en-de"), None):
+        (here, links), (elsewhere, others) = (
+            make(annotators=4, assignment="pool", redundancy=2) for _ in range(2)
+        )
+        yield build_scene(House(here, by_name(links)), House(elsewhere, by_name(others)))
+
+
+def build_scene(house: House, elsewhere: House) -> Scene:
+    """Everybody comes in, two begin to work, and one is shut out."""
+    folder = house.campaign.folder / "media"
+    folder.mkdir(exist_ok=True)
+    (folder / ("0" * 32 + ".png")).write_bytes(b"png")
+    names = {
+        "organiser": "organiser",
+        "owner": "annotator-1",
+        "other": "annotator-2",
+        "revoked": "annotator-4",
+    }
+    browsers = {actor: house.browser(names.get(actor)) for actor in ACTORS}
+    browsers["stranger"].cookies = dict(elsewhere.browser("organiser").cookies)
+    shut_out = next(one.id for one in people(house.campaign) if one.name == "annotator-4")
+    revoke(house.campaign, shut_out, house.clock(), actor="organiser")
+    start(browsers["other"])
+    return Scene(house, browsers, start(browsers["owner"]))
+
+
+@pytest.fixture
+def scene(model_scene: Scene, tmp_path: Path) -> Iterator[Scene]:
+    """A campaign under way, and everybody's browser."""
+    house = copy_of(model_scene.house, tmp_path / "house")
+    browsers = {
+        actor: Client(house.app, cookies=dict(client.cookies))
+        for actor, client in model_scene.browsers.items()
+    }
+    yield Scene(house, browsers, model_scene.assignment)
+    house.campaign.database.close()
+
+
+def test_every_route_has_a_row(house: House) -> None:
+    named = {
+        f"{method} {route.path}"
+        for room in house.app.routes
+        for route in room.original_router.routes  # type: ignore[attr-defined] # another kind of route fails here
+        for method in route.methods
+    }
+    assert named == set(ROWS)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_who_may_does_and_nobody_else(scene: Scene, row: str) -> None:
+    request, allowed = ROWS[row]
+    seen = {actor: request(scene, scene.browsers[actor]) for actor in sorted(ACTORS, key="other owner".find)}
+    assert {actor for actor, response in seen.items() if 200 <= response.status < 300} == allowed
+    refused = {actor: response for actor, response in seen.items() if actor not in allowed}
+    assert {response.status for response in refused.values()} <= {303, 401, 403}
+    for response in refused.values():
+        assert response.status != 303 or response.headers["location"] in {"/", "/dashboard"}
+
+
+def test_no_route_changes_anything_for_another_site(scene: Scene) -> None:
+    foreign: list[dict[str, str | None]] = [
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"sec-fetch-site": None, "origin": "https://evil.example"},
+        {"sec-fetch-site": None, "origin": "null"},
+        {"host": "evil.example"},
+    ]
+    unsafe = [
+        request for row, (request, _) in ROWS.items() if row.startswith("POST") and request is not finish
+    ]
+    before = version_of(scene)
+    for client in scene.browsers.values():
+        for headers in foreign:
+            client.headers = headers
+            assert {request(scene, client).status for request in unsafe} <= {400, 403}
+            assert client.post(f"/api/work/{scene.assignment}/done").status in {400, 403}
+    assert version_of(scene) == before
+
+
+def test_reading_changes_nothing(scene: Scene) -> None:
+    before = version_of(scene)
+    for row, (request, _) in ROWS.items():
+        if row.startswith("GET"):
+            for client in scene.browsers.values():
+                request(scene, client)
+    assert version_of(scene) == before
+
+
+def version_of(scene: Scene) -> list[tuple[str, list[tuple[object, ...]]]]:
+    """Everything in the store."""
+    with scene.house.campaign.database.reading() as connection:
+        return [
+            (table.name, [tuple(row) for row in connection.execute(select(table))])
+            for table in METADATA.sorted_tables
+        ]
+
+
+def test_other_methods_are_refused(scene: Scene) -> None:
+    paths = {row.split()[1].replace("{path:path}", "x").replace("{form}", "campaign") for row in ROWS}
+    for path in paths:
+        target = path.format(assignment=scene.assignment, person=1, number=1)
+        for method in ("PUT", "PATCH", "DELETE", "TRACE", "CONNECT", "PROPFIND", "HEAD", "OPTIONS"):
+            assert scene.browsers["organiser"].request(method, target).status == 405, (method, target)
+
+
+# How often a secret may be guessed, and how generously saves are limited.
+
+
+def guess(
+    guesses: Guesses, address: str, now: float, cookie: str | None = None, *, is_guessable: bool = True
+) -> str:
+    def enter() -> str:
+        if cookie is None:
+            raise AccessError("wrong")
+        return cookie
+
+    try:
+        return guesses.attempt(address, now, enter, is_guessable=is_guessable)
+    except AccessError:
+        return "wrong"
+    except TooOftenError as error:
+        return f"wait {error.seconds:g}"
+
+
+def test_the_eleventh_wrong_secret_of_a_minute_is_not_looked_at() -> None:
+    guesses = Guesses()
+    assert [guess(guesses, "192.0.2.1", float(second)) for second in range(10)] == ["wrong"] * 10
+    assert guess(guesses, "192.0.2.1", 10.0, "cookie") == "wait 50"
+    assert guess(guesses, "192.0.2.1", 59.0, "cookie") == "wait 1"
+    assert guess(guesses, "192.0.2.1", 60.0, "cookie") == "cookie"
+
+
+def test_many_addresses_together_get_no_more_guesses_than_one() -> None:
+    guesses = Guesses()
+    assert [guess(guesses, f"192.0.2.{n}", 0.0) for n in range(10)] == ["wrong"] * 10
+    assert guess(guesses, "192.0.2.99", 1.0) == "wait 59"
+
+
+def test_who_is_wrong_at_many_addresses_shuts_nobody_with_a_link_out() -> None:
+    guesses = Guesses()
+    assert [guess(guesses, f"192.0.2.{n}", 0.0, is_guessable=False) for n in range(10)] == ["wrong"] * 10
+    assert guess(guesses, "192.0.2.99", 1.0, "cookie", is_guessable=False) == "cookie"
+    assert guess(guesses, "192.0.2.99", 1.0, "cookie", is_guessable=True) == "wait 59"
+    assert guess(guesses, "192.0.2.98", 1.0, is_guessable=False) == "wait 59"
+    assert guess(guesses, "192.0.2.97", 60.0, is_guessable=False) == "wrong", "later ones did not prolong it"
+
+
+def test_right_secrets_are_not_limited() -> None:
+    guesses = Guesses()
+    assert {guess(guesses, "192.0.2.1", 0.0, "cookie") for _ in range(300)} == {"cookie"}
+
+
+def test_guesses_sent_at_once_are_counted_like_others() -> None:
+    guesses = Guesses()
+    with ThreadPoolExecutor(16) as pool:
+        done = list(pool.map(lambda _: guess(guesses, "192.0.2.1", 0.0), range(100)))
+    assert done.count("wrong") == 10
+
+
+def test_a_clock_that_is_set_back_locks_nobody_out() -> None:
+    window = Window(most=1, seconds=60.0)
+    assert window.take("a", 1000.0) == 0
+    assert window.take("a", 10.0) == 0
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("192.0.2.1", "192.0.2.2", False),
+        ("2001:db8::1", "2001:db8::ffff:1", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("fe80::1%eth0", "fe80::2%eth0", True),
+        ("::ffff:192.0.2.1", "192.0.2.1", True),
+        ("::ffff:192.0.2.1", "::ffff:192.0.2.2", False),
+        ("unix", "unix", True),
+    ],
+)
+def test_one_customer_of_a_provider_is_one_guesser(one: str, other: str, *, same: bool) -> None:
+    assert (network_of(one) == network_of(other)) == same
+
+
+def test_keys_do_not_fill_the_memory() -> None:
+    window = Window(most=1, seconds=60.0)
+    for number in range(10_001):
+        window.count(str(number), 0.0)
+    assert window.wait("0", 1.0) == 0
+    assert window.wait("10000", 1.0) == 59
+
+
+def test_each_key_has_its_own_window() -> None:
+    window = Window(most=2, seconds=1.0)
+    assert [window.take(key, 0.0) for key in "aabab"] == [0, 0, 0, 1, 0]
+
 
 HTTPS = Site(origin="https://judge.example.org")
 PORTED = Site(origin="https://judge.example.org:8443")

@@ -25,7 +25,7 @@ from adjudge.reports.figures import page_svg
 from adjudge.reports.page import Page, make_page
 from adjudge.store.json_lines import write_test_set
 from adjudge.web.viewer import create_viewer
-from tests.report.samples import failure, judge_all, make_run, preferences, small_test_set
+from tests.reports.samples import failure, judge_all, make_run, preferences, small_test_set
 from tests.web.client import Client
 from tests.web.drawing import Waiting
 

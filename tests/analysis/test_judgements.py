@@ -1,0 +1,238 @@
+"""Whatever the command line takes, the public functions take: one reader."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+import adjudge
+from adjudge.analysis.judgements import read_judgements
+from adjudge.core.record import Annotation, ErrorSpan
+from adjudge.core.segment import Segment, TestSet
+from adjudge.errors import DataWarning, UsageError
+from adjudge.formats.mtme import write_ratings
+from adjudge.store.json_lines import write_test_set
+from tests.analysis.folders import SYSTEMS, write_folder, write_scores
+from tests.cli.calling import Asked
+
+A = [0.9, 0.7, 0.5, 0.4, 0.6, 0.8]
+B = [0.1, 0.2, 0.4, 0.3, 0.5, 0.2]
+
+
+def mtme(folder: Path) -> Path:
+    return write_scores(folder / "en-de/mine.seg.score", {"A": A, "B": B})
+
+
+def comet(folder: Path) -> Path:
+    scores = {name: [{"mt": "x", "COMET": v} for v in values] for name, values in (("A", A), ("B", B))}
+    (path := folder / "en-de.comet.json").write_text(json.dumps(scores))
+    return path
+
+
+def table(folder: Path) -> Path:
+    rows = [f"{name},{value}\n" for name, values in (("A", A), ("B", B)) for value in values]
+    (path := folder / "en-de.x.csv").write_text("system,score\n" + "".join(rows))
+    return path
+
+
+def mqm(folder: Path) -> Path:
+    heading = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
+    marks = [(system, how, n) for system, how in (("A", "Minor"), ("B", "Major")) for n in range(1, 7)]
+    rows = [f"{name}\td\t{n}\t{n}\tr\tHi\tHallo\tStyle/Awkward\t{how}\n" for name, how, n in marks]
+    (path := folder / "mqm.tsv").write_text(heading + "".join(rows))
+    return path
+
+
+@pytest.mark.parametrize("make", [mtme, comet, table, mqm])
+def test_a_file_is_read_alike_by_the_command_and_by_python(
+    make: Callable[[Path], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, lp = make(tmp_path), "en-de"
+    asked = Asked(capsys, "score", path, "--lp", lp, "--format", "json")
+    scores = adjudge.score(path, lp=lp)
+    assert {name: row["score"] for name, row in asked.json["systems"].items()} == {
+        s.system: s.score for s in scores.systems
+    }
+    ranked = Asked(capsys, "rank", path, "--lp", lp, "--format", "json").json["systems"]
+    assert [(row["system"], row["score"]) for row in ranked] == [
+        (s.system, s.score) for s in adjudge.rank(str(path), lp=lp).systems
+    ]
+    compared = Asked(capsys, "compare", path, "A", "B", "--lp", lp, "--format", "json")
+    assert (
+        adjudge.compare(path, systems=["A", "B"], lp=lp).whole.difference.value == compared.json["difference"]
+    )
+    gate = ["gate", "--baseline", path, "--systems", "B,A", "--margin", "0.1", "--lp", lp, "--format", "json"]
+    verdict = adjudge.gate(path, systems=["B", "A"], margin=0.1, lp=lp).verdict
+    assert verdict == Asked(capsys, *gate).json["verdict"]
+    assert len(adjudge.bias(path, lp=lp, resamples=0).rows) == 1
+
+
+TEXTS = TestSet(
+    name="texts",
+    segments=tuple(
+        Segment(
+            segment=f"s{n}",
+            lp="en-de",
+            source="one two",
+            translations={"A": "eins zwei", "B": "eins zwei drei"},
+            domain="news" if n < 20 else "chat",
+        )
+        for n in range(40)
+    ),
+)
+
+
+def ratings(folder: Path) -> Path:
+    """Ratings without ids; B is worse."""
+    severities: list[tuple[str, Literal["minor", "major"]]] = [("A", "minor"), ("B", "major")]
+    judged = [
+        Annotation(
+            lp="en-de",
+            segment=segment.segment,
+            system=system,
+            annotator="mqm",
+            protocol="mqm",
+            spans=(ErrorSpan(severity=severity, start=0, end=4, text="eins", category="accuracy"),),
+        )
+        for segment in TEXTS
+        for system, severity in severities
+    ]
+    write_ratings(path := folder / "people.seg.rating", judged, TEXTS)
+    write_test_set(folder / "texts.jsonl", TEXTS)
+    return path
+
+
+@pytest.mark.parametrize("texts", ["path", "set"])
+def test_ratings_outside_of_their_folder_are_read_with_the_texts_given(texts: str, tmp_path: Path) -> None:
+    path = ratings(tmp_path)
+    known = TEXTS if texts == "set" else tmp_path / "texts.jsonl"
+    with pytest.raises(UsageError, match="--test-set"):
+        adjudge.score(path)
+    assert {s.system: s.score for s in adjudge.score(path, test_set=known).systems} == {"A": -1, "B": -5}
+    assert [s.system for s in adjudge.rank(path, test_set=known).systems] == ["A", "B"]
+    found = adjudge.compare(path, systems=("A", "B"), test_set=known, resamples=10)
+    assert found.whole.difference.value == 4
+    assert [s.name for s in found.strata if s.kind == "domain"] == ["news", "chat"]
+    (row,) = adjudge.bias(path, test_set=known, resamples=0).rows
+    assert row.length is not None
+
+
+def test_records_have_lengths_with_the_texts_given(tmp_path: Path) -> None:
+    records = read_judgements(ratings(tmp_path), texts=TEXTS)
+    assert adjudge.bias(records, resamples=0).rows[0].length is None
+    assert adjudge.bias(records, test_set=TEXTS, resamples=0).rows[0].length is not None
+
+
+@pytest.mark.parametrize("function", [adjudge.score, adjudge.rank])
+def test_texts_are_refused_where_records_have_their_ids(function: Any, tmp_path: Path) -> None:
+    records = read_judgements(ratings(tmp_path), texts=TEXTS)
+    with pytest.raises(UsageError, match="test_set is for the path of ratings without ids"):
+        function(records, test_set=TEXTS)
+    with pytest.raises(UsageError, match="test_set"):
+        function(tmp_path, gold="mqm", test_set=TEXTS)
+
+
+def test_scores_in_their_test_set_are_compared_by_its_domains_in_python(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_folder(tmp_path / "set")
+    for name in ("sources/en-de.txt", "references/en-de.refA.txt", "documents/en-de.docs"):
+        rows = (folder / name).read_text().splitlines(keepends=True)
+        (folder / name).write_text("".join(row for row in rows for _ in range(20)))
+    for system in SYSTEMS:
+        (folder / f"system-outputs/en-de/{system}.txt").write_text("x\n" * 80)
+    scores = {name: [n % k for n in range(80)] for k, name in enumerate(("A", "B", "C"), start=5)}
+    path = write_scores(folder / "metric-scores/en-de/COMET-refA.seg.score", scores)
+    asked = Asked(capsys, "compare", path, "A", "B", "--format", "json").json
+    found = adjudge.compare(path, systems=("A", "B"))
+    assert [(s.kind, s.name) for s in found.strata] == [(s["kind"], s["name"]) for s in asked["strata"]]
+    assert {s.name for s in found.strata} >= {"news", "chat"}
+
+
+def test_numbers_alone_are_compared_as_one_metric_of_two_systems(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = []
+    for name, values in (("A", A), ("B", B)):
+        files.append(tmp_path / f"{name}.txt")
+        files[-1].write_text("".join(f"{value}\n" for value in values))
+    asked = Asked(capsys, "compare", *files, "--lp", "en-de", "--format", "json")
+    assert asked.code == 0, asked.err
+    assert asked.json["difference"] == pytest.approx(sum(A) / 6 - sum(B) / 6)
+
+
+@pytest.mark.parametrize("make", [comet, table])
+def test_scores_of_other_programs_are_a_metric_of_meta(make: Callable[[Path], Path], tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    path = make(tmp_path)
+    text = path.read_text()
+    if make is table:
+        rows = text.splitlines(keepends=True)
+        path.write_text("".join([*rows[:5], *rows[7:11]]))
+    else:
+        cut: dict[str, list[Any]] = {name: rows[:4] for name, rows in json.loads(text).items()}
+        path.write_text(json.dumps(cut))
+    found = adjudge.meta(folder, scores={"mine": path})
+    assert [m.name for m in found.metrics] == ["COMET-refA", "QE-src", "mine"]
+    assert found.metrics[2].n == 6
+
+
+def test_what_is_odd_in_a_file_is_a_warning_in_python(tmp_path: Path) -> None:
+    path = comet(tmp_path)
+    path.write_text(path.read_text().replace('"COMET": 0.9', '"errors": [{"text": "x"}], "COMET": 0.9'))
+    with pytest.warns(DataWarning, match=r"comet.json: 1 errors that COMET marked"):
+        adjudge.score(path)
+
+
+def test_counts_of_thousands_are_written_as_in_tables(tmp_path: Path) -> None:
+    rows = [{"mt": "x", "COMET": 1, "errors": [{}] * 1200}]
+    (path := tmp_path / "en-de.c.json").write_text(json.dumps({"A": rows}))
+    with pytest.warns(DataWarning, match="1,200 errors that COMET marked"):
+        adjudge.score(path)
+
+
+# Gold of a test set...
+
+
+def test_the_gold_of_a_test_set_is_scored_and_ranked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_folder(tmp_path / "set")
+    ranked = Asked(capsys, "rank", folder, "--gold", "mqm", "--format", "json")
+    assert ranked.code == 0, ranked.err
+    systems = ranked.json["systems"]
+    assert [(s["system"], s["n"]) for s in systems] == [("refA", 3), ("A", 3), ("B", 3), ("C", 3)]
+    assert systems[1]["score"] == pytest.approx(-7 / 3)
+    assert [s.score for s in adjudge.rank(folder, gold="mqm").systems] == [s["score"] for s in systems]
+    scored = Asked(capsys, "score", folder, "--gold", "mqm", "--format", "json").json
+    assert scored["systems"]["A"]["score"] == systems[1]["score"]
+    assert adjudge.score(folder, gold="mqm").systems[0].score == systems[1]["score"]
+    metric = Asked(capsys, "rank", folder, "--metric", "QE-src", "--format", "json").json["systems"]
+    assert [s["system"] for s in metric][:2] == ["refA", "A"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--gold", "mqm", "--metric", "QE-src"], "give --gold or --metric, not both"),
+        (["--gold", "esa"], "has no gold 'esa'"),
+        (["--gold", "mqm", "--criterion", "style"], "--criterion is for judgements"),
+    ],
+)
+def test_what_does_not_fit_a_test_set_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    folder = write_folder(tmp_path / "set")
+    for command in ("rank", "score"):
+        asked = Asked(capsys, command, folder, *arguments)
+        assert (asked.code, message in asked.err) == (2, True), asked.err
+
+
+def test_gold_needs_the_path_of_a_test_set(tmp_path: Path) -> None:
+    scores = adjudge.score(mtme(tmp_path))
+    with pytest.raises(UsageError, match="gold or metric is of a test set"):
+        adjudge.rank(scores, gold="mqm")
+    with pytest.raises(UsageError, match="gold or metric is of a test set"):
+        adjudge.score([], gold="mqm")

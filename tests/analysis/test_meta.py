@@ -1,0 +1,809 @@
+"""`meta` as a whole: which systems, which segments, which mean, and what it warns of."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pytest
+
+from adjudge.analysis.eval_set import ScoreSet
+from adjudge.analysis.meta import meta, out_of_reach
+from adjudge.analysis.meta_settings import MetaEvaluation, MetricResults, Options, Settings, named_gold
+from adjudge.errors import DataError, UsageError
+from adjudge.formats.mtme import find_score_files
+from adjudge.reports.metric_tables import best_first
+from adjudge.stats.correlation import pearson
+from adjudge.stats.judged import Result
+from adjudge.stats.paired import holm
+from adjudge.stats.resampling import metric_p_values
+from tests.analysis.folders import GOLD, METRIC, QE, write_folder, write_own, write_ratings, write_scores
+
+TASK = """
+[lps.en-de]
+outliers = ["C"]
+include_human = true
+[[statistics]]
+measure = "sys_accuracy"
+pooled = true
+[[statistics]]
+measure = "seg_pearson"
+weight = 3
+range = [-1, 1]
+"""
+
+
+def one(found: MetaEvaluation, name: str) -> MetricResults:
+    return next(metric for metric in found.metrics if metric.name == name)
+
+
+def said(found: MetaEvaluation, part: str) -> bool:
+    return any(part in note for note in found.notes)
+
+
+def test_references_are_no_systems_and_the_notes_say_so(tmp_path: Path) -> None:
+    found = meta(write_folder(tmp_path / "set"))
+    assert found.systems == ("A", "B", "C")
+    assert found.excluded == {"refA": "reference that metrics were shown"}
+    assert (found.n_segments, found.n_all, found.reference) == (3, 4, "refA")
+    assert said(found, "3 systems are compared; left out: refA (reference that metrics were shown).")
+    assert said(found, "Gold mqm judged 3 of 4 segments")
+    assert [metric.meta for metric in found.metrics] == [None, None]
+
+
+def test_one_system_alone_is_called_one(tmp_path: Path) -> None:
+    found = meta(write_folder(tmp_path / "set"), exclude=["A", "B"])
+    assert said(found, "One system is compared; left out: ")
+    assert said(found, "One system only: measures that compare systems")
+    assert not said(found, "1 systems")
+
+
+def test_gold_that_ties_all_is_explained(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    write_scores(folder / "human-scores/en-de.mqm.seg.score", {s: [-1] * 4 for s in ("A", "B", "C", "refA")})
+    found = meta(folder, measures=["spa", "seg_acc_eq"])
+    assert said(found, "Gold mqm gives every translation -1: there is no order to agree with.")
+    assert one(found, "QE-src").results["seg_acc_eq"].value == 1
+    write_scores(folder / "human-scores/en-de.mqm.seg.score", GOLD)
+    assert not said(meta(folder), "no order to agree with")
+
+
+@pytest.mark.parametrize(
+    ("name", "called"),
+    [("mqm", "gold mqm"), ("gold.mqm", "gold.mqm"), ("Gold", "Gold"), ("esa-gold", "gold esa-gold")],
+)
+def test_gold_is_called_gold_once(name: str, called: str) -> None:
+    assert named_gold(name) == called
+
+
+def test_measures_are_over_what_gold_judged_of_the_systems_compared(tmp_path: Path) -> None:
+    found = meta(write_folder(tmp_path / "set"), measures=["seg_pearson"])
+    gold = np.array([GOLD[s] for s in "ABC"], dtype=float)
+    metric = np.array([METRIC[s] for s in "ABC"], dtype=float)
+    assert one(found, "COMET-refA").results["seg_pearson"] == pearson(gold, metric)
+
+
+def test_people_are_compared_on_request_but_never_the_reference_itself(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    assert meta(folder, include_human=True).systems == ("A", "B", "C")
+    (folder / "metric-scores/en-de/COMET-refA.seg.score").unlink()
+    assert meta(folder, include_human=True).systems == ("A", "B", "C", "refA")
+    assert meta(folder).excluded == {"refA": "human translation"}
+
+
+def test_metrics_with_another_reference_than_the_one_chosen_are_left_out(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    write_scores(folder / "metric-scores/en-de/COMET-refB.seg.score", QE)
+    for kind in ("references/en-de.refB.txt", "system-outputs/en-de/refB.txt"):
+        (folder / kind).write_text("1\n2\n3\n4\n")
+    found = meta(folder, reference="refB")
+    assert [metric.name for metric in found.metrics] == ["COMET-refB", "QE-src"]
+    assert said(found, "another reference than refB are left out: COMET-refA.")
+    assert len(meta(folder).metrics) == 3
+    with pytest.raises(UsageError, match="no metric was shown reference 'refC'; they were shown refA, refB"):
+        meta(folder, reference="refC")
+
+
+def test_systems_are_excluded_by_name(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    assert meta(folder, exclude=["B"]).excluded["B"] == "excluded by name"
+    with pytest.raises(UsageError, match="no system 'X' to exclude; there are A, B, C, refA"):
+        meta(folder, exclude=["X"])
+    with pytest.raises(DataError, match="no system of set en-de is left"):
+        meta(folder, exclude=["A", "B", "C"])
+
+
+def test_a_task_of_ones_own_gives_meta_and_excludes_its_outliers(tmp_path: Path) -> None:
+    folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
+    task.write_text(TASK)
+    found = meta(folder, task=str(task))
+    assert found.systems == ("A", "B")
+    row = one(found, "QE-src")
+    accuracy, r = (row.results[name].value for name in ("sys_accuracy", "seg_pearson"))
+    assert accuracy is not None
+    assert r is not None
+    assert row.meta == pytest.approx((accuracy + 3 * (r + 1) / 2) / 4, abs=1e-15)
+    assert (found.task, meta(folder, task=str(task), include_outliers=True).systems) == (
+        "mine",
+        ("A", "B", "C"),
+    )
+
+
+def test_meta_is_none_where_a_statistic_has_no_value(tmp_path: Path) -> None:
+    folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
+    task.write_text(TASK)
+    found = meta(folder, task=str(task), exclude=["B"])
+    assert found.metrics[0].meta is None
+    assert said(found, "One system only")
+
+
+def test_several_language_pairs_are_pooled_as_the_task_says(tmp_path: Path) -> None:
+    folder, task = write_folder(write_folder(tmp_path / "set"), lp="zh-en"), tmp_path / "mine.toml"
+    task.write_text(TASK)
+    write_scores(
+        folder / "metric-scores/zh-en/QE-src.seg.score", {"A": [1, 1, 1, 2], "B": [2] * 4, "C": [3] * 4}
+    )
+    found = meta(folder, "en-de,zh-en", task=str(task))
+    assert [(part.lp, part.systems) for part in found.parts] == [
+        ("en-de", ("A", "B")),
+        ("zh-en", ("A", "B", "C")),
+    ]
+    first, second = (one(part, "QE-src").results for part in found.parts)
+    accuracy = (first["sys_accuracy"].value or 0) * 1 + (second["sys_accuracy"].value or 0) * 3
+    pearsons = [((part["seg_pearson"].value or 0) + 1) / 2 for part in (first, second)]
+    assert one(found, "QE-src").results["sys_accuracy"].value == pytest.approx(accuracy / 4)
+    assert one(found, "QE-src").meta == pytest.approx((2 * accuracy / 4 + 3 * sum(pearsons)) / 8)
+
+
+def test_annotated_only_makes_scores_of_systems_of_what_gold_judged(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    write_scores(folder / "human-scores/en-de.mqm.sys.score", {s: [i] for i, s in enumerate("ABC")})
+    whole = one(meta(folder), "QE-src").results["sys_pearson"]
+    assert whole.value == pytest.approx(pearson(np.arange(3.0), np.array([27, 24, 13]) / 4).value)
+    only = one(meta(folder, segments="annotated"), "QE-src").results["sys_pearson"]
+    gold, metric = np.array([-7 / 3, -8 / 3, -20 / 3]), np.array([22 / 3, 6, 4 / 3])
+    assert only.value == pytest.approx(pearson(gold, metric).value)
+
+
+def test_several_golds_stand_side_by_side(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    write_scores(folder / "human-scores/en-de.da.seg.score", QE)
+    found = meta(folder, gold=["mqm", "da"])
+    assert [part.gold for part in found.parts] == ["mqm", "da"]
+    assert (found.metrics, found.has_numbers) == ((), False)
+
+
+def test_failed_judgements_are_counted_and_have_no_score(tmp_path: Path) -> None:
+    path = write_own(tmp_path / "own.jsonl")
+    people = write_ratings(tmp_path / "people.jsonl", {s: [90, 80, 20, 70] for s in "ABC"})
+    judge = write_ratings(
+        tmp_path / "judge.jsonl", {"A": [9, 8, 2, 7], "B": [9, None, 2, 7], "C": [9, 8, 2, 1]}
+    )
+    found = meta(path, gold=str(people), scores={"judge": judge}, measures=["seg_pearson"])
+    row = one(found, "judge")
+    assert (row.failed, row.results["seg_pearson"].n) == (1, 11)
+    assert said(found, "judge has 1 failed judgements, which have no score.")
+    assert said(found, "judge has no score of 1 of the 12 translations that gold judged")
+
+
+def test_strata_have_their_n_and_no_numbers_where_it_is_small(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    found = meta(
+        folder, strata=["domain", "length"], length_bins=[2, 4], smallest=6, measures=["seg_pearson"]
+    )
+    assert [(s.kind, s.name, s.n_segments, s.n, bool(s.metrics)) for s in found.strata] == [
+        ("domain", "news", 2, 6, True),
+        ("domain", "chat", 1, 3, False),
+        ("length", "under 2 tokens", 1, 3, False),
+        ("length", "2 to 3 tokens", 1, 3, False),
+        ("length", "4 tokens and more", 1, 3, False),
+    ]
+    assert found.strata[1].reason == "3 judged translations, 6 are needed"
+    gold = np.array([[GOLD[s][0], GOLD[s][1]] for s in "ABC"], dtype=float)
+    metric = np.array([[QE[s][0], QE[s][1]] for s in "ABC"], dtype=float)
+    news = found.strata[0].metrics[1].results["seg_pearson"]
+    assert news.n == 6
+    assert news.value == pytest.approx(pearson(gold, metric).value)
+
+
+def test_strata_that_the_test_set_does_not_know_are_refused(tmp_path: Path) -> None:
+    path = write_own(tmp_path / "own.jsonl")
+    people = write_ratings(tmp_path / "people.jsonl", {s: [90, 80, 20, 70] for s in "ABC"})
+    with pytest.raises(UsageError, match="own does not say which domain a segment is of"):
+        meta(path, gold=str(people), scores={"people2": people}, strata=["domain"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"measures": ["sys_r"]}, "no measure 'sys_r'; there are sys_accuracy"),
+        ({"strata": ["genre"]}, "no stratum 'genre'; there are domain, document, length, severity"),
+        ({"average": "segment"}, "no average 'segment'"),
+        ({"length_bins": [3, 2]}, "bins of length must rise, got 3, 2"),
+        ({"smallest": 1}, "a stratum needs 2 translations or more, got 1"),
+        ({"task": "wmt20"}, "no task 'wmt20'"),
+    ],
+)
+def test_names_that_there_are_not_are_said(tmp_path: Path, options: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        meta(write_folder(tmp_path / "set"), **options)  # type: ignore[arg-type]
+
+
+def test_a_metric_without_a_system_is_warned_of_and_measured_on_the_others(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    short = write_scores(tmp_path / "short.seg.score", {s: METRIC[s] for s in "AB"})
+    found = meta(folder, scores={"short": short}, measures=["sys_accuracy"])
+    assert said(found, "short has no score of C: its numbers are over 2 of 3 systems, and not comparable")
+    assert one(found, "short").results["sys_accuracy"].n == 1
+
+
+@pytest.mark.realdata
+def test_the_means_of_wmt23_are_those_of_mt_metrics_eval(adjudge_data: Path) -> None:
+    stem = adjudge_data / "m-mad"
+    scores = {name: stem / f"{name}_en-de.seg.score" for name in ("M-MAD", "GEMBA-MQM", "EAPrompt")}
+    found = meta(adjudge_data / "wmt23", "en-de", scores=scores)
+    assert found.excluded.keys() == {"refA", "synthetic_ref"}
+    rounded = {m.name: round(m.meta or 0, 4) for m in found.metrics}
+    assert rounded["GEMBA-MQM-src"] == 0.8299
+    assert rounded["GEMBA-MQM"] == 0.7862
+    assert rounded["M-MAD"] == 0.8226
+    both = meta(adjudge_data / "wmt23")  # all language pairs of its task that are there
+    assert both.lp == "en-de,zh-en"
+    assert round(one(both, "GEMBA-MQM-src").meta or 0, 4) == 0.8084
+    assert round(one(both.parts[1], "GEMBA-MQM-src").meta or 0, 4) == 0.7913
+
+
+@pytest.mark.realdata
+def test_the_mean_of_ment_is_that_of_six_statistics(adjudge_data: Path) -> None:
+    assert meta(adjudge_data / "ment").metrics[0].meta == pytest.approx(0.8327068531118168, abs=1e-12)
+    as_rate = meta(adjudge_data / "ment", task="ment-rate").metrics[0].meta
+    assert as_rate == pytest.approx(0.8326740197465131, abs=1e-11)
+
+
+def test_an_option_that_there_is_not_is_an_error() -> None:
+    wrong: dict[str, object] = {"interval": True}
+    with pytest.raises(UsageError, match=r"no option 'interval'; there are .*; did you mean intervals"):
+        Settings.of(cast("Options", wrong))
+
+
+def test_one_name_alone_may_be_a_text(tmp_path: Path) -> None:
+    found = meta(write_folder(tmp_path / "set"), metrics="QE-src", measures="seg_pearson", exclude="C")
+    assert [metric.name for metric in found.metrics] == ["QE-src"]
+    assert (found.measures, found.systems) == (("seg_pearson",), ("A", "B"))
+
+
+def test_an_average_of_the_mean_that_no_column_shows_is_said(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('[[statistics]]\nmeasure = "seg_acc_eq"\naverage = "none"\n')
+    folder, task = write_folder(tmp_path / "set"), str(tmp_path / "mine.toml")
+    note = "meta takes seg_acc_eq with average none; its column has average item."
+    assert said(meta(folder, task=task), note)
+    assert not said(meta(folder, task=task, average="none"), "meta takes")
+
+
+def test_what_the_whole_does_not_have_is_said(tmp_path: Path) -> None:
+    folder = write_folder(write_folder(tmp_path / "set"), lp="zh-en")
+    found = meta(folder, "en-de,zh-en", intervals=True, significance=20)
+    assert found.notes[-1] == "Intervals and clusters are of each part only."
+    assert not said(meta(folder, "en-de,zh-en"), "of each part only")
+
+
+def test_scores_that_are_no_path_are_refused(tmp_path: Path) -> None:
+    wrong: dict[str, object] = {"scores": {"x": [1, 2, 3]}}
+    with pytest.raises(UsageError, match=r"scores of 'x' are the path of a run or a file, or .* got list"):
+        meta(write_folder(tmp_path / "set"), **cast("Options", wrong))
+
+
+def test_a_metric_that_lacks_a_system_which_another_has_is_partial(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    write_scores(folder / "metric-scores/en-de/QE-src.seg.score", {"A": QE["A"], "B": QE["B"]})
+    found = meta(folder, clusters=True)
+    assert [metric.partial for metric in found.metrics] == [False, True]
+    assert not one(found, "QE-src").clusters
+    assert said(found, "QE-src has no score of C: its numbers are over 2 of 3 systems")
+    assert not one(meta(folder, metrics="QE-src"), "QE-src").partial
+
+
+def _marked(path: Path) -> str:
+    """Gold of the JSONL test set in marks: one more of them with each segment, and system."""
+    marks = [
+        {"severity": severity, "match": "unplaced"}
+        for severity in ("minor", "major", "minor", "major", "major", "minor")
+    ]
+    rows = [
+        {
+            "kind": "annotation",
+            "lp": "en-de",
+            "segment": f"s{n}",
+            "system": system,
+            "document": "",
+            "annotator": "ann",
+            "protocol": "mqm",
+            "spans": marks[: n + place],
+        }
+        for place, system in enumerate("ABC")
+        for n in range(4)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def test_weights_are_those_of_marks_beside_ratings_and_are_told(tmp_path: Path) -> None:
+    own, gold = write_own(tmp_path / "own.jsonl"), _marked(tmp_path / "marks.jsonl")
+    rated = write_ratings(
+        tmp_path / "rated.jsonl", {name: [90, 70, 60, 10 + place] for place, name in enumerate("ABC")}
+    )
+    rated.write_text(rated.read_text().replace('"esa"', '"da-sqm"'))
+    shared: Options = {"gold": gold, "scores": {"rated": rated}, "measures": "seg_pearson"}
+    weighted: Options = {**shared, "weights": "ea-prompt-published"}
+    usual, other = meta(own, **shared), meta(own, **weighted)
+    values = [found.metrics[0].results["seg_pearson"].value for found in (usual, other)]
+    assert values[0] != values[1]
+    assert other.signature.fields["weights"] == "ea-prompt-published"
+    assert "weights" not in usual.signature.fields
+
+
+def test_weights_that_weigh_nothing_are_refused(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    with pytest.raises(UsageError, match="weights are for marked errors, and these have none: mqm, "):
+        meta(folder, gold="mqm", weights="gemba")
+
+
+# Tests that can find nothing are said beforehand.
+
+
+MEASURES = ("sys_accuracy", "seg_pearson", "seg_acc_eq")
+
+
+def notes(systems: int, metrics: int, **options: object) -> list[str]:
+    """Notes for so many systems of fifty segments, and metrics whose values all differ."""
+    rng = np.random.default_rng(0)
+    segments = rng.normal(size=(systems, 50))
+    gold = ScoreSet(name="gold", segments=segments, systems=segments.mean(axis=1))
+    settings = Settings(measures=MEASURES, clusters=True, **options)  # type: ignore[arg-type]
+    rows = [
+        MetricResults(name=f"m{i}", results={n: Result(value=i / metrics, n=1) for n in MEASURES})
+        for i in range(metrics)
+    ]
+    return list(out_of_reach(rows, gold, settings))
+
+
+def test_holm_over_many_metrics_needs_more_draws_and_the_note_says_how_many() -> None:
+    drawn = next(note for note in notes(12, 24, holm=True) if "seg_pearson" in note)
+    assert drawn == (
+        "No metric can be better than another by seg_pearson: with 1,000 draws the smallest possible p, "
+        "corrected for 276 tests, is 0.28; it takes 5,519 draws or more."
+    )
+    assert not [n for n in notes(12, 24, holm=True, resamples=5519) if "seg_pearson" in n]
+    assert [n for n in notes(12, 24, holm=True, resamples=5518) if "seg_pearson" in n]
+
+
+def test_swaps_of_few_systems_are_never_enough() -> None:
+    swapped = next(n for n in notes(12, 24, holm=True, resamples=9999) if "sys_accuracy" in n)
+    assert "12 scores can be swapped in 4,096 ways" in swapped
+    assert "is 0.067; more draws do not help." in swapped
+    assert "sys_accuracy" in notes(4, 2)[0]
+
+
+@pytest.mark.parametrize("options", [{}, {"holm": True}])
+def test_nothing_is_said_of_tests_that_can_reject(options: dict[str, bool]) -> None:
+    assert notes(12, 3, **options) == []
+
+
+# Intervals and clusters of a whole table.
+
+
+SYSTEMS = ("A", "B", "C")
+SURENESS_MEASURES = ("seg_pearson", "seg_acc_eq", "sys_pearson")
+SURENESS_TASK = (
+    '[[statistics]]\nmeasure = "seg_pearson"\n[[statistics]]\nmeasure = "sys_pearson"\nrange = [-1, 1]\n'
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Thirty segments of fifteen documents; a metric that knows gold, its twin, and one that does not."""
+    path, rng = write_folder(tmp_path / "set"), np.random.default_rng(1)
+    n = 30
+    gold = rng.normal(size=(3, n)).round(2) + np.array([[0.0], [1.0], [2.0]])
+    for name in (
+        "sources/en-de.txt",
+        "references/en-de.refA.txt",
+        *(f"system-outputs/en-de/{s}.txt" for s in SYSTEMS),
+    ):
+        (path / name).write_text("x\n" * n)
+    (path / "documents/en-de.docs").write_text("".join(f"news\td{i // 2}\n" for i in range(n)))
+    (path / "system-outputs/en-de/refA.txt").unlink()
+    good = gold + rng.normal(size=(3, n)) * 0.1
+    values = {"good": good, "twin": good, "poor": rng.normal(size=(3, n))}
+    for old in (path / "metric-scores/en-de").iterdir():
+        old.unlink()
+    write_scores(path / "human-scores/en-de.mqm.seg.score", dict(zip(SYSTEMS, gold.tolist(), strict=True)))
+    for name, scores in values.items():
+        file = path / f"metric-scores/en-de/{name}-src.seg.score"
+        write_scores(file, dict(zip(SYSTEMS, scores.tolist(), strict=True)))
+    (tmp_path / "mine.toml").write_text(SURENESS_TASK)
+    return path
+
+
+def judged(folder: Path, **options: object) -> MetaEvaluation:
+    task = str(folder.parent / "mine.toml")
+    return meta(folder, measures=SURENESS_MEASURES, task=task, **options)  # type: ignore[arg-type]
+
+
+def test_nothing_is_drawn_unless_asked_for(folder: Path) -> None:
+    found = judged(folder)
+    assert all(m.clusters == {} and m.meta_interval is None for m in found.metrics)
+    assert all(r.interval is None for m in found.metrics for r in m.results.values())
+    assert found.p_values == {}
+
+
+def test_every_value_and_the_mean_have_an_interval_around_them(folder: Path) -> None:
+    found = judged(folder, intervals=True, significance=200)
+    for row in found.metrics:
+        assert row.meta is not None
+        assert row.meta_interval is not None
+        assert row.meta_interval.low <= row.meta <= row.meta_interval.high
+        for result in row.results.values():
+            assert result.interval is not None
+            assert result.value is not None
+            assert result.interval.low - 0.02 <= result.value <= result.interval.high + 0.02
+    good, poor = found.metrics[0], found.metrics[1]
+    assert (good.name, poor.name) == ("good-src", "poor-src")
+    width = [i.high - i.low for m in (good, poor) if (i := m.results["seg_pearson"].interval) is not None]
+    assert width[0] < width[1]
+
+
+def test_twins_share_a_cluster_and_what_knows_nothing_is_behind(folder: Path) -> None:
+    found = judged(folder, significance=200)
+    clusters = {m.name: m.clusters for m in found.metrics}
+    for name in ("seg_pearson", "seg_acc_eq", "meta"):
+        assert [clusters[metric][name] for metric in ("good-src", "twin-src", "poor-src")] == [1, 1, 2]
+    assert set(found.p_values) == {*SURENESS_MEASURES, "meta"}
+
+
+def test_p_values_are_those_of_the_test_of_the_measure_and_holm_corrects_what_was_asked(folder: Path) -> None:
+    plain, corrected = judged(folder, significance=200), judged(folder, significance=200, holm=True)
+    table = plain.p_values["seg_pearson"]
+    by_hand = metric_p_values("seg_pearson", *_arrays(folder))
+    np.testing.assert_allclose(table, by_hand, atol=0.15)  # other draws
+    good, poor, twin = 0, 1, 2
+    wanted = holm(np.array([table[good, poor], table[twin, poor]]))
+    np.testing.assert_allclose([corrected.p_values["seg_pearson"][i, poor] for i in (good, twin)], wanted)
+    assert corrected.signature.fields["correction"] == "holm"
+
+
+def _arrays(folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    from adjudge.analysis.eval_set_files import read_eval_set
+
+    found = read_eval_set(folder)
+    return found.golds["mqm"].segments, np.stack([m.segments for m in found.metrics.values()])
+
+
+def test_the_value_is_not_moved_by_what_is_drawn(folder: Path) -> None:
+    gold, metrics = _arrays(folder)
+    found = judged(folder, intervals=True, significance=10)
+    assert found.metrics[0].results["seg_pearson"].value == pearson(gold, metrics[0]).value
+
+
+def test_whole_documents_can_be_drawn_for_intervals(folder: Path) -> None:
+    one, other = (
+        judged(folder, intervals=True, by_document=each).metrics[0].results["seg_pearson"].interval
+        for each in (False, True)
+    )
+    assert one != other
+    with pytest.raises(UsageError, match="intervals and clusters: ask for one of them"):
+        judged(folder, by_document=True)
+
+
+def test_clusters_over_documents_are_by_bootstrap_whatever_the_measure(folder: Path) -> None:
+    found = judged(folder, clusters=True, by_document=True)
+    assert found.signature.fields["units"] == "documents"
+    assert any(note.startswith("Clusters: bootstrap over documents, 1,000 draws") for note in found.notes)
+    by_segment = judged(folder, clusters=True)
+    good, poor = 0, 1
+    for name in ("seg_pearson", "seg_acc_eq"):
+        assert found.p_values[name][good, poor] < 0.05 < found.p_values[name][poor, good]
+    assert found.p_values["sys_pearson"][good, poor] != by_segment.p_values["sys_pearson"][good, poor]
+
+
+def test_a_correction_of_tests_that_nobody_asked_for_is_refused(folder: Path) -> None:
+    with pytest.raises(UsageError, match="ask for clusters"):
+        judged(folder, holm=True)
+
+
+PEARSON = ("seg_pearson", "sys_pearson")
+
+
+def test_a_test_that_is_named_is_behind_the_clusters(folder: Path) -> None:
+    gold, metrics = _arrays(folder)
+    for test in ("bootstrap", "williams"):
+        found = meta(folder, measures=PEARSON, test=test)
+        by_hand = metric_p_values("seg_pearson", gold, metrics, method=test)
+        np.testing.assert_array_equal(found.p_values["seg_pearson"], by_hand)
+        assert [m.clusters["seg_pearson"] for m in found.metrics] == [1, 2, 1], test
+        assert found.signature.fields["test"] == test
+    assert "test" not in judged(folder, clusters=True).signature.fields
+
+
+def test_williams_draws_nothing_and_its_note_says_what_it_believes(folder: Path) -> None:
+    found = meta(folder, measures=PEARSON, test="williams", significance=3)
+    (note,) = (note for note in found.notes if note.startswith("Clusters:"))
+    assert note.startswith("Clusters: Williams' test, for which all scores are independent")
+    assert "draws" not in note
+    assert not [note for note in found.notes if "No metric can be better" in note and "seg_pearson" in note]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"test": "williams"},
+            "^seg_acc_eq has no test williams; those that do: --measures sys_pearson,seg_pearson$",
+        ),
+        ({"test": "wiliams"}, "no test 'wiliams'.* did you mean williams"),
+        ({"test": "perm-both", "by_document": True}, "perm-both cannot draw documents; the bootstrap can"),
+    ],
+)
+def test_a_test_that_there_is_not_is_refused(folder: Path, options: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        judged(folder, **options)
+
+
+def test_equal_seeds_give_equal_numbers(folder: Path) -> None:
+    first, again, other = (judged(folder, intervals=True, seed=seed) for seed in (1, 1, 2))
+    assert first.metrics == again.metrics
+    assert first.metrics != other.metrics
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"significance": 0}, "1 draw or more"),
+        ({"alpha": 1.0}, "between 0 and 1"),
+        ({"seed": -1}, "0 or more"),
+    ],
+)
+def test_draws_that_cannot_be_are_refused(folder: Path, options: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        judged(folder, **options)
+
+
+def test_one_segment_has_values_and_no_intervals(folder: Path) -> None:
+    for file in folder.rglob("*"):
+        if file.is_file():
+            lines = file.read_text().splitlines()
+            kept = [lines[n * 30] for n in range(len(lines) // 30)]
+            file.write_text("".join(f"{line}\n" for line in kept))
+    found = meta(folder, measures=["sys_accuracy", "sys_pearson"], intervals=True, significance=50)
+    assert {r.interval for m in found.metrics for r in m.results.values()} == {None}
+    assert all(m.results["sys_accuracy"].value is not None for m in found.metrics)
+    assert any("no intervals: one of the segments alone" in note for note in found.notes)
+
+
+# Several language pairs: metrics are joined by name across references, and scores of one's own are found.
+
+
+PAIRS = ["en-de", "he-en", "zh-en"]
+OTHER = {**METRIC, "refA": [0.1, 0.2, 0.3, 0.4]}
+
+
+@pytest.fixture
+def wmt23(tmp_path: Path) -> Path:
+    """WMT23 in small: COMET is shown refA in two language pairs; in he-en refB, the task's, and refA."""
+    folder = tmp_path / "wmt23"
+    for lp in PAIRS:
+        write_folder(folder, lp)
+    write_scores(folder / "human-scores/he-en.mqm.seg.score", {**GOLD, "refB": [-1, -1, None, -1]})
+    for kind in ("references/he-en.refB.txt", "system-outputs/he-en/refB.txt"):
+        (folder / kind).write_text("1\n2\n3\n4\n")
+    write_scores(folder / "metric-scores/he-en/COMET-refA.seg.score", QE)
+    write_scores(folder / "metric-scores/he-en/COMET-refB.seg.score", OTHER)
+    return folder
+
+
+def shown(found: MetaEvaluation) -> dict[str, list[str]]:
+    return {part.lp: [metric.name for metric in part.metrics] for part in found.parts}
+
+
+def names(found: MetaEvaluation) -> list[str]:
+    return [metric.name for metric in found.metrics]
+
+
+def test_a_metric_is_one_across_the_references_of_the_language_pairs(wmt23: Path) -> None:
+    found = meta(wmt23, PAIRS)
+    assert shown(found) == {
+        "en-de": ["COMET-refA", "QE-src"],
+        "he-en": ["COMET-refB", "QE-src"],
+        "zh-en": ["COMET-refA", "QE-src"],
+    }
+    assert names(found) == ["COMET", "QE-src"]
+    told = "they were shown refA in en-de and zh-en, refB in he-en."
+    assert any(
+        note.startswith("Metrics with a reference are joined") and note.endswith(told) for note in found.notes
+    )
+    each = [next(m for m in part.metrics if m.base == "COMET") for part in found.parts]
+    accuracies = [metric.results["sys_accuracy"] for metric in each]
+    right = sum(round((result.value or 0) * result.n) for result in accuracies)
+    assert found.metrics[0].results["sys_accuracy"].value == right / sum(result.n for result in accuracies)
+    statistics = [[result.value or 0 for result in metric.statistics] for metric in each]
+    rest = sum((row[1] + 1) / 2 + (row[2] + 1) / 2 + row[3] for row in statistics)
+    pooled = found.metrics[0].results["sys_accuracy"].value
+    assert found.metrics[0].meta == pytest.approx((3 * pooled + rest) / 12, abs=1e-12)
+
+
+def test_without_a_reference_of_a_task_the_same_name_comes_first(wmt23: Path, tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    shutil.copytree(wmt23, plain)
+    found = meta(plain, PAIRS)
+    assert names(found) == ["COMET-refA", "QE-src"]
+    assert any("not in the whole: COMET-refB." in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "wanted"),
+    [(["COMET"], ["COMET"]), (["QE-src"], ["QE-src"]), (["COMET", "QE-src"], ["COMET", "QE-src"])],
+)
+def test_a_name_without_reference_is_that_of_each_language_pair(
+    wmt23: Path, metrics: list[str], wanted: list[str]
+) -> None:
+    found = meta(wmt23, PAIRS, metrics=metrics)
+    assert names(found) == wanted
+    of_all = meta(wmt23, PAIRS)
+    assert [m.meta for m in found.metrics] == [m.meta for m in of_all.metrics if m.name in wanted]
+
+
+@pytest.mark.parametrize("lps", [PAIRS, ["he-en"]])
+def test_a_metric_never_moves_a_language_pair_to_another_reference(wmt23: Path, lps: list[str]) -> None:
+    with pytest.raises(
+        UsageError, match="he-en compares metrics that were shown refB, and COMET-refA was not: name COMET"
+    ):
+        meta(wmt23, lps, metrics="COMET-refA")
+    found = meta(wmt23, "he-en", metrics="COMET-refA", reference="refA")
+    assert (names(found), found.reference) == (["COMET-refA"], "refA")
+
+
+def test_metrics_without_reference_alone_keep_the_references_that_are_compared(wmt23: Path) -> None:
+    assert meta(wmt23, "he-en", metrics="QE-src").systems == meta(wmt23, "he-en").systems
+
+
+# Scores of one's own...
+
+
+def write_pairs(folder: Path, *names: str, form: str = "{lp}/{name}.seg.score") -> Path:
+    for lp, scores in zip(PAIRS, (METRIC, OTHER, QE), strict=True):
+        for name in names:
+            write_scores(folder / form.format(lp=lp, name=name), scores)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "form", ["{lp}/{name}.seg.score", "{lp}.{name}.seg.score", "metric-scores/{lp}/{name}.seg.score"]
+)
+def test_a_folder_holds_scores_of_each_language_pair(wmt23: Path, tmp_path: Path, form: str) -> None:
+    folder = write_pairs(tmp_path / "own", "mine-src", "my-other", form=form)
+    found = meta(wmt23, PAIRS, scores=[str(folder)], metrics="QE-src")
+    assert names(found) == ["QE-src", "mine-src", "my-other"]
+    assert all(part == ["QE-src", "mine-src", "my-other"] for part in shown(found).values())
+
+
+def test_a_folder_of_one_metric_may_be_given_a_name(wmt23: Path, tmp_path: Path) -> None:
+    folder = write_pairs(tmp_path / "own", "mine-src")
+    assert names(meta(wmt23, PAIRS, scores=[f"new={folder}"])) == ["COMET", "QE-src", "new"]
+    write_pairs(folder, "other-src")
+    with pytest.raises(UsageError, match="two files hold the scores of 'new' for en-de"):
+        meta(wmt23, PAIRS, scores=[f"new={folder}"])
+
+
+def test_references_in_a_folder_are_joined_as_those_of_the_test_set(wmt23: Path, tmp_path: Path) -> None:
+    for lp, reference in zip(PAIRS, ("refA", "refB", "refA"), strict=True):
+        write_scores(tmp_path / f"own/{lp}/mine-{reference}.seg.score", METRIC)
+    write_scores(tmp_path / "own/he-en/mine-refA.seg.score", QE)
+    found = meta(wmt23, PAIRS, scores=[str(tmp_path / "own")])
+    assert names(found) == ["COMET", "QE-src", "mine"]
+    assert shown(found)["he-en"] == ["COMET-refB", "QE-src", "mine-refB"]
+
+
+def test_a_folder_that_also_holds_other_language_pairs_is_read_for_one(wmt23: Path, tmp_path: Path) -> None:
+    folder = write_pairs(tmp_path / "own", "mine-src")
+    assert names(meta(wmt23, "he-en", scores=[str(folder)])) == ["COMET-refB", "QE-src", "mine-src"]
+
+
+def test_a_name_is_given_once_for_each_language_pair(wmt23: Path, tmp_path: Path) -> None:
+    folder = write_pairs(tmp_path / "own", "mine")
+    files = [f"mine={folder / lp / 'mine.seg.score'}" for lp in PAIRS]
+    found = meta(wmt23, PAIRS, scores=files)
+    assert names(found) == ["COMET", "QE-src", "mine"]
+    by_lp = {lp: folder / lp / "mine.seg.score" for lp in PAIRS}
+    assert meta(wmt23, PAIRS, scores={"mine": by_lp}).metrics == found.metrics
+    with pytest.raises(UsageError, match="two files hold the scores of 'mine' for en-de"):
+        meta(wmt23, PAIRS, scores=[*files, files[0]])
+
+
+def test_a_score_file_that_does_not_say_its_language_pair_is_refused(wmt23: Path, tmp_path: Path) -> None:
+    path = write_scores(tmp_path / "mine.seg.score", METRIC)
+    with pytest.raises(
+        UsageError, match=r"does not say its language pair: begin its name with one \(en-de.mine"
+    ):
+        meta(wmt23, PAIRS, scores=[str(path)])
+    assert names(meta(wmt23, "en-de", scores=[str(path)])) == ["COMET-refA", "QE-src", "mine"]
+
+
+def test_one_file_of_records_holds_all_language_pairs_or_some(wmt23: Path, tmp_path: Path) -> None:
+    rows = []
+    for lp in PAIRS:
+        written = write_ratings(tmp_path / "one.jsonl", {"A": [9, 8, 7, 6], "B": [7, 5, 4, 3]}, lp=lp)
+        rows += [json.loads(line) for line in written.read_text().splitlines()]
+    for row in rows:
+        row["segment"] = str(int(row["segment"][1:]) + 1)
+    (path := tmp_path / "judge.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert names(meta(wmt23, PAIRS, scores=[f"mine={path}"])) == ["COMET", "QE-src", "mine"]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows if row["lp"] != "zh-en"))
+    found = meta(wmt23, PAIRS, scores=[f"mine={path}"])
+    assert names(found) == ["COMET", "QE-src"]
+    assert any("not in the whole: mine." in note for note in found.notes)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows if row["lp"] == "en-de"))
+    with pytest.raises(DataError, match="mine has no score of he-en, zh-en"):
+        meta(wmt23, ["he-en", "zh-en"], scores=[f"mine={path}"])
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (
+            {"x": [1, 2]},
+            "scores of 'x' are the path of a run or a file, or one for each language pair; got list",
+        ),
+        ({"x": "nowhere"}, "no run and no file at 'nowhere'"),
+        ({"x": {"en-de": "nowhere"}}, "no run and no file at 'nowhere'"),
+        (["x=empty"], "empty is no run, and no .seg.score or .sys.score is in it"),
+    ],
+)
+def test_scores_that_are_nowhere_are_refused(
+    wmt23: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scores: object, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    options: Options = {"scores": scores}  # type: ignore[typeddict-item]
+    with pytest.raises(UsageError, match=message):
+        meta(wmt23, PAIRS, **options)
+
+
+@pytest.mark.realdata
+def test_the_three_language_pairs_of_wmt23_rank_every_metric_with_a_reference(
+    adjudge_data: Path, tmp_path: Path
+) -> None:
+    """he-en, which the data lacks, is zh-en under another name, with refB in place of refA."""
+    folder = tmp_path / "wmt23"
+    real = adjudge_data / "wmt23"
+    for kind in ("sources", "documents", "references", "human-scores"):
+        (folder / kind).mkdir(parents=True)
+        for file in (real / kind).iterdir():
+            (folder / kind / file.name).symlink_to(file)
+            if file.name.startswith("zh-en"):
+                renamed = file.name.replace("zh-en", "he-en").replace("refA", "refB")
+                (folder / kind / renamed).symlink_to(file)
+    for lp in PAIRS:
+        for kind in ("system-outputs", "metric-scores"):
+            (folder / kind / lp).mkdir(parents=True)
+            for file in (real / kind / lp.replace("he", "zh")).iterdir():
+                name = file.name.replace("refA", "refB") if lp == "he-en" else file.name
+                (folder / kind / lp / name).symlink_to(file)
+    for lp, reference in zip(PAIRS[1:], ("refB", "refA"), strict=True):
+        qe, *_ = (
+            f for f in find_score_files(folder, lp) if f.name == "XCOMET-QE-Ensemble" and f.level == "seg"
+        )
+        (folder / "metric-scores" / lp / f"XCOMET-Ensemble-{reference}.seg.score").symlink_to(qe.path)
+    found = meta(folder, PAIRS, measures=["sys_accuracy"])
+    assert sorted(names(found)) == [
+        "BERTscore",
+        "BLEU",
+        "COMET",
+        "CometKiwi-src",
+        "GEMBA-MQM-src",
+        "MetricX-23",
+        "XCOMET-Ensemble",
+        "XCOMET-QE-Ensemble-src",
+        "chrF",
+    ]
+    assert best_first(found.metrics, found.measures)[0].name == "XCOMET-Ensemble"

@@ -1,0 +1,216 @@
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge import examples
+from adjudge.analysis.preferences import calibrate_ties, preferences_from_annotations, tabulate
+from adjudge.core.record import Annotation, Failure, Preference, Record, Verdict
+from adjudge.errors import DataError, UsageError
+from adjudge.store.json_lines import read_records
+from tests.analysis.records import error, failed, mqm, preferred, rated
+
+
+def test_verdicts_are_arranged_whichever_way_round_the_pair_was() -> None:
+    records = [
+        preferred("a", "b", "A"),
+        preferred("b", "a", "A", annotator="other"),
+        preferred("a", "b", "E", "2", annotator="other"),
+    ]
+    found = tabulate(records, "overall")
+    assert found.annotators == ("ann", "other")
+    assert [u[:4] for u in found.units] == [("en-de", "1", "a", "b"), ("en-de", "2", "a", "b")]
+    np.testing.assert_array_equal(found.labels, [[1, -1], [np.nan, 0]])
+    assert not np.signbit(found.labels[1, 1])
+    assert found.segments == [0, 1]
+
+
+def test_failures_are_counted_and_other_criteria_left_out() -> None:
+    records: list[Record] = [
+        preferred("a", "b", "A", criterion="style"),
+        failed("a", "b", segment="1", protocol="pairwise", criterion="overall"),
+        failed("a", "c", segment="1", protocol="pairwise"),
+        failed("a", "b", segment="1", protocol="pairwise", criterion="style"),
+        rated("a", "1", 3),
+    ]
+    found = tabulate(records, "overall")
+    assert (found.units, found.failed) == ((), {"ann": 2})
+    assert found.failed_of == {"a": 2, "b": 1, "c": 1}
+    assert found.systems == ("a", "b", "c")
+
+
+def test_a_pair_compared_twice_by_one_annotator_is_an_error() -> None:
+    with pytest.raises(DataError, match="'ann' compared b and a twice on segment '1' of en-de for overall"):
+        tabulate([preferred("a", "b", "A"), preferred("b", "a", "B")], "overall")
+
+
+def test_a_segment_without_a_document_is_a_document_of_its_own() -> None:
+    records = [
+        replace(preferred("a", "b", "A", "1"), document="d"),
+        replace(preferred("a", "b", "A", "2"), document="d"),
+        preferred("a", "b", "A", "3"),
+        preferred("a", "b", "A", "4"),
+    ]
+    assert tabulate(records, "overall").documents == [0, 0, 1, 2]
+
+
+def verdicts(records: Iterable[Record]) -> dict[tuple[str, ...], Verdict]:
+    return {
+        (r.lp, r.segment, *r.systems, r.criterion): r.verdict for r in records if isinstance(r, Preference)
+    }
+
+
+def test_higher_scores_are_preferred_and_equal_ones_tie() -> None:
+    found = preferences_from_annotations([rated("c", "1", 50), rated("a", "1", 80), rated("b", "1", 80)])
+    assert [(p.systems, p.verdict) for p in found if isinstance(p, Preference)] == [
+        (("a", "b"), "E"),
+        (("a", "c"), "A"),
+        (("b", "c"), "A"),
+    ]
+
+
+@pytest.mark.parametrize(("epsilon", "verdict"), [(0, "B"), (4.9, "B"), (5, "E"), (6, "E")])
+def test_scores_that_differ_by_epsilon_tie(epsilon: float, verdict: Verdict) -> None:
+    records = [rated("a", "1", 70), rated("b", "1", 75)]
+    (found,) = preferences_from_annotations(records, epsilon=epsilon)
+    assert isinstance(found, Preference)
+    assert found.verdict == verdict
+
+
+def test_rounding_noise_prefers_nothing() -> None:
+    noisy = [rated("a", "1", 0.1 + 0.2), rated("b", "1", 0.3)]
+    assert [p.verdict for p in preferences_from_annotations(noisy) if isinstance(p, Preference)] == ["E"]
+
+
+def test_each_annotator_has_preferences_of_its_own() -> None:
+    records = [rated("a", "1", 1, annotator=n) for n in "xy"] + [rated("b", "1", 2, annotator="x")]
+    assert [p.annotator for p in preferences_from_annotations(records)] == ["x"]
+
+
+def test_a_pair_with_a_failure_is_a_failure_of_its_reason() -> None:
+    (found,) = preferences_from_annotations([rated("b", "1", 3), failed("a", segment="1")])
+    assert isinstance(found, Failure)
+    assert (found.systems, found.reason, found.criterion) == (("a", "b"), "refused", "overall")
+
+
+def test_the_planted_errors_of_the_examples_give_their_preferences_on_each_criterion() -> None:
+    """Overall is a majority in the examples and a sum for errors in FiRE, so only the criteria compare."""
+    gold = verdicts(read_records(examples.path("gold.pairwise.jsonl")))
+    found = verdicts(
+        preferences_from_annotations(read_records(examples.path("gold.mqm.jsonl")), by_criterion=True)
+    )
+    wanted = {key: verdict for key, verdict in gold.items() if key[-1] != "overall"}
+    assert len(wanted) == 432
+    assert {key: found[key] for key in wanted} == wanted
+
+
+def test_overall_of_criteria_is_the_sum_of_their_scores() -> None:
+    records = [
+        mqm("a", "1", error("major", "accuracy"), error("minor", "style"), error("major", "other")),
+        mqm("b", "1", error("minor", "fluency"), error("minor", "locale convention")),
+    ]
+    found = preferences_from_annotations(records, by_criterion=True)
+    assert [(p.criterion, p.verdict) for p in found if isinstance(p, Preference)] == [
+        ("faithfulness", "B"),
+        ("fluency", "A"),
+        ("style", "B"),
+        ("overall", "B"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("records", "options", "wanted"),
+    [
+        ([preferred("a", "b", "A")], {}, "preferences already"),
+        ([rated("a", "1", 1)], {"by_criterion": True}, "protocol da-sqm has none"),
+        ([rated("a", "1", 1)], {"epsilon": -1}, "epsilon must be 0 or more, got -1"),
+        ([rated("a", "1", 1)], {"epsilon": float("nan")}, "epsilon must be 0 or more"),
+    ],
+)
+def test_what_gives_no_preferences_is_an_error(
+    records: list[Record], options: dict[str, float], wanted: str
+) -> None:
+    with pytest.raises((DataError, UsageError), match=wanted):
+        preferences_from_annotations(records, **options)  # type: ignore[arg-type]
+
+
+def test_an_error_of_an_unknown_core_type_is_refused_and_not_left_out() -> None:
+    records = [mqm("a", "1", error("major", label="Weird")), mqm("b", "1")]
+    with pytest.raises(DataError, match=r"'Weird' belongs to no criterion .* a segment 1 of en-de, by ann"):
+        preferences_from_annotations(records, by_criterion=True)
+
+
+def test_an_error_of_an_unknown_subtype_counts_on_the_criterion_of_its_core_type() -> None:
+    records = [mqm("a", "1", error("major", label="Fluency/Display")), mqm("b", "1")]
+    found = preferences_from_annotations(records, by_criterion=True)
+    assert {p.criterion: p.verdict for p in found if isinstance(p, Preference)} == {
+        "faithfulness": "E",
+        "fluency": "B",
+        "style": "E",
+        "overall": "B",
+    }
+
+
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=5), st.sampled_from([0.0, 1.0]))
+def test_a_pair_is_what_the_definition_says(ratings: list[int], epsilon: float) -> None:
+    records: list[Annotation] = [rated(chr(97 + i), "1", value) for i, value in enumerate(ratings)]
+    found = preferences_from_annotations(records, epsilon=epsilon)
+    assert len(found) == len(ratings) * (len(ratings) - 1) // 2
+    for p in found:
+        assert isinstance(p, Preference)
+        a, b = (ratings[ord(system) - 97] for system in p.systems)
+        assert p.verdict == ("E" if abs(a - b) <= epsilon else "A" if a > b else "B")
+
+
+# The threshold of ties, by gold.
+
+
+def measured(segment: int, verdict: Verdict, strength: float) -> Preference:
+    return replace(preferred("a", "b", verdict, str(segment)), strength=strength)
+
+
+SAID: tuple[Verdict, ...] = ("E", "E", "A", "B", "A")
+TURNED: dict[Verdict, Verdict] = {"A": "B", "B": "A", "E": "E"}
+GOLD = [preferred("a", "b", verdict, str(n), annotator="p") for n, verdict in enumerate(SAID)]
+JUDGE = [
+    measured(0, "A", 0.2),
+    measured(1, "B", -0.3),
+    measured(2, "A", 0.6),
+    measured(3, "B", -0.9),
+    measured(4, "B", -0.3),
+]
+
+
+def test_it_is_the_lowest_under_which_most_verdicts_agree() -> None:
+    found = calibrate_ties(JUDGE, GOLD)
+    assert (found.threshold, found.n, found.tied) == (0.3, 5, 2)
+    assert found.before == (2 / 5, 2 / 3, 0.0, 0)
+    assert found.after == (4 / 5, 2 / 3, 1.0, 3)
+
+
+def test_the_pair_may_be_named_the_other_way_round() -> None:
+    turned = [replace(g, systems=("b", "a"), verdict=TURNED[g.verdict]) for g in GOLD]
+    assert calibrate_ties(JUDGE, turned) == calibrate_ties(JUDGE, GOLD)
+
+
+def test_a_threshold_that_helps_nobody_is_zero() -> None:
+    assert calibrate_ties(JUDGE[2:4], GOLD).threshold == 0.0
+
+
+def test_equally_strong_verdicts_are_ties_together_or_not_at_all() -> None:
+    judge = [measured(0, "A", 0.4), measured(2, "A", 0.4), measured(3, "B", -0.4)]
+    assert calibrate_ties(judge, GOLD).threshold == 0.0
+
+
+def test_of_several_people_the_majority_counts_and_none_is_a_tie() -> None:
+    other = [preferred("a", "b", "B", "2", annotator="q")]
+    found = calibrate_ties([measured(2, "A", 0.6)], [*GOLD, *other])
+    assert (found.tied, found.threshold) == (1, 0.6)
+
+
+def test_without_strengths_there_is_nothing_to_calibrate() -> None:
+    with pytest.raises(DataError, match="--samples, or --strength logprob"):
+        calibrate_ties(GOLD, GOLD)

@@ -1,0 +1,674 @@
+import json
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import t, ttest_1samp
+
+from adjudge import examples
+from adjudge.analysis.rank import METHODS, TESTS, Method, RankedSystem, Ranking, Test, rank
+from adjudge.analysis.segment_scores import score_records, with_intervals
+from adjudge.core.record import Annotation, Failure, Preference, Record, Verdict
+from adjudge.core.scores import Interval, Run, RunInfo, Scores, Signature
+from adjudge.core.segment import TestSet
+from adjudge.errors import DataError, UsageError
+from adjudge.store.json_lines import read_records
+from tests.analysis.records import failed, preferred, rated
+
+PAIRWISE: list[Method] = [m for m in METHODS if m != "mean"]
+
+
+def ranked(records: Sequence[Record], method: Method = "copeland", **options: Any) -> Ranking:
+    return rank(score_records(records), method=method, **options)
+
+
+def wins(*games: str, repeat: int = 1) -> list[Preference]:
+    """Preferences, each in a segment of its own: "ab" for a over b, "a=b" for a tie."""
+    return [
+        preferred(game[0], game[-1], "E" if "=" in game else "A", segment=str(i))
+        for i, game in enumerate(games * repeat)
+    ]
+
+
+def order(ranking: Ranking) -> list[tuple[str, int | None]]:
+    return [(s.system, s.cluster) for s in ranking.systems]
+
+
+@pytest.mark.parametrize("method", PAIRWISE)
+def test_the_planted_quality_of_the_examples_is_the_ranking(method: Method) -> None:
+    records = read_records(examples.path("gold.pairwise.jsonl"))
+    found = rank(score_records(records, criterion="overall"), method=method)
+    assert order(found) == [("Alder", 1), ("Birch", 2), ("Cedar", 3), ("Dogwood", 4)]
+    assert {s.n for s in found.systems} == {72}
+
+
+def test_copeland_is_points_by_comparisons_where_pairs_are_compared_unequally_often() -> None:
+    found = ranked(wins("ab", "ab", "ba", "a=c", "cb"))
+    assert [(s.system, s.score, s.n) for s in found.systems] == [
+        ("c", 0.75, 2),
+        ("a", 0.625, 4),
+        ("b", 0.25, 4),
+    ]
+
+
+def test_no_comparison_is_dropped_for_what_its_segment_lacks() -> None:
+    records = wins("ab", "bc", "ca", "ab")
+    with pytest.raises(DataError, match="judged for every one"):
+        rank(score_records(records))
+    assert sum(s.n for s in ranked(records).systems) == 8
+
+
+@pytest.mark.parametrize("method", ["bradley-terry", "davidson"])
+def test_bradley_terry_knows_that_a_win_over_a_strong_system_is_worth_more(method: Method) -> None:
+    """x and y both won one of two; x against the best, y against the worst."""
+    records = wins("xs", "sx", "yw", "wy", "sw", "sw", "sw", "ws", "y=w", "x=s")
+    found = {s.system: s for s in ranked(records, method).systems}
+    assert found["x"].score is not None
+    assert found["y"].score is not None
+    assert found["x"].score > found["y"].score
+    copeland = {s.system: s.score for s in ranked(records).systems}
+    assert copeland["x"] == copeland["y"] == 0.5
+
+
+def test_systems_that_nothing_connects_have_no_common_strengths() -> None:
+    records = wins("ab", "ba", "cd", "dc")
+    wanted = r"none connects \(a, b\) with \(c, d\)"
+    for method in ("bradley-terry", "davidson"):
+        with pytest.raises(DataError, match=wanted):
+            ranked(records, method)
+    found = ranked(records)
+    assert (
+        "No comparison connects (a, b) with (c, d): their scores rest on different opponents." in found.notes
+    )
+
+
+@pytest.mark.parametrize("method", ["bradley-terry", "davidson"])
+def test_who_never_lost_has_no_strength_and_all_expected_points(method: Method) -> None:
+    found = ranked(wins("ab", "ac", "bc", "cb", "b=c", repeat=8), method)
+    assert [(s.system, s.score, s.strength) for s in found.systems] == [
+        ("a", 1, None),
+        ("b", 0.25, None),
+        ("c", 0.25, None),
+    ]
+    assert order(found) == [("a", 1), ("b", 2), ("c", 2)]
+    assert "in a > (b, c). Scores are what they tend to" in found.notes[-1]
+
+
+def test_wins_of_one_side_and_ties_leave_davidson_alone_without_strengths() -> None:
+    records = wins("ab", "a=b", repeat=10)
+    assert ranked(records, "bradley-terry").systems[0].strength is not None
+    found = ranked(records, "davidson")
+    assert found.systems[0].strength is None
+    assert found.systems[0].score == pytest.approx(0.75, abs=1e-3)
+    assert found.notes[-1].startswith("Wins and ties leave Davidson's strengths without bounds")
+
+
+@pytest.mark.parametrize("method", PAIRWISE)
+def test_ties_everywhere_are_one_cluster_of_halves(method: Method) -> None:
+    found = ranked(wins("a=b", "b=c", "a=c", repeat=9), method)
+    assert [(s.system, s.score, s.cluster) for s in found.systems] == [
+        ("a", 0.5, 1),
+        ("b", 0.5, 1),
+        ("c", 0.5, 1),
+    ]
+    assert {s.interval for s in found.systems} == {Interval(0.5, 0.5)}
+
+
+def test_a_cycle_is_listed_and_told() -> None:
+    found = ranked(wins("ab", "ab", "ba", "bc", "ca"))
+    (cycle,) = found.cycles
+    assert cycle.systems == ("a", "b", "c")
+    assert found.notes[-1] == (
+        "Preferences go round: a takes 66.7% of the points from b, b takes 100.0% of the points from c, "
+        "c takes 100.0% of the points from a."
+    )
+
+
+@pytest.mark.parametrize("method", PAIRWISE)
+def test_failures_are_counted_and_are_no_comparison(method: Method) -> None:
+    lost = [failed("a", b, segment="9", protocol="pairwise", criterion="overall") for b in ("b", "z")]
+    found = ranked([*wins("ab", "ba", "ab"), *lost], method)
+    assert [(s.system, s.n, s.failed) for s in found.systems] == [("a", 3, 2), ("b", 3, 1), ("z", 0, 1)]
+    assert found.systems[-1].score is None
+
+
+@pytest.mark.parametrize("method", PAIRWISE)
+def test_where_all_failed_nothing_is_ranked(method: Method) -> None:
+    found = ranked([failed("a", "b", segment="1", protocol="pairwise", criterion="overall")], method)
+    assert (found.method, {s.score for s in found.systems}) == ("nothing was compared", {None})
+
+
+@pytest.mark.parametrize("method", PAIRWISE)
+def test_one_system_cannot_be_compared(method: Method) -> None:
+    with pytest.raises(DataError, match=f"{method} compares systems, and there is one only, a; take .* mean"):
+        ranked([rated("a", str(n), n) for n in range(3)], method)
+
+
+@pytest.mark.parametrize("method", PAIRWISE)
+def test_one_segment_has_scores_and_no_intervals(method: Method) -> None:
+    found = ranked([rated(system, "1", ord(system) - 90) for system in "abc"], method)
+    assert [(s.system, s.cluster, s.interval) for s in found.systems] == [(s, 1, None) for s in "cba"]
+    assert any("no intervals: one of the segments alone" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("method", PAIRWISE)
+def test_too_few_segments_make_no_clusters(method: Method) -> None:
+    found = ranked(wins("ab", "ab"), method)
+    assert order(found) == [("a", 1), ("b", 1)]
+    assert any(
+        note.startswith("Too few segments or resamples: p cannot be below 0.5") for note in found.notes
+    )
+
+
+@pytest.mark.parametrize("method", PAIRWISE)
+def test_segments_of_a_document_are_drawn_together(method: Method) -> None:
+    records = [replace(p, document=str(i // 10)) for i, p in enumerate(wins("ab", "ab", "ba", repeat=20))]
+    for unit, options in (("60 segments", {"by_document": False}), ("6 documents", {})):
+        assert f"60 comparisons in {unit}" in ranked(records, method, **options).method
+    with pytest.raises(UsageError, match="records name none"):
+        ranked(wins("ab"), method, by_document=True)
+
+
+def test_pairs_are_made_of_scores_within_epsilon() -> None:
+    records = [rated(s, str(i), value + i) for i in range(6) for s, value in (("a", 9), ("b", 8), ("c", 5))]
+    close = ranked(records, "davidson", epsilon=1)
+    assert [(s.system, s.score) for s in close.systems] == [("a", 0.75), ("b", 0.75), ("c", 0)]
+    assert close.method.endswith("pairs of segment scores, ties within 1")
+    assert ranked(records).method.endswith("pairs of segment scores, ties of equal scores")
+    assert [s.score for s in ranked(records).systems] == [1, 0.5, 0]
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({"method": "elo"}, "method must be one of mean, copeland, bradley-terry, davidson; got 'elo'"),
+        ({"method": "davidson", "test": "wilcoxon"}, "davidson is tested by its own bootstrap"),
+        ({"method": "copeland", "epsilon": 1}, "these are preferences"),
+        ({"method": "copeland", "epsilon": -1}, "epsilon must be 0 or more, got -1"),
+        ({"method": "mean", "epsilon": 1}, "the method mean compares none"),
+    ],
+)
+def test_wrong_settings_are_errors(options: dict[str, Any], wanted: str) -> None:
+    with pytest.raises(UsageError, match=wanted):
+        rank(score_records(wins("ab")), **options)
+
+
+def test_several_language_pairs_are_ranked_each_on_its_own() -> None:
+    records = wins("ab", "ab", "ba")
+    found = ranked([*records, *(replace(r, lp="zh-en") for r in records)])
+    assert {lp: [s.n for s in part.systems] for lp, part in found.lps.items()} == {
+        "en-de": [3, 3],
+        "zh-en": [3, 3],
+    }
+    assert [s.n for s in found.systems] == [6, 6]
+
+
+def test_what_one_language_pair_leaves_open_is_said_of_it() -> None:
+    records = [*wins("ab", "ba"), *(replace(r, lp="zh-en") for r in wins("ab"))]
+    found = ranked(records, "bradley-terry")
+    assert found.systems[0].strength is not None
+    assert found.lps["zh-en"].systems[0].strength is None
+    assert any(note.startswith("zh-en: Some strengths have no bound") for note in found.notes)
+
+
+verdict = st.sampled_from(["A", "B", "E", "failed"])
+games = st.lists(st.tuples(st.sampled_from(list(combinations("abcd", 2))), verdict), min_size=1, max_size=25)
+
+
+@settings(max_examples=60)
+@given(games)
+def test_copeland_is_what_its_formula_says(played: list[tuple[tuple[str, str], str]]) -> None:
+    records = [
+        failed(*pair, segment=str(i), protocol="pairwise", criterion="overall")
+        if verdict == "failed"
+        else preferred(*pair, to_verdict(verdict), segment=str(i))
+        for i, (pair, verdict) in enumerate(played)
+    ]
+    for row in ranked(records, resamples=20).systems:
+        own = [r for r in records if not isinstance(r, Failure) and row.system in r.systems]
+        won = sum(0.5 if r.verdict == "E" else r.systems["AB".index(r.verdict)] == row.system for r in own)
+        assert row.n == len(own)
+        assert row.score == (pytest.approx(won / len(own)) if own else None)
+
+
+def to_verdict(text: str) -> Verdict:
+    found: dict[str, Verdict] = {"A": "A", "B": "B", "E": "E"}
+    return found[text]
+
+
+@settings(max_examples=30)
+@given(st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=1, max_size=12))
+def test_bradley_terry_keeps_the_order_of_points_where_every_pair_is_compared_equally_often(
+    table: list[list[int]],
+) -> None:
+    records = [rated("abc"[s], str(i), value) for i, row in enumerate(table) for s, value in enumerate(row)]
+    copeland = {s.system: s.score or 0.0 for s in ranked(records, resamples=5).systems}
+    fitted = {s.system: s.score or 0.0 for s in ranked(records, "bradley-terry", resamples=5).systems}
+    for a, b in combinations("abc", 2):
+        if copeland[a] > copeland[b]:
+            assert fitted[a] >= fitted[b]
+
+
+def table(**columns: Sequence[float | None]) -> Scores:
+    """Scores of systems over segments 0, 1, ...; None is a failure."""
+    return score_records(records(columns))
+
+
+def records(columns: Mapping[str, Sequence[float | None]], lp: str = "en-de") -> list[Record]:
+    return [
+        failed(system, segment=str(i), lp=lp) if value is None else rated(system, str(i), value, lp=lp)
+        for system, values in columns.items()
+        for i, value in enumerate(values)
+    ]
+
+
+def rank_order(ranking: Ranking) -> list[tuple[str, int | None]]:
+    return [(s.system, s.cluster) for s in ranking.systems]
+
+
+BETTER = [80.0 + i % 5 for i in range(40)]
+WORSE = [60.0 + i % 7 for i in range(40)]
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_systems_are_ranked_best_first_in_clusters(test: Test) -> None:
+    ranking = rank(table(low=WORSE, high=BETTER, same=BETTER[::-1]), test=test)
+    assert rank_order(ranking) == [("high", 1), ("same", 1), ("low", 2)]
+    assert [s.score for s in ranking.systems] == [82, 82, pytest.approx(62.875)]
+    assert {(s.n, s.failed) for s in ranking.systems} == {(40, 0)}
+    for s in ranking.systems:
+        assert s.interval is not None
+        assert s.score is not None
+        assert s.interval.low < s.score < s.interval.high
+    assert ranking.notes == ()
+
+
+def test_the_method_is_said() -> None:
+    ranking = rank(table(a=BETTER, b=WORSE), seed=7, resamples=200, alpha=0.01)
+    assert ranking.method == (
+        "mean over 40 common segments; 95 % intervals by bootstrap over segments, 200 resamples; "
+        "ranks by two-sided, clusters by one-sided paired permutation test of every pair, 200 sign flips of "
+        "40 segments, p < 0.01, not corrected for the number of pairs; seed 7"
+    )
+    assert (
+        "one-sided Wilcoxon rank-sum test of every pair over 1 segment, p < 0.05"
+        in rank(table(a=[1], b=[2]), test="rank-sum").method
+    )
+    assert "all sign flips of 2 segments" in rank(table(a=[1, 2], b=[2, 3])).method
+
+
+def test_only_segments_that_all_systems_have_are_compared() -> None:
+    ranking = rank(table(a=[100, 0, 50, None], b=[None, 10, 20, 30], c=[0, 5, None, 0]))
+    assert [(s.system, s.score, s.n, s.failed) for s in ranking.systems] == [
+        ("b", 10, 1, 1),
+        ("c", 5, 1, 1),
+        ("a", 0, 1, 1),
+    ]
+    assert "3 of 12 judgements failed; they have no score and are in no mean." in ranking.notes
+    assert "3 of 4 segments are not judged for every system, and left out." in ranking.notes
+    assert not any("adjudge rank" in note for note in ranking.notes)
+
+
+def test_no_common_segment_is_an_error_that_names_the_systems() -> None:
+    with pytest.raises(DataError, match="every one of a, b: `adjudge rank --method copeland` compares"):
+        rank(table(a=[1, None], b=[None, 1]))
+
+
+def test_a_system_of_which_nothing_was_judged_is_last_and_drops_nothing() -> None:
+    ranking = rank(table(a=[None] * 40, b=WORSE, c=BETTER))
+    assert rank_order(ranking) == [("c", 1), ("b", 2), ("a", None)]
+    assert ranking.systems[2] == RankedSystem(
+        system="a", score=None, interval=None, cluster=None, n=0, failed=40
+    )
+    assert not any("dropped" in note for note in ranking.notes)
+
+
+def test_where_all_failed_nothing_is_ranked_in_rank() -> None:
+    ranking = rank(table(a=[None, None], b=[None, None]))
+    assert [(s.system, s.score, s.cluster, s.failed) for s in ranking.systems] == [
+        ("a", None, None, 2),
+        ("b", None, None, 2),
+    ]
+    assert ranking.method == "nothing was judged"
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("n", [1, 3, 30])
+def test_constant_scores_share_a_cluster_and_have_intervals_of_a_point(test: Test, n: int) -> None:
+    ranking = rank(table(b=[0.1] * n, a=[0.1] * n), test=test)
+    assert rank_order(ranking) == [("a", 1), ("b", 1)]
+    assert {s.interval for s in ranking.systems} == ({Interval(0.1, 0.1)} if n > 1 else {None})
+    assert any("no intervals: one of the segments" in note for note in ranking.notes) == (n == 1)
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("unit", [1e-13, 1e-3])
+def test_the_unit_of_scores_moves_no_cluster(test: Test, unit: float) -> None:
+    ranking = rank(table(low=[unit * x for x in WORSE], high=[unit * x for x in BETTER]), test=test)
+    assert rank_order(ranking) == [("high", 1), ("low", 2)]
+
+
+def test_one_system_is_a_ranking_of_one() -> None:
+    ranking = rank(table(a=[1, 2, 3]))
+    assert rank_order(ranking) == [("a", 1)]
+    assert ranking.notes == ()
+
+
+def test_too_little_data_for_any_cluster_is_said() -> None:
+    assert rank(table(a=[9] * 4, b=[1] * 4)).notes == (
+        "Too few segments or resamples: p cannot be below 0.125, so no system can be ranked.",
+    )
+    five = rank(table(a=[9] * 5, b=[1] * 5))
+    assert rank_order(five) == [("a", 1), ("b", 2)]  # by one-sided tests, as WMT's
+    assert [(row.best, row.worst) for row in five.systems] == [(1, 2), (1, 2)]
+    assert "below 0.0625" in five.notes[0]
+    six = rank(table(a=[9] * 6, b=[1] * 6))
+    assert [(row.best, row.worst) for row in six.systems] == [(1, 1), (2, 2)]
+    assert six.notes == ()
+    assert "below 0.2" in rank(table(a=BETTER, b=WORSE), resamples=9).notes[0]
+
+
+def test_documents_are_drawn_and_flipped_whole() -> None:
+    def of_documents(system: str, base: float) -> list[Annotation]:
+        return [
+            rated(system, f"{d}-{i}", base + d % 2, document=f"doc{d}") for d in range(4) for i in range(20)
+        ]
+
+    scores = score_records(of_documents("a", 50) + of_documents("b", 40))
+    by_segment = rank(scores, by_document=False)
+    assert rank_order(by_segment) == [("a", 1), ("b", 2)]
+    assert any("take segments for independent" in note for note in by_segment.notes)
+    flipped = rank(scores, test="permutation")
+    assert rank_order(flipped) == [("a", 1), ("b", 1)]  # all sign flips of four documents cannot show it
+    assert "all sign flips of 4 documents" in flipped.method
+    assert any("p cannot be below 0.125" in note for note in flipped.notes)
+    by_document = rank(scores)
+    assert by_document == rank(scores, by_document=True)
+    assert "Student's t over 4 documents" in by_document.method
+    assert "paired t-test of every pair over 4 documents" in by_document.method
+    assert any("only 4 documents" in note for note in by_document.notes)
+    narrow, wide = by_segment.systems[0].interval, by_document.systems[0].interval
+    assert narrow is not None
+    assert wide is not None
+    assert wide.high - wide.low > narrow.high - narrow.low
+
+
+def test_few_documents_are_tested_by_student_s_t() -> None:
+    """Four documents with differences 1, 2, 3 and 2; `scipy.stats.ttest_1samp` of them gives the same p."""
+    found = [
+        rated(s, f"{d}-{i}", 50 + (gap if s == "a" else 0) + d, document=str(d))
+        for s in "ab"
+        for d, gap in enumerate((1, 2, 3, 2))
+        for i in range(5)
+    ]
+    ranking = rank(score_records(found))
+    assert ranking.p_values[0][1] == pytest.approx(float(ttest_1samp([1, 2, 3, 2], 0).pvalue))
+    low, high = t.interval(0.95, 3, 53.5, np.std([51, 53, 55, 55], ddof=1) / 2)
+    assert ranking.systems[0].interval == pytest.approx((low, high))
+
+
+def test_many_documents_are_flipped_as_wholes() -> None:
+    rng = np.random.default_rng(1)
+    found = [
+        rated(s, f"{d}-{i}", float(np.clip(60 + effect + rng.normal(0, 1), 0, 100)), document=str(d))
+        for s in "ab"
+        for d, effect in enumerate(rng.normal(0, 9, 30))
+        for i in range(4)
+    ]
+    ranking = rank(score_records(found))
+    assert "1000 sign flips of 30 documents" in ranking.method
+    assert not any("documents" in note for note in ranking.notes)
+
+
+# Pairs...
+
+
+def test_ranks_are_those_that_the_tests_of_pairs_allow() -> None:
+    """Neighbours do not differ, others do: WMT's rule makes one cluster of systems that are not equal."""
+    rng = np.random.default_rng(1)
+    columns = {name: rng.normal(60 - 1.2 * place, 6, 60).tolist() for place, name in enumerate("abcde")}
+    ranking = rank(table(**columns))
+    names = [row.system for row in ranking.systems]
+    for i, row in enumerate(ranking.systems):
+        better = {names[j] for j, p in enumerate(ranking.p_values[i]) if p is not None and p < 0.05}
+        assert set(row.better_than) == better
+        worse = sum(row.system in other.better_than for other in ranking.systems)
+        assert (row.best, row.worst) == (1 + worse, 5 - len(better))
+    assert {row.cluster for row in ranking.systems} == {1}
+    assert names[-1] in ranking.systems[0].better_than
+
+
+def test_a_segment_without_document_is_one_of_its_own() -> None:
+    mixed = [rated(s, str(i), i, document="d" if i < 2 else "") for s in "ab" for i in range(5)]
+    assert (
+        "all sign flips of 4 documents"
+        in rank(score_records(mixed), by_document=True, test="permutation").method
+    )
+    assert "over segments" in rank(score_records(mixed)).method  # one document alone
+    with pytest.raises(UsageError, match="records name none"):
+        rank(table(a=[1], b=[2]), by_document=True)
+
+
+def test_a_seed_repeats_a_ranking() -> None:
+    scores = table(a=BETTER, b=WORSE)
+    assert rank(scores, seed=3) == rank(scores, seed=3)
+    assert rank(scores, seed=3).systems[0].interval != rank(scores, seed=4).systems[0].interval
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.permutations("abcd"), st.sampled_from(TESTS))
+def test_the_order_of_systems_in_the_records_does_not_matter(names: list[str], test: Test) -> None:
+    columns = {n: [float((ord(n) * i * i) % 11) for i in range(20)] for n in "abcd"}
+    given_order = rank(table(**{n: list(columns[n]) for n in names}), test=test, resamples=100)
+    assert given_order == rank(table(**{n: list(columns[n]) for n in "abcd"}), test=test, resamples=100)
+
+
+def test_a_ranking_has_the_means_that_score_has_to_the_last_bit() -> None:
+    rng = random.Random(5)
+    scores = table(**{n: [rng.random() * 100 for _ in range(50)] for n in "abc"})
+    assert {s.system: s.score for s in rank(scores).systems} == {s.system: s.score for s in scores.systems}
+
+
+def test_win_rates_are_ranked_over_comparisons() -> None:
+    won = [preferred("a", "b", "A", str(i)) for i in range(30)]
+    more = [preferred("a", "c", "E", "0"), preferred("c", "b", "A", "0")]
+    assert rank_order(rank(score_records(won))) == [("a", 1), ("b", 2)]
+    ranking = rank(score_records(won + more))
+    assert [(s.system, s.score, s.n) for s in ranking.systems] == [
+        ("a", 0.75, 1),
+        ("c", 0.75, 1),
+        ("b", 0, 1),
+    ]
+    assert any(note.startswith("29 of 30 segments") for note in ranking.notes)
+
+
+def test_a_corpus_score_is_not_ranked_but_the_mean_of_its_segments() -> None:
+    metric = [rated(s, str(i), v + i, protocol="metric") for s, v in (("a", 10), ("b", 20)) for i in range(3)]
+    info = RunInfo(
+        signature=Signature("bleu", {"version": "1"}),
+        kind="metric",
+        annotator="ann",
+        protocol="metric",
+        corpus_scores={"en-de": {"a": 99, "b": 1}},
+    )
+    scores = score_records(Run(info=info, test_set=TestSet(name="t", segments=()), records=tuple(metric)))
+    ranking = rank(scores)
+    assert [(s.system, s.score) for s in ranking.systems] == [("b", 21), ("a", 11)]
+    assert ranking.signature.fields["level"] == "mean"
+    assert any("means of segment scores" in note for note in ranking.notes)
+    assert all(s.interval is None for s in with_intervals(scores).systems)
+
+
+# Several language pairs...
+
+
+def test_language_pairs_are_ranked_apart_and_together() -> None:
+    one, two = {"a": BETTER, "b": WORSE}, {"a": WORSE, "b": BETTER}
+    scores = score_records(records(one) + records(two, "zh-en"))
+    ranking = rank(scores)
+    assert {lp: rank_order(part) for lp, part in ranking.lps.items()} == {
+        "en-de": [("a", 1), ("b", 2)],
+        "zh-en": [("b", 1), ("a", 2)],
+    }
+    assert rank_order(ranking) == [("a", 1), ("b", 1)]
+    assert ranking.lps["zh-en"] == rank(scores.lps["zh-en"])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_pooled_is_said(method: Method) -> None:
+    several = [rated(s, str(i), 50 + i, annotator=who) for s in "ab" for i in range(4) for who in ("x", "y")]
+    ranking = rank(score_records([*several, *records({"a": [1, 2], "b": [2, 1]}, "zh-en")]), method=method)
+    assert ranking.method.endswith("; en-de, zh-en pooled")
+    assert not ranking.lps["en-de"].method.endswith("pooled")
+    assert ("pairs of means over 2 annotators" in ranking.lps["en-de"].method) == (method != "mean")
+    assert "annotators" not in ranking.lps["zh-en"].method
+
+
+@pytest.mark.parametrize(
+    ("judged", "said"), [("en-de", "nothing was judged but en-de"), ("", "zh-en pooled")]
+)
+def test_what_failed_in_a_whole_language_pair_is_not_said_to_be_pooled(judged: str, said: str) -> None:
+    found = [
+        rated(s, str(i), 50 + i, lp=lp) if lp == judged else failed(s, segment=str(i), lp=lp)
+        for s in "ab"
+        for i in range(4)
+        for lp in ("en-de", "zh-en")
+    ]
+    assert rank(score_records(found)).method.endswith(said)
+
+
+def test_language_pairs_with_other_systems_are_ranked_apart_only() -> None:
+    scores = score_records(records({"a": [1, 2], "b": [3, None]}) + records({"a": [5], "c": [6]}, "zh-en"))
+    ranking = rank(scores)
+    assert ranking.systems == ()
+    assert rank_order(ranking.lps["zh-en"]) == [("c", 1), ("a", 1)]
+    assert "en-de: 1 of 2 segments is not judged for every system, and left out." in ranking.notes
+    assert any("do not have the same systems" in note for note in ranking.notes)
+    assert not any("`adjudge rank`" in note for note in ranking.notes)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"alpha": 0}, "alpha must lie between 0 and 1"),
+        ({"alpha": 5}, "alpha must lie between 0 and 1"),
+        ({"resamples": 0}, "resamples must be 1 or more"),
+        ({"seed": -1}, "seed must be 0 or more"),
+        ({"test": "t-test"}, "test must be one of permutation, wilcoxon, rank-sum, t; got 't-test'"),
+    ],
+)
+def test_a_setting_out_of_its_range_is_refused(setting: dict[str, float], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        rank(table(a=[1]), **setting)  # type: ignore[arg-type]
+
+
+# What is chosen of records...
+
+
+def test_a_language_pair_and_weights_are_chosen_of_records_as_the_command_does() -> None:
+    gold = examples.path("gold.mqm.jsonl")
+    found = rank(gold, lp="en→de", weights="gemba", resamples=20)
+    assert rank_order(found) == rank_order(
+        rank(score_records(read_records(gold), lp="en-de", weights="gemba"), resamples=20)
+    )
+    assert found.signature.fields["weights"] == "gemba"
+
+
+def test_marked_errors_are_ranked_on_a_criterion() -> None:
+    found = rank(
+        examples.path("gold.mqm.jsonl"), lp="en-de", criterion="style", method="copeland", resamples=20
+    )
+    assert found.signature.fields["criterion"] == "style"
+    assert "Preferences on style are made of errors, each annotator's on their own." in found.notes
+
+
+@pytest.mark.parametrize("choice", ["weights", "lp", "criterion"])
+def test_nothing_can_be_chosen_of_scores_that_are_made(choice: str) -> None:
+    with pytest.raises(UsageError, match=rf"scores already: .* score\({choice}=\.\.\.\)"):
+        rank(table(a=[1]), **{choice: "en-de"})  # type: ignore[arg-type]
+
+
+# Intervals beside scores...
+
+
+def test_scores_get_intervals_over_what_each_system_was_judged_on() -> None:
+    scores = with_intervals(table(a=[1, 3, None], b=[5, None, None], c=[None, None, None]))
+    a, b, c = scores.systems
+    assert a.interval == Interval(1, 3)
+    assert (b.score, b.interval) == (5, Interval(5, 5))
+    assert (c.score, c.interval) == (None, None)
+
+
+def test_one_segment_has_no_interval_and_a_note_says_so() -> None:
+    alone, two = (with_intervals(table(a=list(range(n)))) for n in (1, 2))
+    assert alone.systems[0].interval is None
+    assert any("no intervals: one of the segments alone" in note for note in alone.notes)
+    assert not any("no intervals" in note for note in two.notes)
+
+
+def test_every_language_pair_gets_its_own_intervals() -> None:
+    scores = with_intervals(score_records(records({"a": [1, 1]}) + records({"a": [4, 4]}, "zh-en")))
+    assert scores.systems[0].interval == Interval(1, 4)
+    assert [part.systems[0].interval for part in scores.lps.values()] == [Interval(1, 1), Interval(4, 4)]
+
+
+def test_an_interval_of_win_rates_holds_the_win_rate_of_unequal_comparisons() -> None:
+    many = [preferred("a", b, "A", "1") for b in "bcde"]
+    scores = with_intervals(score_records([*many, preferred("a", "b", "B", "2")]))
+    a = next(s for s in scores.systems if s.system == "a")
+    assert (a.score, a.interval) == (0.8, Interval(0, 1))
+
+
+# Real data...
+
+
+def human_scores(folder: Path, name: str) -> dict[tuple[str, str], float]:
+    """System and line, counted from 0, to score."""
+    found: dict[tuple[str, str], float] = {}
+    position: Counter[str] = Counter()
+    for line in (folder / "wmt23" / "human-scores" / name).read_text(encoding="utf-8").split("\n"):
+        system, _, value = line.partition("\t")
+        if value not in {"", "None"}:
+            found[system, str(position[system])] = float(value)
+        position[system] += 1
+    return found
+
+
+def as_records(found: Mapping[tuple[str, str], float]) -> list[Record]:
+    return [rated(system, line, value, protocol="metric") for (system, line), value in found.items()]
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("test", TESTS)
+def test_wmt23_s_systems_are_ranked_as_published(adjudge_data: Path, test: Test) -> None:
+    published = {s: value for (s, _), value in human_scores(adjudge_data, "en-de.mqm.sys.score").items()}
+    ranking = rank(score_records(as_records(human_scores(adjudge_data, "en-de.mqm.seg.score"))), test=test)
+    assert {s.system: s.score for s in ranking.systems} == published
+    assert [s.system for s in ranking.systems] == sorted(published, key=lambda s: -published[s])
+    assert {s.n for s in ranking.systems} == {460}
+
+
+@pytest.mark.realdata
+def test_the_clusters_of_the_esa_paper_s_figure_4_come_out(adjudge_data: Path) -> None:
+    batches = json.loads((adjudge_data / "esa" / "batches_wmt23_en-de_esa.json").read_text(encoding="utf-8"))
+    items = [item for batch in batches for item in batch["items"] if item["itemType"] == "TGT"]
+    lines = {
+        i["_item"].split(" | ")[1] for i in items if "_item" in i and "#duplicate" not in i["documentID"]
+    }
+    mqm, da_sqm = (human_scores(adjudge_data, f"en-de.{name}.seg.score") for name in ("mqm", "da-sqm"))
+    common = [key for key in mqm if key in da_sqm and key[1] in lines]
+    assert len(common) == 2028
+    sizes = []
+    for found in (mqm, da_sqm):
+        ranking = rank(score_records(as_records({key: found[key] for key in common})), test="rank-sum")
+        clusters = Counter(s.cluster for s in ranking.systems)
+        sizes.append(list(clusters.values()))
+    assert sizes == [[1, 11, 1], [2, 7, 4]]

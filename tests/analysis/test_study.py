@@ -1,0 +1,228 @@
+"""A whole campaign: what counts, what is left out, and numbers that a person can count."""
+
+from dataclasses import replace
+
+import pytest
+
+from adjudge.analysis.study import Analysis, analyse
+from adjudge.analysis.study_people import fates, seconds_by_person
+from adjudge.analysis.study_pieces import Section, final_pieces, pieces_of
+from adjudge.core.record import Annotation
+from adjudge.formats.campaign_export import Submission
+from adjudge.stats.bootstrap import Draws
+from tests.analysis.study_campaigns import campaign, compare, missing, span, work
+
+FEW = Draws(resamples=20)
+
+
+def value(section: Section, of: str, measure: str, definition: str = "") -> float | None:
+    (found,) = (n for n in section.numbers if (n.of, n.measure, n.definition) == (of, measure, definition))
+    return found.result.value
+
+
+def two_systems() -> list[Submission]:
+    """Ann and Ben rate both systems on six segments; Ben gives 10 less, and marks one error more."""
+    found = []
+    for place in range(6):
+        for system, rating in (("A", 80 + place), ("B", 60 + place)):
+            at = 100.0 * place + (50 if system == "B" else 0)
+            one = (span(0, 3, "major"),) if system == "B" else ()
+            found.append(work("ann", system, str(place), rating, one, at=at, active=20))
+            found.append(work("ben", system, str(place), rating - 10, (*one, span(4, 9)), at=at, active=40))
+    return found
+
+
+# What counts...
+
+
+def test_a_later_pass_decides_and_what_was_replaced_counts_nowhere() -> None:
+    submissions = [
+        work("ann", "A", "1", 10),
+        work("ben", "A", "1", 20),
+        work("cem", "A", "1", 50, kind="adjudication"),
+        work("ann", "A", "2", 30, kind="again"),
+        work("ann", "A", "2", 90),
+        work("ben", "A", "3", 1, is_last=False),
+        work("ben", "A", "3", 2),
+        work("ben", "A", "3", 99, kind="tutorial"),
+        work("ben", "A", "3", 3, kind="check"),
+    ]
+    assert [piece.score for piece in final_pieces(pieces_of(submissions))] == [50, 30, 2]
+    assert analyse(campaign(*submissions), draws=FEW).notes == (
+        "1 submissions were replaced by a later one of the same person, and count nowhere.",
+        "1 submissions belong to a tutorial, and count nowhere.",
+        "1 submissions are of damaged copies: they count in checks and times alone.",
+    )
+
+
+def test_what_the_agreement_gate_dropped_is_in_no_number_about_translations() -> None:
+    dropped = replace(work("ann", "A", "2", 10), more={"gate": "dropped"})
+    submissions = [work("ann", "A", "1", 90), dropped]
+    assert [piece.score for piece in final_pieces(pieces_of(submissions))] == [90]
+    assert analyse(campaign(*submissions), draws=FEW).notes == (
+        "1 submissions are of segments that the agreement gate dropped: they count in times alone.",
+    )
+
+
+# Numbers...
+
+
+@pytest.fixture(scope="module")
+def small() -> Analysis:
+    return analyse(campaign(*two_systems()), draws=FEW)
+
+
+def test_means_errors_and_severities_are_those_of_the_records(small: Analysis) -> None:
+    profile = small.section("profile")
+    assert value(profile, "A", "rating") == 77.5
+    assert value(profile, "all", "points") == -(12 * 5 + 12 * 1) / 24
+    assert value(profile, "all", "errors a translation") == 1
+    assert value(profile, "all", "share of minor errors") == 0.5
+    assert value(profile, "B", "share without errors") == 0
+    assert value(profile, "all", "share rated 80 to 90") == 6 / 24
+
+
+def test_systems_are_ranked_by_rating_and_by_points(small: Analysis) -> None:
+    assert {name: [s.system for s in r.systems] for name, r in small.rankings.items()} == {
+        "rating": ["A", "B"],
+        "points": ["A", "B"],
+    }
+    assert small.rankings["rating"].systems[1].cluster == 2
+    assert value(small.section("systems"), "all", "clusters by rank sums", "paper") == 2
+
+
+def test_two_people_who_order_alike_correlate_fully_whatever_their_level(small: Analysis) -> None:
+    agreement = small.section("agreement")
+    assert value(agreement, "two people", "Pearson") == pytest.approx(1)
+    assert value(agreement, "two people", "error recall, any", "paper") == 0.5
+    assert value(agreement, "two people", "error kappa, any", "mended") == 0
+    assert value(agreement, "two people", "marks met, any", "paper") == 1
+    assert value(agreement, "two people", "marks met, any", "mended") == pytest.approx(12 / 24)
+    overlap = small.section("overlap")
+    covers = "two people: the first covers the second"
+    assert value(overlap, covers, "share of marks covered", "paper") == pytest.approx(6 * 0.5 / 12)
+    assert value(overlap, covers, "share of marks covered", "mended") == pytest.approx(6 / 18)
+
+
+def test_times_are_active_where_known_and_from_start_to_start_as_the_paper_has_them(small: Analysis) -> None:
+    pace = small.section("pace")
+    assert value(pace, "ann", "median seconds", "mended") == 20
+    assert value(pace, "all", "mean of people's medians", "mended") == 30
+    assert value(pace, "all", "median seconds", "paper") == 50
+
+
+def test_a_pause_is_no_work_where_active_time_is_unknown() -> None:
+    submissions = [work("ann", "A", str(n), 50, at=at) for n, at in enumerate((0.0, 20.0, 40.0, 4000.0))]
+    assert seconds_by_person(submissions, "paper")["ann"][1].tolist() == [0, 20, 20, 3960]
+    assert seconds_by_person(submissions, "mended")["ann"][1].tolist() == [20, 20, 20, 20]
+
+
+def test_drift_is_told_of_the_score_above_the_mean_of_the_system(small: Analysis) -> None:
+    drift = small.section("drift")
+    assert value(drift, "ann", "rating above others") == 5
+    assert value(drift, "ben", "rating above others") == -5
+    assert value(drift, "ann", "change of rating in 100 translations") == pytest.approx(50, rel=0.1)
+
+
+def test_gold_is_compared_where_it_judged_and_what_it_lacks_is_counted() -> None:
+    gold = [
+        Annotation(lp="en-de", segment=str(n), system=s, annotator="gold", protocol="esa", rating=r + n)
+        for n in range(5)
+        for s, r in (("A", 90), ("B", 20))
+    ]
+    found = analyse(campaign(*two_systems()), gold=gold, draws=FEW)
+    assert value(found.section("systems"), "with gold", "pairwise accuracy") == 1
+    assert value(found.section("gold"), "rating", "Kendall tau-c") == pytest.approx(1)
+    assert found.section("gold").notes == ("Translations left out, for which gold has no score: 2.",)
+
+
+def test_another_campaign_meets_this_one_translation_by_translation() -> None:
+    later = [work("ann", "A", str(n), 70 + n) for n in range(4)]
+    found = analyse(campaign(*two_systems()), beside=campaign(*later, name="later"), draws=FEW)
+    assert value(found.section("agreement"), "with later", "Pearson") == pytest.approx(1)
+
+
+def test_one_person_who_judges_twice_is_compared_with_itself() -> None:
+    submissions = [work("ann", "A", str(n), 50 + n) for n in range(4)]
+    submissions += [work("ann", "A", str(n), 50 - n, at=1000, kind="again") for n in range(4)]
+    found = analyse(campaign(*submissions), draws=FEW).section("agreement")
+    assert value(found, "one person twice", "Pearson") == pytest.approx(-1)
+
+
+@pytest.mark.parametrize(
+    ("given", "marked", "wanted"),
+    [
+        ((span(0, 3),), (span(0, 3),), {"kept": 1}),
+        ((span(0, 3),), (span(0, 3, "major"),), {"changed": 1}),
+        ((span(0, 3),), (span(2, 9),), {"changed": 1}),
+        ((span(0, 3),), (span(3, 9),), {"deleted": 1, "added": 1}),
+        ((span(0, 3), missing()), (missing(),), {"kept": 1, "deleted": 1}),
+        ((missing(),), (missing("major"),), {"changed": 1}),
+        ((), (span(0, 3),), {"added": 1}),
+        ((span(0, 3), span(0, 3)), (span(0, 3), span(1, 2)), {"kept": 1, "changed": 1}),
+    ],
+)
+def test_a_given_span_is_kept_changed_or_deleted(
+    given: tuple[object, ...], marked: tuple[object, ...], wanted: dict[str, int]
+) -> None:
+    assert +fates(given, marked) == wanted  # type: ignore[arg-type]
+
+
+def test_help_is_weighed_against_control() -> None:
+    submissions = [
+        work("ann", "A", "1", 60, (span(0, 3),), given=(span(0, 3), span(4, 9))),
+        work("ann", "A", "2", 60, (span(0, 3),), given=(span(0, 3),)),
+        work("ben", "B", "1", 90, (), kind="control", withheld=(span(0, 3), span(4, 9))),
+        work("ben", "B", "2", 80, (span(1, 2),), kind="control", withheld=(span(0, 3),)),
+        work("ben", "B", "3", 85, (span(1, 2),), kind="control"),
+    ]
+    found = analyse(campaign(*submissions, protocol="esa-ai"), draws=FEW).section("assistance")
+    assert value(found, "all", "share of given spans kept") == pytest.approx(2 / 3)
+    assert value(found, "all", "share of given spans deleted") == pytest.approx(1 / 3)
+    assert value(found, "with marks less without", "rating") == -25
+    assert value(found, "with marks less without", "errors a translation") == pytest.approx(1 / 3)
+    assert value(found, "shown with the marks", "share of given spans marked") == pytest.approx(2 / 3)
+    assert value(found, "shown without", "share of given spans marked") == pytest.approx(1 / 3)
+
+
+def test_comparisons_are_ranked_and_their_sides_counted() -> None:
+    submissions = [
+        compare("ann", "1", "A"),
+        compare("ben", "1", "A", first="B"),
+        compare("ann", "2", "B"),
+        compare("ben", "2", "E"),
+    ]
+    found = analyse(campaign(*submissions, protocol="pairwise"), draws=FEW)
+    assert [s.system for s in found.rankings["overall"].systems] == ["A", "B"]
+    assert value(found.section("sides"), "all", "share for the first side") == 0.25
+    assert value(found.section("sides"), "all", "share for the second side") == 0.5
+    assert value(found.section("sides"), "ben", "share tied") == 0.5
+    assert value(found.section("agreement"), "ann and ben", "overall: agreement") == 0.5
+
+
+@pytest.mark.parametrize(
+    "submissions",
+    [
+        [],
+        [work("ann", "A", "1", 90, kind="tutorial")],
+        [work("ann", "A", "1", 90, kind="check")],
+        [work("ann", "A", "1", 90)],
+        [work("ann", "A", "1", 90), work("ann", "B", "2", 90)],
+        [compare("ann", "1", "E")],
+    ],
+)
+@pytest.mark.parametrize("protocol", ["esa", "esa-ai"])
+def test_a_campaign_that_has_just_begun_says_what_it_can(
+    submissions: list[Submission], protocol: str
+) -> None:
+    found = analyse(campaign(*submissions, protocol=protocol), draws=FEW)
+    for section in found.sections:
+        for number in section.numbers:
+            assert (number.result.value is None) == bool(number.result.reason), number
+
+
+def test_as_the_paper_counts_and_mended_stand_under_their_names() -> None:
+    found = analyse(campaign(*two_systems()), draws=FEW)
+    both = {(s.name, n.of, n.measure) for s in found.sections for n in s.numbers if n.definition == "mended"}
+    assert ("agreement", "two people", "marks met, any") in both
+    assert ("subsets", "mean of all sizes", "pairs of systems ordered alike") in both

@@ -1,0 +1,382 @@
+"""`adjudge curate filter|translate|classify` as a person types them, offline and with a program of theirs."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from adjudge import examples
+from adjudge.campaigns.campaign import open_campaign
+from adjudge.core.record import Annotation, Failure, Preference, Verdict
+from adjudge.formats.pair_file import read_pairs
+from adjudge.store.json_lines import read_records, read_test_set, write_records
+from adjudge.store.run_directory import read_run
+from tests.campaigns.work import items, person, take
+from tests.cli.calling import call
+
+# `adjudge curate pairs|select|agreement` as a person types them, and what their files are good for.
+
+
+SET = str(examples.path("test_set.jsonl"))
+GOLD = str(examples.path("gold.esa.jsonl"))
+MQM = str(examples.path("gold.mqm.jsonl"))
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
+    capsys.readouterr()
+    assert call(*arguments, "--format", "json") == 0
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_drawn_pairs_are_those_that_a_judge_then_compares(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("curate", "pairs", SET, "--lp", "en-de", "--pairs", "24", "--thin", "Dogwood=2", "--seed", "3")
+    found = told(capsys, *words, "--out", "pairs.jsonl")
+    drawn = read_pairs(Path("pairs.jsonl"))
+    assert found["pairs"] == len(drawn) == 24
+    assert (
+        call("run", "direct-rank", SET, "--lp", "en-de", "--pairs-file", "pairs.jsonl", "--out", "run") == 0
+    )
+    compared = [r for r in read_run("run").records if isinstance(r, Preference)]
+    assert {(r.segment, frozenset(r.systems)) for r in compared} == {
+        (pair.segment, frozenset(pair.systems)) for pair in drawn
+    }
+    assert "|pairs:listed," in str(read_run("run").info.signature)
+
+
+def test_a_list_of_pairs_in_the_other_order_is_the_same_run() -> None:
+    line = '{"lp": "en-de", "segment": "1", "systems": ["%s", "%s"]}\n'
+    Path("one.jsonl").write_text(line % ("Alder", "Birch"))
+    Path("two.jsonl").write_text(line % ("Birch", "Alder"))
+    words = ("run", "direct-rank", SET, "--lp", "en-de", "--out", "run", "--pairs-file")
+    assert call(*words, "one.jsonl") == 0
+    assert call(*words, "two.jsonl") == 0
+    assert len(read_run("run").records) == 1
+
+
+def test_listed_pairs_that_are_not_judged_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    line = '{"lp": "en-de", "segment": "%s", "systems": ["Alder", "Birch"]}\n'
+    Path("pairs.jsonl").write_text(line % "1" + line % "elsewhere")
+    assert call("run", "direct-rank", SET, "--pairs-file", "pairs.jsonl", "--out", "run") == 0
+    assert "1 of 2 pairs is of segments or systems that are not judged" in capsys.readouterr().err
+    assert len(read_run("run").records) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("curate", "pairs", SET, "--thin", "Dogwood", "--out", "x"), 2, "SYSTEM=3"),
+        (("curate", "pairs", SET, "--thin", "Oak=2", "--out", "x"), 2, "no system 'Oak'"),
+        (("run", "gemba-mqm", SET, "--pairs-file", "p.jsonl", "--out", "x"), 2, "does not compare pairs"),
+        (("run", "fire", SET, "--pairs-file", "p.jsonl", "--out", "x"), 2, "none of its pairs"),
+        (("run", "fire", SET, "--pairs", "listed", "--out", "x"), 2, "needs a --pairs-file"),
+        (("run", "fire", SET, "--pairs", "adaptive", "--pairs-file", "p.jsonl", "--out", "x"), 2, "no use"),
+        (("run", "fire", SET, "--pairs-file", "bad.jsonl", "--out", "x"), 1, "two different names"),
+        (("run", "fire", SET, "--pairs-file", "twice.jsonl", "--out", "x"), 1, "compared twice"),
+        (("curate", "select", SET, "--lp", "en-de"), 2, "one of them"),
+        (("curate", "select", SET, "--lp", "en-de", "--by", "variance", "--out", "x"), 2, "needs a metric"),
+        (("curate", "select", SET, "--lp", "en-de", "--budget", "0", "--out", "x"), 2, "--budget must be"),
+        (("curate", "select", SET, "--scores", GOLD, "--out", "x"), 2, "--by random looks at no scores"),
+        (("curate", "agreement", MQM), 1, "no rating"),
+    ],
+)
+def test_what_cannot_be_is_said(
+    words: tuple[str, ...], code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = '{"lp": "en-de", "segment": "none", "systems": ["Alder", "Birch"]}\n'
+    Path("p.jsonl").write_text(line)
+    Path("bad.jsonl").write_text('{"lp": "en-de", "segment": "1", "systems": ["A", "A"]}\n')
+    Path("twice.jsonl").write_text(line + line.replace('"Alder", "Birch"', '"Birch", "Alder"'))
+    assert call(*words) == code
+    assert said in capsys.readouterr().err
+    assert not Path("x").exists()
+
+
+def test_segments_are_chosen_by_scores_that_are_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("run", "rules", SET, "--lp", "en-de", "--out", "rules") == 0
+    words = ("curate", "select", SET, "--lp", "en-de", "--budget", "25%", "--scores", "rules=rules")
+    found = told(capsys, *words, "--by", "variance", "--out", "few.jsonl")
+    few = read_test_set("few.jsonl")
+    listed = found["segments"]
+    assert isinstance(listed, list)
+    assert {entry["segment"] for entry in listed} == {s.segment for s in few}
+    assert sorted(s.meta["selected"]["rank"] for s in few) == [1, 2, 3, 4]  # type: ignore[index]
+    assert few.systems == read_test_set(SET).systems
+
+
+def test_the_worth_of_every_way_is_told_beside_chance(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("curate", "select", SET, "--lp", "en-de", "--gold", GOLD, "--budget", "4,50%", "--draws", "50")
+    found = told(capsys, *words)
+    worth = found["worth"]
+    assert isinstance(worth, list)
+    assert [(w["segments"], w["way"]) for w in worth] == [
+        (4, "random"),
+        (4, "diversity"),
+        (4, "combined"),
+        (8, "random"),
+        (8, "diversity"),
+        (8, "combined"),
+    ]
+
+
+def people(*verdicts: str) -> list[Preference]:
+    given: dict[str, Verdict] = {"A": "A", "B": "B", "E": "E"}
+    return [
+        Preference(
+            lp="en-de",
+            segment=str(number),
+            systems=("X", "Y"),
+            annotator=f"p{person}",
+            criterion="overall",
+            verdict=given[verdict],
+        )
+        for number, said in enumerate(verdicts)
+        for person, verdict in enumerate(said)
+    ]
+
+
+def test_verdicts_of_people_become_gold(capsys: pytest.CaptureFixture[str]) -> None:
+    write_records("people.jsonl", people("AAA", "AAB", "EEE", "ABE"))
+    found = told(capsys, "curate", "agreement", "people.jsonl", "--out", "gold.jsonl")
+    assert isinstance(found["criteria"], list)
+    (overall,) = found["criteria"]
+    assert {name: overall[name] for name in ("judged", "split", "ranked", "tied", "easy", "hard")} == {
+        "judged": 4,
+        "split": 1,
+        "ranked": 2,
+        "tied": 1,
+        "easy": 2,
+        "hard": 1,
+    }
+    gold = [r for r in read_records("gold.jsonl") if isinstance(r, Preference)]
+    assert [(r.segment, r.verdict, r.flags) for r in gold] == [
+        ("0", "A", ("easy",)),
+        ("1", "A", ("hard",)),
+        ("2", "E", ("easy",)),
+    ]
+    assert call("rank", "gold.jsonl", "--method", "copeland") == 0
+
+
+def test_ratings_go_through_the_gate(capsys: pytest.CaptureFixture[str]) -> None:
+    ratings = {"p1": (0, 4), "p2": (1, 4), "p3": (4, 0)}
+    records = [
+        Annotation(lp="zh-en", segment=segment, system=system, annotator=who, protocol="sqm", rating=rating)
+        for segment, people_ in (("1", ("p1", "p2")), ("2", ("p1", "p3")))
+        for who in people_
+        for system, rating in zip("XY", ratings[who], strict=True)
+    ]
+    write_records("ratings.jsonl", records)
+    found = told(capsys, "curate", "agreement", "ratings.jsonl", "--out", "passed.jsonl")
+    assert isinstance(found["lps"], list)
+    (counted,) = found["lps"]
+    assert {name: counted[name] for name in ("segments", "passed", "failed", "failed_share")} == {
+        "segments": 2,
+        "passed": 1,
+        "failed": 1,
+        "failed_share": 0.5,
+    }
+    assert read_records("passed.jsonl") == records[:4]
+    assert call("curate", "agreement", "ratings.jsonl", "--threshold", "2") == 2
+
+
+MARKS = str(examples.path("gold.esa.jsonl"))
+
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    unit = json.loads(line)
+    answer = {"id": unit["id"], "translation": unit["source"].upper()}
+    if unit["segment"] == "2":
+        answer = {"id": unit["id"], "translation": "  "}
+    if unit["segment"] == "3":
+        answer = {"id": unit["id"], "error": "refused", "detail": "will not"}
+    print(json.dumps(answer))
+"""
+
+
+@pytest.fixture(autouse=True)
+def _curate_asking_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
+
+
+def test_a_filter_keeps_the_hardest_of_each_domain(capsys: pytest.CaptureFixture[str]) -> None:
+    words = (
+        "curate",
+        "filter",
+        SET,
+        "--lp",
+        "en-de",
+        "--top",
+        "6",
+        "--out",
+        "hard.jsonl",
+        "--format",
+        "json",
+    )
+    assert call(*words) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [(d["name"], d["kept"]) for d in told["domains"]] == [("news", 3), ("support", 3)]
+    assert told["signature"].startswith("difficulty|model:builtin/rules|")
+    kept = read_test_set("hard.jsonl")
+    assert len(kept) == 6
+    assert all(isinstance(s.meta["difficulty"], dict) for s in kept)
+    assert read_run("hard.jsonl.run").info.counts == {"judged": 16, "failed": 0, "pending": 0}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("filter", SET, "--top", "1"),
+        ("translate", SET),
+        ("translate", SET, "--command", "cat", "--name", "Cat"),
+        ("classify", SET, "--records", MARKS),
+    ],
+    ids=str,
+)
+def test_a_share_of_failures_that_is_none_is_refused_before_anything_is_asked(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("curate", *words, "--out", "new.jsonl", "--max-failed", "lots") == 2
+    assert "--max-failed must be a share such as 1% or 0.01, got 'lots'" in capsys.readouterr().err
+    assert not Path("new.jsonl.run").exists()
+
+
+def test_sources_alone_can_be_filtered(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("de.txt").write_text("Eins\nZwei!\n", encoding="utf-8")
+    assert call("curate", "filter", "-s", "de.txt", "--lp", "de-en", "--top", "1", "--out", "hard.jsonl") == 0
+    assert [s.source for s in read_test_set("hard.jsonl")] == ["Zwei!"]
+    assert "no language model judges" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words", [("filter", SET), ("translate", SET), ("classify", SET, "--records", MARKS)], ids=lambda w: w[0]
+)
+def test_a_dry_run_says_what_would_be_asked_and_writes_nothing(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = ("--model", "mock", "--base-url", "http://127.0.0.1:9/v1")
+    assert call("curate", *words, *model, "--out", "x.jsonl", "--dry-run", "--format", "json") == 0
+    assert json.loads(capsys.readouterr().out)["calls"]["typical"] > 0
+    assert list(Path().iterdir()) == []
+
+
+def test_a_budget_that_is_used_up_ends_with_its_code() -> None:
+    model = ("--model", "mock", "--base-url", "http://127.0.0.1:9/v1", "--budget-tokens", "0")
+    assert call("curate", "filter", SET, *model, "--out", "x.jsonl") == 4
+    assert not Path("x.jsonl").exists()
+
+
+def test_drafts_are_systems_beside_those_that_were_there(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("curate", "translate", SET, "--lp", "en-de", "--candidates", "5", "--out", "drafts.jsonl")
+    assert call(*words) == 0
+    drafts = read_test_set("drafts.jsonl")
+    assert drafts.systems[-6:] == ("Dogwood", *(f"rules-{n}" for n in range(1, 6)))
+    assert "|temperature:0.7|" in capsys.readouterr().out
+    assert call("run", "gemba-da", "drafts.jsonl", "--systems", "rules-1,Alder", "--out", "run") == 0
+
+
+def test_drafts_are_edited_by_people(capsys: pytest.CaptureFixture[str]) -> None:
+    """From sources to references, as MENT made its own."""
+    words = ("--lp", "en-de", "--limit", "4", "--candidates", "3", "--out", "drafts.jsonl")
+    assert call("curate", "translate", SET, *words) == 0
+    drafts = [f"rules-{number}" for number in (1, 2, 3)]
+    options = ("--protocol", "post-edit", "--annotators", "ann", "--systems", ",".join(drafts))
+    assert call("campaign", "new", "references", "drafts.jsonl", *options) == 0
+    with open_campaign("references") as campaign:
+        given = take(campaign, person(campaign), 0.0)
+        for shown in items(campaign, given):
+            assert sorted(one["system"] for one in shown.translations) == drafts
+
+
+def test_one_translation_is_drawn_at_temperature_0() -> None:
+    assert call("curate", "translate", SET, "--name", "new", "--limit", "2", "--out", "new.jsonl") == 0
+    assert read_test_set("new.jsonl").systems[-1] == "new"
+    assert read_run("new.jsonl.run").info.settings["judge"] == {"temperature": 0.0, "prompts": _digest()}
+
+
+def _digest() -> str:
+    from adjudge.curation.drafting import AskTranslation
+
+    return AskTranslation().prompts_digest
+
+
+def test_a_program_translates_and_what_it_cannot_is_absent(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("upper.py").write_text(PROGRAM, encoding="utf-8")
+    program = ("--command", f"{sys.executable} upper.py", "--name", "upper")
+    words = (
+        "curate",
+        "translate",
+        SET,
+        "--lp",
+        "en-de",
+        *program,
+        "--out",
+        "upper.jsonl",
+        "--format",
+        "json",
+    )
+    assert call(*words) == 3
+    (system,) = json.loads(capsys.readouterr().out)["systems"]
+    assert system == {
+        "system": "upper",
+        "translated": 14,
+        "failed": 2,
+        "reasons": {"empty": 1, "refused": 1},
+    }
+    made = {s.segment: s for s in read_test_set("upper.jsonl")}
+    assert made["1"].translations["upper"] == made["1"].source.upper()
+    assert "upper" not in made["2"].translations
+    assert "upper" not in made["3"].translations
+    failures = [r for r in read_run("upper.jsonl.run").records if isinstance(r, Failure)]
+    assert [failure.segment for failure in failures] == ["2", "3"]
+
+
+@pytest.mark.parametrize("program", ["raise SystemExit(3)", "print('no JSON')", "import os; os._exit(0)"])
+def test_a_program_that_does_not_end_well_is_not_believed(program: str) -> None:
+    Path("bad.py").write_text(program, encoding="utf-8")
+    command = ("--command", f"{sys.executable} bad.py", "--name", "bad")
+    assert call("curate", "translate", SET, "--lp", "en-de", *command, "--out", "bad.jsonl") == 3
+    assert "bad" not in read_test_set("bad.jsonl").systems
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("translate", SET, "--name", "Alder"), "has 'Alder' already"),
+        (("translate", SET, "--name", "a/b"), "--name must be"),
+        (("translate", SET, "--candidates", "2", "--temperature", "0"), "temperature above 0"),
+        (("translate", SET, "--command", "cat"), "--command needs --name"),
+        (("translate", SET, "--command", "no-such-program", "--name", "x"), "no program of that name"),
+        (("translate", SET, "--command", "cat", "--name", "x", "--model", "m"), "--model is for models"),
+        (("filter", SET, "--top", "3", "--share", "0.5"), "choose one of them"),
+        (("classify", SET, "--records", "none.jsonl"), "no file or folder"),
+    ],
+)
+def test_what_cannot_be_is_said_before_anything_is_asked(
+    words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("curate", *words, "--out", "x.jsonl") == 2
+    assert said in capsys.readouterr().err
+    assert list(Path().iterdir()) == []
+
+
+def test_marked_errors_get_a_category_and_can_then_be_ranked_by_criterion(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ("curate", "classify", SET, "--records", MARKS, "--out", "esa.jsonl", "--format", "json")
+    assert call(*words) == 0
+    told = json.loads(capsys.readouterr().out)
+    before, after = read_records(MARKS), read_records("esa.jsonl")
+    assert len(after) == len(before)
+    spans = [s for r in after if isinstance(r, Annotation) for s in r.spans]
+    assert sum(told["categories"].values()) == len(spans)
+    assert all(span.category for span in spans)
+    assert [s.start for s in spans] == [s.start for r in before if isinstance(r, Annotation) for s in r.spans]

@@ -1,0 +1,812 @@
+"""`adjudge reproduce` as a user calls it."""
+
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import adjudge
+from adjudge import examples
+from adjudge.analysis.meta_settings import MetaEvaluation
+from adjudge.cli.main import DONE, USAGE
+from adjudge.core.record import Annotation, Preference, Record
+from adjudge.formats.score_file import read_score_file
+from adjudge.reproduce import reproduction
+from adjudge.stats.correlation import kendall_like
+from adjudge.store.json_lines import read_records, read_test_set, write_records
+from tests.analysis.folders import GOLD, METRIC, write_folder, write_own, write_ratings, write_scores
+from tests.analysis.records import error, failed, mqm, preferred, rated
+from tests.cli.calling import Asked, call
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = call("agreement", *arguments)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def data_of(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
+    code, out, err = run(capsys, *arguments, "--format", "json")
+    assert code == 0, err
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+def values(data: dict[str, Any], **wanted: object) -> dict[tuple[str, str], float | None]:
+    return {
+        (row["measure"], " and ".join(row["between"])): row["value"]
+        for row in data["rows"]
+        if all(row[key] == value for key, value in wanted.items())
+    }
+
+
+def write(path: Path, records: list[Record]) -> Path:
+    write_records(path, records)
+    return path
+
+
+def verdicts(annotator: str, text: str) -> list[Record]:
+    return [preferred("a", "b", v, str(i), annotator=annotator) for i, v in enumerate(text)]  # type: ignore[arg-type]
+
+
+def test_three_people_and_a_judge_on_preferences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    people = write(
+        tmp_path / "people.jsonl", [*verdicts("p", "AABBE"), *verdicts("q", "AABEE"), *verdicts("r", "AEBAE")]
+    )
+    judge = write(
+        tmp_path / "judge.jsonl", [*verdicts("j", "AABBA"), failed("a", "b", segment="9", annotator="j")]
+    )
+    data = data_of(capsys, people, "--judge", judge, "--resamples", "50")
+    found = values(data, criterion="overall")
+    assert found["agreement, ranked easy", "j and majority"] == 1
+    assert found["agreement, tied", "j and majority"] == 0
+    assert {"Fleiss kappa", "Krippendorff alpha, nominal", "Krippendorff alpha, ordinal"} <= {
+        m for m, _ in found
+    }
+    assert ("Cohen kappa", "p and q") in found
+    assert data["tests"][0]["passes"] is None  # five units are too few
+    assert data["notes"] == ["1 judgement failed; it has no label and is in no number."]
+
+
+def test_an_annotator_in_two_files_is_compared_with_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = write(tmp_path / "one.jsonl", verdicts("p", "AABB"))
+    two = write(tmp_path / "two.jsonl", verdicts("p", "AABE"))
+    found = values(data_of(capsys, one, two, "--resamples", "0"))
+    assert found["agreement", f"{one}:p and {two}:p"] == 0.75
+
+
+def test_scores_are_compared_as_scores_and_as_pairs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 100, (4, 12))
+    records: list[Record] = []
+    for annotator in "pq":
+        noise = np.clip(truth + rng.integers(-10, 11, truth.shape), 0, 100)
+        records += [
+            rated("abcd"[s], str(k), int(noise[s, k]), annotator=annotator)
+            for s in range(4)
+            for k in range(12)
+        ]
+    path = write(tmp_path / "ratings.jsonl", records)
+    found = values(data_of(capsys, path, "--resamples", "0"), criterion=None)
+    assert {m for m, _ in found} == {
+        "Krippendorff alpha, ordinal",
+        "Krippendorff alpha, interval",
+        "Pearson",
+        "Kendall tau-c",
+        "Pearson of system sums",
+        "Pearson by segment",
+    }
+    ratings = [
+        [r.rating or 0 for r in records if isinstance(r, Annotation) and r.annotator == n] for n in "pq"
+    ]
+    assert found["Pearson", "p and q"] == pytest.approx(stats.pearsonr(*ratings)[0])
+    pairs = values(data_of(capsys, path, "--pairs", "--tie", "5", "--resamples", "0"), criterion="overall")
+    assert 0.5 < (pairs["Cohen kappa", "p and q"] or 0) < 1
+
+
+def test_numbers_that_compare_values_need_one_scale(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    points = write(tmp_path / "mqm.jsonl", [mqm("a", str(i), annotator="p") for i in range(40)])
+    ratings = write(tmp_path / "esa.jsonl", [rated("a", str(i), i, annotator="q") for i in range(40)])
+    judge = write(tmp_path / "judge.jsonl", [mqm("a", str(i), annotator="j") for i in range(40)])
+    apart = data_of(capsys, points, ratings, "--judge", judge, "--resamples", "0")
+    assert {m for m, _ in values(apart)} >= {"Pearson", "Kendall tau-c"}
+    assert not [m for m, _ in values(apart) if m.startswith("Krippendorff")]
+    assert apart["tests"] == []
+    assert any("(p: points of errors; q: 0 to 100)" in note for note in apart["notes"])
+
+
+def test_a_judge_on_another_scale_than_people_is_not_tested_beside_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people: list[Record] = [rated("a", str(i), i, annotator=name) for name in "pq" for i in range(40)]
+    path = write(tmp_path / "esa.jsonl", people)
+    alike = write(tmp_path / "alike.jsonl", [rated("a", str(i), i, annotator="j") for i in range(40)])
+    other = write(tmp_path / "other.jsonl", [mqm("a", str(i), annotator="k") for i in range(40)])
+    data = data_of(capsys, path, "--judge", alike, "--judge", other, "--resamples", "0")
+    assert [test["judge"] for test in data["tests"]] == ["j"]
+    assert ("Krippendorff alpha, interval", "all") in values(data)
+    assert [n for n in data["notes"] if n.startswith("k is on another scale (points of errors)")]
+
+
+def test_marked_errors_agree_where_both_or_neither_marked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records: list[Record] = [
+        mqm("a", "1", error("minor", "style"), annotator="p"),
+        mqm("a", "1", error("critical", "accuracy"), annotator="q"),
+        mqm("b", "1", error("neutral", "style"), annotator="p"),
+        mqm("b", "1", annotator="q"),
+    ]
+    path = write(tmp_path / "mqm.jsonl", records)
+    found = values(data_of(capsys, path, "--resamples", "0"))
+    assert [found[f"error recall, {kind}", "p and q"] for kind in ("any", "minor", "major")] == [1, 0.5, 0.5]
+    by_criterion = data_of(capsys, path, "--by-criterion", "--resamples", "0")
+    assert {row["criterion"] for row in by_criterion["rows"]} == {
+        "faithfulness",
+        "fluency",
+        "style",
+        "overall",
+    }
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "tsv", "markdown", "latex"])
+def test_every_format_has_every_number(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "p.jsonl", [*verdicts("p", "AABB"), *verdicts("q", "AABE")])
+    code, out, _ = run(capsys, path, "--format", form, "--resamples", "0")
+    assert (code, out.count("Cohen kappa")) == (0, 1)
+
+
+def test_people_who_share_nothing_are_said_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = [replace(r, segment=f"x{r.segment}") for r in verdicts("r", "AB")]
+    path = write(tmp_path / "p.jsonl", [*verdicts("p", "AAB"), *verdicts("q", "ABB"), *other])
+    data = data_of(capsys, path, "--resamples", "0")
+    assert data["notes"] == [
+        "2 of 3 pairs of annotators judged nothing in common on overall, and have no row."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("records", "wanted"),
+    [
+        (verdicts("p", "AB"), "agreement needs two annotators or a judge; these are all by p"),
+        ([*verdicts("p", "AB"), rated("a", "1", 3)], "holds preferences and annotations"),
+    ],
+)
+def test_what_cannot_agree_is_an_error(
+    records: list[Record], wanted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run(capsys, write(tmp_path / "p.jsonl", records))
+    assert code != 0
+    assert wanted in err
+
+
+def test_scores_beside_preferences_need_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(
+        tmp_path / "p.jsonl", [rated("a", "0", 90, annotator="p"), rated("b", "0", 60, annotator="p")]
+    )
+    judge = write(tmp_path / "j.jsonl", verdicts("j", "A"))
+    code, _, err = run(capsys, path, "--judge", judge)
+    assert (code, "--pairs makes pairs of the scores" in err) == (2, True)
+    found = values(data_of(capsys, path, "--judge", judge, "--pairs", "--resamples", "0"))
+    assert found["agreement, ranked", "j and majority"] == 1
+
+
+def test_the_planted_errors_agree_with_the_preferences_made_of_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    preferences, errors = examples.path("gold.pairwise.jsonl"), examples.path("gold.mqm.jsonl")
+    data = data_of(capsys, preferences, "--judge", errors, "--by-criterion", "--resamples", "0")
+    for criterion in ("faithfulness", "fluency", "style"):
+        found = values(data, criterion=criterion)
+        assert {v for (measure, _), v in found.items() if measure.startswith("agreement")} == {1}
+    assert all(isinstance(r, Preference) for r in read_records(preferences))
+
+
+@pytest.mark.realdata
+def test_two_raters_of_wmt23_agree_as_scipy_says(
+    adjudge_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = adjudge_data / "wmt23" / "human-scores"
+    files = [folder / f"zh-en.mqm.rater{i}.seg.rating" for i in (1, 2)]
+    data = data_of(capsys, *files, "--resamples", "0")
+    found = values(data)
+    two = "mqm.rater1 and mqm.rater2"
+    assert found["Krippendorff alpha, interval", "all"] == pytest.approx(0.444, abs=5e-4)
+    assert found["Pearson", two] == pytest.approx(0.448, abs=5e-4)
+    assert {row["n"] for row in data["rows"]} == {288, 18}
+    assert read_score_file(folder / "zh-en.mqm.seg.score").values.shape[0] >= 16
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_bar_on_a_terminal_says_how_far_it_is(
+    is_terminal: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = write(tmp_path / "people.jsonl", [r for p in "pqr" for r in verdicts(p, "AABBE")])
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal)
+    code, _, err = run(capsys, people, "--resamples", "5", "--format", "json")
+    assert code == 0
+    assert ("100%" in err) == is_terminal
+    assert bool(err) == is_terminal
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Path:
+    """The examples' preferences, asked twice by a judge that takes the first where it sees no difference."""
+    records = []
+    for record in read_records(examples.path("gold.pairwise.jsonl")):
+        assert isinstance(record, Preference)
+        verdict = record.verdict
+        orders = ("A", "B") if verdict == "E" else (verdict, verdict)
+        records.append(replace(record, annotator="judge", orders=orders))  # type: ignore[arg-type]
+    write_records(tmp_path / "judge.jsonl", records)
+    return tmp_path / "judge.jsonl"
+
+
+def bias_run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = call("bias", *arguments)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_the_biases_are_one_json_object(
+    judge: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    families = tmp_path / "families.json"
+    families.write_text('{"systems": {"Birch": "b"}, "annotators": {"judge": "b"}}')
+    gold = examples.path("gold.pairwise.jsonl")
+    code, out, _ = bias_run(
+        capsys, judge, "--gold", gold, "--families", families, "--lp", "en-de", "--format", "json"
+    )
+    data = json.loads(out)
+    assert code == 0
+    assert data["signature"].startswith("judge|gold:")
+    assert "|lp:en-de|resamples:1000|seed:0|version:" in data["signature"]
+    assert [row["criterion"] for row in data["rows"]] == ["faithfulness", "fluency", "style", "overall"]
+    style = data["rows"][2]
+    assert (style["n"], style["failed"]) == (48, 0)
+    ties = 36
+    assert style["position"]["consistency"]["value"] == pytest.approx(1 - ties / 48)
+    assert style["position"]["tie"]["value"] == 0
+    assert style["position"]["lean"]["value"] == pytest.approx(ties / 48)
+    assert style["family"]["systems"] == ["Birch"]
+    assert style["family"]["beyond_gold"]["value"] == 0
+    assert style["length"] is None
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "tsv", "markdown", "latex"])
+def test_every_format_has_every_number_in_bias(
+    form: str, judge: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = bias_run(capsys, judge, "--lp", "en-de", "--format", form, "--resamples", "50")
+    assert code == 0
+    assert out.count("same verdict in both orders") == 4
+    assert ("There is no gold" in err) == (form in {"csv", "tsv"})
+    assert ("There is no gold" in out) == (form not in {"csv", "tsv"})
+
+
+def test_a_p_value_is_never_printed_as_zero(judge: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = bias_run(capsys, judge, "--resamples", "0")[1]
+    assert "<0.001" in out
+    assert " 0.000" not in out.split("first wins both orders")[1].splitlines()[0]
+
+
+def test_lengths_come_from_the_test_set_that_is_named(
+    judge: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = examples.path("test_set.jsonl")
+    arguments = [judge, "--test-set", texts, "--lp", "en-de", "--resamples", "0", "--format", "json"]
+    data = json.loads(bias_run(capsys, *arguments)[1])
+    segments = {s.segment: s.translations for s in read_test_set(texts) if s.lp == "en-de"}
+    points = []
+    for record in read_records(judge):
+        if isinstance(record, Preference) and (record.lp, record.criterion) == ("en-de", "style"):
+            a, b = (len(segments[record.segment][system]) for system in record.systems)
+            if a != b:
+                points.append({"A": float(a > b), "B": float(b > a), "E": 0.5}[record.verdict])
+    (found,) = (row["length"]["longer"] for row in data["rows"] if row["criterion"] == "style")
+    assert found == {"value": pytest.approx(sum(points) / len(points)), "interval": None, "n": len(points)}
+
+
+@pytest.mark.realdata
+def test_score_files_in_a_test_set_have_its_texts(
+    adjudge_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = adjudge_data / "wmt23" / "human-scores"
+    arguments = [
+        folder / "en-de.da-sqm.seg.score",
+        "--gold",
+        folder / "en-de.mqm.seg.score",
+        "--resamples",
+        "0",
+    ]
+    (row,) = json.loads(bias_run(capsys, *arguments, "--format", "json")[1])["rows"]
+    assert row["length"]["longer"]["n"] > 30_000
+    assert row["length"]["beyond_gold"]["value"] == pytest.approx(
+        row["length"]["longer"]["value"] - row["length"]["gold"]["value"], abs=0.05
+    )
+
+
+RNG = np.random.default_rng(0)
+SCORES = RNG.permutation(200) / 2.0
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Path:
+    """One system; the last judgement failed."""
+    path = tmp_path / "judge.jsonl"
+    last = failed("x", segment="200")
+    write_records(path, [*(rated("x", str(n), score) for n, score in enumerate(SCORES.tolist())), last])
+    return path
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    """A major error in what scores below 40."""
+    path = tmp_path / "gold.jsonl"
+    write_records(
+        path,
+        [
+            mqm("x", str(n), *([error("major")] if score < 40 else []), annotator="rater")
+            for n, score in enumerate(SCORES.tolist())
+        ],
+    )
+    return path
+
+
+def test_cut_offs_are_found_and_each_translation_is_decided(
+    judged: Path, gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "decisions.tsv"
+    asked = Asked(
+        capsys, "thresholds", judged, "--gold", gold, "--publish-risk", 0.1, "--reject-risk", 0.1,
+        "--decisions", file, "--format", "json",
+    )  # fmt: skip
+    assert asked.code == DONE
+    (band,) = asked.json["bands"]
+    publish, reject = band["publish"]["bound"], band["reject"]["bound"]
+    assert (band["n"], band["bad"]) == (200, int((SCORES < 40).sum()))
+    assert 30 < publish < 45
+    assert reject < publish
+    rows = [line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()]
+    assert rows[0] == ["lp", "segment", "system", "score", "decision"]
+    assert rows[-1] == ["en-de", "200", "x", "", "failed"]
+    for _, segment, _, score, decision in rows[1:-1]:
+        assert float(score) == SCORES[int(segment)]
+        assert (decision == "publish") == (float(score) >= publish)
+        assert (decision == "reject") == (float(score) <= reject)
+
+
+def test_a_person_reads_the_promise_in_words(
+    judged: Path, gold: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = Asked(capsys, "thresholds", judged, "--gold", gold).out
+    assert "Bad: half of its annotators, or more, marked a major error or a graver one." in out
+    assert "With a chance of 95 % each: at most 5 % of what is published is bad" in out
+    out = Asked(capsys, "thresholds", judged, "--gold", gold, "--guarantee", "average").out
+    assert "On average: at most 5 % of all translations are published and bad" in out
+
+
+def test_bad_may_be_a_low_score(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = Asked(capsys, "thresholds", judged, "--gold", judged, "--bad", 66, "--format", "json")
+    assert asked.json["bad"] == "its gold score is below 66"
+    assert asked.json["bands"][0]["bad"] == int((SCORES < 66).sum())
+
+
+@pytest.mark.parametrize("bad", ["awful", "nan", "inf"])
+def test_a_bad_that_is_none_is_wrong_use(judged: Path, capsys: pytest.CaptureFixture[str], bad: str) -> None:
+    asked = Asked(capsys, "thresholds", judged, "--gold", judged, "--bad", bad)
+    assert asked.code == USAGE
+    assert f"--bad is minor, major, critical, or a score; got '{bad}'" in asked.err
+
+
+def test_domains_come_from_the_test_set_that_score_files_lie_in_or_that_is_named(
+    judged: Path, gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_folder(tmp_path / "set")
+    for file in (*folder.glob("*/en-de*.txt"), *folder.glob("system-outputs/en-de/*.txt")):
+        file.write_text("x\n" * 20)
+    (folder / "documents" / "en-de.docs").write_text("news\td1\n" * 10 + "chat\td2\n" * 10)
+    scores = {name: list(range(20)) for name in ("A", "B")}
+    metric, people = folder / "metric-scores/en-de/m-src.seg.score", folder / "human-scores/en-de.h.seg.score"
+    metric.parent.mkdir(parents=True, exist_ok=True)
+    write_scores(metric, scores)
+    write_scores(people, scores)
+    names = ["all", "news", "chat"]
+    asked = Asked(capsys, "thresholds", metric, "--gold", people, "--bad", 5, "--format", "json")
+    assert [band["name"] for band in asked.json["bands"]] == names
+    texts = ("--test-set", folder, "--lp", "en-de")
+    asked = Asked(capsys, "thresholds", metric, "--gold", people, "--bad", 5, *texts, "--format", "json")
+    assert [band["name"] for band in asked.json["bands"]] == names
+    asked = Asked(capsys, "thresholds", judged, "--gold", gold, *texts, "--format", "json")
+    assert asked.code == DONE, "texts of records say their domains, if they know any"
+
+
+def test_systems_are_estimated_from_few_labels(
+    judged: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = tmp_path / "few.jsonl"
+    write_records(
+        few, [rated("x", str(n), score, annotator="rater") for n, score in enumerate(SCORES[:40] / 2)]
+    )
+    asked = Asked(capsys, "estimate", judged, "--gold", few, "--format", "json")
+    (row,) = asked.json["systems"]
+    assert (row["system"], row["ahead"], row["mean"]["labelled"]) == ("x", None, 40)
+    assert row["mean"]["value"] == pytest.approx(SCORES.mean() / 2, abs=0.5)
+    out = Asked(capsys, "estimate", judged, "--gold", few).out
+    assert "labels alone" in out
+    assert "This holds if the labelled segments were drawn at random." in out
+    assert len(Asked(capsys, "estimate", judged, "--gold", few, "--format", "csv").rows) == 1
+
+
+@pytest.mark.parametrize("command", ["thresholds", "estimate"])
+def test_a_file_that_is_not_there_is_wrong_use(
+    command: str, judged: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for paths in (("nowhere", "--gold", judged), (judged, "--gold", "nowhere")):
+        asked = Asked(capsys, command, *paths)
+        assert (asked.code, "no file or folder 'nowhere'" in asked.err) == (USAGE, True)
+
+
+# `adjudge meta` and `adjudge list measures|tasks` as a user calls them.
+
+
+KEYS = [
+    "sys_accuracy",
+    "sys_pearson",
+    "sys_spearman",
+    "sys_kendall",
+    "spa",
+    "seg_acc_eq",
+    "seg_acc_eq_epsilon",
+    "seg_acc_eq_chance",
+    "seg_pearson",
+    "seg_spearman",
+    "seg_kendall_b",
+    "seg_kendall_c",
+    "meta",
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "set")
+
+
+def test_json_is_one_object_with_plain_numbers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = Asked(capsys, "meta", folder, "--lp", "en-de", "--gold", "mqm", "--format", "json")
+    found = asked.json
+    assert asked.code == 0
+    assert (found["lp"], found["gold"], found["systems"]) == ("en-de", "mqm", ["A", "B", "C"])
+    assert (found["n_segments"], found["n_all"], found["excluded"]) == (3, 4, ["refA"])
+    assert list(found["metrics"]) == ["COMET-refA", "QE-src"]
+    row = found["metrics"]["COMET-refA"]
+    assert [key for key in row if key in KEYS] == KEYS
+    assert all(isinstance(row[key], float) for key in KEYS if key != "meta")
+    assert row["meta"] is None
+    assert (row["n"], row["failed"]) == (9, 0)
+    assert found["signature"].startswith(
+        "meta|test_set:set|lp:en-de|gold:mqm|reference:refA|excluded:refA|segments:3/4|version:"
+    )
+    assert "3 systems are compared" in asked.err
+
+
+def test_the_table_marks_the_best_and_says_what_was_left_out(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = Asked(capsys, "meta", folder, "--measures", "seg_pearson,seg_acc_eq")
+    lines = asked.out.splitlines()
+    assert next(line for line in lines if "metric" in line).split() == (
+        ["metric", "seg", "r", "acc_eq", "chance", "n", "failed"]
+    )
+    assert [line.split()[0] for line in lines if "-refA" in line or "-src" in line] == [
+        "COMET-refA",
+        "QE-src",
+    ]
+    assert asked.out.count("*") == 2
+    assert "left out: refA (reference that metrics were shown)." in asked.out
+    assert "Gold mqm judged 3 of 4 segments" in asked.out
+
+
+@pytest.mark.parametrize(("form", "mark"), [("markdown", "**0.9"), ("latex", r"\textbf{0.9")])
+def test_the_best_is_bold_on_paper(
+    folder: Path, capsys: pytest.CaptureFixture[str], form: str, mark: str
+) -> None:
+    asked = Asked(capsys, "meta", folder, "--measures", "seg_pearson", "--format", form)
+    assert asked.out.count(mark) == 1
+    assert "set en-de, gold mqm" in asked.out
+
+
+def test_separated_values_have_every_number_in_full(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = Asked(capsys, "meta", folder, "--format", "csv", "--strata", "domain", "--smallest", "3").rows
+    whole = Asked(capsys, "meta", folder, "--format", "json").json["metrics"]["QE-src"]
+    assert [(row["metric"], row["stratum"]) for row in rows if row["metric"] == "QE-src"] == [
+        ("QE-src", ""),
+        ("QE-src", "domain: news"),
+        ("QE-src", "domain: chat"),
+    ]
+    found = next(row for row in rows if row["metric"] == "QE-src")
+    assert float(found["seg_acc_eq_chance"]) == whole["seg_acc_eq_chance"]
+    assert (found["seg_pearson"], found["seg_pearson_n"]) == (repr(whole["seg_pearson"]), "9")
+
+
+def test_runs_and_files_of_ones_own_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = write_own(tmp_path / "own.jsonl")
+    gold = write_ratings(tmp_path / "people.jsonl", {"A": [90, 80, 70, 60], "B": [80, 50, 40, 30]})
+    judge = write_ratings(tmp_path / "judge.jsonl", {"A": [9, 8, None, 6], "B": [7, 5, 4, 3]})
+    comet = write_scores(tmp_path / "COMET.seg.score", METRIC)
+    asked = Asked(
+        capsys,
+        "meta",
+        own,
+        "--gold",
+        gold,
+        "--scores",
+        f"mine={judge}",
+        "--scores",
+        comet,
+        "--format",
+        "json",
+    )
+    metrics = asked.json["metrics"]
+    assert list(metrics) == ["mine", "COMET"]
+    assert (metrics["mine"]["failed"], metrics["mine"]["n"], metrics["COMET"]["n"]) == (1, 7, 8)
+    assert asked.json["excluded"] == ["C"]
+
+
+def test_a_measure_without_value_is_null_and_says_why(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    constant = write_scores(folder / "same.seg.score", {s: [1, 1, 1, 1] for s in "ABC"})
+    asked = Asked(capsys, "meta", folder, "--scores", constant, "--format", "json")
+    row = asked.json["metrics"]["same"]
+    assert row["seg_pearson"] is None
+    assert "all metric scores are equal" in row["reasons"]["seg_pearson"]
+    assert "same gives every translation the score 1" in asked.err
+    table = Asked(capsys, "meta", folder, "--scores", constant)
+    assert "all metric scores are equal" in table.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--gold", "esa"], "no gold 'esa', and there is no such file; it has mqm"),
+        (["--measures", "pearson"], "no measure 'pearson'; there are sys_accuracy"),
+        (["--strata", "genre"], "no stratum 'genre'"),
+        (["--lp", "en-fr"], "no language pair 'en-fr'"),
+        (["--scores", "nothing.seg.score"], "nothing.seg.score"),
+        (["--task", "wmt20"], "no task 'wmt20'"),
+        (["--metrics", ""], "--metrics names nothing: leave the option out, or name at least one"),
+        (["--measures", " , "], "--measures names nothing"),
+        (["--strata", ""], "--strata names nothing"),
+        (
+            ["--threshold", "2"],
+            "no measure here takes a threshold; one that does: --measures seg_kendall",
+        ),
+        (["--measures", "seg_kendall_like", "--threshold", "-1"], "0 or more; got -1"),
+    ],
+)
+def test_what_is_not_there_is_said_in_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    asked = Asked(capsys, "meta", folder, *arguments)
+    assert asked.code in {1, 2}
+    assert asked.out == ""
+    assert message in asked.err
+    assert len(asked.err.strip().splitlines()) == 1
+
+
+def test_two_language_pairs_are_two_parts_and_a_whole(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_folder(folder, lp="zh-en")
+    found = Asked(capsys, "meta", folder, "--lp", "en-de,zh-en", "--format", "json").json
+    assert [part["lp"] for part in found["parts"]] == ["en-de", "zh-en"]
+    assert found["lp"] == "en-de,zh-en"
+    assert (
+        found["metrics"]["QE-src"]["sys_accuracy"] == found["parts"][0]["metrics"]["QE-src"]["sys_accuracy"]
+    )
+
+
+def test_python_and_the_command_say_the_same(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = adjudge.meta(folder, gold="mqm")
+    assert isinstance(found, MetaEvaluation)
+    printed = Asked(capsys, "meta", folder, "--format", "json").json
+    assert {m.name: m.results["spa"].value for m in found.metrics} == {
+        name: row["spa"] for name, row in printed["metrics"].items()
+    }
+
+
+def test_the_kendall_like_measure_counts_pairs_as_far_apart_as_is_said(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("meta", folder, "--measures", "seg_kendall_like", "--intervals", "--format", "json")
+    far, near = (Asked(capsys, *asked, *more).json for more in ((), ("--threshold", "2")))
+    systems = near["systems"]
+    gold, metric = (np.array([side[s] for s in systems], float) for side in (GOLD, METRIC))
+    wanted = kendall_like(gold, metric, "item", threshold=2).value
+    row = near["metrics"]["COMET-refA"]
+    assert far["metrics"]["COMET-refA"]["seg_kendall_like"] is None  # no two are 25 apart
+    assert row["seg_kendall_like"] == wanted is not None
+    assert row["intervals"]["seg_kendall_like"] is not None
+    assert "|threshold:2|" in near["signature"]
+    assert "threshold" not in far["signature"]
+
+
+def test_measures_and_tasks_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    measures = json.loads(Asked(capsys, "list", "measures", "--format", "json").out)["measures"]
+    assert set(KEYS) - {"meta", "seg_acc_eq_epsilon", "seg_acc_eq_chance"} <= {m["measure"] for m in measures}
+    tasks = Asked(capsys, "list", "tasks", "--format", "json").json["tasks"]
+    assert [task["task"] for task in tasks] == ["ment", "ment-rate", "wmt23", "wmt24", "wmt25"]
+
+
+def test_clusters_and_intervals_are_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("meta", folder, "--measures", "seg_pearson,seg_mae", "--significance", "50", "--intervals")
+    table = Asked(capsys, *asked, "--scale", "minmax").out
+    assert "(1)*" in table
+    assert "95 % intervals, en-de" in table
+    found = Asked(capsys, *asked, "--format", "json").json
+    row = found["metrics"]["QE-src"]
+    assert row["clusters"]["seg_pearson"] in {1, 2}
+    assert len(row["intervals"]["seg_pearson"]) == 2
+    assert row["seg_mae"] is None  # a metric's range is not known from its file
+    assert found["p_values"]["metrics"] == ["COMET-refA", "QE-src"]
+    assert found["p_values"]["better"]["seg_pearson"][0][0] == 1
+    rows = Asked(capsys, *asked, "--format", "tsv").out.splitlines()
+    assert "seg_pearson_low" in rows[0]
+    assert "seg_pearson_cluster" in rows[0]
+
+
+def test_figures_are_written_to_a_folder(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = Asked(capsys, "meta", folder, "--metrics", "QE-src", "--figures", tmp_path / "drawn")
+    assert "2 figures in" in asked.err
+    assert {file.name for file in (tmp_path / "drawn").iterdir()} == {
+        f"{kind}.en-de.mqm.QE-src.{form}"
+        for kind in ("scatter", "calibration")
+        for form in ("pdf", "svg", "png")
+    }
+    wrong = Asked(capsys, "meta", folder, "--metrics", "BLEU")
+    assert "no metric 'BLEU'; there are COMET-refA, QE-src" in wrong.err
+
+
+def test_strata_stand_in_one_table_with_lines_between_them(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("meta", folder, "--strata", "domain", "--measures", "seg_pearson", "--format", "markdown")
+    out = Asked(capsys, *asked, "--smallest", "6").out
+    rows = [line.split("|")[1:4] for line in out.splitlines() if line.startswith("| news")]
+    assert [[cell.strip() for cell in row] for row in rows] == [
+        ["news", "2", "COMET-refA"],
+        ["news", "2", "QE-src"],
+    ]
+    assert "chat: no numbers, for 3 judged translations, 6 are needed." in out
+
+
+def test_what_to_know_of_a_number_stands_below_the_table(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tied = {"A": [1, 2, 3, 4], "B": [1, 2, 3, 4], "C": [0, 1, 2, 3]}
+    file = write_scores(folder.parent / "tied.seg.score", tied)
+    asked = Asked(capsys, "meta", folder, "--scores", f"tied={file}", "--measures", "spa")
+    assert "of tied: the metric ties the systems of 1 pairs in every segment;" in " ".join(asked.out.split())
+
+
+def test_tables_of_markdown_have_an_empty_line_between_them(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_folder(folder, lp="zh-en")
+    printed = Asked(capsys, "meta", folder, "--lp", "en-de,zh-en", "--intervals", "--format", "markdown").out
+    lines = printed.splitlines()
+    titles = [place for place, line in enumerate(lines) if line.startswith("**")]
+    assert len(titles) == 5
+    assert all(lines[place - 1] == "" for place in titles[1:])
+
+
+def test_several_golds_have_no_numbers_together(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_scores(folder / "human-scores/en-de.da.seg.score", METRIC)
+    asked = "meta", folder, "--gold", "mqm", "--gold", "da", "--format"
+    rows = Asked(capsys, *asked, "csv").rows
+    assert [(row["gold"], row["metric"]) for row in rows] == [
+        (gold, metric) for gold in ("mqm", "da") for metric in ("COMET-refA", "QE-src")
+    ]
+    found = Asked(capsys, *asked, "json").json
+    assert set(found) == {"signature", "test_set", "lp", "gold", "notes", "parts"}
+    assert "segments:" not in found["signature"]
+    assert [part["n_segments"] for part in found["parts"]] == [3, 4]
+    assert "en-de, gold da: " in Asked(capsys, *asked, "csv").err
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """WMT23 en-de of four segments with two metrics of the paper."""
+    folder = write_folder(tmp_path / "wmt23")
+    write_scores(folder / "metric-scores/en-de/chrF-refA.seg.score", METRIC)
+    return tmp_path
+
+
+def test_json_has_every_cell_with_its_verdict(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = Asked(capsys, "reproduce", "m-mad", "--data", data, "--format", "json")
+    found = asked.json
+    assert (asked.code, found["paper"]) == (0, "m-mad")
+    assert {tuple(cell) for cell in found["cells"]} == {
+        ("table", "row", "column", "paper", "ours", "verdict", "reason")
+    }
+    (cell,) = [c for c in found["cells"] if (c["row"], c["column"]) == ("chrF", "en-de seg Pearson")]
+    assert (cell["table"], cell["paper"], cell["verdict"]) == ("Table 2", 0.232, "differs")
+    assert 0.9 < cell["ours"] < 1
+    lacking = [c for c in found["cells"] if c["verdict"] == "missing-input"]
+    assert all(c["ours"] is None and c["reason"].startswith("wanted: ") for c in lacking)
+    assert sum(found["counts"].values()) == len(found["cells"])
+    assert found["counts"]["missing-input"] == len(lacking)
+    assert "lack an input" in asked.err
+
+
+def test_the_table_has_the_papers_tables_and_ends_with_a_count(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = Asked(capsys, "reproduce", "m-mad", "--data", data)
+    titles = [line for line in asked.out.splitlines() if line.startswith("Table ")]
+    assert [title.strip() for title in titles] == [f"Table {n}" for n in (1, 2, 5, 6, 7, 9)]
+    (line,) = [x for x in asked.out.splitlines() if x.split()[:4] == ["chrF", "en-de", "seg", "Pearson"]]
+    assert line.split()[4] == "0.232"
+    assert "differs" in line
+    assert "wanted: wmt23/sources/zh-en.txt" in asked.out
+    assert asked.out.splitlines()[-1].startswith("m-mad: 268 cells; of 8 computed 0 match")
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "markdown", "latex"])
+def test_other_formats(data: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
+    asked = Asked(capsys, "reproduce", "m-mad", "--data", data, "--format", form)
+    assert asked.code == 0
+    if form == "csv":
+        assert len(asked.rows) == 268
+        assert next(iter(asked.rows))["paper"] == "0.808"
+        assert {row["verdict"] for row in asked.rows} == {"differs", "missing-input"}
+    marks = {"csv": "table,row,column,paper,ours,verdict,reason", "tsv": "table\trow\tcolumn",
+             "markdown": "\n\n**Table 2**\n\n| row |", "latex": "% Table 2\n\\begin{tabular}"}  # fmt: skip
+    assert marks[form] in asked.out
+
+
+def test_an_unknown_paper_and_an_unknown_folder_are_wrong_use(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = Asked(capsys, "reproduce", "bleu", "--data", data)
+    assert (asked.code, "no paper 'bleu'" in asked.err) == (2, True)
+    asked = Asked(capsys, "reproduce", "rate", "--data", data / "nowhere")
+    assert (asked.code, "no folder" in asked.err) == (2, True)
+    asked = Asked(capsys, "reproduce", "rate")
+    assert asked.code == 2
+
+
+def test_a_broken_file_is_an_error(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (data / "wmt23/metric-scores/en-de/chrF-refA.seg.score").write_text("A\t1\n")
+    asked = Asked(capsys, "reproduce", "m-mad", "--data", data)
+    assert asked.code == 1
+    assert "chrF-refA.seg.score" in asked.err
+
+
+@pytest.mark.realdata
+def test_what_a_paper_does_not_print_is_null_and_a_dash(
+    adjudge_data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reproduction, "reproduce", cache(reproduction.reproduce))
+    asked = Asked(capsys, "reproduce", "esa", "--data", adjudge_data, "--format", "json")
+    alone = [c for c in asked.json["cells"] if c["paper"] is None and c["ours"] is not None]
+    assert all(c["verdict"] == "missing-input" and c["reason"].startswith("the paper") for c in alone)
+    assert f"{len(alone)} have no number in the paper" in asked.err
+    asked = Asked(capsys, "reproduce", "esa", "--data", adjudge_data)
+    (line,) = [x for x in asked.out.splitlines() if x.split()[:4] == ["checks", "ESA,", "all", "–"]]
+    assert line.split()[4:7] == ["396", "–", "–"]

@@ -1,0 +1,166 @@
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge.analysis.segment_scores import esa_score
+from adjudge.core.mqm import mqm_range, mqm_score, unknown_categories_note
+from adjudge.core.record import ErrorSpan
+from adjudge.core.typology import CATEGORIES, Severity, Weights, find_weights
+from adjudge.errors import DataError, UsageError
+from tests.analysis.records import error, mqm, rated
+
+MINOR, MAJOR, CRITICAL, NEUTRAL = (error(s) for s in ("minor", "major", "critical", "neutral"))
+COMMA = error("minor", "fluency/punctuation")
+GONE = error("major", "non-translation")
+
+TABLE = [
+    # weights, errors, score
+    ("mqm-google", [], 0.0),
+    ("mqm-google", [MINOR], -1.0),
+    ("mqm-google", [MAJOR, MINOR, MINOR], -7.0),
+    ("mqm-google", [CRITICAL, COMMA, COMMA], -25.2),
+    ("mqm-google", [GONE], -25.0),
+    ("mqm-google", [error("major", "source error"), NEUTRAL], 0.0),
+    ("mqm-google", [CRITICAL] * 3, -75.0),
+    ("gemba", [COMMA], -1.0),
+    ("gemba", [MINOR] * 7, -5.0),  # the first five only
+    ("gemba", [MINOR] * 5 + [MAJOR], -9.0),  # the major one stands first
+    ("gemba", [MINOR, MAJOR, CRITICAL], -25.0),  # 31 points, capped
+    ("gemba", [NEUTRAL] * 5 + [MINOR], -1.0),
+    ("himate", [MAJOR, COMMA], -5.1),
+    ("himate", [GONE], -5.0),
+    ("m-mad", [GONE], -25.0),
+    ("m-mad", [COMMA], -1.0),
+    ("m-mad-published", [COMMA], -0.1),
+    ("m-mad", [MAJOR] * 6, -30.0),  # no cap
+    ("esa-spans", [MAJOR, MINOR], -6.0),
+]
+
+
+@pytest.mark.parametrize(("weights", "errors", "score"), TABLE)
+def test_the_score_is_minus_the_points_of_the_errors(
+    weights: str, errors: list[ErrorSpan], score: float
+) -> None:
+    assert mqm_score(mqm("a", "1", *errors), find_weights(weights)) == pytest.approx(score, abs=1e-12)
+
+
+def test_a_clean_translation_scores_zero_and_not_minus_zero() -> None:
+    assert math.copysign(1, mqm_score(mqm("a", "1"), find_weights("mqm-google"))) == 1
+
+
+def test_the_errors_that_count_are_the_worst_and_then_the_first() -> None:
+    weights = Weights(
+        name="two", source="", rules={"major": 5, "minor": 1, "minor/style": 0.5, "neutral": 0}, first=2
+    )
+    style = error("minor", "style")
+    assert mqm_score(mqm("a", "1", style, MINOR, MINOR), weights) == -1.5
+    assert mqm_score(mqm("a", "1", MINOR, style, MINOR), weights) == -1.5
+    assert mqm_score(mqm("a", "1", MINOR, MINOR, style), weights) == -2.0
+    assert mqm_score(mqm("a", "1", NEUTRAL, style, MINOR, MAJOR), weights) == -5.5
+
+
+@pytest.mark.parametrize(
+    ("counts", "score"), [({"major": 2, "minor": 3}, -13.0), ({"major": 0, "minor": 0}, 0.0), ({}, -5.0)]
+)
+def test_what_the_annotator_counted_is_scored_instead_of_what_it_listed(
+    counts: dict[Severity, int], score: float
+) -> None:
+    listed = replace(mqm("a", "1", MAJOR), counts=counts)
+    assert mqm_score(listed, find_weights("ea-prompt")) == score
+
+
+def test_errors_on_the_source_and_errors_found_nowhere_count_too() -> None:
+    omission = ErrorSpan(severity="major", category="accuracy/omission", side="source", start=0, end=4)
+    lost = ErrorSpan(severity="minor", match="unmatched", text="not there")
+    assert mqm_score(mqm("a", "1", omission, lost), find_weights("mqm-google")) == -6.0
+
+
+def test_an_error_without_a_rule_is_refused() -> None:
+    with pytest.raises(UsageError, match="'himate' have no rule for a critical error"):
+        mqm_score(mqm("a", "1", CRITICAL), find_weights("himate"))
+
+
+@pytest.mark.parametrize(
+    ("weights", "severity", "score"),
+    [
+        ("mqm-google", "critical", -25.0),
+        ("mqm-google", "major", -5.0),
+        ("mqm-google", "minor", -1.0),
+        ("mqm-google", "neutral", 0.0),
+        ("gemba", "major", -5.0),
+        ("himate", "minor", -1.0),
+        ("m-mad", "major", -5.0),
+        ("ea-prompt-published", "major", -6.0),
+        ("esa-spans", "critical", -5.0),
+    ],
+)
+@pytest.mark.parametrize("label", ["Fluency/Display", "Style/Archaic or obscure word choice", "Nonsense"])
+def test_an_error_of_an_unknown_category_costs_what_its_severity_costs(
+    label: str, weights: str, severity: Severity, score: float
+) -> None:
+    assert mqm_score(mqm("a", "1", error(severity, label=label)), find_weights(weights)) == score
+
+
+def test_errors_of_unknown_categories_are_counted_and_named() -> None:
+    display, nonsense = error("minor", label="Fluency/Display"), error("major", label="Nonsense")
+    known = error("minor", "source error", label="Source issue")
+    records = [mqm("a", "1", display, known, MINOR), mqm("b", "1", display, nonsense)]
+    (note,) = unknown_categories_note(records)
+    assert note.startswith(
+        "3 errors have categories that adjudge does not know ('Fluency/Display' 2, 'Nonsense' 1)"
+    )
+    assert note.endswith(": each costs what its severity costs.")
+    (note,) = unknown_categories_note([mqm("a", "1", nonsense)])
+    assert note.startswith("1 error has a category that adjudge does not know ('Nonsense' 1)")
+    many = [mqm("a", str(n), error("minor", label=f"Odd {n}")) for n in range(7)]
+    assert "'Odd 4' 1 and 2 other categories)" in unknown_categories_note(many)[0]
+    assert unknown_categories_note([mqm("a", "1", known, MINOR)]) == []
+    assert unknown_categories_note([replace(mqm("a", "1", nonsense), counts={"major": 1})]) == []
+
+
+def test_a_raw_label_beside_a_known_category_is_only_kept() -> None:
+    known = error("minor", "source error", label="Source issue")
+    assert mqm_score(mqm("a", "1", known), find_weights("mqm-google")) == 0.0
+
+
+errors = st.builds(
+    error,
+    st.sampled_from(["neutral", "minor", "major"]),
+    st.sampled_from([None, *CATEGORIES]),
+)
+
+
+@given(
+    st.lists(errors, max_size=12),
+    errors,
+    st.sampled_from(["mqm-google", "himate", "m-mad", "esa-spans"]),
+)
+def test_one_more_error_never_raises_a_score(found: list[ErrorSpan], more: ErrorSpan, name: str) -> None:
+    weights = find_weights(name)
+    before = mqm_score(mqm("a", "1", *found), weights)
+    assert mqm_score(mqm("a", "1", *found, more), weights) <= before <= 0
+
+
+@given(st.lists(errors, max_size=12), st.sampled_from(["mqm-google", "gemba"]))
+def test_a_score_stays_within_its_range(found: list[ErrorSpan], name: str) -> None:
+    low, high = mqm_range(find_weights(name))
+    assert low <= mqm_score(mqm("a", "1", *found), find_weights(name)) <= high
+
+
+def test_the_range_ends_at_the_cap() -> None:
+    assert mqm_range(find_weights("gemba")) == (-25, 0)
+    assert mqm_range(find_weights("mqm-google")) == (-math.inf, 0)
+
+
+def test_esa_is_its_rating_or_with_weights_its_spans() -> None:
+    esa = replace(rated("a", "1", 83, protocol="esa"), spans=(MAJOR, MINOR, MINOR))
+    assert esa_score(esa) == 83
+    assert esa_score(esa, find_weights("esa-spans")) == -7
+
+
+def test_esa_without_a_rating_has_no_score() -> None:
+    with pytest.raises(DataError, match="has no rating"):
+        esa_score(mqm("a", "1", MAJOR))

@@ -1,0 +1,225 @@
+"""Between every two formats that hold the same thing: without loss, or with a count."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Record
+from adjudge.core.scores import RunInfo, Signature
+from adjudge.core.segment import Segment, TestSet
+from adjudge.errors import DataError, UsageError
+from adjudge.formats.convert import FORMATS, Content, find_format, read_content, write_content
+from adjudge.store.json_lines import write_records, write_test_set
+from adjudge.store.run_directory import write_run_info
+from tests.formats.nasty import drawn_test_sets, texts
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*empty lines")  # B translates every segment with nothing
+
+NAMES = {
+    "jsonl": "set.jsonl",
+    "records": "records.jsonl",
+    "mqm-tsv": "mqm.tsv",
+    "mtme-ratings": "en-de.mqm.seg.rating",
+    "mtme-scores": "en-de.mqm.seg.score",
+}
+TEXTS = [f.name for f in FORMATS if f.holds == "test set" and f.writes and not f.is_marked_up]
+JUDGEMENTS = [form.name for form in FORMATS if form.has_records and form.writes]
+
+SET = TestSet(
+    name="set",
+    segments=tuple(
+        Segment(
+            segment=str(n + 1),
+            lp="en-de",
+            source=f"Hello 😀 {n}\u2028",
+            translations={"A": f"Hallo 😀\r{n}", "B": ""},
+            references={"ref": "مرحبا "},
+        )
+        for n in range(3)
+    ),
+)
+SPANS = (
+    ErrorSpan(start=6, end=7, text="😀", severity="major", category="accuracy/mistranslation"),
+    ErrorSpan(start=0, end=5, text="Hello", severity="minor", category="source error", side="source"),
+)
+MARKED: list[Record] = [
+    Annotation(lp="en-de", segment="1", system="A", annotator="mqm", protocol="mqm", spans=SPANS),
+    Annotation(lp="en-de", segment="2", system="A", annotator="mqm", protocol="mqm"),
+    Annotation(lp="en-de", segment="3", system="B", annotator="mqm", protocol="mqm"),
+]
+RATED: list[Record] = [
+    Annotation(lp="en-de", segment="1", system="A", annotator="mqm", protocol="metric", rating=0.1 + 0.2),
+    Annotation(lp="en-de", segment="3", system="A", annotator="mqm", protocol="metric", rating=-25),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), list(product(TEXTS, repeat=2)))
+def test_a_test_set_goes_through_any_two_formats_without_loss(
+    tmp_path: Path, first: str, second: str
+) -> None:
+    content = Content(test_set=SET)
+    for number, form in enumerate((first, second)):
+        path = tmp_path / str(number) / NAMES.get(form, "folder")
+        assert not write_content(path, form, content)
+        content = read_content(path, lp="en-de")
+    assert content.test_set is not None
+    assert content.test_set.segments == SET.segments
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "records"),
+    [
+        *((a, b, MARKED) for a, b in product(("records", "mqm-tsv", "mtme-ratings"), repeat=2)),
+        *((a, b, RATED) for a, b in product(("records", "mqm-tsv", "mtme-scores"), repeat=2)),
+    ],
+)
+def test_judgements_go_through_any_two_formats_that_hold_them(
+    tmp_path: Path, first: str, second: str, records: list[Record]
+) -> None:
+    content = Content(test_set=SET, records=records)
+    for number, form in enumerate((first, second)):
+        path = tmp_path / str(number) / NAMES[form]
+        write_content(path, form, content)
+        content = read_content(path, lp="en-de", test_set=SET)
+    assert content.records is not None
+    assert list(content.records) == records
+
+
+@given(test_set=drawn_test_sets(text=texts))
+def test_whatever_a_format_does_not_refuse_or_count_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, test_set: TestSet
+) -> None:
+    one = TestSet(name="t", segments=test_set.select(lp=test_set.lps[0]).segments)
+    for form in TEXTS:
+        path = tmp_path_factory.mktemp("any") / NAMES.get(form, "folder")
+        try:
+            lost = write_content(path, form, Content(test_set=one))
+        except DataError:
+            assert not path.exists()
+            continue
+        back = read_content(path, form, lp=one.lps[0]).test_set
+        assert back is not None
+        if not lost:
+            assert _without_reference_names(back) == _without_reference_names(one)
+
+
+def _without_reference_names(test_set: TestSet) -> list[Segment]:
+    return [replace(s, references=dict(enumerate(s.references.values()))) for s in test_set]  # type: ignore[arg-type]
+
+
+def test_the_formats_are_all_read_or_written_and_have_names_of_their_own() -> None:
+    assert len({form.name for form in FORMATS}) == len(FORMATS)
+    assert all((form.reads or form.writes) and form.title for form in FORMATS)
+    assert {*TEXTS, *JUDGEMENTS, "xliff"} == {form.name for form in FORMATS if form.writes}
+    with pytest.raises(UsageError, match="no format 'sdlxliff'; there are jsonl, mtme"):
+        find_format("sdlxliff")
+
+
+def test_a_run_holds_texts_and_judgements(tmp_path: Path) -> None:
+    info = RunInfo(signature=Signature("j", {}), kind="judge", annotator="j", protocol="mqm")
+    write_run_info(tmp_path, info)
+    write_test_set(tmp_path / "test_set.jsonl", SET)
+    write_records(tmp_path / "records.jsonl", [*MARKED, replace(MARKED[0], lp="en-cs")])
+    content = read_content(tmp_path, lp="en-de")
+    assert list(content.records or ()) == MARKED
+    assert not write_content(tmp_path / "out.jsonl", "records", replace(content, test_set=None))
+    with pytest.raises(UsageError, match="run is read, not written"):
+        write_content(tmp_path / "out", "run", content)
+
+
+@pytest.mark.parametrize(
+    ("form", "content", "message"),
+    [
+        ("records", Content(test_set=SET), "records holds records, and the input is a test set"),
+        ("jsonl", Content(records=MARKED), "jsonl needs the texts .* --test-set"),
+        ("mtme-ratings", Content(records=MARKED), "mtme-ratings needs the texts .* --test-set"),
+        ("mqm-tsv", Content(records=MARKED), "mqm-tsv needs the texts .* --test-set"),
+    ],
+)
+def test_content_that_lacks_what_a_format_holds_is_refused(
+    tmp_path: Path, form: str, content: Content, message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        write_content(tmp_path / "out", form, content)
+
+
+def test_lines_without_ids_need_the_texts_that_they_are_about(tmp_path: Path) -> None:
+    path = tmp_path / NAMES["mtme-ratings"]
+    path.write_text("A\tNone\n")
+    with pytest.raises(UsageError, match="lines without ids: say what they are about with --test-set"):
+        read_content(path)
+
+
+@pytest.mark.parametrize(
+    ("form", "lost"),
+    [
+        ("jsonl", {"judgements": 3}),
+        ("records", {"texts": 3}),
+        ("mqm-tsv", {"translations that nobody judged": 3, "texts of references": 3}),
+    ],
+)
+def test_what_a_format_has_no_place_for_is_counted(tmp_path: Path, form: str, lost: dict[str, int]) -> None:
+    content = Content(test_set=SET, records=MARKED)
+    assert write_content(tmp_path / "out", form, content) == lost
+
+
+def test_failures_are_counted_where_they_have_no_place(tmp_path: Path) -> None:
+    failure = Failure(
+        lp="en-de", segment="1", systems=("A",), annotator="mqm", protocol="mqm", reason="empty"
+    )
+    content = Content(test_set=SET, records=[*MARKED[1:], failure])
+    assert write_content(tmp_path / NAMES["mtme-ratings"], "mtme-ratings", content) == {"failures": 1}
+
+
+# What is there already...
+
+
+@pytest.mark.parametrize("form", TEXTS)
+def test_nothing_is_replaced_without_being_asked_to(tmp_path: Path, form: str) -> None:
+    path = tmp_path / "out"
+    write_content(path, form, Content(test_set=SET))
+    fewer = Content(test_set=TestSet(name="t", segments=(replace(SET.segments[0], translations={"A": "x"}),)))
+    with pytest.raises(UsageError, match="out exists: --force replaces it"):
+        write_content(path, form, fewer)
+    assert read_content(path, lp="en-de").test_set == replace(SET, name=path.name)
+    write_content(path, form, fewer, force=True)
+    assert read_content(path, lp="en-de").test_set == replace(fewer.test_set or SET, name=path.name)
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_folder_that_holds_anything_else_is_never_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    write_content(path, "mtme", Content(test_set=SET))
+    (path / "human-scores").mkdir()
+    with pytest.raises(UsageError, match="also holds 'human-scores', which is no part of mtme"):
+        write_content(path, "mtme", Content(test_set=SET), force=True)
+
+
+@pytest.mark.parametrize(("make", "form"), [(Path.mkdir, "jsonl"), (Path.touch, "mtme")])
+def test_a_folder_is_not_replaced_by_a_file_nor_a_file_by_a_folder(
+    tmp_path: Path, make: Callable[[Path], None], form: str
+) -> None:
+    make(tmp_path / "out")
+    with pytest.raises(UsageError, match="choose another name"):
+        write_content(tmp_path / "out", form, Content(test_set=SET), force=True)
+
+
+def test_an_empty_folder_is_written_into(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    write_content(tmp_path / "out", "mtme", Content(test_set=SET))
+    assert (tmp_path / "out" / "sources" / "en-de.txt").exists()
+
+
+def test_a_refused_folder_leaves_the_old_one_and_is_named_by_its_own_name(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    write_content(path, "text", Content(test_set=SET))
+    broken = TestSet(name="t", segments=(Segment(segment="1", lp="en-de", source="a\nb"),))
+    with pytest.raises(DataError, match=re.escape(f"({path}/source.txt line 1)")):
+        write_content(path, "text", Content(test_set=broken), force=True)
+    assert read_content(path, lp="en-de").test_set == replace(SET, name="out")
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]

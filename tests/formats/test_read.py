@@ -1,0 +1,177 @@
+"""What a path holds is found out, and what it does not hold is said."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from adjudge.core.scores import RunInfo, Signature
+from adjudge.core.segment import Segment, TestSet
+from adjudge.errors import DataError, UsageError
+from adjudge.formats.catalog import CATALOG, cached_path
+from adjudge.formats.read import detect, load
+from adjudge.store.json_lines import write_records, write_test_set
+from adjudge.store.run_directory import write_run_info
+
+SET = TestSet(
+    name="set",
+    segments=(Segment(segment="1", lp="en-de", source="a"), Segment(segment="1", lp="en-cs", source="a")),
+)
+
+
+def test_a_jsonl_file_is_loaded_whatever_its_name(tmp_path: Path) -> None:
+    for name in ("set.jsonl", "set.json", "set"):
+        write_test_set(tmp_path / name, SET)
+        assert load(tmp_path / name).segments == SET.segments
+    assert load(str(tmp_path / "set"), "English-Czech").lps == ("en-cs",)
+
+
+def test_a_run_directory_is_its_test_set_under_its_own_name(tmp_path: Path) -> None:
+    info = RunInfo(
+        signature=Signature("j", {}), kind="judge", annotator="j", protocol="mqm", test_set={"name": "mine"}
+    )
+    write_run_info(tmp_path, info)
+    write_test_set(tmp_path / "test_set.jsonl", SET)
+    write_records(tmp_path / "records.jsonl", [])
+    assert detect(tmp_path) == "run"
+    assert load(tmp_path) == TestSet(name="mine", segments=SET.segments)
+    assert load(tmp_path, "eng/ces").lps == ("en-cs",)
+
+
+def test_a_folder_with_a_test_set_is_loaded(tmp_path: Path) -> None:
+    write_test_set(tmp_path / "test_set.jsonl", SET)
+    assert load(tmp_path, "en-de").segments == SET.segments[:1]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "form"),
+    [
+        ("x.jsonl", '{"segment": "1"}\n', "jsonl"),
+        ("x.jsonl", "", "jsonl"),
+        ("x.jsonl", '\ufeff\r\n{"kind": "failure", "annotator": "a"}\n', "records"),
+        ("x.jsonl", '{"src_lang": "zh", "trans_lang": "en"}\n', "ment-jsonl"),
+        ("x.jsonl", '{"scores": {}, "src_text": "a", "tgt_text": {}, "doc_id": "b"}\n', "wmt25-jsonl"),
+        ("x.tsv", "system\tdoc\tdoc_id\n", "mqm-tsv"),
+        ("x.tsv", "doc_id\tsegment_id\tsource_lang\n", "wmt25"),
+        ("x.seg.rating", "", "mtme-ratings"),
+        ("x.seg.score", "", "mtme-scores"),
+        ("x.avg_seg_scores.tsv", "", "mtme-scores"),
+    ],
+)
+def test_a_file_is_told_by_its_name_or_its_first_line(
+    tmp_path: Path, name: str, text: str, form: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    assert detect(tmp_path / name) == form
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("x.txt", r"line-aligned files are given with -s and -t"),
+        ("x.tgz", r"an archive: unpack it first"),
+    ],
+)
+def test_a_file_of_no_format_is_refused_with_what_would_be_one(
+    tmp_path: Path, name: str, message: str
+) -> None:
+    (tmp_path / name).write_text("Hello.\n")
+    with pytest.raises(DataError, match=message):
+        load(tmp_path / name)
+
+
+def test_a_folder_of_no_format_is_refused_with_what_was_looked_for_and_found(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=re.escape("(sources/LP.txt)") + ".*found an empty folder"):
+        load(tmp_path)
+    for name in "fedcba":
+        (tmp_path / name).touch()
+    with pytest.raises(DataError, match="found a, b, c, d, e, \\.\\.\\."):
+        load(tmp_path)
+
+
+def test_records_are_no_test_set(tmp_path: Path) -> None:
+    (tmp_path / "r.jsonl").write_text('{"kind": "failure", "annotator": "a"}\n')
+    with pytest.raises(DataError, match="records holds judgements and no texts"):
+        load(tmp_path / "r.jsonl")
+
+
+# Names...
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ADJUDGE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_a_name_that_is_not_there_is_refused_with_the_names_there_are(cache: Path) -> None:
+    with pytest.raises(UsageError, match=r"no file, folder or public test set 'wmt1812'.*wmt23.*ment"):
+        load("wmt1812")
+
+
+def test_a_public_name_says_how_to_get_it(cache: Path) -> None:
+    with pytest.raises(DataError, match=r"`adjudge fetch wmt23` downloads it \(0\.9 GB"):
+        load("wmt23", "en-de")
+
+
+def test_a_public_name_is_loaded_from_the_cache(cache: Path) -> None:
+    folder = cache / "test-sets" / "wmt23" / "sources"
+    folder.mkdir(parents=True)
+    (folder / "en-de.txt").write_text("Hello.\n")
+    test_set = load("wmt23", "en-de")
+    assert (test_set.name, test_set.segments[0].source) == ("wmt23", "Hello.")
+
+
+def test_a_public_set_of_one_language_pair_needs_none_named(cache: Path) -> None:
+    from adjudge.formats.convert import read_content
+
+    (cache / "test-sets").mkdir(parents=True)
+    heading = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
+    row = "A\td\t1\t1\tr\ts\tt\tNo-error\tNo-error\n"
+    (cache / "test-sets" / "mqm-ted-zhen.tsv").write_text(heading + row)
+    assert load("mqm-ted-zhen").lps == ("zh-en",)
+    assert [r.lp for r in read_content("mqm-ted-zhen").records or ()] == ["zh-en"]
+
+
+def test_a_path_is_stronger_than_a_name(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.mkdir()
+    monkeypatch.chdir(cache)
+    write_test_set("ment", SET)
+    assert load("ment") == TestSet(name="ment", segments=SET.segments)
+
+
+def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    entry = CATALOG[0]
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cached_path(entry) == tmp_path / "xdg" / "adjudge" / "test-sets" / entry.name
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cached_path(entry) == tmp_path / ".cache" / "adjudge" / "test-sets" / entry.name
+
+
+def test_every_public_set_is_complete_and_its_pairs_canonical() -> None:
+    from adjudge.core.language import canonical_lp
+    from adjudge.formats.convert import find_format
+
+    assert len({entry.name for entry in CATALOG}) == len(CATALOG)
+    for entry in CATALOG:
+        assert entry.url.startswith("https://")
+        assert entry.title
+        assert entry.licence
+        assert find_format(entry.form).reads
+        assert [canonical_lp(lp) for lp in entry.lps] == list(entry.lps)
+    json.dumps([vars(entry) for entry in CATALOG])
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"\xef\xbb\xbf"])
+def test_a_file_of_nothing_is_called_empty(content: bytes, tmp_path: Path) -> None:
+    (path := tmp_path / "x.csv").write_bytes(content)
+    with pytest.raises(DataError, match="the file is empty"):
+        detect(path)
+
+
+def test_a_campaign_is_read_from_its_export(tmp_path: Path) -> None:
+    (tmp_path / "campaign.json").write_text("{}")
+    with pytest.raises(DataError, match=r"`adjudge campaign export \S+ FILE.jsonl` writes what is read here"):
+        detect(tmp_path)

@@ -1,0 +1,428 @@
+"""Score files: strict numbers and whole tables."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge.core.record import Annotation
+from adjudge.core.segment import Segment, TestSet
+from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.formats import score_file
+from adjudge.formats.convert import read_content
+from adjudge.formats.read import detect
+from adjudge.formats.score_file import (
+    AVERAGES,
+    Level,
+    ScoreTable,
+    name_and_lp,
+    read_plain_scores,
+    read_score_file,
+    write_score_file,
+)
+from tests.formats.nasty import words
+
+# Scores of other programs: COMET's JSON, tables, and numbers alone.
+
+
+TEXTS = TestSet(name="t", segments=tuple(Segment(segment=f"s{n}", lp="en-de", source="x") for n in range(2)))
+COMET = {
+    "out/Alder.txt": [{"src": "a", "mt": "b", "COMET": 0.5}, {"src": "c", "mt": "d", "COMET": 1}],
+    "Birch": [
+        {"src": "a", "mt": "b", "COMET": -0.25, "errors": [{"text": "b"}]},
+        {"src": "c", "mt": "d", "COMET": 0.5},
+    ],
+}
+ALDER_AND_BIRCH = [("Alder", "1", 0.5), ("Alder", "2", 1.0), ("Birch", "1", -0.25), ("Birch", "2", 0.5)]
+TABLE = "system,score\nAlder,0.5\nAlder,1\nBirch,-.25\nBirch,5e-1\n"
+LINES = "0.5\n1\n"
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    (path := folder / name).parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def cells(records: object) -> list[tuple[str, str, float | None]]:
+    assert isinstance(records, list | tuple)
+    assert all(isinstance(r, Annotation) and r.protocol == "metric" for r in records)
+    return [(r.system, r.segment, r.rating) for r in records]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "form", "annotator", "wanted"),
+    [
+        ("comet.json", json.dumps(COMET, indent=4), "comet", "COMET", ALDER_AND_BIRCH),
+        ("chrF.csv", TABLE, "score-table", "chrF", ALDER_AND_BIRCH),
+        ("chrF.tsv", TABLE.replace(",", "\t"), "score-table", "chrF", ALDER_AND_BIRCH),
+        (
+            "x.csv",
+            TABLE.replace(",", ";").replace("system;score", "System;SCORE"),
+            "score-table",
+            "x",
+            ALDER_AND_BIRCH,
+        ),
+        ("Alder.txt", LINES, "score-lines", "scores", ALDER_AND_BIRCH[:2]),
+        ("Alder.scores", "0.5\r\n1", "score-lines", "scores", ALDER_AND_BIRCH[:2]),
+        ("Alder.txt", "None\n1\n", "score-lines", "scores", ALDER_AND_BIRCH[1:2]),
+        ("x.csv", "system,score\nAlder,0.5\nAlder,\n", "score-table", "x", ALDER_AND_BIRCH[:1]),
+        (
+            "x.csv",
+            "lp,seg_id,system,metric,score,more\nen-de,s9,A,BLEU,3,z\nen-de,s9,B,BLEU,,z\n",
+            "score-table",
+            "BLEU",
+            [("A", "s9", 3.0)],
+        ),
+    ],
+)
+def test_scores_of_other_programs_are_read(
+    tmp_path: Path, name: str, text: str, form: str, annotator: str, wanted: list[tuple[str, str, float]]
+) -> None:
+    path = write(tmp_path, name, text)
+    assert detect(path) == form
+    found = read_content(path, lp="en-de").records or ()
+    assert cells(found) == wanted
+    assert {r.annotator for r in found} == {annotator}
+
+
+def test_marks_of_comet_are_counted_and_left_out(tmp_path: Path) -> None:
+    found = read_content(write(tmp_path, "c.json", json.dumps(COMET)), lp="en-de")
+    assert found.met == {"errors that COMET marked, of which the score alone is read": 1}
+
+
+def test_files_of_one_stem_keep_their_folders(tmp_path: Path) -> None:
+    one = [{"mt": "b", "COMET": 1}]
+    path = write(tmp_path, "c.json", json.dumps({"a/out.txt": one, "b/out.txt": one}))
+    assert [r.system for r in read_plain_scores(path, "comet", "en-de").records] == ["a/out.txt", "b/out.txt"]
+
+
+def test_lines_are_the_segments_of_a_test_set(tmp_path: Path) -> None:
+    path = write(tmp_path, "Alder.txt", LINES)
+    assert cells(read_plain_scores(path, "score-lines", None, TEXTS).records) == [
+        ("Alder", "s0", 0.5),
+        ("Alder", "s1", 1.0),
+    ]
+    with pytest.raises(DataError, match="3 scores a system, where the test set has 2 segments"):
+        read_plain_scores(write(tmp_path, "Alder.txt", LINES + "2\n"), "score-lines", "en-de", TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("Alder.txt", "1\nnan\n", "plain finite number or None, got 'nan'"),
+        ("Alder.txt", "1\n\n2\n", "the line is empty: write None for a missing score"),
+        ("Alder.txt", "1\n1_0\n", "got '1_0'"),
+        ("Alder.txt", "None\nNone\n", "every one is missing"),
+        ("x.csv", "system,score\nA,1\nA,2\nB,1\n", "'B' has 1 scores, 'A' has 2"),
+        ("x.csv", "system,score\nA,inf\n", "got 'inf'"),
+        ("x.csv", "system,score\nA\n", "1 cells under 2 column names"),
+        ("x.csv", "system,score\n,1\n", "the system is empty"),
+        ("x.csv", "system,segment,score\nA,,1\n", "the segment is empty"),
+        ("x.csv", "system,score,score\nA,1,2\n", "two columns say the score"),
+        ("x.csv", "system,score\n", "there is no score in this file"),
+        (
+            "c.json",
+            '{"A": [{"mt": "x", "COMET": "high"}]}',
+            "A, segment 1: 'COMET' must be a number, got 'high'",
+        ),
+        ("c.json", '{"A": [{"mt": "x", "COMET": true}]}', "must be a number, got True"),
+        (
+            "c.json",
+            '{"A": [{"mt": "x", "COMET": 1}, {"mt": "y"}]}',
+            "A, segment 2: 'COMET' must be a number, got None",
+        ),
+        ("c.json", '{"A": {"mt": "x", "COMET": 1}}', "wanted a list of segments under 'A'"),
+    ],
+)
+def test_what_is_no_score_is_an_error(tmp_path: Path, name: str, text: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        read_content(write(tmp_path, name, text), lp="en-de")
+
+
+def test_a_file_that_does_not_say_its_language_pair_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="does not say its language pair: add --lp"):
+        read_content(write(tmp_path, "c.json", json.dumps(COMET)))
+    told = read_content(write(tmp_path, "en-de.c.json", json.dumps(COMET))).records or ()
+    assert {r.lp for r in told} == {"en-de"}
+
+
+@pytest.mark.parametrize(
+    ("path", "lp", "wanted"),
+    [
+        ("en-de/COMET-refA.seg.score", None, ("COMET-refA", "en-de")),
+        ("en-de.COMET.seg.score", None, ("COMET", "en-de")),
+        ("en-de/COMET.seg.score", "zh-en", ("COMET", "zh-en")),
+        ("x/COMET.v2.seg.score", "zh-en", ("COMET.v2", "zh-en")),
+        ("x/Alder.v2.txt", None, ("Alder.v2", None)),
+    ],
+)
+def test_name_and_language_pair_are_told_by_the_place_of_a_file(
+    path: str, lp: str | None, wanted: tuple[str, str | None]
+) -> None:
+    assert name_and_lp(Path(path), lp) == wanted
+
+
+NAN = float("nan")
+
+
+def score_files_write(folder: Path, text: str, name: str = "m.seg.score") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return path
+
+
+def test_a_table_has_systems_by_segments_and_nan_for_none(tmp_path: Path) -> None:
+    table = read_score_file(score_files_write(tmp_path, "A\t1\nA\tNone\nB\t-2.5e-3\nB\t0.1\n"))
+    assert (table.level, table.systems, table.units) == ("seg", ("A", "B"), ("1", "2"))
+    np.testing.assert_array_equal(table.values, [[1, NAN], [-2.5e-3, 0.1]])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A\t1\nA\t2\nB\t3\nB\t4",
+        "A\t1\r\nA\t2\r\nB\t3\r\nB\t4\r\n",
+        "A\t1\r\nA\t2\r\nB\t3\r\nB\t4",
+        "A\t1\nA\t2\r\nB\t3\nB\t4\r",
+        "A\t1\nB\t3\nA\t2\nB\t4\n",
+        "A\t1.\nA\t+2\nB\t03\nB\t.4e1\n",
+    ],
+)
+def test_every_honest_spelling_gives_the_same_table(tmp_path: Path, text: str) -> None:
+    table = read_score_file(score_files_write(tmp_path, text))
+    assert table.systems == ("A", "B")
+    np.testing.assert_array_equal(table.values, [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "nan",
+        "NaN",
+        "inf",
+        "-Infinity",
+        "1_0",
+        "९५",
+        "１",
+        "0x1p3",
+        "1e999",
+        "--1",
+        "1,5",
+        "none",
+        "null",
+        "true",
+        "false",
+        '"1"',
+        "[1]",
+        "{}",
+        "",
+    ],
+)
+def test_what_is_no_plain_finite_number_is_refused_with_its_line(tmp_path: Path, number: str) -> None:
+    with pytest.raises(DataError, match=r"m\.seg\.score line 2\)"):
+        read_score_file(score_files_write(tmp_path, f"A\t1\nA\t{number}\n"))
+
+
+@pytest.mark.parametrize("line", ["A", "A\t1\t2", "\t1", "A\t", "", "A 1", "A 1 2", "A\u20281", " \t1"])
+def test_a_line_that_is_no_score_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
+    with pytest.raises(DataError, match=r"wanted SYSTEM<TAB>SCORE, with a tab between, got .* line 2\)"):
+        read_score_file(score_files_write(tmp_path, f"A\t1\n{line}\nA\t2\n"))
+
+
+@pytest.mark.parametrize("text", ["A" * 100_000, "A\t" + "1" * 100_000 + "x"])
+def test_of_a_line_without_end_the_beginning_is_shown(tmp_path: Path, text: str) -> None:
+    with pytest.raises(DataError) as caught:
+        read_score_file(score_files_write(tmp_path, text))
+    assert len(str(caught.value)) < 300 + len(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("A\t1\nA\t2\nB\t3\nB\t4\n", "m.seg.score"),
+        ("A\t1\r\nA\t2\r\nB\t3\r\nB\t4\r\n", "m.seg.score"),
+        ("A\t1\nB\t3\n", "m.sys.score"),
+        ("1\tA\t1\n1\tB\t3\n", "m.domain.score"),
+    ],
+)
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path, text: str, name: str) -> None:
+    with pytest.warns(DataWarning, match=r"starts with U\+FEFF"):
+        table = read_score_file(score_files_write(tmp_path, "\ufeff" + text, name))
+    assert (table.systems, table.units[0]) == (("A", "B"), table.units[0].lstrip("\ufeff"))
+    np.testing.assert_array_equal(
+        table.values, read_score_file(score_files_write(tmp_path, text, name)).values
+    )
+
+
+def test_a_line_separator_in_a_name_is_text(tmp_path: Path) -> None:
+    assert read_score_file(score_files_write(tmp_path, "A\u2028B\t1\nA\u2028B\t2\n")).systems == ("A\u2028B",)
+
+
+def test_names_that_contain_none_or_nan_stay_what_they_are(tmp_path: Path) -> None:
+    table = read_score_file(score_files_write(tmp_path, "None-nan\tNone\nNone-nan\t1\nnull\t2\nnull\t3\n"))
+    assert table.systems == ("None-nan", "null")
+    np.testing.assert_array_equal(table.values, [[NAN, 1], [2, 3]])
+
+
+def test_a_name_that_starts_another_one_is_its_own_system(tmp_path: Path) -> None:
+    table = read_score_file(score_files_write(tmp_path, "A\t1\nA\t2\nA-2\t3\nA-2\t4\nAA\t5\nAA\t6\n"))
+    assert table.systems == ("A", "A-2", "AA")
+
+
+def test_bytes_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.seg.score"
+    path.write_bytes(b"A\t1\n\xff\t2\n")
+    with pytest.raises(DataError, match=r"not UTF-8: byte 1 of the line is 0xff.*line 2"):
+        read_score_file(path)
+
+
+def test_systems_of_unequal_length_are_refused_with_both_counts(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="'B' has 1 scores, 'A' has 2"):
+        read_score_file(score_files_write(tmp_path, "A\t1\nA\t2\nB\t3\n"))
+
+
+def test_a_file_that_is_shorter_than_the_test_set_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        DataError, match="2 scores a system, one for each segment, where the test set has 3 segments"
+    ):
+        read_score_file(score_files_write(tmp_path, "A\t1\nA\t2\n"), units=3)
+
+
+def test_the_level_is_told_by_the_name_and_never_guessed(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="told by its name"):
+        read_score_file(score_files_write(tmp_path, "A\t1\n", "scores.txt"))
+    assert read_score_file(score_files_write(tmp_path, "A\t1\n", "scores.txt"), level="doc").level == "doc"
+
+
+def test_a_system_score_file_has_one_score_a_system(tmp_path: Path) -> None:
+    table = read_score_file(score_files_write(tmp_path, "A\t1\nB\tNone\n", "m.sys.score"))
+    assert (table.units, table.values.shape) == (("",), (2, 1))
+    with pytest.raises(DataError, match="'A' has 2 scores; a system has one"):
+        read_score_file(score_files_write(tmp_path, "A\t1\nA\t2\n", "m.sys.score"))
+
+
+def test_a_domain_score_file_has_the_domain_first(tmp_path: Path) -> None:
+    text = "news\tA\t1\nnews\tB\t2\nspeech\tA\tNone\nspeech\tB\t4\n"
+    table = read_score_file(score_files_write(tmp_path, text, "m.domain.score"))
+    assert (table.systems, table.units) == (("A", "B"), ("news", "speech"))
+    np.testing.assert_array_equal(table.values, [[1, NAN], [2, 4]])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("news\tA\t1\nspeech\tB\t2\n", "2 scores for 2 systems and 2 domains"),
+        ("news\tA\t1\nnews\tA\t2\n", "'A' has two scores for 'news'"),
+        ("A\t1\n", "wanted DOMAIN<TAB>SYSTEM<TAB>SCORE"),
+        ("", "is empty"),
+    ],
+)
+def test_a_domain_score_file_with_holes_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        read_score_file(score_files_write(tmp_path, text, "m.domain.score"))
+
+
+@pytest.mark.parametrize("text", ["", "\n", "\r\n \n"])
+def test_an_empty_file_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(DataError, match="empty"):
+        read_score_file(score_files_write(tmp_path, text))
+
+
+numbers = st.floats(allow_nan=False, allow_infinity=False) | st.just(NAN)
+
+
+@given(
+    systems=st.lists(words, min_size=1, max_size=4, unique=True),
+    values=st.lists(numbers, min_size=4, max_size=12),
+    level=st.sampled_from(["seg", "doc", "domain"]),
+)
+def test_numbers_come_back_to_the_last_bit(
+    tmp_path_factory: pytest.TempPathFactory, systems: list[str], values: list[float], level: Level
+) -> None:
+    columns = len(values) // len(systems)
+    table = ScoreTable(
+        level=level,
+        systems=tuple(systems),
+        units=tuple(str(n + 1) for n in range(columns)),
+        values=np.array(values[: columns * len(systems)]).reshape(len(systems), columns),
+    )
+    path = tmp_path_factory.mktemp("scores") / f"m.{level}.score"
+    write_score_file(path, table)
+    back = read_score_file(path)
+    assert (back.systems, back.units) == (table.systems, table.units)
+    assert [math.copysign(1, v) for v in back.values.flat] == [math.copysign(1, v) for v in table.values.flat]
+    np.testing.assert_array_equal(back.values, table.values)
+
+
+@given(st.lists(st.tuples(st.sampled_from("ABC"), numbers), min_size=1, max_size=20))
+def test_the_fast_way_never_reads_what_the_strict_way_would_not(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, float]]
+) -> None:
+    path = tmp_path_factory.mktemp("scores") / "m.seg.score"
+    path.write_text("".join(f"{name}\t{'None' if math.isnan(v) else v}\n" for name, v in rows))
+    results = []
+    for slow in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            if slow:
+                patch.setattr(score_file, "_read_blocks", lambda raw: None)
+            try:
+                table = read_score_file(path)
+                results.append((table.systems, table.values.tobytes()))
+            except DataError as error:
+                results.append(str(error))  # type: ignore[arg-type]
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (ScoreTable(level="seg", systems=("a b",), units=("1",), values=np.ones((1, 1))), "no white space"),
+        (ScoreTable(level="domain", systems=("a",), units=("",), values=np.ones((1, 1))), "no white space"),
+        (ScoreTable(level="seg", systems=("a",), units=("1",), values=np.full((1, 1), np.inf)), "infinite"),
+    ],
+)
+def test_what_no_reader_would_get_back_is_not_written(
+    tmp_path: Path, table: ScoreTable, message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        write_score_file(tmp_path / "m.seg.score", table)
+
+
+@pytest.mark.parametrize(
+    "text", ["A -0.5 1\nA None 2\nB -1 1\nB -0.0 2\n", "A\t-0.5 1\nA\tNone 2\nB\t-1 1\nB\t-0.0 2\n"]
+)
+def test_average_scores_of_every_year_are_read(tmp_path: Path, text: str) -> None:
+    table = read_score_file(
+        score_files_write(tmp_path, "system mqm_avg_score seg_id\n" + text, "a.avg_seg_scores.tsv")
+    )
+    assert (table.systems, table.units) == (("A", "B"), ("1", "2"))
+    np.testing.assert_array_equal(table.values, [[-0.5, NAN], [-1, 0]])
+
+
+def test_average_scores_have_no_byte_order_mark_in_their_heading(tmp_path: Path) -> None:
+    with pytest.warns(DataWarning, match=r"starts with U\+FEFF"):
+        table = read_score_file(
+            score_files_write(tmp_path, "\ufeffsystem score seg\nA -1 1\n", f"a{AVERAGES}")
+        )
+    assert table.systems == ("A",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("A -0.5 1\n", "wanted the heading"),
+        ("", "wanted the heading"),
+        ("system score seg\n", "no score"),
+        ("system score seg\nA -0.5\n", "line 2"),
+        ("system score seg\nA nan 1\n", "plain finite number"),
+        ("system score seg\nA 1 1\nA 1 2\nB 1 1\n", "3 scores for 2 systems and 2 segments"),
+    ],
+)
+def test_broken_average_scores_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        read_score_file(score_files_write(tmp_path, text, f"a{AVERAGES}"))

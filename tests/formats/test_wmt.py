@@ -1,0 +1,325 @@
+"""WMT25's general task as JSON lines: a line a segment, with what people said of its translations."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.core.record import Annotation, ErrorSpan, Failure
+from adjudge.core.segment import Segment, TestSet
+from adjudge.errors import DataError, UsageError
+from adjudge.formats.convert import Content, read_content, write_content
+from adjudge.formats.read import load
+from adjudge.formats.wmt import MARKS, TEXTS, read_wmt25, read_wmt25_jsonl, write_wmt25
+from tests.cli.calling import Asked
+
+# WMT25's table: texts, what is marked in them, and the way back.
+
+
+SEGMENT = ["doc", "7", "en", "cs_CZ", "official"]
+CLEAN = ("-1", "-1", "no-error")
+
+
+def table(folder: Path, *rows: list[str], heading: tuple[str, ...] = (*TEXTS, *MARKS)) -> Path:
+    path = folder / "gold.tsv"
+    path.write_text("".join("\t".join(row) + "\n" for row in [list(heading), *rows]))
+    return path
+
+
+def row(system: str, text: str, *marks: str, reference: str = "NaN", source: str = "Hi 😀") -> list[str]:
+    return [*SEGMENT, system, source, text, reference, "news", "ESA", *marks]
+
+
+def test_a_row_is_a_translation_with_what_is_marked_in_it(tmp_path: Path) -> None:
+    path = table(
+        tmp_path,
+        row("A", "Ahoj 😀 ty", "0 5 missing", "4 6 missing", "major minor critical"),
+        row("B", "Ahoj", *CLEAN),
+        row("C", "", "", "", ""),
+    )
+    found = read_wmt25(path)
+    assert found.test_set.segments == (
+        Segment(
+            segment="7",
+            lp="en-cs_CZ",
+            source="Hi 😀",
+            translations={"A": "Ahoj 😀 ty", "B": "Ahoj", "C": ""},
+            document="doc",
+            domain="news",
+            meta={"set_id": "official", "method": "ESA"},
+        ),
+    )
+    about: dict[str, Any] = {
+        "lp": "en-cs_CZ",
+        "segment": "7",
+        "annotator": "gold",
+        "protocol": "mqm",
+        "document": "doc",
+    }
+    assert found.records == (
+        Annotation(
+            **about,
+            system="A",
+            spans=(
+                ErrorSpan(severity="major", start=0, end=4, text="Ahoj"),
+                ErrorSpan(severity="minor", start=5, end=6, text="😀"),
+                ErrorSpan(severity="critical", category="accuracy/omission", match="unplaced"),
+            ),
+        ),
+        Annotation(**about, system="B"),
+    )
+    assert not found.met
+
+
+def test_a_mark_being_removed_costs_nothing_and_one_beyond_the_text_has_no_place(tmp_path: Path) -> None:
+    path = table(tmp_path, row("A", "Ahoj", "0 2", "4 9", "undecided minor"))
+    found = read_wmt25(path)
+    assert found.records is not None
+    first, second = found.records[0].spans
+    assert (first.severity, first.note, first.text) == ("neutral", "undecided", "Ahoj")
+    assert (second.severity, second.match, second.start) == ("minor", "unplaced", None)
+    assert found.met == {"marks beyond the translation, without a place": 1}
+
+
+def test_texts_alone_are_a_test_set_and_other_columns_are_named(tmp_path: Path) -> None:
+    path = table(tmp_path, [*row("A", "Ahoj", reference="Čau"), "93"], heading=(*TEXTS, "overall"))
+    assert load(path).segments[0].references == {"ref": "Čau"}
+    content = read_content(path)
+    assert content.records is None
+    assert content.met == {"columns that are not read: overall": 1}
+
+
+def test_one_language_pair_may_be_kept(tmp_path: Path) -> None:
+    other = row("A", "Hallo", *CLEAN)
+    other[3] = "de_DE"
+    path = table(tmp_path, row("A", "Ahoj", *CLEAN), other)
+    assert read_wmt25(path).test_set.lps == ("en-cs_CZ", "en-de_DE")
+    found = read_wmt25(path, "en-de_DE")
+    assert [r.lp for r in found.records or ()] == list(found.test_set.lps) == ["en-de_DE"]
+    with pytest.raises(UsageError, match="has no lp 'en-fr'"):
+        read_wmt25(path, "en-fr")
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([row("A", "x", "0", "1", "awful")], "minor, major, critical or undecided, got 'awful'"),
+        ([row("A", "x", "0 0", "1", "minor")], "2 starts, 1 ends and 1 types"),
+        ([row("A", "x", "-1", "1", "minor")], "a place is two numbers, or missing twice, got -1 and 1"),
+        ([row("A", "x", "missing", "1", "minor")], "got missing and 1"),
+        ([row("A", "x", *CLEAN), row("A", "y", *CLEAN)], "segment '7' of en-cs_CZ by 'A' is there twice"),
+        ([row("A", "x", *CLEAN), row("B", "y", *CLEAN, source="?")], "is not the same in two rows"),
+        ([row("A", "x")], "wanted 14 columns, got 11"),
+        ([row("A", '"x', *CLEAN)], "not a table by tabs"),
+    ],
+)
+def test_what_is_no_such_row_is_refused_with_its_line(
+    tmp_path: Path, rows: list[list[str]], message: str
+) -> None:
+    with pytest.raises(DataError, match=message) as refused:
+        read_wmt25(table(tmp_path, *rows))
+    assert refused.value.line in {2, 3}
+
+
+def test_scores_without_texts_are_refused(tmp_path: Path) -> None:
+    path = table(tmp_path, heading=(*TEXTS[:6], "domain_name", "method", "overall"))
+    with pytest.raises(DataError, match="without the columns source_segment, hypothesis_segment"):
+        read_content(path)
+
+
+# Out...
+
+
+def test_what_was_read_is_written_as_it_was(tmp_path: Path) -> None:
+    path = table(
+        tmp_path,
+        row("A", "Ahoj 😀 ty", "0 5 missing 0", "4 6 missing 2", "major minor critical undecided"),
+        row("B", "Ahoj", *CLEAN),
+        row("C", "Nic", "", "", ""),
+    )
+    found = read_wmt25(path)
+    lost = write_wmt25(tmp_path / "out.tsv", found.records or (), found.test_set)
+    assert (tmp_path / "out.tsv").read_text() == path.read_text()
+    assert lost == {"translations that nobody judged, their cells are empty": 1}
+
+
+def test_texts_with_tabs_lines_and_quotes_come_back(tmp_path: Path) -> None:
+    odd = 'a\tb\n"c" \\n'
+    texts = TestSet(
+        name="out",
+        segments=(
+            Segment(segment="1", lp="en-de", source=odd, translations={"x": odd}, references={"ref": odd}),
+        ),
+    )
+    write_content(tmp_path / "out.tsv", "wmt25", Content(test_set=texts, records=[]))
+    (found,) = load(tmp_path / "out.tsv").segments
+    assert found == replace(texts.segments[0], meta={"set_id": "official"})
+
+
+def test_what_has_no_place_in_the_table_is_counted(tmp_path: Path) -> None:
+    texts = TestSet(
+        name="t",
+        segments=(
+            Segment(
+                segment="1",
+                lp="en-de",
+                source="a",
+                translations={"x": "b"},
+                references={"r": "c", "s": "d"},
+                meta={"note": 1},
+            ),
+        ),
+    )
+    about: dict[str, Any] = {"lp": "en-de", "segment": "1", "annotator": "j"}
+    spans = (
+        ErrorSpan(severity="minor", start=0, end=1, text="b", category="style"),
+        ErrorSpan(severity="neutral", start=0, end=1, text="b"),
+        ErrorSpan(severity="minor", start=0, end=1, text="a", side="source"),
+        ErrorSpan(severity="major", text="c", match="unmatched"),
+    )
+    said = Annotation(**about, system="x", protocol="esa", rating=5, spans=spans)
+    failed = Failure(**about, systems=("x",), protocol="esa", reason="empty")
+    assert write_wmt25(tmp_path / "o.tsv", [said, failed], texts) == {
+        "ratings": 1,
+        "categories of errors": 1,
+        "neutral marks": 1,
+        "errors of the source": 1,
+        "errors without a place": 1,
+        "failures": 1,
+        "further references": 1,
+        "segments whose meta": 1,
+    }
+    with pytest.raises(UsageError, match="by one annotator, got 'j' and 'k': add --annotator"):
+        write_wmt25(tmp_path / "o.tsv", [said, replace(said, annotator="k")], texts)
+    with pytest.raises(DataError, match="twice; the table holds one"):
+        write_wmt25(tmp_path / "o.tsv", [said, replace(said, rating=6)], texts)
+    with pytest.raises(DataError, match="judge segment '2' of en-de by 'x', which is not there"):
+        write_wmt25(tmp_path / "o.tsv", [replace(said, segment="2")], texts)
+
+
+TARGET = "Ina bewertet: \U0001f600 Die Jägerin hat daneben gefeuert!"
+
+
+def line(number: int = 0, lp: str = "cs-de_DE", **fields: Any) -> dict[str, Any]:
+    return {
+        "scores": {},
+        "src_text": "Ina hodnotí.",
+        "tgt_text": {"refA": "Ina bewertet.", "A": TARGET, "B": "Ina\n\nwertet."},
+        "doc_id": f"{lp}_#_news_#_blesk.cz.11_#_{number}",
+        **fields,
+    }
+
+
+def said(human: object, *errors: dict[str, Any], annotator: str = "p", times: int = 1) -> dict[str, Any]:
+    return {f"human{times}": human, f"errors{times}": list(errors), f"annotator{times}": annotator}
+
+
+def mark(start: object, end: object, severity: object = "minor") -> dict[str, Any]:
+    return {"start_i": start, "end_i": end, "severity": severity}
+
+
+def write(path: Path, *lines: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in lines))
+    return path
+
+
+@pytest.fixture
+def humeval(tmp_path: Path) -> Path:
+    scores = {
+        "A": said(30, mark(17, 27, "major"), mark("missing", "missing"))
+        | said(60, mark(18, 18), annotator="q", times=2),
+        "refA": said(90) | said(95, times=2),
+    }
+    return write(
+        tmp_path / "wmt25-genmt-humeval.jsonl",
+        line(scores=scores, video="assets/1.mp4"),
+        line(1),
+        line(0, lp="en-uk_UA", scores={"B": said(70, annotator="r")}),
+    )
+
+
+def test_texts_have_their_documents_domains_and_references(humeval: Path) -> None:
+    first, second, other = read_wmt25_jsonl(humeval).test_set
+    assert (first.lp, first.document, first.domain) == ("cs-de_DE", "blesk.cz.11", "news")
+    assert first.references == {"refA": "Ina bewertet."}
+    assert list(first.translations) == ["refA", "A", "B"]
+    assert first.meta == {"video": "assets/1.mp4"}
+    assert (second.segment, other.lp) == ("cs-de_DE_#_news_#_blesk.cz.11_#_1", "en-uk_UA")
+
+
+def test_places_are_utf16_units_with_an_inclusive_end(humeval: Path) -> None:
+    records = read_wmt25_jsonl(humeval, "cs-de_DE").records
+    assert records is not None
+    assert [(r.system, r.annotator, r.rating) for r in records] == [
+        ("A", "p", 30),
+        ("A", "q", 60),
+        ("refA", "p", 90),
+        ("refA", "p:2", 95),
+    ]
+    assert records[0].spans == (
+        ErrorSpan(severity="major", start=16, end=27, text="Die Jägerin"),
+        ErrorSpan(severity="minor", category="accuracy/omission", match="unplaced"),
+    )
+    assert records[1].spans[0].text == "i"
+    assert {r.protocol for r in records} == {"esa"}
+
+
+def test_control_tasks_are_lists(tmp_path: Path) -> None:
+    listed = [{"human": 90, "annotator": "p", "errors": [mark(0, 2)]}, {"human": 80, "annotator": "q"}]
+    file = read_wmt25_jsonl(write(tmp_path / "c.jsonl", line(scores={"A": listed})))
+    assert file.records is not None
+    assert [(r.annotator, r.rating, [s.text for s in r.spans]) for r in file.records] == [
+        ("p", 90, ["Ina"]),
+        ("q", 80, []),
+    ]
+
+
+def test_what_has_no_place_or_no_rating_is_counted(tmp_path: Path) -> None:
+    scores = {
+        "A": said(50, mark(900, 910), mark(40, 900, "undecided")),
+        "B": said(None),
+    }
+    file = read_wmt25_jsonl(write(tmp_path / "x.jsonl", line(scores=scores)))
+    assert file.records is not None
+    (only,) = file.records
+    assert only.flags == ("span_bad_offsets", "span_clipped")
+    assert [(s.severity, s.note, s.match) for s in only.spans] == [
+        ("minor", "", "unplaced"),
+        ("neutral", "undecided", "exact"),
+    ]
+    assert dict(file.met) == {
+        "marks beyond the translation, without a place": 1,
+        "judgements without a rating, left out": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"doc_id": "cs-de_DE"}, "'doc_id' is LP_#_DOMAIN_#_DOCUMENT_#_NUMBER"),
+        ({"scores": {"C": said(5)}}, "'C' has scores and no translation"),
+        ({"scores": {"A": said(101)}}, "101"),
+        ({"scores": {"A": 7}}, "an object, or a list of them; got 7"),
+        ({"scores": {"A": said(5, mark(1, 2, "grave"))}}, "a severity must be"),
+        ({"scores": {"A": said(5, mark(1, "2"))}}, "a place is two whole numbers"),
+        ({"scores": {"A": said(5, mark(True, 2))}}, "a place is two whole numbers"),
+    ],
+)
+def test_what_is_none_is_refused_with_its_line(tmp_path: Path, fields: dict[str, Any], message: str) -> None:
+    path = write(tmp_path / "x.jsonl", line(1), line(2, **fields))
+    with pytest.raises(DataError, match=message) as caught:
+        read_wmt25_jsonl(path)
+    assert "line 2" in str(caught.value)
+
+
+def test_it_is_scored_and_is_the_gold_of_its_own_texts(
+    humeval: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scored = Asked(capsys, "score", humeval, "--lp", "cs-de_DE", "--format", "json").json
+    assert scored["systems"]["A"]["score"] == 45
+    out = tmp_path / "run"
+    assert Asked(capsys, "run", "chrf", humeval, "--lp", "cs-de_DE", "--out", out).code == 0
+    asked = Asked(capsys, "meta", humeval, "--lp", "cs-de_DE", "--scores", out, "--include-human")
+    assert asked.code == 0, asked.err

@@ -1,0 +1,209 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge.core.record import Side
+from adjudge.core.typology import Severity
+from adjudge.errors import AnswerError, UsageError
+from adjudge.judges import load_judge
+from adjudge.judges._answers import Listed, find_place, place_errors
+from tests.judges.asking import subject
+
+# Settings that would do nothing beside others are refused, in Python and on a command line.
+
+
+REFUSED = [
+    ("m-mad", {"strategy": "none", "topic": "entirety"}, "topic entirety says what is debated"),
+    ("m-mad", {"rounds": "0", "topic": "category"}, "topic category says what is debated"),
+    ("m-mad", {"strategy": "none", "rounds": "5"}, "rounds 5 says how long a debate is"),
+    ("rate", {"order": "given", "order_seed": "3"}, "a drawn order, contradict"),
+    ("rate", {"anchors": "frozen", "order_seed": "3"}, "a drawn order, contradict"),
+    ("rate", {"anchors": "frozen", "order": "random"}, "a drawn order, contradict"),
+    ("rate", {"without": "compare", "moves": "code"}, "--moves code and --without compare contradict"),
+    ("rate", {"without": "both", "moves": "paper"}, "--moves paper and --without both contradict"),
+    ("himate", {"stages": "se", "verifications": "3"}, "stages se verifies nothing"),
+    ("fire", {"orders": "given", "inconsistent": "keep"}, "orders given asks for one"),
+    ("fire", {"orders": "random", "inconsistent": "keep"}, "orders random asks for one"),
+    ("direct-rank", {"orders": "given", "inconsistent": "keep"}, "orders given asks for one"),
+    ("fire", {"order_seed": "3"}, "order_seed 3 draws no order where orders are both"),
+    ("direct-rank", {"orders": "given", "order_seed": "3"}, "draws no order where orders are given"),
+]
+TAKEN = [
+    ("m-mad", {"strategy": "none", "topic": "severity"}),
+    ("m-mad", {"strategy": "deliberation", "topic": "entirety"}),
+    ("m-mad", {"strategy": "none", "rounds": "3"}),
+    ("m-mad", {"strategy": "none", "rounds": "0"}),
+    ("rate", {"order_seed": "3"}),
+    ("rate", {"without": "search", "moves": "code"}),
+    ("rate", {"anchors": "frozen", "order": "given"}),
+    ("himate", {"stages": "se", "verifications": "1"}),
+    ("himate", {"stages": "se+sr", "verifications": "3"}),
+    ("fire", {"orders": "both", "inconsistent": "keep"}),
+    ("fire", {"orders": "given", "inconsistent": "E"}),
+    ("direct-rank", {"orders": "random", "order_seed": "3"}),
+]
+
+
+@pytest.mark.parametrize(("judge", "settings", "said"), REFUSED)
+def test_a_setting_that_would_do_nothing_is_refused(judge: str, settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        load_judge(judge, settings=settings)
+
+
+@pytest.mark.parametrize("profile", ["paper", "code"])
+def test_orders_of_a_profile_count_as_those_that_are_set(profile: Any) -> None:
+    with pytest.raises(UsageError, match="orders given asks for one"):
+        load_judge("fire", profile=profile, settings={"inconsistent": "keep"})
+    both = {"inconsistent": "keep", "orders": "both"}
+    assert load_judge("fire", profile=profile, settings=both).profile == profile
+
+
+@pytest.mark.parametrize(("judge", "settings"), TAKEN)
+def test_settings_that_go_together_are_taken(judge: str, settings: dict[str, Any]) -> None:
+    assert load_judge(judge, settings=settings).name == judge
+
+
+BOTH: tuple[Severity, ...] = ("major", "minor")
+
+
+def place(quote: str, translation: str, source: str = "-", **more: object) -> tuple[object, ...]:
+    side = more.get("said")
+    said: Side | None = "source" if side == "source" else "translation" if side else None
+    category = str(more.get("category", "accuracy/mistranslation"))
+    return find_place(quote, subject(translation, source), said=said, category=category, taken=())
+
+
+@pytest.mark.parametrize(
+    ("quote", "translation", "start", "end", "match"),
+    [
+        ("Haus", "Das Haus hier", 4, 8, "exact"),
+        ("Das Haus hier", "Das Haus hier", 0, 13, "exact"),
+        ("😀", "Gut 👍🏽 so 😀!", 10, 11, "exact"),
+        ("قطة", "هذه قطة", 4, 7, "exact"),
+        ("猫", "这是猫", 2, 3, "exact"),
+        ("é", "cafe\u0301 é", 6, 7, "exact"),
+        (" ", "a b", 1, 2, "exact"),
+        ("Das Haus", "Das\u00a0 Haus hier", 0, 9, "normalised"),
+        ("Das\nHaus", "Das Haus hier", 0, 8, "normalised"),
+        ("Haus", "Das „Haus“", 5, 9, "exact"),
+        ('"Haus"', "Das „Haus“ hier", 4, 10, "normalised"),
+        ("doesn't", "He doesn’t", 3, 10, "normalised"),
+        ("'Haus'", "Das Haus hier", 4, 8, "normalised"),
+        ('"Haus"', "Das Haus hier", 4, 8, "normalised"),
+        (" Haus ", "Das Haus", 4, 8, "normalised"),
+        ("a b", "x a\u2028b", 2, 5, "normalised"),
+        ("Hund", "Das Haus", None, None, "unmatched"),
+        ("haus", "Das Haus", None, None, "unmatched"),
+        ('""', "Das Haus", None, None, "unmatched"),
+        ("\n", "Das Haus", None, None, "unmatched"),
+        ("die", "die die", 0, 3, "ambiguous"),
+        ("aa", "aaa", 0, 2, "ambiguous"),
+        ('"a"', "„a“ «a»", 0, 3, "ambiguous"),
+    ],
+)
+def test_a_quotation_is_found_in_code_points(
+    quote: str, translation: str, start: int | None, end: int | None, match: str
+) -> None:
+    assert place(quote, translation) == ("translation", start, end, match)
+
+
+@pytest.mark.parametrize(
+    ("said", "category", "translation", "source", "side", "match"),
+    [
+        (None, "accuracy/mistranslation", "x", "x", "translation", "exact"),
+        (None, "accuracy/mistranslation", "y", "x", "translation", "unmatched"),
+        (None, "accuracy/omission", "y", "x", "source", "exact"),
+        (None, "accuracy/omission", "x", "x", "translation", "exact"),
+        (None, "source error", "y", "x", "source", "exact"),
+        ("translation", "accuracy/omission", "y", "x", "source", "exact"),
+        ("translation", "accuracy/mistranslation", "y", "x", "translation", "unmatched"),
+        ("source", "accuracy/mistranslation", "x", "x", "source", "exact"),
+        ("source", "accuracy/omission", "x", "x", "source", "exact"),
+        ("source", "accuracy/mistranslation", "x", "y", "translation", "exact"),
+        ("source", "accuracy/omission", "y", "y", "source", "unmatched"),
+    ],
+)
+def test_the_side_is_the_one_named_or_the_one_where_the_words_stand(
+    said: str | None, category: str, translation: str, source: str, side: str, match: str
+) -> None:
+    found = place("x", translation, source, said=said, category=category)
+    assert (found[0], found[3]) == (side, match)
+
+
+def test_repeated_quotations_take_one_place_each() -> None:
+    error = Listed("die", "fluency/grammar", "minor")
+    marked = place_errors([error] * 4, subject("die die die"), BOTH)
+    assert [(span.start, span.match) for span in marked.spans] == [
+        (0, "ambiguous"),
+        (4, "ambiguous"),
+        (8, "ambiguous"),
+    ]
+    assert marked.flags == ("repeated_errors",)
+
+
+def test_overlapping_errors_are_kept() -> None:
+    listed = [Listed("neuen Sofa", "style/awkward", "minor"), Listed("Sofa", "fluency/spelling", "major")]
+    marked = place_errors(listed, subject("Auf dem neuen Sofa."), BOTH)
+    assert [(span.start, span.end) for span in marked.spans] == [(8, 18), (14, 18)]
+    assert not marked.flags
+
+
+def test_an_unmatched_quotation_is_kept_and_flagged() -> None:
+    marked = place_errors(
+        [Listed("Hund", "style/awkward", "minor")], subject("Die Katze."), BOTH, ("extracted",)
+    )
+    (span,) = marked.spans
+    assert (span.text, span.start, span.match, span.severity) == ("Hund", None, "unmatched", "minor")
+    assert marked.flags == ("extracted", "span_unmatched")
+
+
+@pytest.mark.parametrize("category", ["accuracy/omission", "non-translation", "omission"])
+def test_an_omission_and_a_non_translation_may_point_at_nothing(category: str) -> None:
+    marked = place_errors([Listed("", category, "major", "translation")], subject(), BOTH)
+    assert [(span.match, span.text, span.start) for span in marked.spans] == [("unplaced", "", None)]
+    assert marked.flags == (() if "/" in category or "-" in category else ("normalised",))
+
+
+def test_the_marked_text_is_the_text_and_not_the_quotation() -> None:
+    marked = place_errors([Listed('"das  Haus"', "style/awkward", "minor")], subject("Ja, das Haus."), BOTH)
+    assert marked.spans[0].text == "das Haus"
+    assert marked.spans[0].match == "normalised"
+
+
+@pytest.mark.parametrize(
+    ("label", "category", "kept"),
+    [
+        ("accuracy/mistranslation", "accuracy/mistranslation", None),
+        ("Accuracy/Mistranslation", "accuracy/mistranslation", "Accuracy/Mistranslation"),
+        ("Mistranslation", "accuracy/mistranslation", "Mistranslation"),
+        ("locale convention/date format", "locale convention/date", "locale convention/date format"),
+    ],
+)
+def test_a_category_in_another_spelling_keeps_its_label(label: str, category: str, kept: str | None) -> None:
+    (span,) = place_errors([Listed("Katze", label, "Major ")], subject("Katze"), BOTH).spans
+    assert (span.category, span.label, span.severity) == (category, kept, "major")
+
+
+def test_a_severity_that_was_not_offered_is_refused() -> None:
+    with pytest.raises(AnswerError, match="severity must be major or minor; got 'critical'"):
+        place_errors([Listed("Katze", "other", "critical")], subject("Katze"), BOTH)
+
+
+@given(st.text(alphabet="ab „“\"'\n\u00a0", max_size=12), st.text(alphabet="ab „“\"'\n\u00a0", min_size=1))
+def test_what_is_placed_is_the_quotation_but_for_blanks_and_quotation_marks(text: str, quote: str) -> None:
+    side, start, end, match = find_place(
+        quote, subject(text, "-"), said=None, category="style/awkward", taken=()
+    )
+    assert side == "translation"
+    if start is None or end is None:
+        assert match == "unmatched"
+        assert quote not in text
+        return
+    found = text[start:end]
+    assert found
+    letters = [char for char in found if char in "ab"]
+    assert letters == [char for char in quote if char in "ab"]
+    if match == "exact":
+        assert found == quote

@@ -1,0 +1,602 @@
+"""A judgement that fails in several places fails the same way every time."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.core.ask import About, Answer, Message, Quoted, Reply, Sampling, Usage
+from adjudge.core.segment import Segment, Subject
+from adjudge.errors import AnswerError, ModelError, ServerStopError
+from adjudge.llm.asking import ASKED_AGAIN, WRONG, Asker, Quiet, check_reply, is_same_model
+from adjudge.llm.model import Identity, Request
+from adjudge.llm.model_choice import Models, OpenModel
+from adjudge.store.call_file import Exchange, run_name, unit_name
+from adjudge.store.calls import CallReader, CallStore
+
+# Which replies may be read at all.
+
+
+@pytest.mark.parametrize(
+    ("asked", "served"),
+    [
+        ("gpt-4o", ""),
+        ("gpt-4o", "gpt-4o"),
+        ("gpt-4o", "gpt-4o-2024-08-06"),
+        ("gpt-4o", "GPT-4o"),
+        ("anthropic/claude-x", "claude-x"),
+        ("claude-sonnet-4-5", "claude-sonnet-4-5-20250929"),
+        ("mistral-large-latest", "mistral-large-2411"),
+        ("meta-llama/Llama-3-8B", "/models/Llama-3-8B/"),
+        ("llama3", "llama3:latest"),
+        ("deepseek/deepseek-r1:free", "deepseek/deepseek-r1"),
+        ("gemini-2.5-flash-preview-05-20", "gemini-2.5-flash-preview-05-20"),
+        ("qwen-plus", "qwen-plus-2025-07-28"),
+    ],
+)
+def test_a_date_a_tag_or_a_path_makes_no_other_model(asked: str, served: str) -> None:
+    assert is_same_model(asked, served)
+
+
+@pytest.mark.parametrize(
+    ("asked", "served"),
+    [
+        ("gpt-4o", "gpt-4o-mini"),
+        ("gpt-4", "gpt-4o"),
+        ("gpt-4", "gpt-5"),
+        ("gpt-4o-2024-05-13", "gpt-4o-2024-08-06"),
+        ("llama3:8b", "llama3:70b"),
+        ("Llama-3-8B", "Llama-3-70B"),
+        ("deepseek-v3", "deepseek-v3.1"),
+        ("mock", "another-model"),
+    ],
+)
+def test_another_size_version_or_date_is_another_model(asked: str, served: str) -> None:
+    assert not is_same_model(asked, served)
+
+
+def test_a_user_may_know_the_name_that_the_server_gives() -> None:
+    reply = Reply(text="x", model="deployment-7")
+    check_reply(reply, "gpt-4o", "deployment-7")
+    check_reply(reply, "gpt-4o", "any")
+    with pytest.raises(AnswerError, match="--served-as"):
+        check_reply(reply, "gpt-4o", None)
+    with pytest.raises(AnswerError, match="model_mismatch"):
+        check_reply(reply, "gpt-4o", "deployment-8")
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (Reply(text=""), "empty"),
+        (Reply(text=" \n\u3000"), "empty"),
+        (Reply(text="", reasoning="hm"), "no_answer"),
+        (Reply(text='{"errors": []}', finish="length"), "truncated"),
+        (Reply(text='{"errors": []}', finish="content_filter"), "refused"),
+        (Reply(text="No.", finish="refused"), "refused"),
+    ],
+)
+def test_what_is_no_answer_is_never_read(reply: Reply, reason: str) -> None:
+    with pytest.raises(AnswerError) as caught:
+        check_reply(reply, "m", None)
+    assert caught.value.reason == reason
+
+
+# The engine's `ask`: store first, each question once, unreadable answers again and never for ever.
+
+
+RUN = run_name("00")
+Script = Callable[[Request], Reply]
+
+
+class Scripted:
+    """A model that answers by a function and counts what it was asked."""
+
+    name = "test/scripted"
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.requests: list[Request] = []
+
+    async def reply(self, request: Request) -> Reply:
+        self.requests.append(request)
+        await asyncio.sleep(0)
+        return self.script(request)
+
+
+class Bench:
+    """An asker over a store, with one scripted model."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.model = Scripted(lambda request: Reply(text="yes"))
+        self.roles: dict[str, Scripted] = {}
+        self.store = CallStore(path, RUN)
+
+    def asker(self, *, offline: bool = False, seed: int = 0) -> Asker:
+        models = Models(default=opened(self.model), roles={r: opened(m, r) for r, m in self.roles.items()})
+        return Asker(models, self.store, secret=b"secret", seed=seed, offline=offline)
+
+    def conversation(self, subject: Subject) -> list[Exchange]:
+        reader = CallReader(self.path)
+        self.store.totals()
+        try:
+            return reader.conversation(RUN, unit_name(subject.lp, subject.segment.segment, subject.systems))
+        finally:
+            reader.close()
+
+
+def opened(model: Scripted, name: str = "scripted") -> OpenModel:
+    return OpenModel(identity=Identity(endpoint="test", model=name, seeded=True), model=model, served="any")
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    bench = Bench(tmp_path / "calls.sqlite")
+    yield bench
+    bench.store.close()
+
+
+def make_subject(system: str = "A", text: str = "Guten Morgen") -> Subject:
+    segment = Segment(segment="1", lp="en-de", source="Good morning", translations={system: text})
+    return Subject(segment=segment, systems=(system,))
+
+
+def read_yes(reply: Reply) -> str:
+    if reply.text != "yes":
+        raise AnswerError("parse", f"wanted yes, got {reply.text!r}")
+    return reply.text
+
+
+async def put(
+    asker: Asker, subject: Subject | None = None, text: str = "Well?", **options: Any
+) -> Answer[str]:
+    subject = subject or make_subject()
+    unit = asker.for_unit(subject)
+    about = About(judge="test", stage="errors", subject=subject, wants="errors", role=options.pop("role", ""))
+    try:
+        return await unit([Message("user", (text,))], about=about, read=read_yes, **options)
+    finally:
+        unit.end()
+
+
+def in_turn(*texts: str) -> Script:
+    replies = iter(texts)
+    return lambda request: Reply(text=next(replies))
+
+
+async def test_an_answer_is_stored_before_it_is_used_and_never_asked_for_again(bench: Bench) -> None:
+    answer = await put(bench.asker())
+    assert (answer.value, answer.asked) == ("yes", 1)
+    again = bench.asker()
+    assert (await put(again)).value == "yes"
+    assert len(bench.model.requests) == 1
+    assert (again.tally.asked, again.tally.from_store) == (0, 1)
+
+
+async def test_the_same_question_asked_by_many_at_once_is_asked_once(bench: Bench) -> None:
+    asker = bench.asker()
+    answers = await asyncio.gather(*(put(asker, make_subject(str(n))) for n in range(20)))
+    assert [answer.value for answer in answers] == ["yes"] * 20
+    assert len(bench.model.requests) == 1
+
+
+async def test_the_same_question_twice_in_one_unit_is_two_samples(bench: Bench) -> None:
+    bench.model.script = lambda request: Reply(text="yes", model=str(request.sample))
+    asker = bench.asker()
+    subject = make_subject()
+    unit = asker.for_unit(subject)
+    about = About(judge="test", stage="errors", subject=subject, wants="errors")
+    answers = await asyncio.gather(
+        *(unit([Message("user", ("Well?",))], about=about, read=read_yes) for _ in range(3))
+    )
+    unit.end()
+    assert [answer.reply.model for answer in answers] == ["0", "1", "2"]
+    assert {request.sample for request in bench.model.requests} == {0, 1, 2}
+
+
+async def test_two_roles_with_the_same_question_share_its_answer(bench: Bench) -> None:
+    asker = bench.asker()
+    await put(asker, role="one")
+    await put(asker, role="two")
+    assert len(bench.model.requests) == 1
+
+
+async def test_an_unreadable_answer_is_asked_for_again_as_the_next_sample(bench: Bench) -> None:
+    bench.model.script = in_turn("what", "yes")
+    subject = make_subject()
+    answer = await put(bench.asker(), subject)
+    assert (answer.value, answer.asked) == ("yes", 2)
+    assert [(r.sample, r.again) for r in bench.model.requests] == [(0, 0), (0, 1)]
+    assert [(e.use.reason, e.reply and e.reply.text) for e in bench.conversation(subject)] == [
+        ("parse", "what"),
+        ("", "yes"),
+    ]
+
+
+@pytest.mark.parametrize("attempts", [1, 2, 3])
+async def test_unreadable_answers_are_given_up_after_so_many_attempts(bench: Bench, attempts: int) -> None:
+    bench.model.script = lambda request: Reply(text="what")
+    for _ in range(2):
+        with pytest.raises(AnswerError, match="wanted yes, got 'what'"):
+            await put(bench.asker(), attempts=attempts)
+    assert len(bench.model.requests) == attempts
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason", "asked"),
+    [
+        (Reply(text=""), "empty", 2),
+        (Reply(text="", reasoning="hm"), "no_answer", 2),
+        (Reply(text="No.", finish="refused"), "refused", 1),
+        (Reply(text="yes", finish="content_filter"), "refused", 1),
+        (Reply(text="yes", finish="length"), "truncated", 2),
+    ],
+)
+async def test_what_is_no_answer_has_its_own_limit_even_if_asked_once(
+    bench: Bench, reply: Reply, reason: str, asked: int
+) -> None:
+    bench.model.script = lambda request: reply
+    with pytest.raises(AnswerError) as caught:
+        await put(bench.asker(), attempts=1)
+    assert caught.value.reason == reason
+    assert len(bench.model.requests) == asked
+
+
+async def test_a_reader_that_sees_a_refusal_is_believed_at_once(bench: Bench) -> None:
+    def read(reply: Reply) -> str:
+        raise AnswerError("refused", "it says no")
+
+    asker, subject = bench.asker(), make_subject()
+    unit = asker.for_unit(subject)
+    about = About(judge="test", stage="errors", subject=subject, wants="errors")
+    with pytest.raises(AnswerError, match="refused"):
+        await unit([Message("user", ("Well?",))], about=about, read=read)
+    unit.end()
+    assert len(bench.model.requests) == 1
+
+
+async def test_a_reply_that_was_cut_is_asked_for_once_with_twice_the_room(bench: Bench) -> None:
+    bench.model.script = lambda request: Reply(
+        text="yes", finish="stop" if request.sampling.max_tokens == 200 else "length"
+    )
+    answer = await put(bench.asker(), sampling=Sampling(max_tokens=100))
+    assert (answer.value, answer.asked) == ("yes", 2)
+    assert [r.sampling.max_tokens for r in bench.model.requests] == [100, 200]
+
+
+async def test_each_role_asks_its_own_model(bench: Bench) -> None:
+    bench.roles["accuracy"] = Scripted(lambda request: Reply(text="yes"))
+    asker = bench.asker()
+    for role in ("", "fluency", "accuracy", "accuracy.omission"):
+        await put(asker, role=role, text=role or "none")
+    assert len(bench.model.requests) == 2
+    assert len(bench.roles["accuracy"].requests) == 2
+
+
+async def test_the_seed_reaches_the_request(bench: Bench) -> None:
+    await put(bench.asker(seed=7), sampling=Sampling(temperature=1))
+    assert bench.model.requests[0].seed == 7
+
+
+async def test_all_questions_of_a_segment_share_one_mark_and_another_segment_has_another(
+    bench: Bench,
+) -> None:
+    asker = bench.asker()
+    await put(asker, make_subject("A"), "one")
+    await put(asker, make_subject("B"), "two")
+    segment = Segment(segment="2", lp="en-de", source="Good morning", translations={"A": "x"})
+    await put(asker, Subject(segment=segment, systems=("A",)), "three")
+    first, second, third = (request.mark for request in bench.model.requests)
+    assert first == second != third
+
+
+async def test_offline_nobody_is_asked_and_what_is_missing_is_a_failure(bench: Bench) -> None:
+    await put(bench.asker())
+    offline = bench.asker(offline=True)
+    assert (await put(offline)).value == "yes"
+    with pytest.raises(AnswerError, match="missing"):
+        await put(offline, text="Something else?")
+    assert len(bench.model.requests) == 1
+
+
+async def test_a_damaged_answer_is_asked_for_again(bench: Bench) -> None:
+    await put(bench.asker())
+    bench.store._connection.execute("UPDATE calls SET checksum = 0")
+    assert (await put(bench.asker())).value == "yes"
+    assert len(bench.model.requests) == 2
+    assert bench.store.torn == 1
+
+
+# Another model...
+
+
+async def test_one_reply_of_another_model_fails_and_says_what_to_do(bench: Bench) -> None:
+    names = {"1": "right", "2": "stranger"}
+    bench.model.script = lambda request: Reply(text="yes", model=names[str(request.messages[0].parts[0])])
+    asker = bench.asker()
+    asker.models = Models(
+        default=OpenModel(identity=Identity(endpoint="test", model="right"), model=bench.model)
+    )
+    await put(asker, text="1")
+    with pytest.raises(AnswerError, match=r"model_mismatch.*--served-as"):
+        await put(asker, text="2")
+    assert asker.tally.served == {"stranger"}
+
+
+async def test_if_every_reply_is_another_models_the_run_stops(bench: Bench) -> None:
+    bench.model.script = lambda request: Reply(text="yes", model="stranger")
+    asker = bench.asker()
+    asker.models = Models(
+        default=OpenModel(identity=Identity(endpoint="test", model="right"), model=bench.model)
+    )
+    for text in ("1", "2"):
+        with pytest.raises(AnswerError):
+            await put(asker, text=text)
+    with pytest.raises(ModelError, match="--served-as"):
+        await put(asker, text="3")
+
+
+# Failures and stops...
+
+
+async def test_parallel_questions_fail_with_the_same_reason_whatever_the_timing(bench: Bench) -> None:
+    delays = {"one": 0.02, "two": 0.0, "three": 0.01}
+    subject = make_subject()
+
+    async def slow(request: Request) -> Reply:
+        bench.model.requests.append(request)
+        await asyncio.sleep(delays[str(request.messages[0].parts[0])])
+        return Reply(text=str(request.messages[0].parts[0]))
+
+    bench.model.reply = slow  # type: ignore[method-assign]
+    said = set()
+    for _ in range(3):
+        unit = bench.asker().for_unit(subject)
+        about = About(judge="test", stage="errors", subject=subject, wants="errors")
+        asks = (unit([Message("user", (text,))], about=about, read=read_yes) for text in delays)
+        with pytest.raises(AnswerError) as caught:
+            await asyncio.gather(*asks)
+        unit.end()
+        said.add(caught.value.detail)
+        delays = dict(zip(delays, (0.0, 0.02, 0.01), strict=True))
+    assert len(said) == 1
+    assert len(bench.model.requests) == 6
+
+
+@pytest.mark.parametrize("error", [ServerStopError("quota"), ModelError("setting")])
+async def test_what_stops_the_run_is_raised_to_everybody_who_waits(bench: Bench, error: Exception) -> None:
+    def stop(request: Request) -> Reply:
+        raise error
+
+    bench.model.script = stop
+    asker = bench.asker()
+    results = await asyncio.gather(*(put(asker) for _ in range(3)), return_exceptions=True)
+    assert [type(result) for result in results] == [type(error)] * 3
+
+
+async def ask_slowly(bench: Bench, seconds: float) -> tuple[Asker, "asyncio.Task[Answer[Any]]"]:
+    """Ask a model that takes so long; once the question is on its way."""
+    sent = asyncio.Event()
+
+    async def slow(request: Request) -> Reply:
+        sent.set()
+        await asyncio.sleep(seconds)
+        return Reply(text="yes")
+
+    bench.model.reply = slow  # type: ignore[method-assign]
+    asker = bench.asker()
+    waiting = asyncio.create_task(put(asker))
+    await sent.wait()
+    return asker, waiting
+
+
+async def test_an_answer_on_its_way_is_kept_when_its_asker_is_stopped(bench: Bench) -> None:
+    asker, waiting = await ask_slowly(bench, 0.02)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    await asker.stop(1.0)
+    assert bench.store.totals().asked == 1
+
+
+async def test_an_answer_that_takes_too_long_is_left_when_the_run_is_stopped(bench: Bench) -> None:
+    asker, waiting = await ask_slowly(bench, 60)
+    async with asyncio.timeout(1):
+        await asker.stop(0.01)
+        assert isinstance((await asyncio.gather(waiting, return_exceptions=True))[0], asyncio.CancelledError)
+
+
+async def test_tokens_are_counted(bench: Bench) -> None:
+    bench.model.script = lambda request: Reply(text="yes", usage=Usage(prompt=10, completion=2, cached=5))
+    asker = bench.asker()
+    await put(asker, text="1")
+    await put(asker, text="2")
+    assert asker.tally.usage == Usage(prompt=20, completion=4, cached=10)
+    assert bench.store.totals().usage == asker.tally.usage
+
+
+async def test_quoted_texts_are_stored_plain(bench: Bench) -> None:
+    subject = make_subject()
+    unit = bench.asker().for_unit(subject)
+    about = About(judge="test", stage="errors", subject=subject, wants="errors")
+    message = Message("user", ("Judge ", Quoted("translation", "Guten\nMorgen")))
+    await unit([message], about=about, read=read_yes)
+    unit.end()
+    (exchange,) = bench.conversation(subject)
+    assert exchange.request is not None
+    assert exchange.request.messages == (message,)
+
+
+# Asked again...
+
+ABOUT = About(judge="test", stage="errors", subject=make_subject(), wants="errors")
+
+
+def unreadable_once(reason: str) -> Callable[[Reply], str]:
+    """Read the second answer, and refuse the first for a reason."""
+
+    def read(reply: Reply) -> str:
+        if reply.text == "bad":
+            raise AnswerError(reason, "got 'bad'")  # type: ignore[arg-type]
+        return reply.text
+
+    return read
+
+
+def first_bad(request: Request) -> Reply:
+    return Reply(text="good" if request.again else "bad")
+
+
+@pytest.mark.parametrize("reason", sorted(WRONG))
+async def test_a_question_that_is_put_again_says_what_was_wrong_and_nothing_of_the_texts(
+    bench: Bench, reason: str
+) -> None:
+    bench.model.script = first_bad
+    unit = bench.asker().for_unit(make_subject())
+    messages = [Message("user", ("Judge.", Quoted("translation", "Die Katze.")))]
+    await unit(messages, about=ABOUT, read=unreadable_once(reason))
+    first, second = bench.model.requests
+    assert first.messages == tuple(messages)
+    added = second.messages[-1].parts[len(first.messages[-1].parts) :]
+    assert added == (f"\n\n{ASKED_AGAIN.replace('$wrong', WRONG[reason])}",)  # type: ignore[index]
+    assert not any("bad" in part or "Katze" in part for part in added)
+    assert first.key != second.key
+
+
+async def test_the_words_of_papers_are_repeated_as_they_are(bench: Bench) -> None:
+    bench.model.script = first_bad
+    asker = bench.asker()
+    asker.explains = False
+    await asker.for_unit(make_subject())(
+        [Message("user", ("Judge.",))], about=ABOUT, read=unreadable_once("parse")
+    )
+    first, second = bench.model.requests
+    assert (first.messages, second.again) == (second.messages, 1)
+
+
+async def test_a_question_that_was_put_again_is_answered_from_the_store(bench: Bench) -> None:
+    bench.model.script = first_bad
+    for _ in range(2):
+        unit = bench.asker().for_unit(make_subject())
+        answer = await unit([Message("user", ("Judge.",))], about=ABOUT, read=unreadable_once("label"))
+        assert (answer.value, answer.asked) == ("good", 2)
+    assert len(bench.model.requests) == 2
+
+
+async def test_an_answer_to_the_same_words_put_again_is_not_paid_again(bench: Bench) -> None:
+    bench.model.script = first_bad
+    for explains in (False, True):
+        asker = bench.asker()
+        asker.explains = explains
+        unit = asker.for_unit(make_subject())
+        await unit([Message("user", ("Judge.",))], about=ABOUT, read=unreadable_once("label"))
+    assert len(bench.model.requests) == 2
+
+
+async def question(quiet: Quiet, name: str, seconds: float, *, fails: bool) -> None:
+    with quiet:
+        await asyncio.sleep(seconds)
+        if fails:
+            await quiet.wait_turn(("stage", name, b""))
+            raise ValueError(name)
+
+
+@pytest.mark.parametrize("delays", list(itertools.permutations([0.0, 0.01, 0.02])))
+async def test_the_failure_raised_first_does_not_depend_on_who_was_fastest(delays: tuple[float, ...]) -> None:
+    quiet = Quiet()
+    names = ["b", "a", "c"]
+    tasks = [question(quiet, n, d, fails=True) for n, d in zip(names, delays, strict=True)]
+    with pytest.raises(ValueError, match="a"):
+        await asyncio.gather(*tasks)
+    quiet.end()
+
+
+async def test_a_failure_waits_for_questions_that_are_still_open() -> None:
+    quiet = Quiet()
+    slow = asyncio.create_task(question(quiet, "a", 0.02, fails=False))
+    with pytest.raises(ValueError, match="b"):
+        await question(quiet, "b", 0, fails=True)
+    assert slow.done()
+
+
+async def test_a_branch_that_goes_on_may_still_ask_before_silence_counts() -> None:
+    quiet = Quiet()
+
+    async def branch() -> None:
+        await question(quiet, "c1", 0.01, fails=False)
+        await asyncio.gather(asyncio.gather(question(quiet, "a2", 0.01, fails=True)))
+
+    with pytest.raises(ValueError, match="a2"):
+        await asyncio.gather(question(quiet, "b", 0, fails=True), branch())
+    quiet.end()
+
+
+async def test_a_single_question_that_fails_does_not_wait() -> None:
+    quiet = Quiet()
+    async with asyncio.timeout(0.5):
+        with pytest.raises(ValueError, match="a"):
+            await question(quiet, "a", 0, fails=True)
+
+
+async def test_a_caller_that_catches_a_failure_can_ask_on() -> None:
+    quiet = Quiet()
+
+    async def careful() -> str:
+        for name in ("a", "b"):
+            try:
+                await question(quiet, name, 0, fails=True)
+            except ValueError:
+                continue
+        return "done"
+
+    async with asyncio.timeout(0.5):
+        assert list(await asyncio.gather(careful(), careful())) == ["done", "done"]
+
+
+async def test_a_cancelled_question_holds_nobody_up() -> None:
+    quiet = Quiet()
+    held = asyncio.create_task(question(quiet, "a", 0, fails=True))
+    stuck = asyncio.create_task(question(quiet, "b", 60, fails=False))
+    await asyncio.sleep(0.01)
+    assert not held.done()
+    stuck.cancel()
+    async with asyncio.timeout(0.5):
+        with pytest.raises(ValueError, match="a"):
+            await held
+
+
+async def test_a_unit_whose_questions_are_all_parked_or_failed_is_stopped() -> None:
+    quiet = Quiet()
+
+    async def parked() -> None:
+        with quiet:
+            await quiet.park()
+
+    async def judging() -> None:
+        await asyncio.gather(parked(), question(quiet, "a", 0.01, fails=True))
+
+    task = asyncio.create_task(judging())
+    quiet.stop_with(task.cancel)
+    async with asyncio.timeout(0.5):
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert quiet.is_waiting
+
+
+async def test_a_parked_question_waits_for_those_that_may_still_ask() -> None:
+    quiet, stopped = Quiet(), asyncio.Event()
+    quiet.stop_with(stopped.set)
+
+    async def parked() -> None:
+        with quiet:
+            await quiet.park()
+
+    task = asyncio.create_task(parked())
+    await question(quiet, "a", 0.02, fails=False)
+    assert not stopped.is_set()
+    async with asyncio.timeout(0.5):
+        await stopped.wait()
+    task.cancel()

@@ -1,0 +1,261 @@
+"""docs/models.md says what the table says."""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.core.ask import Reply
+from adjudge.errors import AdjudgeError, AnswerError, ModelError, UsageError
+from adjudge.llm.model import Identity, call_key, stored_request
+from adjudge.llm.model_choice import EMBEDDED, Models, describe_models, open_model, open_models
+from adjudge.llm.providers import PROVIDERS, ROOM, Connection, Provider
+from adjudge.llm.remote import RemoteModel
+from adjudge.store.call_file import run_name
+from adjudge.store.calls import CallStore
+from tests.llm.conftest import make_request
+from tests.open_files import files_open_in
+
+# Which model is asked, and under which name.
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
+
+
+def endpoint_of(name: str, **connection: Any) -> Any:
+    model = open_model(name, Connection(**connection)).model
+    assert isinstance(model, RemoteModel)
+    return model._endpoint
+
+
+# Choosing...
+
+
+def test_the_option_comes_before_the_environment_and_that_before_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert open_models([], Connection()).name == EMBEDDED
+    (tmp_path / "adjudge.toml").write_text('model = "vllm/from-file"\n')
+    assert open_models([], Connection()).name == "vllm/from-file"
+    monkeypatch.setenv("ADJUDGE_MODEL", "vllm/from-environment")
+    assert open_models([], Connection()).name == "vllm/from-environment"
+    assert open_models(["vllm/from-option"], Connection()).name == "vllm/from-option"
+
+
+@pytest.mark.parametrize("content", [b"model = ", b"\xff", b"model = 7", b'model = ""'])
+def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "adjudge.toml").write_bytes(content)
+    with pytest.raises(UsageError, match=r"adjudge\.toml"):
+        open_models([], Connection())
+
+
+def test_a_file_that_names_no_model_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "adjudge.toml").write_text("[other]\n")
+    assert open_models([], Connection()).name == EMBEDDED
+
+
+def test_roles_have_models_of_their_own() -> None:
+    models = open_models(["vllm/a", "core=vllm/b", "judge=builtin/rules"], Connection())
+    assert models.name == "vllm/a;core=vllm/b;judge=builtin/rules"
+    assert models.for_role("").name == "vllm/a"
+    assert models.for_role("core").name == "vllm/b"
+    assert models.for_role("core.omission").name == "vllm/b"
+    assert models.for_role("corex").name == "vllm/a"
+
+
+def test_one_role_cannot_have_two_models() -> None:
+    with pytest.raises(UsageError, match="twice"):
+        open_models(["vllm/a", "vllm/b"], Connection())
+
+
+# Opening...
+
+
+@pytest.mark.parametrize("row", PROVIDERS.values(), ids=lambda row: row.name)
+def test_every_provider_of_the_table_can_be_opened(row: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(row.key_env, "canary-key-1234567890")
+    model = open_model(f"{row.name}/some/model-x", Connection())
+    assert model.name == f"{row.name}/some/model-x"
+    endpoint = endpoint_of(f"{row.name}/some/model-x")
+    assert (endpoint.url, endpoint.key) == (row.base_url, "canary-key-1234567890")
+    assert model.identity.constrained == row.schema
+    assert re.fullmatch(r"20\d\d-\d\d", row.checked)
+
+
+def test_a_provider_that_needs_a_key_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ModelError, match="MISTRAL_API_KEY"):
+        open_model("mistral/m", Connection())
+    assert endpoint_of("vllm/m").key == ""
+
+
+@pytest.mark.parametrize("name", ["gpt-4o", "nobody/gpt-4o", "openai/", ""])
+def test_an_unknown_name_lists_what_there_is(name: str) -> None:
+    with pytest.raises(UsageError, match="openai, vllm"):
+        open_model(name, Connection())
+
+
+@pytest.mark.parametrize(
+    ("name", "shown", "model", "provider"),
+    [
+        ("my-model", "my-model", "my-model", "compatible"),
+        ("meta-llama/Llama-3-8B", "meta-llama/Llama-3-8B", "meta-llama/Llama-3-8B", "compatible"),
+        ("openai/my-model", "openai/my-model", "my-model", "compatible"),
+        ("vllm/my-model", "vllm/my-model", "my-model", "vllm"),
+    ],
+)
+def test_a_base_url_reaches_any_server(name: str, shown: str, model: str, provider: str) -> None:
+    opened = open_model(name, Connection(base_url="http://host:9000"))
+    endpoint = endpoint_of(name, base_url="http://host:9000")
+    assert opened.name == shown
+    assert (endpoint.url, endpoint.model, endpoint.provider.name) == ("http://host:9000/v1", model, provider)
+
+
+def test_a_server_that_moves_is_still_the_same_model() -> None:
+    """On a cluster every job has another host; nothing is paid again for that."""
+    first = open_model("my-model", Connection(base_url="http://node1:8000/v1"))
+    second = open_model("my-model", Connection(base_url="http://node2:8000/v1"))
+    assert first.identity == second.identity
+
+
+@pytest.mark.parametrize(("choice", "constrained"), [("auto", True), ("on", True), ("off", False)])
+def test_the_user_decides_on_the_schema_of_an_unknown_server(choice: Any, constrained: bool) -> None:
+    endpoint = endpoint_of("m", base_url="http://h", json_schema=choice)
+    assert endpoint.constrained == constrained
+    assert endpoint.tries_schema == (choice == "auto")
+    assert not endpoint_of("vllm/m", json_schema="off").constrained
+
+
+def test_no_list_of_models_shows_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "canary")
+    rows = list(describe_models())
+    assert rows[0][0] == EMBEDDED
+    assert {len(row) for row in rows} == {4}
+    assert "canary" not in str(rows)
+    assert "canary" not in repr(open_model("openai/m", Connection()))
+
+
+# Replaying...
+
+
+RECORDED = Identity(endpoint="openai", model="gpt-x")
+
+
+def record(path: Path, *identities: Identity) -> None:
+    async def save() -> None:
+        store = CallStore(path, run_name("00"))
+        for identity in identities:
+            request = make_request(identity.model)
+            await store.save(
+                call_key(identity, request), stored_request(identity, request), Reply(text="yes")
+            )
+        store.close()
+
+    asyncio.run(save())
+
+
+def test_a_recorded_store_answers_and_asks_nobody(tmp_path: Path) -> None:
+    record(tmp_path / "calls.sqlite", RECORDED)
+    model = open_model(f"replay:{tmp_path / 'calls.sqlite'}", Connection())
+    assert (model.name, model.identity) == ("openai/gpt-x", RECORDED)
+    asked = make_request("gpt-x", key=call_key(RECORDED, make_request("gpt-x")))
+    assert asyncio.run(model.reply(asked)).text == "yes"
+    with pytest.raises(AnswerError, match="missing"):
+        asyncio.run(model.reply(make_request("other")))
+    asyncio.run(Models(default=model).close())
+
+
+def test_of_several_recorded_models_one_must_be_named(tmp_path: Path) -> None:
+    path = tmp_path / "calls.sqlite"
+    record(path, RECORDED, Identity(endpoint="vllm", model="other"))
+    with pytest.raises(UsageError, match="openai/gpt-x, vllm/other"):
+        open_model(f"replay:{path}", Connection())
+    model = open_model(f"replay:{path}#vllm/other", Connection())
+    assert model.name == "vllm/other"
+    asyncio.run(Models(default=model).close())
+    with pytest.raises(UsageError, match="no model 'third'"):
+        open_model(f"replay:{path}#third", Connection())
+
+
+def test_a_recorded_store_is_open_from_its_first_question_to_the_end(tmp_path: Path) -> None:
+    record(tmp_path / "calls.sqlite", RECORDED)
+    models = open_models([f"replay:{tmp_path / 'calls.sqlite'}"], Connection())
+    assert files_open_in(tmp_path) == []
+    asked = make_request("gpt-x", key=call_key(RECORDED, make_request("gpt-x")))
+
+    async def ask() -> None:
+        assert (await models.default.reply(asked)).text == "yes"
+        assert files_open_in(tmp_path) != []
+        await models.close()
+
+    asyncio.run(ask())
+    assert files_open_in(tmp_path) == []
+
+
+def test_nothing_to_replay_is_an_error(tmp_path: Path) -> None:
+    for place in (tmp_path / "calls.sqlite", tmp_path):
+        with pytest.raises(AdjudgeError):
+            open_model(f"replay:{place}", Connection())
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
+DIALECTS = {
+    "chat": "OpenAI's chat",
+    "anthropic": "Anthropic's Messages",
+    "gemini": "Gemini's generateContent",
+}
+
+
+def facts(row: Provider) -> str:
+    """One row of the first table."""
+    key = f"`{row.key_env}`" + ("" if row.needs_key else " if it wants one")
+    cells = (
+        f"`{row.name}/NAME`",
+        f"`{row.base_url}`",
+        key,
+        DIALECTS[row.dialect],
+        *("yes" if has else "no" for has in (row.schema, row.logprobs, bool(row.seed))),
+        f"`{row.cached}`",
+        row.checked,
+    )
+    return "| " + " | ".join(cells) + " |"
+
+
+def patterns(row: Provider) -> Iterator[str]:
+    """What is said of the names of a provider's models."""
+    said = {
+        "think by themselves": row.thinks,
+        "take no temperature": row.fixed_temperature,
+        "take `--effort`": row.effort,
+        "take no tools": row.no_tools,
+    }
+    grouped: dict[str, list[str]] = {}
+    for words, pattern in said.items():
+        if pattern:
+            grouped.setdefault(pattern, []).append(words)
+    for pattern, names in grouped.items():
+        yield f"- `{row.name}`: {', '.join(names)}: `{pattern}`"
+
+
+def test_every_server_stands_on_the_page_with_what_it_can_do() -> None:
+    rows = [line for line in PAGE.splitlines() if line.startswith("| `") and "/NAME`" in line]
+    assert rows == [facts(row) for row in PROVIDERS.values()]
+
+
+def test_every_pattern_of_names_stands_on_the_page() -> None:
+    lines = [line for line in PAGE.splitlines() if line.startswith("- `") and ": `" in line]
+    assert lines == [line for row in PROVIDERS.values() for line in patterns(row)]
+
+
+def test_the_room_for_thinking_stands_on_the_page() -> None:
+    for effort, tokens in ROOM.items():
+        assert f"| `{effort}` | {tokens:,} |" in PAGE
+
+
+def test_every_fact_has_a_date() -> None:
+    assert {row.checked for row in PROVIDERS.values()} == {"2026-11"}

@@ -1,0 +1,125 @@
+"""Tables and figures of span comparisons."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from adjudge.analysis.error_free import error_free_of_runs
+from adjudge.analysis.meta_settings import MetaEvaluation, MetricResults
+from adjudge.analysis.span_matching import THRESHOLDS
+from adjudge.analysis.spans import SpanComparison, spans_of_runs
+from adjudge.core.record import Record
+from adjudge.reports.metric_figures import threshold_figure
+from adjudge.reports.metric_tables import error_free_table, meta_tables, span_table
+from adjudge.reports.tables import Table, render_table
+from adjudge.stats.judged import Result
+from tests.analysis.judged import esa, marked, span
+
+# Tables of meta-evaluations: who stands first, and who has a star.
+
+
+def metric(name: str, value: float, *, partial: bool = False) -> MetricResults:
+    return MetricResults(name=name, results={"seg_pearson": Result(value=value, n=9)}, partial=partial)
+
+
+def table(*metrics: MetricResults) -> Table:
+    (found,) = meta_tables(
+        MetaEvaluation(
+            test_set="set",
+            lp="en-de",
+            gold="mqm",
+            systems=("A", "B"),
+            excluded={},
+            n_segments=9,
+            n_all=9,
+            reference="",
+            measures=("seg_pearson",),
+            metrics=metrics,
+        )
+    )
+    return found
+
+
+def starred(found: Table) -> list[str]:
+    return [found.rows[row][0] for row, _ in sorted(found.best)]
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-16, -2e-16])
+def test_rounding_tells_no_two_metrics_apart(noise: float) -> None:
+    found = table(metric("b", 0.99 + noise), metric("a", 0.99), metric("c", 0.5))
+    assert [row[0] for row in found.rows] == ["a", "b", "c"]
+    assert starred(found) == ["a", "b"]
+
+
+def test_what_cannot_be_compared_stands_last_without_a_star() -> None:
+    found = table(metric("part", 0.99, partial=True), metric("a", 0.4), metric("b", 0.3))
+    assert [row[0] for row in found.rows] == ["a", "b", "part"]
+    assert starred(found) == ["a"]
+    assert (
+        "A metric that lacks a system which others have stands last, without star or cluster." in found.notes
+    )
+    assert not any("stands last" in note for note in table(metric("a", 0.4)).notes)
+
+
+GOLD: list[Record] = [marked("a", str(i), span("The old lab", "major")) for i in range(1, 9)]
+LONG: list[Record] = [marked("a", str(i), span("The old lab is")) for i in range(1, 9)]
+SHORT: list[Record] = [marked("a", str(i), span("lab" if i % 2 else "closed")) for i in range(1, 9)]
+RUNS: dict[str, list[Record]] = {"runs/long": LONG, "runs/a\u202eb": SHORT}
+
+
+def curves(runs: dict[str, list[Record]]) -> dict[str, SpanComparison]:
+    return spans_of_runs(runs, GOLD, rule="himate", threshold=THRESHOLDS, resamples=20)
+
+
+def test_a_table_has_one_row_a_run_rule_threshold_and_group() -> None:
+    found = spans_of_runs(RUNS, GOLD, rule=["em", "himate"], threshold=[0.2, 1], by="severity")
+    table = span_table(found, exact=False, by="severity")
+    assert table.headings[:4] == ["run", "rule", "threshold", "severity"]
+    assert [row[1:4] for row in table.rows[:9]] == [
+        [rule, threshold, group]
+        for rule, threshold in (("em", ""), ("himate", "0.2"), ("himate", "1"))
+        for group in ("all", "major", "minor")
+    ]
+    assert table.rules == frozenset({2, 5, 8, 11, 14})
+    assert table.rows[1][4:7] == ["–", "0.000", "0.000"]  # nothing is predicted as major
+    exact = span_table(found, exact=True, by="severity")
+    assert exact.rows[1][4:7] == ["1.0", "0.0", "0.0"]
+    for form in ("table", "markdown", "latex"):
+        assert "\u202e" not in render_table(table, form)
+
+
+def test_a_table_of_error_free_translations_has_a_dash_where_there_is_no_number() -> None:
+    clean: list[Record] = [esa("a", str(i), 90) for i in range(1, 9)]
+    table = error_free_table(error_free_of_runs({"x": clean}, clean), exact=False)
+    row = dict(zip(table.headings, table.rows[0], strict=True))
+    assert (row["precision"], row["MCC"], row["AUC"], row["from score"]) == ("1.000", "–", "–", "–")
+    exact = error_free_table(error_free_of_runs({"x": clean}, clean), exact=True)
+    assert dict(zip(exact.headings, exact.rows[0], strict=True))["MCC"] == ""
+    assert "No score keeps that risk; to show it takes 104 translations or more." in table.notes
+
+
+@pytest.mark.parametrize(
+    ("runs", "title"),
+    [
+        ({"runs/long": LONG}, "F1 is 1.00 where 10 % of the words must agree, 0.00 where 100 % must"),
+        (RUNS, "long has the highest F1 at 7 of 10 thresholds"),  # both have 0 above 0.75
+        ({"a": LONG, "b": LONG}, "No run has the highest F1 alone at any threshold"),
+    ],
+)
+def test_a_figure_says_what_it_shows(runs: dict[str, list[Record]], title: str) -> None:
+    figure = threshold_figure("curves", curves(runs))
+    assert figure.title == title
+    svg = figure.render("svg").decode()
+    labels = re.findall(r">([^<>\n]+)</text>", svg)
+    shown = {"runs/long": "long", "runs/a\u202eb": "a[RLO]b"}
+    for label in ["precision", "recall", "F1", *(shown.get(run, run) for run in runs if len(runs) > 1)]:
+        assert label in labels
+    assert "n = 8 translations, failed: none" in labels
+    assert "bands: 95 % intervals, bootstrap over segments" in labels
+
+
+def test_the_same_curves_have_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one.png", "two.png"):
+        threshold_figure("curves", curves(RUNS)).write_file(tmp_path / name)
+    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()

@@ -1,0 +1,153 @@
+"""Tables in the languages that they are written in."""
+
+import csv
+import io
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge.core.scores import Interval
+from adjudge.reports.tables import (
+    NOTHING,
+    RANGES,
+    Table,
+    TableFormat,
+    digits_for,
+    duration,
+    interval,
+    is_invisible,
+    name_invisible,
+    number,
+    render_table,
+    share,
+    whole,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\u200bb", "a[ZWSP]b"),
+        ("\u202egnp.exe", "[RLO]gnp.exe"),
+        ("\ud800", "[U+D800]"),
+        ("\U000e0041", "[U+E0041]"),
+        ("\0", "[NUL]"),
+        ("👩\u200d🚀", "👩\u200d🚀"),  # one emoji
+        ("\u200d", "[ZWJ]"),
+        ("می\u200cروم", "می[ZWNJ]روم"),
+        ("Größe\t日本\n", "Größe\t日本\n"),
+        ("", ""),
+    ],
+)
+def test_what_nobody_sees_is_named(text: str, shown: str) -> None:
+    assert name_invisible(text) == shown
+
+
+@given(st.text())
+def test_nothing_invisible_is_left_but_joiners_in_emoji(text: str) -> None:
+    assert not [char for char in name_invisible(text) if is_invisible(char) and char != "\u200d"]
+
+
+def test_ranges_are_in_order_and_apart() -> None:
+    flat = [code for pair in RANGES for code in pair]
+    assert flat == sorted(flat)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (-1.256, 2, "−1.26"),
+        (0.0, 1, "0.0"),
+        (-0.04, 1, "0.0"),  # a minus before zero says nothing
+        (87.0, 0, "87"),
+        (None, 2, NOTHING),
+        (math.nan, 2, NOTHING),
+        (-math.inf, 0, "−∞"),
+        (math.inf, 0, "∞"),
+        (-2.0123456e90, 1, "−2.012e+90"),  # a float has no ninety digits
+    ],
+)
+def test_a_number_has_a_real_minus_and_no_false_zero(value: float | None, digits: int, text: str) -> None:
+    assert number(value, digits) == text
+
+
+@pytest.mark.parametrize(
+    ("width", "digits"), [(60.0, 1), (6.0, 1), (0.6, 2), (0.06, 3), (0.006, 4), (0.0000006, 4)]
+)
+def test_a_column_has_the_digits_that_its_intervals_bear(width: float, digits: int) -> None:
+    assert digits_for([0.5], [Interval(0.0, width)]) == digits
+
+
+@pytest.mark.parametrize(
+    ("scores", "digits"), [([], 2), ([None, None], 2), ([0.0], 2), ([87.0], 1), ([0.02], 4)]
+)
+def test_a_column_without_intervals_goes_by_its_scores(scores: list[float | None], digits: int) -> None:
+    assert digits_for(scores, [None]) == digits
+
+
+def test_an_interval_reads_from_low_to_high() -> None:
+    assert interval(Interval(-2.0, -1.0), 1) == "−2.0 to −1.0"
+    assert interval(None, 1) == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("part", "total", "text"),
+    [(0, 9, "0 %"), (9, 9, "100 %"), (1, 300, "<1 %"), (299, 300, ">99 %"), (1, 3, "33 %"), (0, 0, NOTHING)],
+)
+def test_a_share_is_0_or_100_only_where_it_is(part: int, total: int, text: str) -> None:
+    assert share(part, total) == text
+
+
+def test_thousands_stand_apart_for_people_only() -> None:
+    assert [whole(19569), whole(19569, exact=True), whole(999)] == ["19,569", "19569", "999"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 minutes"),
+        (34, "1 minute"),
+        (61, "2 minutes"),
+        (5399, "90 minutes"),
+        (5400, "1.5 hours"),
+        (7.2e6, "2,000.0 hours"),
+    ],
+)
+def test_a_duration_is_never_rounded_to_nothing(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ("−0.06", "$-$0.06"),
+        ("<0.001", "$<$0.001"),
+        (">99 %", r"$>$99 \%"),
+        ("0.1 – 0.2", "0.1 -- 0.2"),
+        ("ρ", r"$\rho$"),
+        ("τ-b", r"$\tau$-b"),
+        ("∞", r"$\infty$"),
+        ("a|b", r"a\textbar{}b"),
+        ("GPT4-5shot_x", r"GPT4-5shot\_x"),
+        ("中文 é", "中文 é"),  # letters are the document's own affair
+    ],
+)
+def test_latex_writes_marks_that_its_text_fonts_lack_as_commands(cell: str, written: str) -> None:
+    text = render_table(Table(columns=[f">{cell}"], rows=[[cell]], notes=[cell]), "latex")
+    assert text.splitlines()[3] == rf"{written} \\"
+    assert text.splitlines()[5] == rf"{written} \\"
+    assert text.splitlines()[0] == f"% {cell}"
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_no_cell_is_a_formula_and_each_is_given_back(form: TableFormat) -> None:
+    cells = ["=1+1", "+SUM(A1)", "-2+3", "@x", "'quoted", "\uff1d1", "| calc", "Alder", "O'Neil"]
+    numbers = ["-1.5", "+2", "-1e-05", "12.5%", "-", "—", "nan", "-inf", "1,234.5"]
+    table = Table(columns=(*cells, *map(str, range(9))), rows=[(*cells, *numbers)])
+    text = render_table(table, form)
+    heading, row = csv.reader(io.StringIO(text), delimiter="," if form == "csv" else "\t")
+    assert not [cell for cell in row[:9] if cell.startswith(("=", "+", "-", "@", "|", "\uff1d"))]
+    assert row[9:] == numbers
+    assert [cell.removeprefix("'") for cell in (*heading[:9], *row[:9])] == [*cells, *cells]

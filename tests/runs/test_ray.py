@@ -1,0 +1,233 @@
+"""The engine that has Ray judge, on a stand-in for Ray: equal to a local run, whoever dies on the way."""
+
+import asyncio
+import importlib
+import pickle
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.errors import AdjudgeError, BudgetError, ServerStopError, UsageError
+from adjudge.judges import JUDGES
+from adjudge.runs import ray as engine
+from adjudge.runs import session
+from adjudge.runs.ray import RAISED, Recipe, Stopped, recipe_of
+from adjudge.runs.run import run
+from adjudge.runs.units import load_annotator
+from adjudge.store.run_directory import read_run_info
+from tests.faults.server import Server
+from tests.runs.conftest import Lengths, Rater, Scripted, platform_set, small_set
+from tests.runs.fake_ray import FakeRay
+
+SET = small_set(20, lps=["en-de", "en-zh"])
+CALLS = len(SET) * 2
+
+
+@pytest.fixture
+def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
+    """What the engine takes for Ray."""
+    fake = FakeRay()
+    monkeypatch.setattr(engine, "import_ray", lambda: fake)
+    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
+    return fake
+
+
+def bodies(out: Path) -> bytes:
+    return (out / "records.jsonl").read_bytes()
+
+
+def test_a_run_on_ray_is_a_local_run(tmp_path: Path, model: Scripted, ray: FakeRay) -> None:
+    model.texts["Satz 3 von A in en-de"] = "what?"
+    whole = run(Rater(), SET, out=tmp_path / "local", context=1)
+    asked = len(model.requests)
+    found = run(Rater(), SET, out=tmp_path / "ray", context=1, engine="ray")
+    assert len(model.requests) == 2 * asked
+    assert bodies(tmp_path / "ray") == bodies(tmp_path / "local")
+    assert (found.info.calls, found.info.counts, found.info.failures, found.info.price) == (
+        whole.info.calls,
+        whole.info.counts,
+        whole.info.failures,
+        whole.info.price,
+    )
+    assert found.info.signature == whole.info.signature
+    names = [{path.name for path in (tmp_path / name).iterdir()} for name in ("ray", "local")]
+    assert names[0] == names[1] - {".records.jsonl.marks"}, "what is merged has no marks, and needs none"
+    run(Rater(), SET, out=tmp_path / "ray", context=1, engine="ray")
+    run(Rater(), SET, out=tmp_path / "ray", context=1)
+    assert len(model.requests) == 2 * asked, "neither engine asks again what the other has asked"
+    assert bodies(tmp_path / "ray") == bodies(tmp_path / "local")
+
+
+@pytest.mark.parametrize("judge", ["fire", "rate"])
+def test_pairs_and_sources_are_judged_on_ray_too(tmp_path: Path, ray: FakeRay, judge: str) -> None:
+    for name in ("local", "ray"):
+        run(judge, platform_set(36), out=tmp_path / name, engine=name)
+    assert bodies(tmp_path / "ray") == bodies(tmp_path / "local")
+
+
+def test_a_worker_that_dies_has_a_successor_that_pays_nothing_again(
+    tmp_path: Path, server: Server, ray: FakeRay
+) -> None:
+    deaths: list[str] = []
+
+    def dies(thing: Any, method: str) -> bool:
+        if method == "judge" and len(deaths) < 2:
+            deaths.append(thing._name)
+            return True
+        return False
+
+    ray.dies = dies
+    options: dict[str, Any] = {"model": "mock", "base_url": server.url, "concurrency": 4}
+    run("gemba-mqm", platform_set(40), out=tmp_path / "local", **options)
+    questions = dict(server.requests)
+    server.fails(None)
+    server.delay = 0.004
+    found = run("gemba-mqm", platform_set(40), out=tmp_path / "ray", engine="ray", **options)
+    server.delay = 0.0
+    assert deaths
+    assert bodies(tmp_path / "ray") == bodies(tmp_path / "local")
+    assert set(server.requests) == set(questions)
+    assert found.info.calls["asked"] == len(questions)
+    assert sum(server.requests.values()) <= len(questions) + 8 * len(deaths), "but what was under way"
+
+
+def test_a_shard_over_which_every_worker_dies_stops_the_run(
+    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "_GRACE", 0.01)
+    ray.dies = lambda thing, method: method == "judge"
+    model.reply = hanging  # type: ignore[method-assign]
+    with pytest.raises(AdjudgeError, match="3 workers died over it, of memory perhaps; what was answered is"):
+        run(Rater(), SET, out=tmp_path / "ray", engine="ray")
+
+
+async def hanging(request: object) -> Any:
+    await asyncio.sleep(60)
+
+
+def test_what_stops_one_worker_stops_the_run_and_it_goes_on_from_there(
+    tmp_path: Path, server: Server, ray: FakeRay
+) -> None:
+    options: dict[str, Any] = {"model": "mock", "base_url": server.url, "concurrency": 4}
+    server.fails(*[None] * 30, "429 quota")
+    with pytest.raises(ServerStopError, match="You exceeded"):
+        run("gemba-mqm", platform_set(40), out=tmp_path / "ray", engine="ray", **options)
+    info = read_run_info(tmp_path / "ray")
+    assert sum(info.counts.values()) == 80
+    assert info.counts["pending"] > 0
+    assert info.counts["judged"] >= 20, "what shards have judged is counted, though none is finished"
+    answered = set(list(server.requests)[:26])
+    server.fails(None)
+    run("gemba-mqm", platform_set(40), out=tmp_path / "ray", engine="ray", **options)
+    assert not answered & set(server.requests), "what was answered is not asked again"
+    server.fails(None)
+    run("gemba-mqm", platform_set(40), out=tmp_path / "local", **options)
+    assert bodies(tmp_path / "ray") == bodies(tmp_path / "local")
+
+
+def test_a_budget_holds_for_all_workers_together_and_over_sessions(
+    tmp_path: Path, server: Server, ray: FakeRay
+) -> None:
+    options: dict[str, Any] = {"model": "mock", "base_url": server.url, "concurrency": 4}
+    with pytest.raises(BudgetError, match=r"budget of 30,000 tokens is reached: \d+,\d+ tokens are paid"):
+        run(
+            "gemba-mqm",
+            platform_set(300),
+            out=tmp_path / "ray",
+            engine="ray",
+            budget_tokens=30_000,
+            **options,
+        )
+    first = sum(server.requests.values())
+    assert 100 < first * 120 / 100 <= 300, "each call costs 120 tokens and may cost some 6,000"
+    with pytest.raises(BudgetError):
+        run(
+            "gemba-mqm",
+            platform_set(300),
+            out=tmp_path / "ray",
+            engine="ray",
+            budget_tokens=40_000,
+            **options,
+        )
+    assert first < sum(server.requests.values()) <= 40_000 / 120
+    assert max(server.requests.values()) == 1
+
+
+def test_what_cannot_be_run_on_ray_is_refused(tmp_path: Path, model: Scripted, ray: FakeRay) -> None:
+    for annotator, options, said in [
+        (Lengths(), {}, "--engine ray: lengths is a metric"),
+        ("fire", {"pairs": "adaptive"}, "--engine ray: --pairs adaptive"),
+        (Rater(), {"shard": "1/2"}, "leave --shard out"),
+        (Rater(), {"workers": 3}, "--workers 3: the cluster has 2 CPUs"),
+    ]:
+        with pytest.raises(UsageError, match=said):
+            run(annotator, SET, out=tmp_path / "ray", engine="ray", **options)  # type: ignore[arg-type]
+    assert model.requests == []
+
+
+def test_without_ray_it_is_said_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(UsageError, match=r"not installed: pip install 'adjudge\[ray\]'"):
+        engine.import_ray()
+
+
+def test_a_cluster_is_started_and_ended_here_or_the_one_that_is_named_is_used(
+    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ray.has_begun = False
+    monkeypatch.setenv("RAY_ADDRESS", "nowhere:6379")
+    with pytest.raises(UsageError, match="no Ray cluster answers at RAY_ADDRESS=nowhere:6379: nobody there"):
+        run(Rater(), SET, out=tmp_path / "a", engine="ray")
+    monkeypatch.setenv("RAY_ADDRESS", "head:6379")
+    run(Rater(), SET, out=tmp_path / "a", engine="ray")
+    monkeypatch.delenv("RAY_ADDRESS")
+    run(Rater(), SET, out=tmp_path / "b", engine="ray")
+    assert [options["address"] for options in ray.inits] == ["nowhere:6379", "head:6379", "local"]
+    assert not ray.has_begun
+
+
+def test_a_worker_that_would_judge_otherwise_refuses(
+    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def other(*arguments: Any) -> Recipe:
+        recipe = recipe_of(*arguments)
+        return replace(recipe, options={**recipe.options, "seed": 5})
+
+    monkeypatch.setattr(engine, "recipe_of", other)
+    with pytest.raises(UsageError, match="would judge otherwise than the driver: seed was 0, now 5"):
+        run(Rater(), SET, out=tmp_path / "ray", engine="ray")
+
+
+def test_a_worker_that_sees_another_disk_refuses(
+    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "recipe_of", lambda *a: replace(recipe_of(*a), out=tmp_path / "nowhere"))
+    with pytest.raises(UsageError, match="--out must be on a file system that all nodes see"):
+        run(Rater(), SET, out=tmp_path / "ray", engine="ray")
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_every_judge_can_be_sent_to_a_worker(name: str) -> None:
+    judge = load_annotator(name)
+    assert pickle.loads(pickle.dumps(judge)) == judge  # noqa: S301 (our own bytes)
+
+
+def test_errors_come_back_as_what_they_were() -> None:
+    for error in RAISED:
+        assert type(Stopped.of(error("why")).error()) is error
+    assert str(Stopped.of(UsageError("why")).error()) == "why"
+    assert type(Stopped.of(ValueError("why")).error()) is AdjudgeError
+
+
+@pytest.mark.parametrize(
+    ("units", "workers", "shards"), [(1, 8, 1), (40, 2, 2), (640, 8, 16), (10_000, 2, 20), (10**6, 64, 1954)]
+)
+def test_a_shard_has_some_five_hundred_units_or_every_worker_two(
+    units: int, workers: int, shards: int
+) -> None:
+    assert engine.shards_for(units, workers) == shards

@@ -1,0 +1,257 @@
+import math
+import warnings
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from adjudge.errors import UsageError
+from adjudge.stats import judged
+from adjudge.stats.acc_eq import acc_eq
+from adjudge.stats.correlation import (
+    kendall_b,
+    kendall_c,
+    kendall_like,
+    pearson,
+    ranks,
+    spearman,
+    tau_10,
+    tau_13,
+    tau_14,
+    tau_23,
+)
+from adjudge.stats.judged import Average, Floats, Result
+from tests.stats.scores import averages, groups, pairs, score_pairs
+
+Function = Callable[..., Result]
+THEIRS: dict[Function, Callable[..., tuple[float, float]]] = {
+    pearson: stats.pearsonr,
+    spearman: stats.spearmanr,
+    kendall_b: stats.kendalltau,
+    kendall_c: lambda x, y: stats.kendalltau(x, y, variant="c"),
+}
+functions = st.sampled_from(list(THEIRS))
+
+
+def slow(function: Function, gold: Floats, metric: Floats, average: Average) -> list[tuple[float, float]]:
+    """One group after the other, with scipy's functions; those that do not vary are left out."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        grouped = [
+            list(zip(*group, strict=True)) for group in groups(gold, metric, average) if len(group) > 1
+        ]
+        return [
+            (float(r), float(p))
+            for x, y in grouped
+            if len(set(x)) > 1 and len(set(y)) > 1
+            for r, p in [THEIRS[function](x, y)]
+        ]
+
+
+def test_scores_that_differ_in_their_last_digit_correlate() -> None:
+    gold, metric = np.array([[1.0], [0.0]]), np.array([[0.3], [0.1 + 0.2]])
+    assert pearson(gold, metric, "item").value == pytest.approx(-1.0, abs=1e-15)
+
+
+@given(score_pairs(), averages, functions)
+def test_groups_at_once_correlate_as_one_by_one(
+    scores: tuple[Floats, Floats], average: Average, function: Function
+) -> None:
+    found, wanted = function(*scores, average), slow(function, *scores, average)
+    if not wanted:
+        assert found.value is None
+        assert found.reason
+    else:
+        assert found.value == pytest.approx(np.mean([r for r, _ in wanted]), abs=1e-12)
+        assert found.groups == (None if average == "none" else len(wanted))
+    assert found.n == sum(map(len, groups(*scores, average)))
+
+
+@given(score_pairs(6, 12), st.sampled_from([kendall_b, kendall_c]), averages)
+def test_long_groups_are_counted_without_looking_at_pairs(
+    scores: tuple[Floats, Floats], function: Function, average: Average
+) -> None:
+    whole = function(*scores, average)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judged, "SHORT", 0)
+        assert function(*scores, average) == whole
+
+
+@given(score_pairs(), functions)
+def test_the_p_value_is_scipy_s(scores: tuple[Floats, Floats], function: Function) -> None:
+    found, wanted = function(*scores), slow(function, *scores, "none")
+    if wanted and found.n > 2 and found.value is not None and abs(found.value) < 1 - 1e-9:
+        assert found.p == pytest.approx(wanted[0][1], rel=1e-6)
+
+
+@given(score_pairs(6, 6))
+def test_ranks_are_scipy_s(scores: tuple[Floats, Floats]) -> None:
+    np.testing.assert_array_equal(ranks(scores[0]), stats.rankdata(scores[0], axis=0, nan_policy="omit"))
+
+
+@pytest.mark.parametrize("function", THEIRS)
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1.0, 1e160, 1e300])
+def test_no_scale_is_too_large_or_too_small(function: Function, scale: float) -> None:
+    gold, metric = np.array([1.0, 2.0, 4.0, 3.0]), np.array([0.3, 0.1, 0.9, 0.8])
+    found, wanted = function(gold * scale, metric / scale), function(gold, metric)
+    assert found.value == pytest.approx(wanted.value, abs=1e-12)
+
+
+@pytest.mark.parametrize("function", [pearson, spearman, kendall_b])
+def test_a_metric_that_is_gold_correlates_fully(function: Function) -> None:
+    gold = np.random.default_rng(0).normal(size=31)
+    assert function(gold, gold).value == 1.0
+    assert function(gold, -gold).value == -1.0
+
+
+@pytest.mark.parametrize("function", THEIRS)
+@pytest.mark.parametrize(
+    ("gold", "metric", "average", "reason"),
+    [
+        ([1.0, 2.0], [3.0, 3.0], "none", "all metric scores are equal"),
+        ([0.3, 0.3], [3.0, 3.0], "none", "all gold and all metric scores are equal"),
+        ([1.0, math.nan], [3.0, 4.0], "none", "there are no two scores that gold and metric both have"),
+        ([], [], "none", "there are no two scores that gold and metric both have"),
+        (
+            [[0.1, 0.2], [0.1, 0.2], [0.1, 0.2]],
+            [[1, 2], [2, 1], [4, 4]],
+            "item",
+            "all gold scores of a segment",
+        ),
+        (
+            [[1.0, 2.0]],
+            [[1.0, 2.0]],
+            "item",
+            "the systems of a segment are compared with each other, and there",
+        ),
+        (
+            [[1.0, 1.0], [2.0, 1.0]],
+            [[1, 1], [1, 2]],
+            "item",
+            "gold and metric scores of a segment never both vary",
+        ),
+    ],
+)
+def test_what_cannot_be_measured_says_why(
+    function: Function, gold: list[float], metric: list[float], average: Average, reason: str
+) -> None:
+    found = function(np.array(gold, dtype=float), np.array(metric, dtype=float), average)
+    assert found.value is None
+    assert found.p is None
+    assert found.reason.startswith(reason)
+
+
+def test_what_may_not_be_what_it_looks_like_is_noted() -> None:
+    assert pearson(np.array([1.0, 2.0]), np.array([1.0, 9.0])).note.startswith("of two scores")
+    assert pearson(np.array([[1.0], [2.0]]), np.array([[1.0], [9.0]]), "item").note.startswith(
+        "one segment only"
+    )
+    assert pearson(np.array([1.0, 2.0, 4.0]), np.array([1.0, 9.0, 3.0])).note == ""
+
+
+@pytest.mark.parametrize(
+    ("gold", "metric", "average", "message"),
+    [
+        ([1.0], [1.0, 2.0], "none", r"must have the same shape, got \(1,\) and \(2,\)"),
+        ([1.0, math.inf], [1.0, 2.0], "none", "a gold score is infinite"),
+        ([1.0, 2.0], [1.0, 2.0], "item", "got a flat array of 2 scores"),
+        ([[[1.0]]], [[[1.0]]], "none", "systems by segments, got 3 dimensions"),
+        (1.0, 2.0, "none", "systems by segments, got 0 dimensions"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(
+    gold: object, metric: object, average: Average, message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        pearson(np.array(gold), np.array(metric), average)
+
+
+Counted = Counter[str]
+FORMULAS: dict[Callable[..., Result], Callable[[Counted], tuple[int, int]]] = {
+    tau_10: lambda c: (c["C"] - c["D"] - c["Tm"], c["C"] + c["D"] + c["Tm"]),
+    tau_13: lambda c: (c["C"] - c["D"], c["C"] + c["D"]),
+    tau_14: lambda c: (c["C"] - c["D"], c["C"] + c["D"] + c["Tm"]),
+    tau_23: lambda c: (c["C"] + c["Tgm"] - c["D"] - c["Tg"] - c["Tm"], sum(c.values())),
+}
+
+
+def kind(gold: float, metric: float, epsilon: float) -> str:
+    if abs(metric) <= epsilon:
+        return "Tgm" if gold == 0 else "Tm"
+    if gold == 0:
+        return "Tg"
+    return "C" if (gold > 0) == (metric > 0) else "D"
+
+
+@given(
+    score_pairs(), averages, st.sampled_from(list(FORMULAS)), st.sampled_from([0.0, 0.2, 1.0]), st.booleans()
+)
+def test_every_variant_is_its_formula(
+    scores: tuple[Floats, Floats],
+    average: Average,
+    tau: Callable[..., Result],
+    epsilon: float,
+    long: bool,
+) -> None:
+    counted = [Counter(kind(g, m, epsilon) for g, m, _ in pairs(group)) for group in groups(*scores, average)]
+    fractions = [FORMULAS[tau](c) for c in counted]
+    wanted = [above / below for above, below in fractions if below]
+    with pytest.MonkeyPatch.context() as patch:
+        if long:
+            patch.setattr(judged, "SHORT", 0)
+        found = tau(*scores, average, epsilon=epsilon)
+    assert found.n == sum(c.total() for c in counted)
+    if not wanted:
+        assert found.value is None
+        assert found.reason
+    else:
+        assert found.value == pytest.approx(np.mean(wanted), abs=1e-12)
+        assert found.groups == (None if average == "none" else len(wanted))
+
+
+@given(score_pairs(), averages, st.sampled_from([0.0, 0.3, 1.0, 25.0]))
+def test_kendall_like_counts_pairs_far_apart(
+    scores: tuple[Floats, Floats], average: Average, threshold: float
+) -> None:
+    far = [g * m > 0 for group in groups(*scores, average) for g, m, _ in pairs(group) if abs(g) >= threshold]
+    found = kendall_like(*scores, average, threshold=threshold)
+    assert found.n == len(far)
+    assert found.value == (pytest.approx((2 * sum(far) - len(far)) / len(far)) if far else None)
+
+
+@given(score_pairs(), averages)
+def test_tau_23_is_calibrated_as_acc_eq(scores: tuple[Floats, Floats], average: Average) -> None:
+    found, accuracy = tau_23(*scores, average, epsilon=None), acc_eq(*scores, average)
+    assert found.epsilon == accuracy.epsilon
+    assert found.value == (None if accuracy.value is None else pytest.approx(2 * accuracy.value - 1))
+
+
+@pytest.mark.parametrize(
+    ("tau", "value", "reason"),
+    [
+        (tau_10, -1.0, ""),
+        (tau_13, None, "every pair is tied by gold or by the metric"),
+        (tau_14, 0.0, ""),
+        (tau_23, -1.0, ""),
+    ],
+)
+def test_what_a_constant_metric_gets(tau: Callable[..., Result], value: float | None, reason: str) -> None:
+    gold = np.array([[1.0, 2.0], [3.0, 5.0]])
+    found = tau(gold, np.ones((2, 2)))
+    assert (found.value, found.reason) == (value, reason)
+
+
+@pytest.mark.parametrize("tau", FORMULAS)
+def test_an_epsilon_below_0_is_refused(tau: Callable[..., Result]) -> None:
+    with pytest.raises(UsageError, match="0 or more; got -1"):
+        tau(np.ones((2, 2)), np.ones((2, 2)), epsilon=-1)
+
+
+def test_kendall_like_says_when_nothing_is_far_apart() -> None:
+    found = kendall_like(np.array([[1.0], [2.0]]), np.array([[1.0], [2.0]]))
+    assert found.value is None
+    assert found.reason == "gold holds no two scores that are compared 25 or more apart"

@@ -1,0 +1,245 @@
+"""Bytes to text and back: strictly, and whole or not at all."""
+
+import gzip
+import io
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge.errors import DataError, DataWarning
+from adjudge.store.files import (
+    read_json,
+    read_json_lines,
+    read_lines,
+    read_text,
+    render_json_line,
+    write_lines,
+    write_text,
+)
+from tests.formats.nasty import one_line
+
+
+def write(folder: Path, raw: bytes) -> Path:
+    path = folder / "file.txt"
+    path.write_bytes(raw)
+    return path
+
+
+def test_a_byte_that_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> None:
+    path = write(tmp_path, b"one\ntwo \xfc\n")
+    with pytest.raises(DataError, match=r"not UTF-8: byte 5 of the line is 0xfc.*file\.txt line 2"):
+        read_text(path)
+
+
+@pytest.mark.parametrize("raw", [b"\xed\xa0\x80", b"\xc0\xaf", b"\xff\xfea\x00"])
+def test_surrogates_overlong_forms_and_other_encodings_are_not_utf8(tmp_path: Path, raw: bytes) -> None:
+    with pytest.raises(DataError, match="not UTF-8"):
+        read_text(write(tmp_path, raw))
+
+
+@pytest.mark.parametrize(
+    ("raw", "lines"),
+    [
+        (b"", []),
+        (b"\n", [""]),
+        (b"a\nb\n", ["a", "b"]),
+        (b"a\nb", ["a", "b"]),
+        (b"a\n\nb\n\n", ["a", "", "b", ""]),
+        (b"a\rb\nc\n", ["a\rb", "c"]),
+        (b"a\r\nb\n", ["a\r", "b"]),
+        ("a\u2028b\x85c\x0bd\x0c\x1ce\n".encode(), ["a\u2028b\x85c\x0bd\x0c\x1ce"]),
+    ],
+)
+def test_lines_end_at_line_feeds_and_nowhere_else(tmp_path: Path, raw: bytes, lines: list[str]) -> None:
+    assert read_lines(write(tmp_path, raw)) == lines
+
+
+@pytest.mark.parametrize("raw", [b"a\r\n\r\nb\r\n", b"a\r\n\r\nb"])
+def test_windows_line_ends_throughout_are_read_with_a_warning(tmp_path: Path, raw: bytes) -> None:
+    with pytest.warns(DataWarning, match="Windows line ends"):
+        assert read_lines(write(tmp_path, raw)) == ["a", "", "b"]
+
+
+def test_a_byte_order_mark_is_taken_off_with_a_warning(tmp_path: Path) -> None:
+    path = write(tmp_path, "\ufeffa\n".encode())
+    with pytest.warns(DataWarning, match="byte-order mark"):
+        assert read_lines(path) == ["a"]
+    assert read_lines(path, keep_mark=True) == ["\ufeffa"]
+
+
+@given(lines=st.lists(one_line))
+def test_lines_come_back_as_they_were_written(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
+) -> None:
+    path = tmp_path_factory.mktemp("lines") / "file.txt"
+    write_lines(path, lines)
+    if not (lines and all(line.endswith("\r") for line in lines)):
+        assert read_lines(path, keep_mark=True) == lines
+
+
+def test_gzip_is_unpacked_and_packed_without_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "file.txt.gz"
+    write_lines(path, ["a", "b"])
+    assert gzip.decompress(path.read_bytes()) == b"a\nb\n"
+    assert read_lines(path) == ["a", "b"]
+    before = path.read_bytes()
+    write_lines(path, ["a", "b"])
+    assert path.read_bytes() == before
+
+
+def test_damaged_gzip_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "file.txt.gz"
+    path.write_bytes(gzip.compress(b"a" * 1000)[:-10])
+    with pytest.raises(DataError, match="damaged gzip"):
+        read_text(path)
+
+
+def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
+    assert read_lines(Path("-")) == ["a", "b"]
+
+
+def test_a_dash_is_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    write_lines(Path("-"), ["ä"])
+    assert capfdbinary.readouterr().out == "ä\n".encode()
+
+
+@pytest.mark.parametrize("name", ["missing.txt", "."])
+def test_a_file_that_cannot_be_read_is_an_error_with_its_name(tmp_path: Path, name: str) -> None:
+    with pytest.raises(DataError, match="cannot read"):
+        read_text(tmp_path / name)
+
+
+# Writing...
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = write(tmp_path, b"old")
+
+    def parts() -> Iterator[str]:
+        yield "new"
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_text(path, parts())
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["file.txt"]  # noqa: PTH208
+
+
+def test_half_a_surrogate_pair_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="half a surrogate pair"):
+        write_text(tmp_path / "file.txt", ["a", "\ud800"])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_gets_the_permissions_that_any_new_file_gets(tmp_path: Path) -> None:
+    write_text(tmp_path / "ours", ["a"])
+    (tmp_path / "plain").touch()
+    assert stat.S_IMODE((tmp_path / "ours").stat().st_mode) == stat.S_IMODE(
+        (tmp_path / "plain").stat().st_mode
+    )
+
+
+def test_folders_on_the_way_are_made(tmp_path: Path) -> None:
+    write_text(tmp_path / "a" / "b" / "file.txt", ["x"])
+    assert (tmp_path / "a" / "b" / "file.txt").read_text() == "x"
+
+
+def test_a_place_where_nothing_can_be_written_is_an_error(tmp_path: Path) -> None:
+    write(tmp_path, b"")
+    with pytest.raises(DataError, match="cannot write"):
+        write_text(tmp_path / "file.txt" / "inside", ["x"])
+
+
+# JSON...
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "at column 2"),
+        ("[NaN]", "NaN is no number"),
+        ("-Infinity", "-Infinity is no number"),
+        ("1e999", "too large"),
+        ('{"a": 1, "a": 2}', "'a' stands twice"),
+        ('{"x": {"a": 1, "a": 1}}', "'a' stands twice"),
+        ('"\\ud800"', "half a surrogate pair"),
+        ('{"\\udfff": 1}', "half a surrogate pair"),
+        ("[" * 100_000, "nested too deeply"),
+        ("1" * 5000, "not JSON: a number of 5,000 digits is too large"),
+        ("-" + "1" * 5000, "not JSON: a number of 5,000 digits is too large"),
+        ("{} {}", "Extra data"),
+        ("{'a': 1}", "not JSON"),
+        ("", "not JSON"),
+    ],
+)
+def test_json_is_what_the_standard_says_and_nothing_else(text: str, message: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
+        read_json(text, path=Path("f.jsonl"), line=7)
+    assert "(f.jsonl line 7)" in str(caught.value)
+
+
+def test_a_surrogate_pair_written_as_escapes_is_one_character() -> None:
+    assert read_json('"\\ud83d\\ude00"', path=Path("f")) == "😀"
+
+
+def test_json_lines_are_numbered_and_blank_ones_skipped(tmp_path: Path) -> None:
+    path = write(tmp_path, '{"a": 1}\n\n \t\r\n["\u2028"]'.encode())
+    assert list(read_json_lines(path)) == [(1, {"a": 1}), (4, ["\u2028"])]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b'{"a":1,"a":1}', "stands twice"),
+        (b'{"a":{"b":1,"b":1}}', "stands twice"),
+        (b"[1e999]", "too large"),
+        (b"[NaN]", "no number"),
+        (b'"\\ud800"', "half a surrogate pair"),
+        (b'"\xed\xa0\x80"', "not UTF-8: byte 2 of the line is 0xed"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"{} {}", "Extra data"),
+    ],
+)
+def test_json_lines_are_strict_and_named_by_their_line(tmp_path: Path, line: bytes, message: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
+        list(read_json_lines(write(tmp_path, b'{"a":1}\n' + line + b"\n")))
+    assert "file.txt line 2" in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [10**30, -(2**70), 2**64, 1.5, "\u2028\x85", {"b": [1e300], "a": None}])
+def test_a_json_line_comes_back_as_it_was_written(tmp_path: Path, value: object) -> None:
+    path = write(tmp_path, render_json_line(value) * 2)
+    assert list(read_json_lines(path)) == [(1, value), (2, value)]
+    assert [type(found) for _, found in read_json_lines(path)] == [type(value)] * 2
+
+
+def test_json_lines_may_be_packed_and_begin_with_a_mark(tmp_path: Path) -> None:
+    path = write(tmp_path, gzip.compress("\ufeff[1]\n[2]".encode()))
+    with pytest.warns(DataWarning, match="byte-order mark"):
+        assert list(read_json_lines(path)) == [(1, [1]), (2, [2])]
+
+
+def test_json_lines_may_come_through_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(b"[1]\n[2]\n",))
+    writer.start()
+    assert list(read_json_lines(pipe)) == [(1, [1]), (2, [2])]
+    writer.join()
+
+
+def test_a_reader_that_has_gone_is_no_fault_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb", buffering=0) as gone:
+        monkeypatch.setattr("sys.stdout", SimpleNamespace(buffer=gone))
+        with pytest.raises(BrokenPipeError):
+            write_text(Path("-"), ["a line\n"])
