@@ -105,7 +105,7 @@ def pair_table(comparisons: Comparisons, people: Sequence[str]) -> LabelTable:
 def score_table(sources: Sequence[Source], people: Sequence[str]) -> LabelTable:
     """Scores and marked errors of every translation by every annotator.
 
-    Scores are those of `scoring.score`: MQM by weights, the others by their rating.
+    Scores are those of `analysis.segment_scores`: MQM by weights, the others by their rating.
 
     Args:
         sources: annotations, no annotator in two of them.
@@ -236,7 +236,7 @@ def find_agreement(
 
     Preferences: percentage agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha (nominal, ordinal).
     Scores: Krippendorff's alpha (ordinal, interval) and, of each two annotators, the measures of
-    `meta.agreement.two`. Judges against people by the alternative-annotator test also. An annotator that
+    `stats.agreement_coefficients`. Judges against people by the alternative-annotator test also. An annotator that
     stands in several sources is compared with itself. Alpha and the test compare values, and are left out
     of scores on different scales. What failed has no label and is in no number.
 

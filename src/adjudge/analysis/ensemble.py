@@ -82,7 +82,7 @@ def _plain(outcome: float | str | Failure) -> float | str:
 
 
 def scored(name: str, judged: Run | Iterable[Record]) -> Member[float]:
-    """Take the score of each translation, as `scoring.score` computes it; a failure stays one.
+    """Take the score of each translation, as `analysis.segment_scores` computes it; a failure stays one.
 
     Raises:
         DataError: preferences, or records that cannot be scored.

@@ -662,7 +662,7 @@ def _place(row: GateRow) -> str:
 
 Judged = Run | Sequence[Record]
 Scoring = Mapping[str, str | None]
-"""Weights, lp and criterion, as `scoring.score` takes them."""
+"""Weights, lp and criterion, as `analysis.segment_scores` takes them."""
 
 
 @checks_keywords()

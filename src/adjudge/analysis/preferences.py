@@ -198,14 +198,14 @@ def preferences_from_annotations(
 
     A where score(A) - score(B) > epsilon, B where it is < -epsilon, else E. Systems stand in the order of
     their names. A pair of which one judgement failed is a failure; a translation that was not judged is in
-    no pair. Scores are those of `scoring.score`: MQM by weights, the others by their rating.
+    no pair. Scores are those of `analysis.segment_scores`: MQM by weights, the others by their rating.
 
     FiRE, section 4.1, with `by_criterion`: the errors of each criterion (`CRITERIA`) are scored on their own,
     and `overall` is scored by the errors of all three, which is the sum of their scores.
 
     Args:
         records: annotations of one protocol, of any number of annotators; preferences are an error.
-        weights: of marked errors; as `scoring.score` takes them.
+        weights: of marked errors; as `analysis.segment_scores` takes them.
         by_criterion: one preference a criterion and one overall, where errors have categories.
         epsilon: largest difference of scores that is a tie, in units of the scores.
 

@@ -225,7 +225,7 @@ class Ranking:
 
 @dataclass(frozen=True, kw_only=True)
 class RankSettings:
-    """How to rank; see `meta.ranking.rank.rank`.
+    """How to rank; see `analysis.rank.rank`.
 
     Args:
         method: what a system's score is.
@@ -655,7 +655,7 @@ def score_for_ranking(
     lp: str | None = None,
     criterion: str | None = None,
 ) -> Scores:
-    """Score as `scoring.score.score` does, but with a criterion marked errors as the preferences they make.
+    """Score as `analysis.segment_scores.score` does, but with a criterion marked errors as the preferences they make.
 
     Args:
         name: of the run or file.
@@ -688,7 +688,7 @@ def rank_by_criterion(source: Source, rank: Callable[..., Ranking]) -> dict[str,
 
     Args:
         source: one run or file.
-        rank: `meta.ranking.rank.rank` with its settings, a method of comparisons among them.
+        rank: `analysis.rank.rank` with its settings, a method of comparisons among them.
 
     Raises:
         UsageError: there are fewer than three criteria.
@@ -731,16 +731,16 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
     """Rank systems by their scores, or by comparisons of two systems each.
 
     `mean`: of the segments that are judged for all systems; others are dropped, and `notes` says how many.
-    Every pair of systems has a test (`meta.paired`), not corrected for the number of pairs. From the
+    Every pair of systems has a test (`stats.paired`), not corrected for the number of pairs. From the
     two-sided tests come the ranks that each system may have, from the one-sided ones WMT's clusters
-    (`meta.ranking.clusters`), which are no statement of equality.
+    (`stats.paired`), which are no statement of equality.
 
     Documents are drawn and tested where two or more are known, since segments of one document are not
-    independent. Intervals of means over documents are Student's t (`meta.intervals`); else intervals are
-    paired percentile bootstrap (`meta.bootstrap`).
+    independent. Intervals of means over documents are Student's t (`analysis.segment_scores`); else intervals are
+    paired percentile bootstrap (`stats.bootstrap`).
 
     `copeland`, `bradley-terry`, `davidson`: of all preferences that were scored; of scores, every two
-    translations of a segment are compared, and nothing is dropped (`meta.ranking.pairwise_ranking`).
+    translations of a segment are compared, and nothing is dropped (`analysis.rank`).
 
     A system of which nothing was judged is listed last, without score and cluster, and drops nothing.
     Several language pairs are ranked each on its own.

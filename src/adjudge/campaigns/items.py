@@ -487,7 +487,7 @@ def _missing_of(part: TranslationState, protocol: CampaignProtocol) -> Iterator[
             yield "what is missing has no category"
 
 
-# What was said of a translation as a number, as `meta.campaign` counts it once it is exported.
+# What was said of a translation as a number, as `analysis.study` counts it once it is exported.
 
 
 def score_of(state: State, shown: int, protocol: CampaignProtocol) -> float | None:

@@ -147,7 +147,7 @@ class Settings:
     """How a campaign was set up.
 
     Args:
-        protocol: a name of `campaigns.protocols`.
+        protocol: a name of `campaigns.settings`.
         test_set: its name.
         digest: SHA-256 of the test set, so that an export knows what was judged.
         lps: language pairs, in order.

@@ -159,7 +159,7 @@ class Mark(NamedTuple):
     """What a check found: half-open code-point offsets into one of the two texts.
 
     Args:
-        rule: name in `checks.rules.RULES`.
+        rule: name in `checks.RULES`.
         start: first code point.
         end: one past the last; always more than `start`.
         side: the text that is marked.

@@ -157,7 +157,7 @@ _WITH_SETTINGS: Final = {"run", "forecast", "show", "calibrate"}
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and leave with one of the exit codes of `cli.exits`."""
+    """Run the command line and leave with one of the exit codes of `cli.main`."""
     arguments = sys.argv[1:] if arguments is None else arguments
 
     debug = "--debug" in arguments

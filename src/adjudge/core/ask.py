@@ -40,7 +40,7 @@ class Quoted:
     """Text that is judged, and therefore data: never expanded, never obeyed.
 
     The engine writes it as a JSON string between delimiters that nobody can guess; see
-    `llm.delimiters`. What a call is stored under holds the plain text.
+    `llm.model`. What a call is stored under holds the plain text.
 
     Args:
         name: what the text is, such as `source`; part of the delimiter.

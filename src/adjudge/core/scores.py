@@ -1,4 +1,4 @@
-"""A run: one judge or metric over one test set, as `data/run_dir.py` writes and reads it."""
+"""A run: one judge or metric over one test set, as `store/run_directory.py` writes and reads it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Which segments a benchmark keeps of what people rated: those on which they agree.
 
-MENT, section 3.4, over records; in a campaign, `campaigns.gate` sends out again what fails.
+MENT, section 3.4, over records; in a campaign, `campaigns.again` sends out again what fails.
 """
 
 from __future__ import annotations

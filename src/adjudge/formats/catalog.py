@@ -1,6 +1,6 @@
 """The public test sets by name, as data: where they are, what is in them, where they lie once fetched.
 
-Nothing here touches the network; `data/fetch.py` does, when asked to.
+Nothing here touches the network; `formats/fetch.py` does, when asked to.
 """
 
 from __future__ import annotations

@@ -319,7 +319,7 @@ _MISMATCHES = 3  # replies of another model before the first right one; then it 
 
 
 class Keeper(Protocol):
-    """What an `Asker` needs of a call store; `data.calls.CallStore` says what each does."""
+    """What an `Asker` needs of a call store; `store.calls.CallStore` says what each does."""
 
     def find(self, key: bytes) -> Reply | None:
         """The reply to a request, if it is known."""
@@ -608,14 +608,14 @@ class UnitAsk:
 
 
 class _UnitSearch:
-    """What a judge that searches gets for one unit of work; satisfies `core.search.SearchEngine`."""
+    """What a judge that searches gets for one unit of work; satisfies `core.ask.SearchEngine`."""
 
     def __init__(self, unit: UnitAsk, engine: OpenModel) -> None:
         self._unit = unit
         self._engine = engine
 
     async def search(self, query: Query) -> tuple[Snippet, ...]:
-        """Search; see `core.search.SearchEngine`."""
+        """Search; see `core.ask.SearchEngine`."""
         return await self._unit.look_up(self._engine, query)
 
 

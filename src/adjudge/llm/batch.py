@@ -368,10 +368,10 @@ class BatchModel:
         """What becomes of the JSON schema: it is sent or not; none is only tried, for that takes a day."""
 
     def leave_schema(self, why: str) -> None:
-        """Send no schema any more; see `llm.models.Remote`."""
+        """Send no schema any more; see `llm.model_choice.Remote`."""
         self.schema = SchemaUse("refused", why)
 
-    def was_held(self, key: bytes) -> bool:  # noqa: ARG002 (as in `llm.models.Remote`)
+    def was_held(self, key: bytes) -> bool:  # noqa: ARG002 (as in `llm.model_choice.Remote`)
         """Whether the last answer to a call came to a request with its schema."""
         return self._sends_schema
 

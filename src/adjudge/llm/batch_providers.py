@@ -581,7 +581,7 @@ _PAGES: Final = 20
 
 
 class FileBatches:
-    """The Batch API as OpenAI has it; satisfies `llm.batch.dialect.BatchDialect`."""
+    """The Batch API as OpenAI has it; satisfies `llm.batch_providers.BatchDialect`."""
 
     limits = Limits(50_000, 200_000_000)
     frame = Frame(b"", b"\n", b"\n")
@@ -687,7 +687,7 @@ _ALL: Final = ("succeeded", "errored", "canceled", "expired")
 
 
 class MessageBatches:
-    """The Message Batches API; satisfies `llm.batch.dialect.BatchDialect`."""
+    """The Message Batches API; satisfies `llm.batch_providers.BatchDialect`."""
 
     limits = Limits(100_000, 256_000_000)
     frame = Frame(b'{"requests":[', b",\n", b"]}\n")

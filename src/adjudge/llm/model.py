@@ -48,7 +48,7 @@ class Request:
         sample: which of several replies to the same messages, from 0.
         again: how often this sample was asked for before, because its reply could not be read.
         seed: of sampling, for models that take one.
-        mark: the delimiters of quoted texts; see `llm/delimiters.py`.
+        mark: the delimiters of quoted texts; see `llm/model.py`.
         key: under which the call is stored.
         tools: that the model may ask for.
     """

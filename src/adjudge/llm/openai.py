@@ -1,4 +1,4 @@
-"""The OpenAI-compatible chat dialect: a request in its words. Answers are read in `llm/envelope.py`."""
+"""The OpenAI-compatible chat dialect: a request in its words. Answers are read in `llm/openai.py`."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class _Recorder:
             raise
 
     async def search(self, query: Query) -> tuple[Snippet, ...]:
-        """Look nothing up; see `core.search.SearchEngine`."""
+        """Look nothing up; see `core.ask.SearchEngine`."""
         stored = StoredRequest(model={}, messages=(query_message(query),), sampling=Sampling())
         said = Exchange(use=Use(b"", "search", "engine"), request=stored, reply=search_reply("", [_FOUND]))
         self.exchanges.append(said)

@@ -2,7 +2,7 @@
 
 Every judgement is rehearsed: the judge puts its real questions, the store answers what it holds, and the
 embedded rules answer the rest in the model's place. So the prompts that are counted are the prompts that will
-be sent. How many calls there are at least and at most is exact; tokens are estimated, see `llm/tokens.py`.
+be sent. How many calls there are at least and at most is exact; tokens are estimated, see `llm/money.py`.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class Options(TypedDict, total=False):
     base_url, key_env, key_file, served_as, json_schema, timeout: how the model's server is reached.
     effort: how much the model thinks, where it can be told.
     reference: the one that is shown, where there are several.
-    pairs: which pairs a judge of pairs compares; see `meta.ranking.schedules`.
+    pairs: which pairs a judge of pairs compares; see `analysis.pair_schedules`.
     pairs_per_segment, pairs_in_all: how many of them.
     anchors: systems that the others are compared with.
     pairs_file: the pairs themselves, as `adjudge curate pairs` writes them.
@@ -113,7 +113,7 @@ class Options(TypedDict, total=False):
     budget_tokens: how many tokens it may use.
     dry: nothing will be sent, so that no key is needed.
     progress: show it on standard error.
-    engine: who carries it out; a name of `runs.engines.ENGINES`.
+    engine: who carries it out; a name of `runs.run.ENGINES`.
     shard: judge one part of the segments only, such as `3/16`; into `shards` of the run directory.
     workers: of engine `ray`; one for each CPU of its cluster where None.
     """
@@ -413,7 +413,7 @@ class Job:
         budget: limits of what may be paid.
         progress: show it.
         notes: what the user must know beforehand.
-        engine: who carries it out; a name of `runs.engines.ENGINES`.
+        engine: who carries it out; a name of `runs.run.ENGINES`.
         base: store whose answers count too, and which is not written.
         open_meter: counts what is paid; `Meter`, or one that shares a budget with others.
         options: that it was made with, so that it can be made elsewhere.

@@ -198,7 +198,7 @@ async def execute(job: Job, session: type[JudgeSession] | None = None) -> Outcom
 
 
 async def batch_execute(job: Job) -> Outcome:
-    """Run a job to its end; see `runs.local.execute`.
+    """Run a job to its end; see `runs.run.execute`.
 
     Raises:
         UsageError: nobody is asked, or a model that takes no batches.

@@ -329,7 +329,7 @@ _AHEAD: Final = 256  # units whose stored calls are read at a time
 
 
 class JudgeSession(Session):
-    """Asks one question after the other; `runs/batch.py` has the session that asks in batches."""
+    """Asks one question after the other; `runs/run.py` has the session that asks in batches."""
 
     meter = Meter({})
 

@@ -179,7 +179,7 @@ def _covers(left: Money, need: Money) -> bool:
 
 PERIOD: Final = 0.2  # seconds after which a worker says anew how it stands
 Where = tuple[str, str, bytes]
-"""Host, model and digest of the key, as `llm.endpoint.Endpoint.limited_as`."""
+"""Host, model and digest of the key, as `llm.providers.Endpoint.limited_as`."""
 
 
 @dataclass(frozen=True)

@@ -190,7 +190,7 @@ def significance_ranks(
     From the best down: a metric opens the next rank where any metric of the current rank is better than it
     with p <= alpha. This is the rule of WMT's metrics tasks and of MTME, whose p is hits / k; ours are a
     little larger, so that a p of exactly alpha there may be above it here. WMT's rule for systems
-    (`meta.ranking.clusters`) is stricter: all above must be better than all below.
+    (`stats.paired`) is stricter: all above must be better than all below.
 
     Args:
         values: of the measure, in the order of the table, larger is better; None has no rank.

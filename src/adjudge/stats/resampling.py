@@ -349,7 +349,7 @@ def measure_draws(
         options: further arguments of the measure's function.
 
     Returns:
-        What `meta.bootstrap.percentile_intervals` makes intervals of, and `bootstrap_p_values` p-values.
+        What `stats.bootstrap.percentile_intervals` makes intervals of, and `bootstrap_p_values` p-values.
     """
     found, drawing = MEASURES[measure], drawing or Drawing()
     kept = np.asarray(~np.isnan(gold).all(axis=0) | (found.takes == "systems"))

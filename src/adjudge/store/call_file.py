@@ -229,7 +229,7 @@ class StoredRequest:
     """What was asked, as a trace shows it.
 
     Args:
-        model: identity of the model, as `llm/identity.py` wrote it.
+        model: identity of the model, as `llm/model.py` wrote it.
         messages: with quoted texts, before delimiters were put in.
         sampling: how the reply was drawn.
         schema: JSON schema that the model was held to, or None.

@@ -215,7 +215,7 @@ def _feedback(of_items: Mapping[int, Sequence[str]]) -> list[Feedback]:
 
 
 ExportForm = Literal["campaign", "records", "jsonl", "appraise", "pearmut", "mqm-tsv", "spreadsheet"]
-"""Formats of `data.formats` that are one file."""
+"""Formats of `formats.convert` that are one file."""
 SUFFIXES: Final[Mapping[ExportForm, str]] = {
     "campaign": "campaign.jsonl",
     "records": "records.jsonl",
