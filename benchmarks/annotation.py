@@ -26,35 +26,16 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-from sqlalchemy import (
-    create_engine,
-    text,
-)
+from sqlalchemy import create_engine, text
 
-from adjudge.campaigns.campaign import (
-    open_campaign,
-    read_links,
-)
-from adjudge.campaigns.making import (
-    insert_tasks,
-    new_campaign,
-)
+from adjudge.campaigns.campaign import open_campaign, read_links
+from adjudge.campaigns.making import insert_tasks, new_campaign
 from adjudge.campaigns.settings import Settings
 from adjudge.campaigns.tasks import make_tasks
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.reports.tables import Table, render_table
-from benchmarks.annotators import (
-    Annotator,
-    Times,
-    work_together,
-)
-from benchmarks.page import (
-    make_parser,
-    write_section,
-)
+from benchmarks.annotators import Annotator, Times, work_together
+from benchmarks.page import make_parser, write_section
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))

@@ -13,20 +13,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from adjudge.checks.attacks import (
-    DETECTORS,
-    find_attacks,
-)
+from adjudge.checks.attacks import DETECTORS, find_attacks
 from adjudge.formats.read import load
-from benchmarks.page import (
-    find_data,
-    make_parser,
-    show,
-)
-from tests.attacks.corpus import (
-    ATTACKS,
-    KINDS,
-)
+from benchmarks.page import find_data, make_parser, show
+from tests.attacks.corpus import ATTACKS, KINDS
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))

@@ -26,11 +26,7 @@ import orjson
 
 from adjudge.cli.main import main as adjudge
 from adjudge.core.ask import Reply, Usage
-from adjudge.core.segment import (
-    Segment,
-    Subject,
-    TestSet,
-)
+from adjudge.core.segment import Segment, Subject, TestSet
 from adjudge.judges.gemba_mqm import GembaMqm
 from adjudge.llm.model import Identity, Request, render_message
 from adjudge.llm.model_choice import Models, OpenModel

@@ -27,38 +27,16 @@ from typing import Any, NamedTuple
 import adjudge
 from adjudge import examples
 from adjudge.checks.attacks import find_attacks
-from adjudge.core.judge import (
-    PROFILES,
-    is_translation_judge,
-)
+from adjudge.core.judge import PROFILES, is_translation_judge
 from adjudge.core.record import Failure, Record
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import AnswerError
-from adjudge.judges import (
-    JUDGES,
-    load_judge,
-)
+from adjudge.judges import JUDGES, load_judge
 from adjudge.llm.model_choice import EMBEDDED
 from benchmarks.attacks import clean_table
-from benchmarks.page import (
-    find_data,
-    make_parser,
-    show,
-)
-from tests.attacks.corpus import (
-    ATTACKS,
-    KINDS,
-    Attack,
-    carrier_of,
-)
-from tests.attacks.hostile import (
-    PLACES,
-    Hostile,
-    subject_with,
-)
+from benchmarks.page import find_data, make_parser, show
+from tests.attacks.corpus import ATTACKS, KINDS, Attack, carrier_of
+from tests.attacks.hostile import PLACES, Hostile, subject_with
 from tests.faults.server import running
 
 ROOT = Path(__file__).parents[1]

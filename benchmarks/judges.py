@@ -27,11 +27,7 @@ from adjudge.judges import JUDGES
 from adjudge.reports.tables import Table, render_table
 from adjudge.runs.ensemble_run import ensemble
 from adjudge.store.json_lines import write_records, write_test_set
-from benchmarks.page import (
-    find_data,
-    make_parser,
-    show,
-)
+from benchmarks.page import find_data, make_parser, show
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))

@@ -15,10 +15,7 @@ from pathlib import Path
 
 from page import make_parser, show
 
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.store.json_lines import write_test_set
 
 AMOUNTS = (20_000, 200_000)

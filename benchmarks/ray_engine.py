@@ -16,10 +16,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.reports.tables import Table, render_table
 from adjudge.runs.job import prepare
 from adjudge.runs.ray import Fleet

@@ -19,16 +19,8 @@ from adjudge.stats.judged import Floats
 from adjudge.stats.measures import MEASURES
 from adjudge.stats.paired import significance_ranks
 from adjudge.stats.resampling import Drawing, default_method, measure_draws, metric_p_values
-from benchmarks.meta import (
-    METRICS,
-    Case,
-    read_case,
-)
-from benchmarks.page import (
-    find_data,
-    make_parser,
-    show,
-)
+from benchmarks.meta import METRICS, Case, read_case
+from benchmarks.page import find_data, make_parser, show
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
     from adjudge.analysis.score import score
     from adjudge.analysis.spans import spans
     from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference
-    from adjudge.core.segment import (
-        Segment,
-        TestSet,
-    )
+    from adjudge.core.segment import Segment, TestSet
     from adjudge.formats.read import load
     from adjudge.reports.html import report
     from adjudge.runs.forecast import forecast

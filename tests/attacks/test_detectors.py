@@ -10,22 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.checks.attacks import (
-    DETECTORS,
-    Needles,
-    attack_flags,
-    find_attacks,
-    form_needles,
-    order_needles,
-)
+from adjudge.checks.attacks import DETECTORS, Needles, attack_flags, find_attacks, form_needles, order_needles
 from adjudge.core.record import SUSPECT
 from adjudge.formats.read import load
-from tests.attacks.corpus import (
-    ATTACKS,
-    CARRIED,
-    HIDDEN,
-    KINDS,
-)
+from tests.attacks.corpus import ATTACKS, CARRIED, HIDDEN, KINDS
 from tests.attacks.words import WORDS
 
 FOUND = [

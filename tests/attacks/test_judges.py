@@ -10,23 +10,13 @@ from itertools import count
 import pytest
 
 from adjudge.core.ask import Message, Quoted
-from adjudge.core.judge import (
-    PROFILES,
-    TranslationJudge,
-)
+from adjudge.core.judge import PROFILES, TranslationJudge
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError
 from adjudge.llm.model import mark_of, render_message
-from tests.attacks.corpus import (
-    ATTACKS,
-    Attack,
-)
-from tests.attacks.hostile import (
-    PLACES,
-    Hostile,
-    subject_with,
-)
+from tests.attacks.corpus import ATTACKS, Attack
+from tests.attacks.hostile import PLACES, Hostile, subject_with
 from tests.judges.asking import SINGLE, load_judge
 
 SETTINGS: dict[str, list[dict[str, str]]] = {

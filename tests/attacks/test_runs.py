@@ -12,10 +12,7 @@ import adjudge
 from adjudge.checks.attacks import attack_flags
 from adjudge.core.record import SUSPECT, Annotation, Failure, Record
 from adjudge.core.scores import Run
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.llm import embedded_rules
 from adjudge.reports.tables import is_invisible
 from adjudge.store.json_lines import read_test_set

@@ -15,16 +15,10 @@ from sqlalchemy import select
 
 from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.database import answer, event
-from adjudge.campaigns.making import (
-    Extras,
-    new_campaign,
-)
+from adjudge.campaigns.making import Extras, new_campaign
 from adjudge.campaigns.people import Link
 from adjudge.campaigns.settings import Settings
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.web.app import create_app
 
 PATIENCE = 10_000

@@ -17,10 +17,7 @@ from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.database import task
 from adjudge.campaigns.items import ItemShown
 from adjudge.campaigns.people import Person, revoke
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import NotYoursError, UnfinishedError, UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign
 from tests.campaigns.work import answer_all, change, expire, items, person, statements_of, take, work_off

@@ -6,10 +6,7 @@ from pathlib import Path
 import pytest
 
 from adjudge.cli.main import main
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.llm.pacing import Pace
 from adjudge.store.json_lines import write_test_set
 from tests.faults.server import Server

@@ -15,12 +15,7 @@ from adjudge.errors import AnswerError
 from adjudge.judges._answers import ErrorList
 from adjudge.store.run_directory import read_run_info
 from tests.faults.conftest import KEY, call, write_set
-from tests.faults.server import (
-    Server,
-    judge,
-    patient,
-    running,
-)
+from tests.faults.server import Server, judge, patient, running
 from tests.faults.test_kill import arguments_of, asked, start
 
 

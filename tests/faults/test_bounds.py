@@ -13,12 +13,7 @@ from adjudge.errors import AnswerError
 from adjudge.llm.faults import Patience
 from adjudge.llm.providers import COMPATIBLE, Endpoint
 from adjudge.llm.remote import RemoteModel
-from tests.faults.server import (
-    HOLE,
-    Fault,
-    Server,
-    running,
-)
+from tests.faults.server import HOLE, Fault, Server, running
 from tests.llm.conftest import make_request
 
 CHAOS = int(os.environ.get("ADJUDGE_CHAOS_KILLS", "0")) >= 1000

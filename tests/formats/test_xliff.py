@@ -917,3 +917,29 @@ def test_the_same_error_marked_in_two_places_is_told_apart(tmp_path: Path) -> No
     record, text = written(tmp_path, *one_word)
     assert xliff_judged_read(tmp_path, text).records == (record,)
     assert xliff_judged_read(tmp_path, text).met == Counter()
+
+
+def test_a_translation_with_thousands_of_marks_is_read_in_time_linear_in_them(tmp_path: Path) -> None:
+    """Rendering the whole text once for each mark took minutes."""
+    mark = "<mrk mtype='x-its' its:locQualityIssueType='style' its:locQualityIssueSeverity='33'>a</mrk>"
+    unit = f"<trans-unit id='1'><source>a</source><target>{mark * 6_000}</target></trans-unit>"
+    (path := tmp_path / "x.xlf").write_text(
+        "<xliff version='1.2' xmlns:its='http://www.w3.org/2005/11/its'>"
+        f"<file source-language='en' target-language='de'><body>{unit}</body></file></xliff>"
+    )
+    (record,) = read_judged_xliff(path).records
+    assert isinstance(record, Annotation)
+    assert len(record.spans) == 6_000
+    assert record.spans[-1].start == 5_999
+
+
+def test_a_unit_with_thousands_of_segments_is_read_in_time_linear_in_them(tmp_path: Path) -> None:
+    """Looking for notes in the whole unit once for each segment took minutes."""
+    segments = "<segment><source>a</source><target>b</target></segment>" * 10_000
+    (path := tmp_path / "x.xlf").write_text(
+        "<xliff version='2.0' srcLang='en' trgLang='de' xmlns='urn:oasis:names:tc:xliff:document:2.0'>"
+        f"<file id='a'><unit id='u'><notes><note>n</note></notes>{segments}</unit></file></xliff>"
+    )
+    found = read_judged_xliff(path).test_set.segments
+    assert len(found) == 10_000
+    assert found[-1].meta["notes"] == ["n"]

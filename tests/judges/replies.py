@@ -8,10 +8,7 @@ import orjson
 
 from adjudge.core.ask import Reply
 from adjudge.core.record import Annotation, Preference
-from adjudge.core.segment import (
-    Segment,
-    Subject,
-)
+from adjudge.core.segment import Segment, Subject
 from adjudge.errors import AnswerError
 from adjudge.judges.direct_rank import DirectRank
 from tests.judges.asking import Script, load_judge

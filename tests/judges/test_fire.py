@@ -13,14 +13,8 @@ from hypothesis import strategies as st
 
 from adjudge.core.ask import Reply, TokenLogprob
 from adjudge.core.record import Preference, Verdict
-from adjudge.core.segment import (
-    Segment,
-    Subject,
-)
-from adjudge.errors import (
-    AnswerError,
-    UsageError,
-)
+from adjudge.core.segment import Segment, Subject
+from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
 from adjudge.judges._pairs import majority, read_criterion, synthesise
 from adjudge.judges.fire import Fire

@@ -9,17 +9,11 @@ from typing import Any
 import pytest
 
 from adjudge.core.ask import About, Reply
-from adjudge.core.judge import (
-    PROFILES,
-    Profile,
-)
+from adjudge.core.judge import PROFILES, Profile
 from adjudge.core.mqm import mqm_score
 from adjudge.core.record import Annotation, ErrorSpan, Match
 from adjudge.core.typology import Severity, find_category, find_weights
-from adjudge.errors import (
-    AnswerError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
 from adjudge.judges._answers import find_place
 from adjudge.judges._prompts import load_prompts

@@ -8,14 +8,8 @@ import pytest
 
 from adjudge import judges
 from adjudge.core.ask import About, Answer, Message, Reply, Sampling, Tool
-from adjudge.core.judge import (
-    PROFILES,
-    Profile,
-)
-from adjudge.core.segment import (
-    Segment,
-    Subject,
-)
+from adjudge.core.judge import PROFILES, Profile
+from adjudge.core.segment import Segment, Subject
 from adjudge.errors import AnswerError
 from adjudge.llm.embedded_rules import RulesModel
 from adjudge.llm.model import Request

@@ -11,14 +11,8 @@ import pytest
 
 from adjudge.core.ask import Message, Query, Quoted, Reply, Snippet, ToolCall
 from adjudge.core.record import Annotation
-from adjudge.core.segment import (
-    Segment,
-    Subject,
-)
-from adjudge.errors import (
-    AnswerError,
-    UsageError,
-)
+from adjudge.core.segment import Segment, Subject
+from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
 from adjudge.judges.rate import Rate
 from adjudge.judges.rate.agents import Anchor, Memory, Note, Outcome, Scale, move

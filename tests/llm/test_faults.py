@@ -5,10 +5,7 @@ from email.utils import formatdate
 
 import pytest
 
-from adjudge.errors import (
-    AnswerError,
-    ServerStopError,
-)
+from adjudge.errors import AnswerError, ServerStopError
 from adjudge.llm.faults import (
     Fault,
     Patience,

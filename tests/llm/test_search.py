@@ -12,16 +12,8 @@ import pytest
 from aiohttp import web
 
 from adjudge.core.ask import About, Query, Reply, Sampling, Snippet
-from adjudge.core.segment import (
-    Segment,
-    Subject,
-)
-from adjudge.errors import (
-    AnswerError,
-    ModelError,
-    ServerStopError,
-    UsageError,
-)
+from adjudge.core.segment import Segment, Subject
+from adjudge.errors import AnswerError, ModelError, ServerStopError, UsageError
 from adjudge.llm import search
 from adjudge.llm.asking import Asker
 from adjudge.llm.faults import Patience

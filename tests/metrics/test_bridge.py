@@ -13,11 +13,7 @@ import pytest
 
 from adjudge.analysis.segment_scores import score_records
 from adjudge.core.record import Annotation, ErrorSpan, Failure
-from adjudge.core.segment import (
-    Segment,
-    Subject,
-    TestSet,
-)
+from adjudge.core.segment import Segment, Subject, TestSet
 from adjudge.errors import UsageError
 from adjudge.metrics import load_metric
 from adjudge.metrics.bridge import Bridge

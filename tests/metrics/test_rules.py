@@ -3,10 +3,7 @@ import pytest
 from adjudge.checks import RULES, find_errors
 from adjudge.core.judge import Metric
 from adjudge.core.record import Annotation
-from adjudge.core.segment import (
-    Segment,
-    Subject,
-)
+from adjudge.core.segment import Segment, Subject
 from adjudge.errors import UsageError
 from adjudge.metrics import load_metric
 

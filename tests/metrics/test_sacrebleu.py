@@ -16,10 +16,7 @@ from hypothesis import strategies as st
 
 from adjudge.core.language import language_name
 from adjudge.core.record import Annotation, Record
-from adjudge.core.segment import (
-    Segment,
-    Subject,
-)
+from adjudge.core.segment import Segment, Subject
 from adjudge.errors import DataError, UsageError
 from adjudge.metrics import load_metric
 from adjudge.metrics.sacrebleu import Bleu, SpBleu, _scorer

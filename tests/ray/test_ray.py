@@ -21,12 +21,7 @@ from adjudge.runs.run import run
 from adjudge.store.calls import CallReader
 from adjudge.store.run_directory import read_run_info
 from tests.faults.conftest import write_set
-from tests.faults.server import (
-    MARK,
-    Server,
-    patient,
-    running,
-)
+from tests.faults.server import MARK, Server, patient, running
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -12,15 +12,8 @@ from adjudge.core.ask import About, Ask, Message, Quoted, Reply
 from adjudge.core.judge import Calls, Profile
 from adjudge.core.record import Annotation
 from adjudge.core.scores import Run
-from adjudge.core.segment import (
-    Segment,
-    Subject,
-    TestSet,
-)
-from adjudge.errors import (
-    AnswerError,
-    ServerStopError,
-)
+from adjudge.core.segment import Segment, Subject, TestSet
+from adjudge.errors import AnswerError, ServerStopError
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
 

@@ -11,10 +11,7 @@ import pytest
 
 from adjudge import examples
 from adjudge.core.record import Annotation, Failure
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import load
 from adjudge.judges.himate import Himate, Threshold

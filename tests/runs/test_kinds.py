@@ -10,15 +10,8 @@ import pytest
 from adjudge.core.ask import About, Ask, Message, Quoted
 from adjudge.core.judge import Calls, Profile, annotation_of, preference_of
 from adjudge.core.record import Annotation, Failure, Preference, Verdict
-from adjudge.core.segment import (
-    Subject,
-    TestSet,
-)
-from adjudge.errors import (
-    AnswerError,
-    DataError,
-    UsageError,
-)
+from adjudge.core.segment import Subject, TestSet
+from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
 from adjudge.runs.forecast import forecast

@@ -14,10 +14,7 @@ from aiohttp import web
 from adjudge import examples
 from adjudge.core.record import Annotation, Failure
 from adjudge.core.scores import Run
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import SettingError, UsageError
 from adjudge.formats.read import load
 from adjudge.llm import search

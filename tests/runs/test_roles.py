@@ -6,10 +6,7 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import UsageError
 from adjudge.formats.read import load
 from adjudge.llm.model_choice import EMBEDDED

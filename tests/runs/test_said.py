@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import UsageError
 from adjudge.runs import units
 from adjudge.runs.run import run

@@ -12,10 +12,7 @@ from pathlib import Path
 import pytest
 
 from adjudge.core.ask import Message, Quoted, Reply, Sampling
-from adjudge.errors import (
-    AnswerError,
-    DataWarning,
-)
+from adjudge.errors import AnswerError, DataWarning
 from adjudge.llm.model import Request
 from adjudge.runs.run import arun, run
 from adjudge.store import call_file, calls

@@ -7,10 +7,7 @@ import pytest
 
 from adjudge.core.ask import Reply
 from adjudge.core.record import Failure
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import FailureReason, UniformFailureError, UsageError
 from adjudge.llm.model import Request
 from adjudge.runs.job import remedy_for

@@ -19,10 +19,7 @@ from adjudge.core.mqm import unknown_categories_note
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import Run, Scores
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import SEVERITIES
 from adjudge.errors import DataError, LanguagePairError, UsageError
 from adjudge.formats.convert import read_content

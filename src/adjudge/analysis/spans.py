@@ -37,10 +37,7 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
 from adjudge.core.scores import VERSION, Interval, Run, Signature
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError

@@ -34,10 +34,7 @@ from adjudge.analysis.study_pieces import (
 )
 from adjudge.core.record import Preference
 from adjudge.core.scores import Interval, Scores
-from adjudge.errors import (
-    AdjudgeError,
-    UsageError,
-)
+from adjudge.errors import AdjudgeError, UsageError
 from adjudge.formats.campaign_export import Submission
 from adjudge.stats.bootstrap import Draws, bootstrap_means, estimate, mean_of, percentile_intervals
 from adjudge.stats.correlation import pearson, spearman

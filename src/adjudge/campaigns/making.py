@@ -35,12 +35,7 @@ from adjudge.campaigns.database import person as person_table
 from adjudge.campaigns.database import task as task_table
 from adjudge.campaigns.people import Link, Role, insert_people
 from adjudge.campaigns.planning import batches_of_people, plan_tasks
-from adjudge.campaigns.settings import (
-    CampaignProtocol,
-    Settings,
-    read_typology,
-    render_settings,
-)
+from adjudge.campaigns.settings import CampaignProtocol, Settings, read_typology, render_settings
 from adjudge.campaigns.tasks import (
     Given,
     Item,

@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from adjudge.campaigns.items import Shown
-from adjudge.campaigns.settings import (
-    CheckKind,
-    Settings,
-)
+from adjudge.campaigns.settings import CheckKind, Settings
 from adjudge.campaigns.tasks import Item, Task
 from adjudge.core.scores import Scores
 from adjudge.core.wording import count

@@ -17,10 +17,7 @@ from adjudge.campaigns.database import item, task
 from adjudge.campaigns.items import ITEM_COLUMNS, MEDIA, AnyRow, Expected, Media, Shown, SpanShown
 from adjudge.campaigns.settings import Shows
 from adjudge.core.record import Annotation, ErrorSpan, Record
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import Severity
 from adjudge.errors import DataError
 from adjudge.formats.campaign_export import Kind

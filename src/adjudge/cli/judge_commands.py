@@ -45,10 +45,7 @@ if TYPE_CHECKING:
     from adjudge.core.judge import Judge
     from adjudge.core.record import Record
     from adjudge.core.scores import Run
-    from adjudge.core.segment import (
-        Subject,
-        TestSet,
-    )
+    from adjudge.core.segment import Subject, TestSet
     from adjudge.runs.forecast import Forecast
     from adjudge.runs.job import Job
     from adjudge.runs.session import Outcome

@@ -20,13 +20,7 @@ from typer import BadParameter
 from typer.core import TyperGroup
 
 from adjudge.core.scores import VERSION, read_build
-from adjudge.errors import (
-    AdjudgeError,
-    BudgetError,
-    DataWarning,
-    ServerStopError,
-    UsageError,
-)
+from adjudge.errors import AdjudgeError, BudgetError, DataWarning, ServerStopError, UsageError
 
 if TYPE_CHECKING:
     import typer

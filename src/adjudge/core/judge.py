@@ -31,12 +31,7 @@ from adjudge.core.ask import Ask, SearchEngine
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record, Verdict
 from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity
-from adjudge.errors import (
-    AnswerError,
-    FailureReason,
-    SettingError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, FailureReason, SettingError, UsageError
 
 __all__ = [
     "PROFILES",

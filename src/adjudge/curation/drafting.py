@@ -19,16 +19,9 @@ from adjudge.core.ask import About, Ask, Reply, Sampling
 from adjudge.core.judge import annotation_of, failure_of
 from adjudge.core.language import target_language
 from adjudge.core.record import Annotation, Failure
-from adjudge.core.segment import (
-    Segment,
-    Subject,
-    TestSet,
-)
+from adjudge.core.segment import Segment, Subject, TestSet
 from adjudge.curation.questions import Key, SourceQuestion
-from adjudge.errors import (
-    AnswerError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._json import object_schema, read_object
 from adjudge.judges._prompts import judged_texts
 from adjudge.judges._replies import shown

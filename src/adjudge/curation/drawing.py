@@ -15,10 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from adjudge.analysis.pair_schedules import Pair, Place
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import UsageError
 from adjudge.formats.pair_file import ListedPair
 

@@ -11,16 +11,9 @@ from functools import cached_property, partial
 from typing import ClassVar, Final, Literal, NamedTuple, get_args
 
 from adjudge.core.ask import About, Ask, Reply
-from adjudge.core.segment import (
-    Segment,
-    Subject,
-    TestSet,
-)
+from adjudge.core.segment import Segment, Subject, TestSet
 from adjudge.curation.questions import Key, SourceQuestion
-from adjudge.errors import (
-    AnswerError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._answers import check_scale
 from adjudge.judges._json import object_schema, read_object, read_whole_number
 from adjudge.judges._prompts import judged_texts

@@ -28,15 +28,9 @@ from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 from adjudge.core.language import canonical_lp
 from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import Severity, find_severity
-from adjudge.errors import (
-    AdjudgeError,
-    DataError,
-)
+from adjudge.errors import AdjudgeError, DataError
 from adjudge.formats.mqm_tsv import read_label
 from adjudge.store.files import Fields, read_fields, read_json, read_json_file, read_text, write_text
 

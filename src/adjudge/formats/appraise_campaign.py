@@ -10,10 +10,7 @@ from typing import Any, Final
 
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import Segment
-from adjudge.errors import (
-    AdjudgeError,
-    DataError,
-)
+from adjudge.errors import AdjudgeError, DataError
 from adjudge.formats.appraise import (
     SEGMENT,
     UNDECIDED_MARK,

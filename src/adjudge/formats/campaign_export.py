@@ -11,10 +11,7 @@ from typing import Any, Final, Literal, TypeVar, cast, get_args
 
 from adjudge.core.protocol import find_protocol, is_number
 from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan, Failure, Preference
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.appraise import UNDECIDED_MARK
 from adjudge.store.files import Fields, read_fields, read_json_lines, render_json_line, write_bytes

@@ -14,10 +14,7 @@ from urllib.parse import quote, unquote
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.typology import CATEGORIES, Severity
-from adjudge.errors import (
-    AdjudgeError,
-    DataError,
-)
+from adjudge.errors import AdjudgeError, DataError
 from adjudge.formats.mqm_tsv import Label
 from adjudge.store.files import read_json, render_json_line
 from adjudge.store.json_lines import record_from_json, record_to_json

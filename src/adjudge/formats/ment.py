@@ -20,10 +20,7 @@ from typing import Final
 
 from adjudge.core.language import canonical_lp
 from adjudge.core.record import Annotation
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.mtme import choose_lp, find_lps
 from adjudge.formats.text import check_file_name, left_out

@@ -24,16 +24,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from adjudge.core.language import canonical_lp
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import Severity, find_category, find_severity
-from adjudge.errors import (
-    AdjudgeError,
-    DataError,
-    UsageError,
-)
+from adjudge.errors import AdjudgeError, DataError, UsageError
 from adjudge.formats.text import single_lp
 from adjudge.store.files import read_fields, read_json, read_lines, write_lines
 from adjudge.store.json_lines import counts_from_json, span_from_json, span_to_json

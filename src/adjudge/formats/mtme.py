@@ -22,10 +22,7 @@ from typing import Final, Literal, NamedTuple, TypeGuard, cast, get_args
 
 from adjudge.core.language import canonical_lp
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import Weights, find_severity, find_weights
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.mqm_tsv import read_label

@@ -19,10 +19,7 @@ from typing import Any, Final
 
 from adjudge.core.language import canonical_lp
 from adjudge.core.record import Annotation, ErrorSpan
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import find_severity
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.appraise import UNDECIDED_MARK, code_points, code_units

@@ -15,10 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, DataWarning
 from adjudge.formats.xliff import SYSTEM, lp_of
 from adjudge.store.files import import_extra, read_bytes

@@ -19,10 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from adjudge.core.language import canonical_lp
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.store.files import import_extra, read_bytes, read_text
 

@@ -14,10 +14,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from adjudge.core.language import canonical_lp
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.store.files import read_lines, write_lines

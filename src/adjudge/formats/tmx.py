@@ -11,10 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from adjudge.core.language import canonical_lp
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.xliff import SYSTEM, lp_of
 from adjudge.formats.xml_text import LANG, Element, children, local_name, plain_text, read_xml

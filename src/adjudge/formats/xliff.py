@@ -13,15 +13,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count as itertools_count
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from adjudge.core.language import canonical_lp
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.formats.its import (
@@ -193,24 +191,28 @@ def _read_unit_1(holder: Element, place: Segment) -> Iterator[Unit]:
     source = next(children(holder, "source"), None)
     states = {} if target is None else {key: target.get(key) for key in ("state", "state-qualifier")}
     found = {"approved": holder.get("approved"), "name": holder.get("resname"), **states}
-    yield _unit(holder, place, source, target, found)
+    yield _unit(holder, place, (source, target), found, _notes(holder))
 
 
 def _read_unit_2(holder: Element, place: Segment) -> Iterator[Unit]:
     """The segments of a `unit`; what stands between them is for nobody to judge."""
-    parts = list(children(holder, "segment"))
+    parts, notes = list(children(holder, "segment")), _notes(holder)
     for number, part in enumerate(parts, start=1):
         name = place.segment + (f"/{part.get('id') or number}" if len(parts) > 1 else "")
         at = Segment(segment=name, lp=place.lp, source="", document=place.document)
         source, target = (next(children(part, name), None) for name in ("source", "target"))
         found = {"state": part.get("state"), "name": holder.get("name")}
-        yield _unit(holder, at, source, target, found)
+        yield _unit(holder, at, (source, target), found, notes)
 
 
 def _unit(
-    holder: Element, place: Segment, source: Element, target: Element, found: Mapping[str, str | None]
+    holder: Element,
+    place: Segment,
+    texts: tuple[Element, Element],
+    found: Mapping[str, str | None],
+    notes: Sequence[str],
 ) -> Unit:
-    notes = [plain_text(note) for note in _notes(holder)]
+    source, target = texts
     meta: dict[str, object] = {key: value for key, value in found.items() if value}
     text = None if target is None else plain_text(target)
     is_there = text or (text is not None and (found.get("state") or "") not in _UNTRANSLATED)
@@ -220,15 +222,15 @@ def _unit(
         source="" if source is None else plain_text(source),
         translations={SYSTEM: text or ""} if is_there else {},
         document=place.document,
-        meta=meta | ({"notes": notes} if notes else {}),
+        meta=meta | ({"notes": [*notes]} if notes else {}),
     )
     return Unit(segment=segment, holder=holder, target=target)
 
 
-def _notes(holder: Element) -> Iterator[Element]:
-    yield from children(holder, "note")
-    for notes in children(holder, "notes"):
-        yield from children(notes, "note")
+def _notes(holder: Element) -> list[str]:
+    """Text of the notes of a unit, read once however many segments it has."""
+    around = [holder, *children(holder, "notes")]
+    return [plain_text(note) for each in around for note in children(each, "note")]
 
 
 # What ITS 2.0 says of one translation in XLIFF: issues and numbers, with their places and who says so.
@@ -335,9 +337,10 @@ class Marks:
             DataError: a number that is none, or beyond its range.
         """
         found = Found()
-        for element, side, place in self._carriers(unit):
+        carriers = list(self._carriers(unit))
+        whole = (0, len(plain_text(unit.target))) if carriers else (0, 0)
+        for element, side, place in carriers:
             self._read.add(element)
-            whole = 0, len(plain_text(unit.target))
             if (raw := element.get(STATED)) is not None:
                 found.stated = Stated(raw, element.sourceline, _annotator(element, ISSUE))
                 place = None  # noqa: PLW2901 (a mark around all, since XLIFF 2 has no other place for it)
@@ -351,7 +354,7 @@ class Marks:
         parent = unit.target.getparent()
         if parent is not unit.holder and _is_carrier(parent):
             yield parent, "translation", None
-        is_alone = parent is unit.holder or len(list(children(unit.holder, "segment"))) == 1
+        is_alone = parent is unit.holder or len(list(islice(children(unit.holder, "segment"), 2))) == 1
         if is_alone and _is_carrier(unit.holder):
             yield unit.holder, "translation", None
         sources: list[tuple[Element, Side]] = [(source, "source") for source in children(parent, "source")]

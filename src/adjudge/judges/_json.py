@@ -18,10 +18,7 @@ from contextlib import suppress
 from typing import Final, NamedTuple, Self
 
 from adjudge.core.ask import Reply
-from adjudge.errors import (
-    AnswerError,
-    FailureReason,
-)
+from adjudge.errors import AnswerError, FailureReason
 from adjudge.judges._replies import (
     Trust,
     admits_no_errors,

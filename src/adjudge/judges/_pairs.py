@@ -19,10 +19,7 @@ from adjudge.core.judge import PairJudge, Profile, preference_of
 from adjudge.core.language import language_name
 from adjudge.core.record import UNDECIDED, Preference, Verdict
 from adjudge.core.segment import Subject
-from adjudge.errors import (
-    AnswerError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._json import check_keys, object_schema, read_object, read_reasons, read_words
 from adjudge.judges._prompts import Parts, Prompts, judged_texts, language_names, render_pair
 from adjudge.judges._replies import Trust, check_reasons, shown

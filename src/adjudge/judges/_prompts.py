@@ -17,10 +17,7 @@ from adjudge.core.ask import Message, Quoted, Role
 from adjudge.core.judge import Profile
 from adjudge.core.language import canonical_lp, language_name, source_language, target_language
 from adjudge.core.segment import Subject
-from adjudge.errors import (
-    AnswerError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, UsageError
 
 __all__ = [
     "TEXT_FILES",

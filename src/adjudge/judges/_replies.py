@@ -21,10 +21,7 @@ from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
 from adjudge.core.ask import Reply
-from adjudge.errors import (
-    AnswerError,
-    FailureReason,
-)
+from adjudge.errors import AnswerError, FailureReason
 
 __all__ = [
     "LEAD_IN",

@@ -19,11 +19,7 @@ from adjudge.core.mqm import mqm_score
 from adjudge.core.record import UNDECIDED, Annotation, ErrorSpan, Preference, Verdict
 from adjudge.core.segment import Subject
 from adjudge.core.typology import SEVERITIES, find_weights
-from adjudge.errors import (
-    AnswerError,
-    DataError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.judges._pairs import (
     IDENTICAL,
     INCONSISTENT,

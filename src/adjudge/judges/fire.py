@@ -41,10 +41,7 @@ from adjudge.core.ask import Ask
 from adjudge.core.judge import Calls
 from adjudge.core.record import UNDECIDED, Preference, Verdict
 from adjudge.core.segment import Subject
-from adjudge.errors import (
-    AnswerError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._pairs import (
     IDENTICAL,
     PAIR_FILES,

@@ -38,11 +38,7 @@ from adjudge.core.mqm import mqm_score, total
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity, find_weights
-from adjudge.errors import (
-    AnswerError,
-    DataError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.judges._answers import GEMBA_CATEGORIES, ErrorList, Marked
 from adjudge.judges._prompts import TEXT_FILES, Prompts, load_prompts, render_texts
 from adjudge.judges._samples import TEMPERATURE, check_temperature, readable, vote

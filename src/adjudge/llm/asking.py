@@ -26,12 +26,7 @@ from adjudge.core.ask import (
     Usage,
 )
 from adjudge.core.segment import Subject
-from adjudge.errors import (
-    AnswerError,
-    FailureReason,
-    ModelError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, FailureReason, ModelError, UsageError
 from adjudge.llm.credentials import KEY_MARK
 from adjudge.llm.model import NotYetError, Request, call_key, mark_of, question_digest, stored_request
 from adjudge.llm.model_choice import Models, OpenModel

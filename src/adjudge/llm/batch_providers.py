@@ -16,14 +16,7 @@ from urllib.parse import urlsplit
 import aiohttp
 import orjson
 
-from adjudge.errors import (
-    AnswerError,
-    ModelError,
-    ServerAwayError,
-    ServerStopError,
-    StoreError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, ModelError, ServerAwayError, ServerStopError, StoreError, UsageError
 from adjudge.llm.dialect import fail_envelope, read_json_body
 from adjudge.llm.faults import Fault, Tries, fault_of, read_error, retried
 from adjudge.llm.providers import Endpoint

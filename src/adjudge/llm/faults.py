@@ -15,11 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from adjudge.core.ask import Usage
-from adjudge.errors import (
-    AnswerError,
-    FailureReason,
-    ServerAwayError,
-)
+from adjudge.errors import AnswerError, FailureReason, ServerAwayError
 from adjudge.llm.pacing import server_time
 
 __all__ = [

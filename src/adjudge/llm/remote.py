@@ -15,13 +15,7 @@ from typing import Any, Final, Literal
 import orjson
 
 from adjudge.core.ask import Message, Query, Reply, Snippet
-from adjudge.errors import (
-    AnswerError,
-    ModelError,
-    ServerAwayError,
-    ServerStopError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, ModelError, ServerAwayError, ServerStopError, UsageError
 from adjudge.llm.faults import Fault, Tries
 from adjudge.llm.limits import Limiter, Share, Turn, join
 from adjudge.llm.model import Identity, Request, SchemaUse

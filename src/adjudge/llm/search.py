@@ -22,11 +22,7 @@ from typing import Any, ClassVar, Final, Literal, Protocol
 from urllib.parse import urlsplit
 
 from adjudge.core.ask import NO_ENGINE, Query, Reply, Snippet, Usage
-from adjudge.errors import (
-    AnswerError,
-    ServerAwayError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, ServerAwayError, UsageError
 from adjudge.llm.credentials import Redactor, check_address, read_key
 from adjudge.llm.dialect import fail_envelope, read_words
 from adjudge.llm.faults import Patience

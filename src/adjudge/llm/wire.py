@@ -19,10 +19,7 @@ import orjson
 
 from adjudge.core.ask import Reply
 from adjudge.core.scores import VERSION
-from adjudge.errors import (
-    AnswerError,
-    ModelError,
-)
+from adjudge.errors import AnswerError, ModelError
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.dialect import open_dialect, read_json_body, refuse_duplicate_keys
 from adjudge.llm.faults import Fault, fault_of, read_error, read_retry_after, read_retry_delay, retried

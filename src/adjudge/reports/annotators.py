@@ -18,10 +18,7 @@ from adjudge.analysis.segment_scores import repeats_note, score_records, without
 from adjudge.core.language import canonical_lp
 from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import Kind, Run, RunInfo, Scores
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.formats.appraise import find_batches
 from adjudge.formats.convert import find_format, read_content

@@ -37,10 +37,7 @@ from adjudge.core.judge import checks_keywords
 from adjudge.core.language import canonical_lp
 from adjudge.core.record import Record
 from adjudge.core.scores import VERSION, Run
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
 from adjudge.errors import DataWarning, UsageError
 from adjudge.formats.read import load

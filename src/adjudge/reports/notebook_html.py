@@ -11,15 +11,9 @@ from typing import Final
 from adjudge.core.language import source_language, target_language
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
 from adjudge.core.scores import Run
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
-from adjudge.errors import (
-    AdjudgeError,
-    UsageError,
-)
+from adjudge.errors import AdjudgeError, UsageError
 from adjudge.reports.result_tables import system_table
 from adjudge.reports.segments import plain, render_marked, span_words
 from adjudge.reports.tables import Table, number

@@ -13,10 +13,7 @@ from typing import Any, Final
 from adjudge.analysis.rank import RankedSystem
 from adjudge.core.record import Failure, Record
 from adjudge.core.scores import Run, RunInfo
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
 from adjudge.errors import UsageError
 from adjudge.reports.annotators import (

@@ -20,10 +20,7 @@ from adjudge.analysis.preferences import in_order_of_names
 from adjudge.core.language import is_right_to_left, language_name, source_language, target_language
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
 from adjudge.core.scores import Run
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.reports.annotators import Annotator, Given, Judged, shown_texts

@@ -16,11 +16,7 @@ from adjudge.core.ask import Ask
 from adjudge.core.judge import Judge
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
-from adjudge.errors import (
-    AnswerError,
-    DataError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.runs.job import Job, check_logprobs
 from adjudge.runs.run import execute
 from adjudge.runs.session import Outcome

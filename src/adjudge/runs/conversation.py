@@ -12,10 +12,7 @@ import orjson
 
 from adjudge.core.ask import About, Answer, Message, Query, Reply, Sampling, Snippet, Tool, ToolCall
 from adjudge.core.judge import Judge
-from adjudge.core.segment import (
-    Segment,
-    Subject,
-)
+from adjudge.core.segment import Segment, Subject
 from adjudge.errors import AnswerError
 from adjudge.llm.model import Model, Request, mark_of, render_message
 from adjudge.llm.money import PriceTable, read_prices, render_price

@@ -22,11 +22,7 @@ import orjson
 from adjudge.core.ask import Message, Reply, Tool, Usage
 from adjudge.core.judge import Calls, Judge, checks_keywords
 from adjudge.core.segment import TestSet
-from adjudge.errors import (
-    AnswerError,
-    DataError,
-    ModelError,
-)
+from adjudge.errors import AnswerError, DataError, ModelError
 from adjudge.llm.asking import Asker
 from adjudge.llm.embedded_rules import RulesModel
 from adjudge.llm.model import Identity, Model, Request, render_message

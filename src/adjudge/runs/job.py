@@ -31,10 +31,7 @@ from adjudge.core.ask import NO_ENGINE
 from adjudge.core.judge import Profile, is_searching_judge
 from adjudge.core.language import canonical_lp
 from adjudge.core.scores import RunInfo, Signature
-from adjudge.core.segment import (
-    Subject,
-    TestSet,
-)
+from adjudge.core.segment import Subject, TestSet
 from adjudge.core.wording import read_share
 from adjudge.errors import FailureReason, UsageError
 from adjudge.formats.pair_file import read_pairs

@@ -23,10 +23,7 @@ import orjson
 
 from adjudge.core.record import Failure, Preference, Record
 from adjudge.core.scores import RunInfo
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
 from adjudge.errors import DataError, StoreError, UsageError
 from adjudge.judges._samples import Repeated

@@ -23,13 +23,7 @@ from adjudge.core.record import Annotation, Failure, Preference, Record
 from adjudge.core.scores import RunInfo
 from adjudge.core.segment import Subject
 from adjudge.core.wording import count
-from adjudge.errors import (
-    AnswerError,
-    DataError,
-    DataWarning,
-    FailureReason,
-    UniformFailureError,
-)
+from adjudge.errors import AnswerError, DataError, DataWarning, FailureReason, UniformFailureError
 from adjudge.llm.asking import Asker, Tally, UnitAsk
 from adjudge.llm.batch_providers import refuse_open_batches
 from adjudge.llm.credentials import KEY_MARK

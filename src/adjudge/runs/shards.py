@@ -15,10 +15,7 @@ import orjson
 
 from adjudge.analysis.pair_schedules import Pair, Schedule
 from adjudge.core.scores import RunInfo, Signature
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.runs.resume import RunDirectory, differences, refuse_foreign
 from adjudge.runs.units import Plan, is_metric

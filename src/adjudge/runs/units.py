@@ -29,18 +29,9 @@ from adjudge.core.judge import (
 )
 from adjudge.core.record import Annotation, Preference
 from adjudge.core.scores import VERSION, Signature
-from adjudge.core.segment import (
-    Segment,
-    Subject,
-    Term,
-    TestSet,
-)
+from adjudge.core.segment import Segment, Subject, Term, TestSet
 from adjudge.core.wording import count, form, of_all
-from adjudge.errors import (
-    AnswerError,
-    DataError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.judges._samples import Repeated
 from adjudge.store.call_file import unit_name
 from adjudge.store.files import read_lines

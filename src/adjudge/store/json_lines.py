@@ -12,17 +12,9 @@ from adjudge.core.judge import checks_keywords
 from adjudge.core.language import canonical_lp
 from adjudge.core.protocol import is_number
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Match, Preference, Record, Side, Verdict
-from adjudge.core.segment import (
-    Segment,
-    TestSet,
-)
+from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import SEVERITIES, Severity
-from adjudge.errors import (
-    AdjudgeError,
-    DataError,
-    FailureReason,
-    UsageError,
-)
+from adjudge.errors import AdjudgeError, DataError, FailureReason, UsageError
 from adjudge.store.files import Fields, read_fields, read_json_lines, render_json_line, write_bytes
 
 __all__ = [

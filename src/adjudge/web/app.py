@@ -25,10 +25,7 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
 
-from adjudge.campaigns.campaign import (
-    Campaign,
-    open_campaign,
-)
+from adjudge.campaigns.campaign import Campaign, open_campaign
 from adjudge.core.scores import VERSION
 from adjudge.errors import UsageError
 from adjudge.web import api, pages

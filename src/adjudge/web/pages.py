@@ -27,11 +27,7 @@ from starlette.exceptions import HTTPException
 from adjudge.campaigns.again import why_no_gate
 from adjudge.campaigns.answers import ItemView, TaskView, task_view
 from adjudge.campaigns.assigning import assignments
-from adjudge.campaigns.campaign import (
-    Campaign,
-    open_campaign,
-    read_guidelines,
-)
+from adjudge.campaigns.campaign import Campaign, open_campaign, read_guidelines
 from adjudge.campaigns.dashboard import Resting, find_own_progress
 from adjudge.campaigns.exporting import export_campaign, fitting_forms
 from adjudge.campaigns.items import OMISSION

@@ -20,12 +20,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
 
-from adjudge.errors import (
-    AccessError,
-    AdjudgeError,
-    NotYoursError,
-    StoreError,
-)
+from adjudge.errors import AccessError, AdjudgeError, NotYoursError, StoreError
 from adjudge.web.security import Id, TooOftenError, annotator_of, served_by
 
 __all__ = ["MESSAGES", "AtOnce", "Body", "Message", "StrictRoute", "add_messages", "render"]

@@ -27,12 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.people import LONGEST, Person, who
-from adjudge.errors import (
-    AccessError,
-    AdjudgeError,
-    NotYoursError,
-    UsageError,
-)
+from adjudge.errors import AccessError, AdjudgeError, NotYoursError, UsageError
 
 if TYPE_CHECKING:
     from fastapi.telemetry import TelemetryConfig

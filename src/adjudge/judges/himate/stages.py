@@ -16,10 +16,7 @@ from adjudge.core.language import language_name
 from adjudge.core.record import ErrorSpan
 from adjudge.core.segment import Subject
 from adjudge.core.typology import SUBTYPES, Severity
-from adjudge.errors import (
-    AnswerError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._answers import ErrorList, Marked, either
 from adjudge.judges._json import object_schema, read_object, read_reasons, read_truth
 from adjudge.judges._prompts import (

@@ -53,10 +53,7 @@ from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.language import language_name
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
-from adjudge.errors import (
-    AnswerError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._prompts import Prompts, judged_texts, load_prompts
 from adjudge.judges.rate.agents import (
     FILES,

@@ -14,10 +14,7 @@ from adjudge.core.ask import About, Ask, Message, Query, Quoted, Reply, SearchEn
 from adjudge.core.protocol import is_number
 from adjudge.core.record import Verdict
 from adjudge.core.segment import Subject
-from adjudge.errors import (
-    AnswerError,
-    UsageError,
-)
+from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._answers import check_scale
 from adjudge.judges._json import (
     check_keys,
