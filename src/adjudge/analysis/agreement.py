@@ -236,8 +236,8 @@ def find_agreement(
 
     Preferences: percentage agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha (nominal, ordinal).
     Scores: Krippendorff's alpha (ordinal, interval) and, of each two annotators, the measures of
-    `stats.agreement_coefficients`. Judges against people by the alternative-annotator test also. An annotator that
-    stands in several sources is compared with itself. Alpha and the test compare values, and are left out
+    `stats.agreement_coefficients`. Judges against people by the alternative-annotator test also. An annotator
+    in several sources is compared with itself. Alpha and the test compare values, and are left out
     of scores on different scales. What failed has no label and is in no number.
 
     Args:

@@ -655,7 +655,7 @@ def score_for_ranking(
     lp: str | None = None,
     criterion: str | None = None,
 ) -> Scores:
-    """Score as `analysis.segment_scores.score` does, but with a criterion marked errors as the preferences they make.
+    """Score as `score_records` does; with a criterion, marked errors are scored as the preferences they make.
 
     Args:
         name: of the run or file.
@@ -736,7 +736,7 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
     (`stats.paired`), which are no statement of equality.
 
     Documents are drawn and tested where two or more are known, since segments of one document are not
-    independent. Intervals of means over documents are Student's t (`analysis.segment_scores`); else intervals are
+    independent. Intervals of means over documents are Student's t; else intervals are
     paired percentile bootstrap (`stats.bootstrap`).
 
     `copeland`, `bradley-terry`, `davidson`: of all preferences that were scored; of scores, every two

@@ -29,7 +29,7 @@ def score(  # noqa: PLR0913 (what can be asked for; every one has its default)
     metric: str | None = None,
     test_set: TestSet | Path | str | None = None,
 ) -> Scores:
-    """Score a run, records, or the path of whatever holds judgements; see `analysis.segment_scores.score`.
+    """Score a run, records, or the path of whatever holds judgements, as `score_records` does.
 
     Args:
         run_or_records: what was judged; the path of a test set with gold or metric.

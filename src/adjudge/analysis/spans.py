@@ -694,7 +694,7 @@ def spans(
     """Compare the errors that a run marked with those of gold.
 
     Only translations that both judged count. A failed judgement is in no number; `failed` says how many
-    there were. The rules and their edge cases: `analysis.span_matching` and `analysis.span_matching`.
+    there were. The rules and their edge cases: `analysis.span_matching`.
 
     Args:
         run: a run or its directory, records or their file, an MQM TSV, or a `.seg.rating`.
