@@ -28,7 +28,8 @@ from uvicorn.supervisors import Multiprocess
 from adjudge.campaigns.campaign import Campaign, open_campaign
 from adjudge.core.scores import VERSION
 from adjudge.errors import UsageError
-from adjudge.web import api, pages
+from adjudge.web.api import ANNOTATOR_ROUTER, ENTRY_ROUTER, ORGANISER_ROUTER
+from adjudge.web.pages import FILE_ROUTER, PAGE_ROUTER
 from adjudge.web.requests import add_messages
 from adjudge.web.security import NO_TELEMETRY, AccessLog, Guard, Served, network_of, read_site
 
@@ -69,8 +70,8 @@ def create_app(
         telemetry=NO_TELEMETRY,
     )
     app.state.served = Served(campaign=campaign, site=site, clock=clock)
-    for room in (api, pages, pages, api, api):  # who asks most is found first
-        app.include_router(room.ROUTER)
+    for router in (ANNOTATOR_ROUTER, PAGE_ROUTER, FILE_ROUTER, ENTRY_ROUTER, ORGANISER_ROUTER):
+        app.include_router(router)  # the one asked most is found first
     add_messages(app)
     app.add_middleware(Guard, site=site)
     app.add_middleware(AccessLog)
