@@ -29,17 +29,24 @@ from adjudge.stats.measures import MEASURES, Measure
 ROOT: Final = Path(__file__).parents[1]
 
 _FORMAT_MODULES: Final[Mapping[str, str]] = {
+    "appraise-batches": "appraise",
+    "campaign": "campaign_export",
+    "comet": "score_file",
+    "csv": "table",
+    "jsonl": "json_lines",
     "ment-jsonl": "ment",
-    "run": "run_dir",
-    "campaign": "submissions",
-    "pearmut": "pearmut_submissions",
+    "mtme-ratings": "mtme",
+    "mtme-scores": "mtme",
     "pearmut-campaign": "pearmut",
-    "csv": "csv_texts",
-    "comet": "plain_scores",
-    "score-table": "plain_scores",
-    "score-lines": "plain_scores",
+    "records": "json_lines",
+    "run": "run_directory",
+    "score-lines": "score_file",
+    "score-table": "score_file",
+    "wmt25": "wmt",
+    "wmt25-jsonl": "wmt",
+    "xlsx": "table",
 }
-"""Formats whose module in `data/` has another name."""
+"""Formats whose module in `formats/` or `store/` has another name."""
 
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "Start": ("index", "tutorial", "guides", "why-different", "citing"),
@@ -195,7 +202,8 @@ def _format_page(form: Format) -> str:
     """What a format is, and what its reader or writer says of it."""
     ways = " and ".join(way for way, does in (("read", form.reads), ("written", form.writes)) if does)
     name = _FORMAT_MODULES.get(form.name, form.name.replace("-", "_"))
-    said = inspect.getdoc(importlib.import_module(f"adjudge.formats.{name}")) or ""
+    room = "store" if name in {"json_lines", "run_directory"} else "formats"
+    said = inspect.getdoc(importlib.import_module(f"adjudge.{room}.{name}")) or ""
     return f"# {form.name}\n\n{form.title}.\n\nHolds: {form.holds}; {ways}.\n\n{said}\n"
 
 

@@ -1,7 +1,5 @@
 """Python has the options of the command line by the same names, and refuses what there is not."""
 
-import importlib
-import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,8 +8,11 @@ import pytest
 import typer
 
 import adjudge
+from adjudge.cli.main import app_for
 from adjudge.errors import UsageError
-from tests.runs.conftest import Rater, Scripted, small_set
+from tests.runs.conftest import Rater, Scripted, model, small_set
+
+__all__ = ["model"]  # a fixture
 
 NOT_IN_PYTHON = {
     "format": "a function returns an object; `adjudge.reports` and its tables render it",
@@ -47,22 +48,15 @@ VERBS = ("run", "arun", "forecast", "score", "rank", "compare", "gate", "meta", 
 
 def function_of(verb: str) -> Callable[..., Any]:
     found: Any = getattr(adjudge, verb)
-    if not inspect.ismodule(found):
-        return found  # type: ignore[no-any-return]
-    home = {"meta": "adjudge.analysis.meta", "report": "adjudge.reports.html"}[verb]
-    return getattr(importlib.import_module(home), verb)  # type: ignore[no-any-return]
+    return found  # type: ignore[no-any-return]
 
 
 def options_of(verb: str) -> set[str]:
-    module = importlib.import_module(f"adjudge.cli.{'run' if verb == 'arun' else verb}")
-    app = typer.Typer()
-    app.command("it")(module.command)
+    app: Any = app_for(["run" if verb == "arun" else verb])
     command: Any = typer.main.get_command(app)
+    command = command.commands["run" if verb == "arun" else verb]
     params = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
-    return {p.opts[0].removeprefix("--").removeprefix("exclude-") for p in params} - {
-        "install-completion",
-        "show-completion",
-    }
+    return {p.opts[0].removeprefix("--").removeprefix("exclude-") for p in params}
 
 
 @pytest.mark.parametrize("verb", VERBS)
