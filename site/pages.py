@@ -49,7 +49,7 @@ _FORMAT_MODULES: Final[Mapping[str, str]] = {
 """Formats whose module in `formats/` or `store/` has another name."""
 
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Start": ("index", "tutorial", "guides", "why-different", "citing"),
+    "Start": ("index", "tutorial", "guides", "settings", "why-different", "citing"),
     "Judge": (
         "models",
         "forecast",

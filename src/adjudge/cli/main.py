@@ -147,6 +147,18 @@ _MODULES: Final[Mapping[str, str]] = {
 }
 """Command to the module of its function `NAME_command`; `campaign new` is `campaign_new`."""
 
+PURPOSES: Final[Mapping[str, str]] = {
+    "Start": "demo",
+    "Judge": "run forecast show merge ensemble calibrate",
+    "Look": "score report serve trace list",
+    "Compare": "rank compare gate power",
+    "Trust": "meta spans agreement bias thresholds estimate reproduce",
+    "People": "campaign",
+    "Build": "curate",
+    "Files": "convert fetch",
+}
+"""Headings of `adjudge --help` to the commands below them."""
+
 _WITH_SETTINGS: Final = {"run", "forecast", "show", "calibrate"}
 
 
@@ -227,10 +239,9 @@ def _add_commands(app: typer.Typer, prefix: str, commands: Mapping[str, str], ca
 def _load(name: str) -> tuple[Callable[..., None], type[TyperCommand] | None]:
     """Import a command; one that takes settings of a judge reads them by `WithSettings`."""
     module = importlib.import_module(f"adjudge.cli.{_MODULES[name]}")
-    from adjudge.cli.options import WithSettings
+    from adjudge.cli.options import Command, WithSettings
 
-    kind = WithSettings if name in _WITH_SETTINGS else None
-    return getattr(module, f"{name}_command"), kind
+    return getattr(module, f"{name}_command"), WithSettings if name in _WITH_SETTINGS else Command
 
 
 def _not_called() -> None:
@@ -297,6 +308,16 @@ class Commands(TyperGroup):
         """Read the arguments; `--help` prints here."""
         with ended_from_outside(), saying_what_came():
             return super().make_context(*arguments, **named)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 (the same)
+        """Write the commands, those of `adjudge` itself below what a user does with them."""
+        if ctx.parent is not None:
+            super().format_commands(ctx, formatter)
+            return
+        for heading, names in PURPOSES.items():
+            rows = [(name, self.commands[name].get_short_help_str(limit=200)) for name in names.split()]
+            with formatter.section(heading):
+                formatter.write_dl(rows, col_max=12)
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 (the same)
         """Run the command."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import pairwise
@@ -18,6 +19,8 @@ from adjudge.errors import SettingError, UsageError
 from adjudge.reports.tables import Table, TableFormat, name_invisible, render_table
 
 __all__ = [
+    "MOST_SHOWN",
+    "Command",
     "DrawDocumentsOption",
     "FormatOption",
     "IntervalDrawsOption",
@@ -199,18 +202,106 @@ def check_failures(counts: Mapping[str, int], allowed: float) -> None:
         raise typer.Exit(FAILURES)
 
 
-# Options that only a judge or a metric knows: its settings, read from the words of a command line.
+# Commands: the options that their help shows, `--set`, `adjudge.toml`, and settings of judges.
 
 
-class WithSettings(TyperCommand):
+MOST_SHOWN: Final = 15
+
+_MODEL: Final = "lp source model base-url key-env json-schema concurrency budget dry-run out"
+_SHOWN: Final[Mapping[str, str]] = {
+    "run": (
+        "out lp systems limit source translation model base-url key-env profile concurrency budget dry-run"
+    ),
+    "forecast": (
+        "lp systems limit source translation model base-url profile json-schema prices budget out format"
+    ),
+    "calibrate": "out gold lp systems limit model base-url key-env concurrency budget percentile format",
+    "meta": (
+        "lp gold scores metrics measures task average include-human strata intervals clusters figures format"
+    ),
+    "spans": (
+        "gold rule threshold average by severities confusion error-free lp test-set intervals figure format"
+    ),
+    "rank": ("lp gold metric weights criterion method test alpha by-document p-values test-set radar format"),
+    "gate": (
+        "baseline candidate systems gold metric margin alpha domain-margin lp max-failed junit summary format"
+    ),
+    "campaign new": (
+        "protocol annotators redundancy checks tutorial guidelines lp systems limit source "
+        "translation database seed"
+    ),
+    "curate filter": f"{_MODEL} top share format",
+    "curate translate": f"{_MODEL} name candidates format",
+    "curate classify": f"{_MODEL} records format",
+}
+"""Command to the options that its help shows beside --set and --all-options; shorter commands show all."""
+
+
+class Command(TyperCommand):
+    """A command with a help page of a screen, whose options `--set` and `adjudge.toml` give, too."""
+
+    _shows_all = False
+
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 (typer's own, passed on)
+        """Return the parameters; those beyond the help page are hidden in it."""
+        params: list[Any] = super().get_params(ctx)
+        shown = self._shown(ctx, params)
+        for each in params:
+            if each.param_type_name == "option":
+                each.hidden = shown is not None and not self._shows_all and _name_of(each) not in shown
+        return params
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 (the same)
+        """Write the options, and how the others are reached."""
+        super().format_options(ctx, formatter)
+        if not self._shows_all and self._shown(ctx, super().get_params(ctx)) is not None:
+            more = [
+                ("--set NAME=VALUE", "Set any other option; may be repeated."),
+                ("--all-options", "Show every option."),
+            ]
+            with formatter.section("More options"):
+                formatter.write_dl(more)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 (the same)
+        """Read the arguments, with `--set` as the options that it names, and `adjudge.toml` below them."""
+        behind = args.index("--") if "--" in args else len(args)
+        if "--all-options" in args[:behind]:
+            self._shows_all = True
+            args, behind = ["--help"], 1
+        options = {
+            word.lstrip("-"): each
+            for each in self.get_params(ctx)
+            for word in (each.opts if each.param_type_name == "option" else ())
+        }
+        words = [*_expanded(args[:behind], options, takes_any=self._takes_any), *args[behind:]]
+        ctx.default_map, settings = _read_defaults(_path_of(ctx), options, takes_any=self._takes_any)
+        typed = {word.partition("=")[0] for word in words}
+        words = [*(word for word in settings if word.partition("=")[0] not in typed), *words]
+        return self._parse(ctx, words)
+
+    _takes_any = False  # also options that the command does not know
+
+    def _parse(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 (the same)
+        return super().parse_args(ctx, args)
+
+    def _shown(self, ctx: Any, params: list[Any]) -> set[str] | None:  # noqa: ANN401 (the same)
+        """Return the names of the options that the help shows; None for all."""
+        listed = [p for p in params if p.param_type_name == "option" and p.name != "help"]
+        if len(listed) <= MOST_SHOWN:
+            return None
+        return {*_SHOWN[_path_of(ctx)].split(), "help"}
+
+
+class WithSettings(Command):
     """A command that leaves the options it does not know, each with its value, in its context's `args`.
 
     typer alone would leave the options and take their values for its own arguments.
     """
 
     allow_extra_args = True
+    _takes_any = True
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 (typer's own, passed on)
+    def _parse(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 (typer's own, passed on)
         """Read what is the command's; behind words that are nobody's, its context gets the settings."""
         taken = {
             spelling: not getattr(parameter, "is_flag", False)
@@ -219,10 +310,103 @@ class WithSettings(TyperCommand):
             if spelling.startswith("-")
         }
         own, settings = split_settings(args, taken)
-        ctx.args = [*super().parse_args(ctx, own), *settings]
+        ctx.args = [*super()._parse(ctx, own), *settings]
         if ctx.params.get("test_set", own) is None and not ctx.params.get("source"):
             _refuse_eaten(settings)
         return ctx.args  # type: ignore[no-any-return]
+
+
+def _name_of(parameter: Any) -> str:  # noqa: ANN401 (typer's own)
+    return str(next(word for word in parameter.opts if word.startswith("--"))).lstrip("-")
+
+
+def _path_of(ctx: Any) -> str:  # noqa: ANN401 (typer's own)
+    """Return the words of a command: `run`, `campaign new`."""
+    names = []
+    while ctx is not None and ctx.parent is not None:
+        names.append(ctx.info_name)
+        ctx = ctx.parent
+    return " ".join(reversed(names))
+
+
+def _expanded(words: list[str], options: Mapping[str, Any], *, takes_any: bool) -> Iterator[str]:
+    """Put the options that `--set NAME=VALUE` names in its place.
+
+    Raises:
+        UsageError: no such option, or no value.
+    """
+    waiting = iter(words)
+    for word in waiting:
+        option, separator, value = word.partition("=")
+        if option != "--set":
+            yield word
+            continue
+        given = value if separator else next(waiting, "")
+        name, separator, value = given.partition("=")
+        if not separator:
+            raise UsageError(f"--set takes NAME=VALUE, such as --set seed=1; got {given!r}")
+        yield from _as_words(name, value, options, "--set", takes_any=takes_any)
+
+
+def _as_words(
+    name: str, value: object, options: Mapping[str, Any], where: str, *, takes_any: bool
+) -> Iterator[str]:
+    """Spell an option and its value as on the command line.
+
+    Raises:
+        UsageError: no such option, or a switch that is neither yes nor no.
+    """
+    name = name.strip().replace("_", "-")
+    if name not in options:
+        if not takes_any:
+            near = difflib.get_close_matches(name, options, n=1)
+            hint = f"; did you mean {near[0]}?" if near else "; --all-options shows all"
+            raise UsageError(f"{where}: there is no option {name!r}{hint}")
+        yield f"--{name}={value}"
+    elif getattr(options[name], "is_flag", False):
+        truth = {"yes": True, "true": True, "no": False, "false": False}.get(str(value).lower())
+        if truth is None:
+            raise UsageError(f"{where}: {name} is yes or no; got {value!r}")
+        if truth:
+            yield f"--{name}"
+        else:
+            yield from options[name].secondary_opts[:1]
+    else:
+        yield f"--{name}={value}"
+
+
+def _read_defaults(
+    path: str, options: Mapping[str, Any], *, takes_any: bool
+) -> tuple[dict[str, Any], list[str]]:
+    """Read what `adjudge.toml` of the working directory says of a command.
+
+    Returns:
+        Values of the command's parameters, and the words of other settings.
+
+    Raises:
+        UsageError: the file cannot be read, or names no option.
+    """
+    file = Path("adjudge.toml")
+    if not file.is_file():
+        return {}, []
+    try:
+        table: Any = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"cannot read adjudge.toml: {error}") from error
+    for word in path.split():
+        table = table.get(word, {}) if isinstance(table, dict) else {}
+    if not isinstance(table, dict):
+        raise UsageError(f"adjudge.toml: [{path.replace(' ', '.')}] must be a table; got {table!r}")
+    values: dict[str, Any] = {}
+    settings: list[str] = []
+    for name, value in table.items():
+        option = options.get(name.replace("_", "-"))
+        if option is None:
+            where = f"adjudge.toml, [{path.replace(' ', '.')}]"
+            settings += _as_words(name, value, options, where, takes_any=takes_any)
+        else:
+            values[option.name] = value
+    return values, settings
 
 
 def _refuse_eaten(settings: list[str]) -> None:

@@ -1,0 +1,141 @@
+"""A help page of a screen, `--set`, and `adjudge.toml`: the other options are reached by their names."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from adjudge import examples
+from adjudge.cli import options
+from adjudge.cli.main import COMMANDS, GROUP_COMMANDS, PURPOSES, app_for, main
+
+ALL = [(name,) for name in COMMANDS] + [(g, name) for g, names in GROUP_COMMANDS.items() for name in names]
+GOLD = str(examples.path("gold.mqm.jsonl"))
+TEST_SET = str(examples.path("test_set.jsonl"))
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[Any, str, str]:
+    code: Any = 0
+    try:
+        main(list(words))
+    except SystemExit as left:
+        code = left.code or 0
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def listed(page: str) -> list[str]:
+    """Options that a help page shows, without --help."""
+    lines = page.rsplit("Options:", maxsplit=1)[-1].splitlines()
+    starts = [line.split()[:2] for line in lines if line[:2] == "  " and line[2:3] == "-"]
+    return [words[0].rstrip(",") for words in starts if words[0] not in {"-h,", "--help"}]
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_a_help_page_shows_at_most_fifteen_options(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, page, _ = told(capsys, *words, "--help")
+    assert code == 0
+    assert len(listed(page)) <= options.MOST_SHOWN
+    whole = listed(told(capsys, *words, "--all-options")[1])
+    assert ("--all-options" in listed(page)) == (len(whole) > options.MOST_SHOWN)
+    assert set(listed(page)) - {"--set", "--all-options"} <= set(whole)
+
+
+def test_every_command_stands_below_one_heading() -> None:
+    named = [name for names in PURPOSES.values() for name in names.split()]
+    assert sorted(named) == sorted([*COMMANDS, *GROUP_COMMANDS])
+
+
+def test_the_help_of_adjudge_says_what_a_user_does(capsys: pytest.CaptureFixture[str]) -> None:
+    _, page, _ = told(capsys, "--help")
+    assert all(f"\n{heading}:\n" in page for heading in PURPOSES)
+
+
+def score(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    code, out, err = told(capsys, "score", GOLD, "--lp", "en-de", "--format", "json", *words)
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_set_is_the_option_that_it_names(capsys: pytest.CaptureFixture[str]) -> None:
+    wanted = score(capsys, "--weights", "mqm-google", "--level", "seg")
+    assert score(capsys, "--set", "weights=mqm-google", "--set=level=seg") == wanted
+    assert wanted != score(capsys)
+
+
+def test_a_switch_is_set_by_yes_or_no(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("rank", GOLD, "--lp", "en-de", "--format", "json", "--resamples", "20")
+    by_segment = told(capsys, *words, "--by-segment")
+    assert told(capsys, *words, "--set", "by-document=no") == by_segment
+    assert told(capsys, *words, "--set", "by-document=yes") == told(capsys, *words, "--by-document")
+    assert told(capsys, *words, "--set", "by-document=maybe")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--set", "wieghts=mqm-google"), "--set: there is no option 'wieghts'; did you mean weights?"),
+        (("--set", "weights"), "--set takes NAME=VALUE"),
+        (("--set", "level=no-such"), "'no-such'"),
+    ],
+)
+def test_what_cannot_be_set_is_refused(
+    words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = told(capsys, "score", GOLD, "--lp", "en-de", *words)
+    assert (code, said in err) == (2, True), err
+
+
+def test_settings_of_a_judge_are_set_too(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("show", "himate", TEST_SET, "--lp", "en-de")
+    assert told(capsys, *words, "--set", "agents=core") == told(capsys, *words, "--agents", "core")
+    assert told(capsys, *words, "--set", "agants=core")[0] == 2
+
+
+def test_a_file_of_the_folder_gives_defaults_that_the_command_line_overrides(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    wanted, other = score(capsys, "--level", "seg"), score(capsys)
+    Path("adjudge.toml").write_text('model = "builtin/rules"\n[score]\nlevel = "seg"\n')
+    assert score(capsys) == wanted
+    assert score(capsys, "--level", "sys") == other
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "[score]\nlevle = 'seg'\n",
+            "adjudge.toml, [score]: there is no option 'levle'; did you mean level?",
+        ),
+        ("[score]\nlevel = 'no-such'\n", "no-such"),
+        ("score = 3\n", "adjudge.toml: [score] must be a table; got 3"),
+        ("[score\n", "cannot read adjudge.toml"),
+    ],
+)
+def test_what_the_file_cannot_mean_is_refused(
+    text: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("adjudge.toml").write_text(text)
+    code, _, err = told(capsys, "score", GOLD, "--lp", "en-de")
+    assert (code, said in err) == (2, True), err
+
+
+def test_the_table_of_shown_options_names_options_of_long_commands() -> None:
+    for path, shown in options._SHOWN.items():
+        command: Any = get_command(app_for(path.split()))
+        for word in path.split():
+            command = command.commands[word]
+        there = {options._name_of(p) for p in command.params if p.param_type_name == "option"}
+        assert len(there) > options.MOST_SHOWN, path
+        assert set(shown.split()) <= there, path
+        assert len(shown.split()) <= options.MOST_SHOWN - 2, path
