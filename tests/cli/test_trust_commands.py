@@ -701,7 +701,7 @@ def test_what_to_know_of_a_number_stands_below_the_table(
     tied = {"A": [1, 2, 3, 4], "B": [1, 2, 3, 4], "C": [0, 1, 2, 3]}
     file = write_scores(folder.parent / "tied.seg.score", tied)
     asked = Asked(capsys, "meta", folder, "--scores", f"tied={file}", "--measures", "spa")
-    assert "of tied: the metric ties the systems of 1 pairs in every segment;" in " ".join(asked.out.split())
+    assert "of tied: the metric ties the systems of 1 pair in every segment;" in " ".join(asked.out.split())
 
 
 def test_tables_of_markdown_have_an_empty_line_between_them(

@@ -88,7 +88,7 @@ def test_systems_that_a_metric_ties_everywhere_are_told() -> None:
     gold = np.random.default_rng(0).normal(size=(4, 20))
     assert soft_pairwise_accuracy(gold, gold).note == ""
     found = soft_pairwise_accuracy(gold, np.where(np.arange(4)[:, None] < 2, 0.0, gold))
-    assert found.note.startswith("the metric ties the systems of 1 pairs in every segment")
+    assert found.note.startswith("the metric ties the systems of 1 pair in every segment")
     gaps = np.where(np.arange(20) < 3, np.nan, gold)
     assert soft_pairwise_accuracy(gaps, np.zeros((4, 20))).note.startswith(
         "the metric ties the systems of 6 pairs"

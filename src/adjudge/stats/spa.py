@@ -27,7 +27,7 @@ _UNEVEN = (
     "not every system was judged on every segment, so each pair is compared on the segments it shares; "
     "mt-metrics-eval has no number for that"
 )
-_EQUAL = "the metric ties the systems of {} pairs in every segment; what that is worth depends on their order"
+_EQUAL = "the metric ties the systems of {} in every segment; what that is worth depends on their order"
 _ONE_SEGMENT = "one segment only, on which no order is sure; were scores of systems passed?"
 
 
@@ -89,7 +89,11 @@ def soft_pairwise_accuracy(
             for x in map(enlarged, scores)
         )
     equal = int((shared & ~(np.abs(gaps) > 0).any(axis=1)).sum())
-    notes = {_ONE_SEGMENT: segments == 1, _UNEVEN: not even, _EQUAL.format(equal): equal > 0}
+    notes = {
+        _ONE_SEGMENT: segments == 1,
+        _UNEVEN: not even,
+        _EQUAL.format("1 pair" if equal == 1 else f"{equal} pairs"): equal > 0,
+    }
     return Result(
         value=float(1.0 - np.mean(np.abs(p - q)[shared])),
         n=int(shared.sum()),
