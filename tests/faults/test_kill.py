@@ -109,6 +109,7 @@ def is_sound(store: Path) -> bool:
     return bool(found == ("ok",))
 
 
+@pytest.mark.exhaustive
 def test_killed_runs_go_on_without_paying_twice_and_end_the_same(
     server: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -177,6 +177,7 @@ class Opened:
     campaign: Any
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_nothing_acknowledged_is_lost_or_doubled(server: tuple[Server, list[Browser], Any]) -> None:
     process, browsers, campaign = server
