@@ -139,7 +139,7 @@ def calls() -> Iterator[tuple[str, ast.Call]]:
                 yield f"{path.relative_to(PACKAGE)}:{node.lineno}", node
 
 
-TO_A_PROCESS_OF_OURS = "report/drawer.py:"
+TO_A_PROCESS_OF_OURS = "reports/html.py:"
 """Pickles figures, which are functions of ours and numbers, for the process that it has just started."""
 
 

@@ -16,7 +16,7 @@ from tests.analysis.folders import write_folder
 from tests.analysis.records import error, failed, mqm
 from tests.cli.calling import Asked
 from tests.formats.test_xliff import judged, one, span
-from tests.formats.test_xliff import write as test_xliff_write
+from tests.formats.test_xliff import write as write_texts
 
 # `adjudge convert` as a user calls it.
 
@@ -289,7 +289,7 @@ TEXT = one("".join(map(UNIT.format, "123")))
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     records = [judged(span(0, 1, "a"), segment="1"), judged(segment="2")]
-    write_xliff("judged.xlf", records, test_xliff_write(tmp_path, TEXT))
+    write_xliff("judged.xlf", records, write_texts(tmp_path, TEXT))
     write_records("records.jsonl", records)
 
 

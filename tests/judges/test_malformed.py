@@ -43,7 +43,7 @@ def test_every_reason_is_explained_and_no_other() -> None:
 
 def test_every_flag_of_a_judge_is_explained_and_no_other() -> None:
     explained = set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE))
-    records = JUDGES.parent / "core" / "annotation.py"
+    records = JUDGES.parent / "core" / "record.py"
     code = "\n".join(path.read_text() for path in (records, *JUDGES.rglob("*.py")))
     assert explained == {flag for flag in explained if f'"{flag}"' in code}
     assert {"extracted", "repaired", "span_unmatched", "verdict_in_text", "count_mismatch"} <= explained

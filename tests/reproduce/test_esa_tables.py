@@ -12,7 +12,7 @@ from adjudge.formats.appraise import AppraiseSpan
 from adjudge.reproduce.esa_tables import marks_of_appraise, marks_of_wmt, points_of
 from adjudge.reproduce.reproduction import Cell, Reproduction, reproduce
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "esa.tsv"
+GOLDEN = Path(__file__).parents[1] / "golden" / "esa.tsv"
 """Each entry of what the paper's numbers were found to be, independently: one or several cells."""
 
 

@@ -463,8 +463,8 @@ def test_a_killed_process_loses_no_answer_that_it_was_told_is_kept(path: Path) -
         sys.path.insert(0, {str(Path.cwd())!r})
         from pathlib import Path
         from adjudge.core.ask import Reply
-        from adjudge.data.calls import CallStore
-        from tests.data.test_calls import RUN, asked, key
+        from adjudge.store.calls import CallStore
+        from tests.store.test_calls import RUN, asked, key
 
         async def main():
             store = CallStore(Path({str(path)!r}), RUN)

@@ -573,7 +573,7 @@ class ComparisonSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
+        """Check that the settings do not contradict each other."""
         if self.test not in PAIRED_TESTS:
             raise UsageError(f"test must be one of {', '.join(PAIRED_TESTS)}; got {self.test!r}")
         if self.resamples < 1:

@@ -258,7 +258,7 @@ class GateSettings:
     any_signature: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
+        """Check that the settings do not contradict each other."""
         for name, margin in (("margin", self.margin), ("domain margin", self.part_margin)):
             if not 0 <= margin < math.inf:
                 raise UsageError(f"a {name} is 0 or more, in the units of the scores; got {margin:g}")
@@ -549,7 +549,7 @@ def _critical(
 ) -> tuple[Critical | None, list[str]]:
     """Segments with critical errors on both sides; None, and a note, where nobody could mark one."""
     if records is None:
-        return None, ["Critical errors veto nothing here: scores alone do not tell of them."]
+        return None, ["The critical-error check is off: score files carry no error spans."]
     sides = []
     for index, side in enumerate(records):
         systems = {pair[index] for pair in pairs}

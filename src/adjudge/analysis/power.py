@@ -71,7 +71,7 @@ class Plan:
     pilot: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
+        """Check that the settings do not contradict each other."""
         if not (0 <= self.sd < math.inf and 0 <= self.annotator_sd < math.inf):
             raise UsageError(f"a standard deviation is 0 or more, got {self.sd} and {self.annotator_sd}")
         if self.segments < 1 or self.annotators < 1:

@@ -315,7 +315,7 @@ def unjudged(system: str, failed: int) -> RankedSystem:
 
 
 def too_few_note(least: float) -> str:
-    """Say that no p-value can be small enough.
+    """Return the note for samples too small to reach alpha.
 
     Args:
         least: the smallest one-sided one that there can be.

@@ -120,7 +120,7 @@ class ThresholdSettings:
     together: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
+        """Check that the settings do not contradict each other."""
         for name in ("publish_risk", "reject_risk", "delta"):
             if not 0 < getattr(self, name) < 1:
                 what = name.replace("_", " ")

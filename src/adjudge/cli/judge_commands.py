@@ -99,7 +99,7 @@ def run_command(
     key_env: Annotated[str | None, typer.Option(help="Environment variable that holds the key.")] = None,
     key_file: Annotated[Path | None, typer.Option(callback=existing, help="File that holds the key.")] = None,
     served_as: Annotated[
-        str | None, typer.Option(help="Name that the server gives the model, if another; `any` for any.")
+        str | None, typer.Option(help="Accept answers from a model with this name; `any` accepts every name.")
     ] = None,
     profile: Annotated[
         Profile, typer.Option(help="Our advice, the paper, or the paper's code.")
@@ -179,10 +179,7 @@ def run_command(
     ] = None,
     engine: Annotated[
         Literal["local", "ray", "batch"],
-        typer.Option(
-            help="Who carries it out: this process; Ray (docs/scale-out.md); the provider's batches "
-            "(docs/batch.md)."
-        ),
+        typer.Option(help="Where to run: local, ray (docs/scale-out.md) or batch (docs/batch.md)."),
     ] = "local",
     workers: Annotated[
         int | None, typer.Option(min=1, help="Of engine ray; one for each CPU of its cluster otherwise.")

@@ -50,7 +50,7 @@ __all__ = [
 
 
 def existing(paths: Path | list[Path] | None) -> Path | list[Path] | None:
-    """Let paths through that lead somewhere; a callback of options that take no public name.
+    """Check that the path exists. Used as a typer callback for options that accept a path only.
 
     Raises:
         UsageError: there is nothing.

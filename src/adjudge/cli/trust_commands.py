@@ -300,7 +300,7 @@ def spans_command(
         str | None, typer.Option(help="Of himate, above 0 to 1; several with commas.  [default: 0.5]")
     ] = None,
     average: Annotated[
-        Average, typer.Option(help="Every mark counts alike, or every translation.")
+        Average, typer.Option(help="micro: average over marks. macro: average over translations.")
     ] = "micro",
     by: Annotated[By | None, typer.Option(help="Also each of these on its own.")] = None,
     unit: Annotated[Unit | None, typer.Option(help="What marks count in; else as the rule's source.")] = None,
@@ -308,7 +308,10 @@ def spans_command(
         str, typer.Option(help="Marks that count, on both sides.")
     ] = "minor,major,critical",
     severity_penalty: Annotated[
-        float, typer.Option(help="Of em, mp, mpp: what a pair of different severities loses, 0 to 1.")
+        float,
+        typer.Option(
+            help="Credit lost when two matching spans differ in severity, 0 to 1 (rules em, mp, mpp)."
+        ),
     ] = 0.0,
     severity_weights: Annotated[
         str | None, typer.Option(metavar="S=W,...", help="Of mpp: what marks count, such as minor=1,major=5.")

@@ -189,32 +189,32 @@ class Repeated:
 
     @property
     def name(self) -> str:
-        """The judge's own."""
+        """Return the name of the wrapped judge."""
         return self.judge.name
 
     @property
     def protocol(self) -> str:
-        """The judge's own."""
+        """Return the protocol of the wrapped judge."""
         return self.judge.protocol
 
     @property
     def weights(self) -> str | None:
-        """The judge's own."""
+        """Return the weights of the wrapped judge."""
         return self.judge.weights
 
     @property
     def profile(self) -> Profile:
-        """The judge's own."""
+        """Return the profile of the wrapped judge."""
         return self.judge.profile
 
     @property
     def with_reference(self) -> bool:
-        """The judge's own."""
+        """Return whether the wrapped judge is shown a reference."""
         return self.judge.with_reference
 
     @property
     def prompts_digest(self) -> str:
-        """The judge's own."""
+        """Return the digest of the wrapped judge's prompts."""
         return self.judge.prompts_digest
 
     @property
@@ -397,7 +397,7 @@ class SampledPairs(Repeated):
 
     @property
     def criteria(self) -> tuple[str, ...]:
-        """The judge's own."""
+        """Return the criteria of the wrapped judge."""
         return self.judge.criteria
 
     async def _compare(self, subject: Subject, ask: Ask) -> Sequence[Outcome]:
@@ -493,12 +493,12 @@ class SampledSearches(_OfSources):
 
     @property
     def search(self) -> str:
-        """The judge's own."""
+        """Return the search setting of the wrapped judge."""
         return self.judge.search
 
     @property
     def said(self) -> Sequence[str]:
-        """The judge's own."""
+        """Return what the wrapped judge has to say of its settings."""
         found: Sequence[str] = getattr(self.judge, "said", ())
         return found
 

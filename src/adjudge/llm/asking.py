@@ -699,12 +699,17 @@ class _Question:
         return reply, use
 
     async def _obtain(self, request: Request) -> tuple[Reply, int]:
-        key = self._key(request)
+        keys = self._keys(request)
+        key, stored = keys[0], None
+        for each in keys:  # each is looked for once, since a store counts what it finds and what is damaged
+            if (stored := self._asker.find(each)) is not None:
+                key = each
+                break
         use = len(self._log.uses)
         self._log.uses.append(Use(key, request.about.stage, request.about.role))
         self._log.stored.append(False)
         self._asked += 1
-        if (stored := self._asker.find(key)) is not None:
+        if stored is not None:
             self._log.stored[use] = True
             self._log.answered += not is_search(stored.model)
             self._asker.tally.masked += _is_masked(stored, request)
@@ -718,19 +723,18 @@ class _Question:
         self._log.answered += not is_search(self._model.name)
         return reply, use
 
-    def _key(self, request: Request) -> bytes:
-        """Key of a call; an answer that is stored under another key of the same question is used.
+    def _keys(self, request: Request) -> list[bytes]:
+        """Return the key of a call, then those under which earlier versions stored the same question.
 
         Earlier versions asked again in the same words, and sent no schema to a server of one's own.
         """
-        identity, find = self._model.identity, self._asker.store.find
-        key = call_key(identity, request, self._digest)
-        if (self._digest == self._first and not identity.is_tried) or find(key) is not None:
-            return key
-        others = [] if self._digest == self._first else [call_key(identity, request, self._first)]
+        identity = self._model.identity
+        keys = [call_key(identity, request, self._digest)]
+        if self._digest != self._first:
+            keys.append(call_key(identity, request, self._first))
         if (earlier := identity.earlier) is not None:
-            others.append(call_key(earlier, request))
-        return next((other for other in others if find(other) is not None), key)
+            keys.append(call_key(earlier, request))
+        return keys
 
     def _read(self, request: Request, reply: Reply, use: int, read: Callable[[Reply], T]) -> T:
         if reply.model not in {"", self._model.identity.model, self._model.name}:

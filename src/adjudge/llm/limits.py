@@ -303,7 +303,7 @@ class Limiter:
 
     @property
     def load(self) -> Load:
-        """How it stands."""
+        """Return the current load: calls in flight, waiting, and the rate limit."""
         now, pauses = self._clock(), self._pauses
         facts = (self._window.width, self._flying, self._refused)
         return Load(*facts, waited=pauses.total(now), waits=pauses.describe(now) or self._why_slow(now))
@@ -402,7 +402,7 @@ class Limiter:
         self.leave(turn)
 
     def _forget(self) -> None:
-        """Clear the queue of those who left it, once they are many."""
+        """Remove cancelled waiters from the queue once more than half of it is cancelled."""
         self._gone += 1
         if 2 * self._gone > len(self._queue):
             self._queue = [waiter for waiter in self._queue if not waiter.granted.done()]

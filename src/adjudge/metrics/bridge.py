@@ -614,7 +614,7 @@ class Bridge:
 
     @cached_property
     def _bounds(self) -> _Bounds:
-        """As the program has them."""
+        """Read the score range from the program's answer."""
         if self.protocol != "metric":
             return _Bounds(self._scale.low, self._scale.high)
         if not self.range:

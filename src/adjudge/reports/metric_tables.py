@@ -222,7 +222,7 @@ def _legend(measures: Sequence[str], metrics: Sequence[MetricResults]) -> Iterat
     if any(m.partial for m in metrics):
         yield "A metric that lacks a system which others have stands last, without star or cluster."
     if _CHANCE in measures and metrics:
-        yield "n: translations that gold and the metric judged. chance: what acc_eq gives to knowing nothing."
+        yield "n: translations scored by both gold and the metric. chance: acc_eq of a constant metric."
 
 
 def _remarks(metrics: Sequence[MetricResults], measures: Sequence[str]) -> Iterator[str]:

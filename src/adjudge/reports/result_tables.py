@@ -451,7 +451,7 @@ def _gate_tables_notes(gate: Gate) -> Iterator[str]:
         "As good: lower by less than the margin, if at all; worse: lower by more. "
         f"More: further segments that would tell, with the chance {gate.settings.power:g}."
     )
-    yield "The scores are an annotator's, and a gate is as good as its annotator: see `adjudge meta`."
+    yield "This verdict is only as reliable as the judge. Check the judge with `adjudge meta`."
     yield from gate.notes
 
 

@@ -380,7 +380,7 @@ class Inputs:
         self.notes |= dict.fromkeys(suspicious(source, scores, side.gold, side.eval_set.systems))
 
     def file(self, metric: str, endings: Sequence[str] = _ENDINGS) -> Path:
-        """A file, or a run, that is there.
+        """Return the path if it is an existing file or run directory.
 
         Args:
             metric: its place and stem, with a `/` between them.

@@ -51,14 +51,8 @@ __all__ = [
 _PART: Final = ".records.part"  # of the session that goes on
 _OLD: Final = ".records.old"  # of the one before it, while it is read
 _ROOMS: Final = (
-    "core",
-    "data",
-    "llm",
-    "judges",
-    "checks",
-    "scoring",
-    "runs",
-)  # pages and statistics make none
+    *("core", "stats", "store", "checks", "formats", "metrics", "judges", "llm", "analysis", "runs"),
+)  # pages make no record
 _JUDGES: Final = "adjudge.judges."  # begins the modules of ours
 _READERS: Final = ("json-repair", "orjson")  # other people's code that a record depends on
 

@@ -51,7 +51,7 @@ Engine = Callable[[Job], Awaitable[Outcome]]
 ENGINES: Final[Mapping[str, str]] = {
     "local": "adjudge.runs.run:execute",
     "ray": "adjudge.runs.ray:execute",
-    "batch": "adjudge.runs.run:execute",
+    "batch": "adjudge.runs.run:execute_in_batches",
 }
 """Name to "module:function" of an `Engine`; it is imported when it is called for."""
 
@@ -197,7 +197,7 @@ async def execute(job: Job, session: type[JudgeSession] | None = None) -> Outcom
 # `--engine batch`: questions go to the provider in batches, and the records equal those of a local run.
 
 
-async def batch_execute(job: Job) -> Outcome:
+async def execute_in_batches(job: Job) -> Outcome:
     """Run a job to its end; see `runs.run.execute`.
 
     Raises:

@@ -541,7 +541,7 @@ class LeasedMeter(Meter):
         )
 
     def _limited(self, money: tuple[Decimal, int]) -> tuple[Decimal, int]:
-        """Nothing of what has no limit."""
+        """Return no limits for a model that has none."""
         limit = self._loans.limit
         return (
             Decimal() if limit.amount is None else money[0],

@@ -131,7 +131,7 @@ function line(name, ...ends_) {
   return drawn;
 }
 
-const STATES = { leaning: "differ, if nobody looked before", tied: "tied", unknown: "too few judged for both" };
+const STATES = { leaning: "significant at a single look, not after correcting for repeated looks", tied: "tied", unknown: "too few judged for both" };
 
 /** @param {any} systems */
 function showPairs(systems) {
