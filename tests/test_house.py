@@ -27,10 +27,7 @@ JUDGE_FILES = {  # the name of a judge's module: the file with its docstring
     for path in sorted([*JUDGES.glob("[!_]*.py"), *JUDGES.glob("[!_]*/__init__.py")])
 }
 
-FORCED_NAMES = {"get_params", "get_route_handler"}  # names that a base class of another package gives
-    "get_params",
-    "get_route_handler",
-}  # functions whose names a base class of another package gives
+FORCED_NAMES = {"get_params", "get_route_handler"}  # a base class of another package names them
 
 HEAVY = {"aiohttp", "jinja2", "matplotlib", "numpy", "pydantic", "sacrebleu", "scipy"}
 BAD_MODULE = re.compile(r"utils?|commons?|helpers?|managers?")
