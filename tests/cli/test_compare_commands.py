@@ -220,7 +220,7 @@ def test_a_gold_of_a_test_set_decides_between_two_of_its_systems(
     asked = Asked(capsys, *options, "--gold", "mqm", "--format", "json")
     assert (asked.code, asked.json["verdict"], asked.json["n"]) == (DONE, "ship", count)
     assert [row["name"] for row in asked.json["rows"]] == ["all", "news", "chat"]
-    assert any("scores alone do not tell of them" in note for note in asked.json["notes"])
+    assert any("score files carry no error spans" in note for note in asked.json["notes"])
     both = ("--gold", "mqm", "--metric", "x")
     assert "give --gold or --metric, not both" in Asked(capsys, *options, *both).err
     other = ("--candidate", tmp_path, "--gold", "mqm")

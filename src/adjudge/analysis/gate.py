@@ -556,7 +556,7 @@ def _critical(
         judged = [r for r in side if isinstance(r, Annotation) and r.system in systems]
         if not any("critical" in find_protocol(r.protocol).severities for r in judged):
             of = ", ".join(sorted({r.protocol for r in judged})) or "preferences"
-            return None, [f"Critical errors veto nothing here: {of} does not mark them."]
+            return None, [f"The critical-error check is off: {of} does not mark critical errors."]
         sides.append({(r.lp, r.segment) for r in judged if _is_critical(r)}.intersection(places))
     new, gone = sides[0] - sides[1], sides[1] - sides[0]
     documents = matrix.document_numbers() if settings.by_document else None
