@@ -19,7 +19,7 @@ from mkdocs.structure.files import File, Files
 
 import adjudge
 from adjudge.campaigns.settings import NAMES, find_campaign_protocol
-from adjudge.cli.main import COMMANDS, GROUPS
+from adjudge.cli.main import COMMANDS, GROUP_COMMANDS, GROUPS
 from adjudge.core.protocol import PROTOCOLS
 from adjudge.formats.convert import FORMATS, Format
 from adjudge.judges import JUDGES
@@ -238,15 +238,14 @@ def _commands_page() -> str:
     parts = ["# Commands\n", *map(_help, COMMANDS)]
     for group in GROUPS:
         parts.append(f"## adjudge {group}\n\n{GROUPS[group]}\n")
-        module = importlib.import_module(f"adjudge.cli.{group}")
-        parts += [_help(group, name) for name in module.COMMANDS]
+        parts += [_help(group, name) for name in GROUP_COMMANDS[group]]
     return "\n".join(parts)
 
 
 def _help(*names: str) -> str:
     """Options of a command as it prints them, 80 characters wide."""
     code = "import sys; from adjudge.cli.main import main; main(sys.argv[1:])"
-    command = [sys.executable, "-c", code, *names, "--help"]
+    command = [sys.executable, "-c", code, *names, "--all-options"]
     environment = {"COLUMNS": "88", "NO_COLOR": "1", "PATH": ""}
     said = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout  # noqa: S603
     level = "##" if len(names) == 1 else "###"
