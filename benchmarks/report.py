@@ -22,8 +22,8 @@ from page import find_data, make_parser, write_section
 from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import Run, RunInfo, Signature
 from adjudge.core.segment import Segment, TestSet
-from adjudge.formats.convert import read_content
 from adjudge.formats.mtme import read_mtme
+from adjudge.formats.read import read_content
 from adjudge.store.json_lines import write_records, write_test_set
 from adjudge.store.run_directory import write_run_info
 

@@ -21,7 +21,7 @@ import adjudge
 from adjudge.campaigns.settings import NAMES, find_campaign_protocol
 from adjudge.cli.main import COMMANDS, GROUP_COMMANDS, GROUPS
 from adjudge.core.protocol import PROTOCOLS
-from adjudge.formats.convert import FORMATS, Format
+from adjudge.formats.read import FORMATS, Format
 from adjudge.judges import JUDGES
 from adjudge.metrics import METRICS
 from adjudge.stats.measures import MEASURES, Measure

@@ -13,15 +13,14 @@ from adjudge.analysis.bias import (
     Biases,
     Families,
     bias,
-    find_biases,
     length_bias,
     position_bias,
     read_families,
 )
-from adjudge.analysis.preferences import Source
 from adjudge.core.record import Failure, Preference, Verdict
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.read import Judgements
 from adjudge.reports.result_tables import bias_table
 from adjudge.stats.bootstrap import Draws
 from adjudge.store.json_lines import write_records
@@ -89,12 +88,12 @@ def test_the_longer_wins_beyond_gold() -> None:
 
 def test_lengths_are_code_points_of_the_texts() -> None:
     segment = Segment(segment="0", lp="en-de", source="s", translations={"a": "𝒳", "b": "ab"})  # one and two
-    source = Source(
+    source = Judgements(
         name="run",
         records=(preferred("a", "b", "B", "0"),),
         test_set=TestSet(name="t", segments=(segment,)),
     )
-    (row,) = find_biases([source], gold=None, families=None, draws=Draws()).rows
+    (row,) = bias(source).rows
     assert row.length is not None
     assert row.length.longer.value == 1
 
@@ -129,19 +128,19 @@ def test_the_notes_say_what_is_missing() -> None:
 def test_two_runs_of_one_judge_are_told_apart_by_their_names(tmp_path: Path) -> None:
     for name in ("one", "two"):
         write_records(tmp_path / f"{name}.jsonl", verdicts("judge", "AB"))
-    result = bias(tmp_path / "one.jsonl", str(tmp_path / "two.jsonl"), resamples=0)
+    result = bias([tmp_path / "one.jsonl", tmp_path / "two.jsonl"], resamples=0)
     assert [r.annotator for r in result.rows] == [f"{tmp_path}/{name}.jsonl:judge" for name in ("one", "two")]
     with pytest.raises(DataError, match="is given 2 times"):
-        bias(tmp_path / "one.jsonl", tmp_path / "one.jsonl")
+        bias([tmp_path / "one.jsonl", tmp_path / "one.jsonl"])
 
 
 def test_what_holds_nothing_is_an_error() -> None:
     with pytest.raises(UsageError, match="at least one run"):
-        bias()
+        bias([])
     with pytest.raises(UsageError, match="run 1 has no records of he-en; it has some of"):
         bias(verdicts("judge", "A"), lp="he-en")
     with pytest.raises(DataError, match="run 1 holds preferences and annotations"):
-        bias([*verdicts("judge", "A"), rated("a", "1", 3)])
+        bias([*verdicts("judge", "A"), rated("a", "1", 3)])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["families.toml", "families.json"])

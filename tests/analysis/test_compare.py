@@ -12,16 +12,17 @@ import adjudge
 from adjudge import examples
 from adjudge.analysis.compare import (
     PAIRED_TESTS,
-    ComparisonSettings,
+    CompareSettings,
     PairedTest,
     compare_scores,
     difference,
     effect,
-    read_one_annotator,
 )
+from adjudge.analysis.score import scored as read_and_score
 from adjudge.analysis.segment_scores import Totals, score_records
 from adjudge.core.record import Record
 from adjudge.core.scores import Scores
+from adjudge.core.verb import OneAnnotator
 from adjudge.errors import DataError, UsageError
 from adjudge.store.json_lines import write_records
 from tests.analysis.records import failed, rated
@@ -179,7 +180,7 @@ def test_signatures_that_differ_are_said() -> None:
 def test_language_pairs_and_domains_are_strata() -> None:
     both = scored(ratings("a", A), ratings("b", B), ratings("a", B, "zh-en"), ratings("b", B, "zh-en"))
     domains = {("en-de", str(n)): "news" for n in range(10)} | {("zh-en", "0"): "chat"}
-    found = compare_scores(both, both, ("a", "b"), domains=domains, settings=ComparisonSettings(correct=True))
+    found = compare_scores(both, both, ("a", "b"), domains=domains, settings=CompareSettings(holm=True))
     assert [(s.kind, s.name, s.n) for s in found.strata] == [
         ("lp", "en-de", 12),
         ("lp", "zh-en", 12),
@@ -201,19 +202,19 @@ def test_one_segment_has_a_difference_and_no_interval() -> None:
 @pytest.mark.parametrize("by_document", [None, True])
 def test_documents_are_drawn_whole_where_they_are_known(by_document: bool | None) -> None:
     both = scored(ratings("a", A), ratings("b", B))
-    found = compare_scores(both, both, ("a", "b"), settings=ComparisonSettings(by_document=by_document))
+    found = compare_scores(both, both, ("a", "b"), settings=CompareSettings(by_document=by_document))
     assert (found.whole.difference.units, found.whole.n) == (3, 12)
     assert any(note.startswith("Documents are the unit: 12 segments of 3 documents") for note in found.notes)
     assert found.whole.difference.p == 0.25
     assert "Too few segments or documents, or resamples: p cannot be below 0.25." in found.notes
     bare = score_records([rated(s, str(n), n) for s in "ab" for n in range(5)])
     with pytest.raises(UsageError, match="needs documents"):
-        compare_scores(bare, bare, ("a", "b"), settings=ComparisonSettings(by_document=True))
+        compare_scores(bare, bare, ("a", "b"), settings=CompareSettings(by_document=True))
 
 
 def test_segments_are_drawn_where_asked_for_and_where_no_documents_are_known() -> None:
     known, bare = scored(ratings("a", A), ratings("b", B)), scored(measured("a", A), measured("b", B))
-    asked = compare_scores(known, known, ("a", "b"), settings=ComparisonSettings(by_document=False))
+    asked = compare_scores(known, known, ("a", "b"), settings=CompareSettings(by_document=False))
     unknown = compare_scores(bare, bare, ("a", "b"))
     assert asked.whole.difference == unknown.whole.difference
     assert (asked.whole.difference.units, asked.whole.difference.effective) == (12, 12)
@@ -222,9 +223,9 @@ def test_segments_are_drawn_where_asked_for_and_where_no_documents_are_known() -
 
 @pytest.mark.realdata
 def test_documents_of_wmt23_widen_the_interval(adjudge_data: Path) -> None:
-    scores, _ = read_one_annotator(adjudge_data / "wmt23", "zh-en", "gold", "mqm")
+    scores, *_ = read_and_score(adjudge_data / "wmt23", OneAnnotator(lp="zh-en", gold="mqm"))
     documents, segments = (
-        compare_scores(scores, scores, ("HW-TSC", "ONLINE-B"), settings=ComparisonSettings(by_document=by))
+        compare_scores(scores, scores, ("HW-TSC", "ONLINE-B"), settings=CompareSettings(by_document=by))
         for by in (None, False)
     )
     widths = [
@@ -252,11 +253,15 @@ def test_a_system_that_cannot_be_meant_is_refused(systems: tuple[str, ...], mess
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [({"test": "t"}, "test must be one of"), ({"resamples": 0}, "resamples"), ({"seed": -1}, "seed must be")],
+    [
+        ({"test": "t"}, "test must be 'permutation'"),
+        ({"resamples": 0}, "resamples"),
+        ({"seed": -1}, "seed must be"),
+    ],
 )
 def test_a_setting_out_of_range_is_refused(settings: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        ComparisonSettings(**settings)  # type: ignore[arg-type]
+        CompareSettings(**settings)  # type: ignore[arg-type]
 
 
 def test_the_api_takes_paths(tmp_path: Path) -> None:
@@ -270,13 +275,13 @@ def test_the_api_takes_paths(tmp_path: Path) -> None:
 
 @pytest.mark.realdata
 def test_systems_of_wmt23_differ_as_their_mqm_scores_do(adjudge_data: Path) -> None:
-    scores, domains = read_one_annotator(adjudge_data / "wmt23", "en-de", "gold", "mqm")
+    scores, domains, _ = read_and_score(adjudge_data / "wmt23", OneAnnotator(lp="en-de", gold="mqm"))
     found = compare_scores(scores, scores, ("GPT4-5shot", "AIRC"), domains=domains)
     assert found.whole.n == 460
     assert found.whole.difference.value == pytest.approx(14.23 - 3.72, abs=0.05)
     assert found.whole.difference.p < 0.01
     assert [s.name for s in found.strata] == ["news", "social", "speech", "user_review"]
-    scores, _ = read_one_annotator(adjudge_data / "wmt23", "en-de", "metric", "BLEU-refA")
+    scores, *_ = read_and_score(adjudge_data / "wmt23", OneAnnotator(lp="en-de", metric="BLEU-refA"))
     assert any("no means of its segment scores" in note for note in scores.notes)
 
 
@@ -318,5 +323,5 @@ def test_a_test_set_is_compared_by_one_gold(tmp_path: Path) -> None:
     found = adjudge.compare(demo, systems=("Alder", "Cedar"), lp="en-de", gold=gold)
     assert (found.whole.n, found.first.name) == (16, "Alder")
     for wrong in ({"second": demo, "gold": gold}, {"gold": gold, "metric": gold}):
-        with pytest.raises(UsageError, match="gold or metric, one of them, is of a test set"):
+        with pytest.raises(UsageError, match=r"gold or metric is of one test set|those of one annotator"):
             adjudge.compare(demo, systems=("Alder", "Cedar"), lp="en-de", **wrong)

@@ -89,8 +89,8 @@ def test_a_score_says_what_is_good_only_where_its_scale_is_known() -> None:
 ODD: list[tuple[list[Record], dict[str, Any], str]] = [
     ([rated("a", "1", 0.5, protocol="metric", lp="de-en")], {}, "protocol metric has a scale of its own"),
     ([rated("a", "1", 3, protocol="sqm", lp="de-en")], {}, "--gold-at-least"),
-    (GOLD, {"risk": 0}, "risk must lie between 0 and 1, got 0"),
-    (GOLD, {"confidence": 1.0}, "confidence must lie between 0 and 1"),
+    (GOLD, {"risk": 0}, "risk must be greater than 0; got 0"),
+    (GOLD, {"confidence": 1.0}, "confidence must be less than 1"),
     (GOLD, {"weights": "none"}, "no weights 'none'"),
     ([], {}, "no translation was judged by both"),
 ]

@@ -420,7 +420,7 @@ def test_a_filler_brings_no_critical_error() -> None:
         ({"systems": ("old",)}, "as OLD,NEW; got 'old'"),
         (
             {"systems": ("old", "new"), "metric": "BLEU"},
-            "one of them, is of a test set: its path is the baseline",
+            "gold or metric is of a test set: give the path",
         ),
     ],
 )
@@ -430,7 +430,7 @@ def test_what_cannot_be_meant_is_refused(options: dict[str, object], message: st
 
 
 def test_texts_beside_the_scores_of_a_test_set_are_refused() -> None:
-    with pytest.raises(UsageError, match="is of a test set: its path is the baseline"):
+    with pytest.raises(UsageError, match="--test-set is for judgements"):
         adjudge.gate("set", systems=("old", "new"), margin=1, gold="mqm", test_set="other")
 
 
@@ -447,5 +447,5 @@ def test_weights_and_criteria_are_chosen_as_by_the_command() -> None:
 
 
 def test_a_criterion_beside_the_scores_of_a_test_set_is_refused() -> None:
-    with pytest.raises(UsageError, match="test_set and criterion are left out"):
+    with pytest.raises(UsageError, match="--criterion is for judgements"):
         adjudge.gate("set", systems=("old", "new"), margin=1, gold="mqm", criterion="fluency")

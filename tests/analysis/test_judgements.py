@@ -8,12 +8,12 @@ from typing import Any, Literal
 import pytest
 
 import adjudge
-from adjudge.analysis.judgements import read_judgements
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import DataWarning, UsageError
+from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.formats.mtme import write_ratings
-from adjudge.store.json_lines import write_test_set
+from adjudge.formats.read import read_judgements
+from adjudge.store.json_lines import record_to_json, write_test_set
 from tests.analysis.folders import SYSTEMS, write_folder, write_scores
 from tests.cli.calling import Asked
 
@@ -120,17 +120,17 @@ def test_ratings_outside_of_their_folder_are_read_with_the_texts_given(texts: st
 
 
 def test_records_have_lengths_with_the_texts_given(tmp_path: Path) -> None:
-    records = read_judgements(ratings(tmp_path), texts=TEXTS)
+    records = read_judgements(ratings(tmp_path), texts=TEXTS).records
     assert adjudge.bias(records, resamples=0).rows[0].length is None
     assert adjudge.bias(records, test_set=TEXTS, resamples=0).rows[0].length is not None
 
 
 @pytest.mark.parametrize("function", [adjudge.score, adjudge.rank])
 def test_texts_are_refused_where_records_have_their_ids(function: Any, tmp_path: Path) -> None:
-    records = read_judgements(ratings(tmp_path), texts=TEXTS)
+    records = read_judgements(ratings(tmp_path), texts=TEXTS).records
     with pytest.raises(UsageError, match="test_set is for the path of ratings without ids"):
         function(records, test_set=TEXTS)
-    with pytest.raises(UsageError, match="test_set"):
+    with pytest.raises(UsageError, match="--test-set"):
         function(tmp_path, gold="mqm", test_set=TEXTS)
 
 
@@ -236,3 +236,20 @@ def test_gold_needs_the_path_of_a_test_set(tmp_path: Path) -> None:
         adjudge.rank(scores, gold="mqm")
     with pytest.raises(UsageError, match="gold or metric is of a test set"):
         adjudge.score([], gold="mqm")
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas"])
+def test_a_data_frame_is_read_as_its_file_is(kind: str, tmp_path: Path) -> None:
+    library = pytest.importorskip(kind)
+    path = table(tmp_path)
+    frame = library.read_csv(path)
+    assert adjudge.score(frame, lp="en-de").systems == adjudge.score(path).systems
+    with pytest.raises(UsageError, match="does not say its language pair"):
+        adjudge.score(frame)
+    rows = [record_to_json(record) for record in read_judgements(ratings(tmp_path), texts=TEXTS).records]
+    assert (
+        adjudge.score(library.DataFrame(rows)).systems
+        == adjudge.score(ratings(tmp_path), test_set=TEXTS).systems
+    )
+    with pytest.raises(DataError, match=r"no column .score.: .* it has a"):
+        adjudge.score(library.DataFrame({"a": [1]}), lp="en-de")

@@ -5,17 +5,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from adjudge.analysis.compare import read_one_annotator
 from adjudge.analysis.power import (
     Plan,
-    SeparationSettings,
+    PowerSettings,
     separations,
     simulated_power,
     units_needed,
     variance_parts,
 )
+from adjudge.analysis.score import scored
 from adjudge.analysis.segment_scores import score_records
 from adjudge.core.record import Record
+from adjudge.core.verb import OneAnnotator
 from adjudge.errors import UsageError
 from adjudge.stats.paired import sign_flip_p_values
 from tests.analysis.records import rated
@@ -157,7 +158,7 @@ def records(annotator: str = "ann", noise: float = 0.0) -> list[Record]:
 
 
 def test_each_system_is_told_from_the_next_best() -> None:
-    found = separations(score_records(records()), settings=SeparationSettings(by_document=False))
+    found = separations(score_records(records()), settings=PowerSettings(by_document=False))
     assert [(row.first, row.second) for row in found] == [("a", "b"), ("b", "c")]
     close, far = found
     assert close.difference == pytest.approx(GAPS.mean())
@@ -172,10 +173,10 @@ def test_each_system_is_told_from_the_next_best() -> None:
 
 def test_a_plan_may_have_other_segments() -> None:
     (few,) = separations(
-        score_records(records()), ("a", "b"), settings=SeparationSettings(segments=15, by_document=False)
+        score_records(records()), ("a", "b"), settings=PowerSettings(segments=15, by_document=False)
     )
     (many,) = separations(
-        score_records(records()), ("a", "b"), settings=SeparationSettings(segments=60, by_document=False)
+        score_records(records()), ("a", "b"), settings=PowerSettings(segments=60, by_document=False)
     )
     assert few.detectable == pytest.approx(2 * many.detectable, rel=0.1)
     assert few.detectable > 2 * many.detectable
@@ -187,21 +188,20 @@ def test_what_annotators_bring_is_told_where_there_are_several() -> None:
     whole = score_records([record for each in apart.values() for record in each])
     alone = {name: score_records(each) for name, each in apart.items()}
     rows = [
-        separations(whole, ("a", "b"), settings=SeparationSettings(annotators=m), by_annotator=alone)[0]
+        separations(whole, ("a", "b"), settings=PowerSettings(annotators=m), by_annotator=alone)[0]
         for m in (1, 2, 8)
     ]
     assert rows[0].annotator_sd == pytest.approx(8 * np.sqrt(2), rel=0.2)
     assert rows[0].detectable > rows[1].detectable > rows[2].detectable
     assert [row.plan.annotators for row in rows] == [1, 2, 8]
     with pytest.raises(UsageError, match="what more annotators bring"):
-        separations(score_records(records()), ("a", "b"), settings=SeparationSettings(annotators=2))
+        separations(score_records(records()), ("a", "b"), settings=PowerSettings(annotators=2))
 
 
 def test_documents_vary_as_wholes_where_they_are_known() -> None:
     (row,) = separations(score_records(records()), ("a", "b"))
     assert (
-        row
-        == separations(score_records(records()), ("a", "b"), settings=SeparationSettings(by_document=True))[0]
+        row == separations(score_records(records()), ("a", "b"), settings=PowerSettings(by_document=True))[0]
     )
     assert (row.units, row.plan.per_unit, row.plan.pilot) == (12, 5, 12)
     means = GAPS.reshape(12, 5).mean(axis=1)
@@ -230,7 +230,7 @@ def test_one_segment_has_no_spread() -> None:
 
 @pytest.mark.realdata
 def test_systems_of_wmt23_that_do_not_differ_need_more(adjudge_data: Path) -> None:
-    scores, _ = read_one_annotator(adjudge_data / "wmt23", "en-de", "gold", "mqm")
+    scores, *_ = scored(adjudge_data / "wmt23", OneAnnotator(lp="en-de", gold="mqm"))
     (row,) = separations(scores, ("GPT4-5shot", "ONLINE-W"))
     assert row.p > 0.05
     assert row.needed is not None

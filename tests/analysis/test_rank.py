@@ -189,10 +189,10 @@ def test_pairs_are_made_of_scores_within_epsilon() -> None:
 @pytest.mark.parametrize(
     ("options", "wanted"),
     [
-        ({"method": "elo"}, "method must be one of mean, copeland, bradley-terry, davidson; got 'elo'"),
+        ({"method": "elo"}, "method must be 'mean', 'copeland', 'bradley-terry' or 'davidson'; got 'elo'"),
         ({"method": "davidson", "test": "wilcoxon"}, "davidson is tested by its own bootstrap"),
         ({"method": "copeland", "epsilon": 1}, "these are preferences"),
-        ({"method": "copeland", "epsilon": -1}, "epsilon must be 0 or more, got -1"),
+        ({"method": "copeland", "epsilon": -1}, "epsilon must be greater than or equal to 0; got -1"),
         ({"method": "mean", "epsilon": 1}, "the method mean compares none"),
     ],
 )
@@ -558,11 +558,11 @@ def test_language_pairs_with_other_systems_are_ranked_apart_only() -> None:
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"alpha": 0}, "alpha must lie between 0 and 1"),
-        ({"alpha": 5}, "alpha must lie between 0 and 1"),
-        ({"resamples": 0}, "resamples must be 1 or more"),
-        ({"seed": -1}, "seed must be 0 or more"),
-        ({"test": "t-test"}, "test must be one of permutation, wilcoxon, rank-sum, t; got 't-test'"),
+        ({"alpha": 0}, "alpha must be greater than 0; got 0"),
+        ({"alpha": 5}, "alpha must be less than 1; got 5"),
+        ({"resamples": 0}, "resamples must be greater than or equal to 1"),
+        ({"seed": -1}, "seed must be greater than or equal to 0"),
+        ({"test": "t-test"}, "test must be 'permutation', 'wilcoxon', 'rank-sum' or 't'; got 't-test'"),
     ],
 )
 def test_a_setting_out_of_its_range_is_refused(setting: dict[str, float], message: str) -> None:

@@ -13,8 +13,8 @@ import pytest
 from adjudge.analysis.bias import bias
 from adjudge.analysis.preferences import tabulate
 from adjudge.analysis.rank import Method, rank
-from adjudge.analysis.segment_scores import document_scores, score_records, without_repeats
-from adjudge.core.record import SUSPECT, UNDECIDED, Annotation, ErrorSpan, Preference, Record
+from adjudge.analysis.segment_scores import document_scores, score_records
+from adjudge.core.record import SUSPECT, UNDECIDED, Annotation, ErrorSpan, Preference, Record, without_repeats
 from adjudge.core.scores import Run, RunInfo, Scores, Signature
 from adjudge.core.segment import TestSet
 from adjudge.core.typology import Weights, find_category

@@ -253,13 +253,17 @@ ODD: list[tuple[list[Record], dict[str, Any], str]] = [
     (PRED, {"rule": "himate", "threshold": 0.0}, "a threshold lies above 0 and is at most 1"),
     (PRED, {"rule": "himate", "threshold": float("nan")}, "a threshold lies above 0"),
     (PRED, {"rule": "w25", "penalty": 0.5}, "w25 takes no penalty; it is a setting of mpp, em, mp"),
-    (PRED, {"penalty": 2}, "penalty lies in 0 to 1"),
-    (PRED, {"weights": {"minor": -1}}, "weights are finite and 0 or more"),
+    (PRED, {"penalty": 2}, "severity-penalty must be less than or equal to 1"),
+    (PRED, {"weights": {"minor": -1}}, "severity-weights must be greater than or equal to 0"),
     (PRED, {"weights": {"minor": 1}}, "none for major"),
-    (PRED, {"weights": {"light": 1}}, "severity must be one of neutral, minor, major, critical; got 'light'"),
+    (
+        PRED,
+        {"weights": {"light": 1}},
+        "severity-weights must be 'neutral', 'minor', 'major' or 'critical'; got 'light'",
+    ),
     (PRED, {"severities": []}, "severities must name one or more"),
-    (PRED, {"by": "colour"}, "by must be one of severity, category, side, system, lp; got 'colour'"),
-    (PRED, {"average": "mean"}, "average must be one of micro, macro"),
+    (PRED, {"by": "colour"}, "by must be 'severity', 'category', 'side', 'system' or 'lp'; got 'colour'"),
+    (PRED, {"average": "mean"}, "average must be 'micro' or 'macro'"),
 ]
 
 

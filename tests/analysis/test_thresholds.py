@@ -9,7 +9,7 @@ from adjudge.analysis.thresholds import (
     bad_by_score,
     bad_by_severity,
     decide,
-    thresholds,
+    find_thresholds,
 )
 from adjudge.core.record import Record
 from adjudge.errors import DataError, UsageError
@@ -32,7 +32,7 @@ def labels(count: int = 400, lp: str = "en-de") -> dict[tuple[str, str, str], bo
 def found(bad: dict[tuple[str, str, str], bool], records: list[Record], **settings: object) -> Thresholds:
     domains = settings.pop("domains", None)
     made = ThresholdSettings(**settings)  # type: ignore[arg-type]
-    return thresholds(score_records(records), bad, "bad", settings=made, domains=domains)  # type: ignore[arg-type]
+    return find_thresholds(score_records(records), bad, "bad", settings=made, domains=domains)  # type: ignore[arg-type]
 
 
 def test_what_is_published_and_rejected_keeps_within_the_risks() -> None:
@@ -174,7 +174,7 @@ def test_labels_of_another_test_set_are_refused() -> None:
 
 @pytest.mark.parametrize("name", ["publish_risk", "reject_risk", "delta"])
 def test_a_risk_is_a_share(name: str) -> None:
-    with pytest.raises(UsageError, match="lies between 0 and 1, got 1"):
+    with pytest.raises(UsageError, match="must be less than 1; got 1"):
         ThresholdSettings(**{name: 1.0})  # type: ignore[arg-type]
 
 

@@ -25,7 +25,8 @@ from adjudge.formats.campaign_export import (
     submission_from_json,
     submission_to_json,
 )
-from adjudge.formats.convert import content_of, write_content
+from adjudge.formats.convert import write_content
+from adjudge.formats.read import content_of
 from adjudge.formats.spreadsheet import write_spreadsheet
 from adjudge.stats.bootstrap import Draws
 from tests.campaigns.conftest import NOW, SYSTEMS, MakeCampaign

@@ -140,9 +140,9 @@ def test_a_name_that_nothing_has_is_wrong_use(
     ("place", "arguments"),
     [
         ("adjudge.reports.page.make_page", ("report", "judged")),
-        ("adjudge.analysis.rank.rank", ("rank", "judged")),
+        ("adjudge.analysis.rank.rank_scores", ("rank", "judged")),
         ("adjudge.formats.convert.write_content", ("convert", TEXTS, "-", "--to", "jsonl")),
-        ("adjudge.analysis.segment_scores.score_records", ("demo",)),
+        ("adjudge.analysis.score.score_records", ("demo",)),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )

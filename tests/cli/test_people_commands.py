@@ -13,7 +13,7 @@ from adjudge.campaigns.people import people
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import Segment, TestSet
 from adjudge.formats.campaign_export import read_campaign_file
-from adjudge.formats.convert import read_content
+from adjudge.formats.read import read_content
 from adjudge.store.json_lines import read_records, write_records, write_test_set
 from tests.campaigns.work import work_off
 from tests.cli.calling import call

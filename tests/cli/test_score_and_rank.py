@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from adjudge import examples
-from adjudge.analysis.judgements import read_judgements
 from adjudge.campaigns.campaign import open_campaign
 from adjudge.campaigns.people import people
 from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import RunInfo, Signature
 from adjudge.core.segment import Segment, TestSet
 from adjudge.formats.mtme import write_ratings, write_score_records
-from adjudge.formats.read import load
+from adjudge.formats.read import load, read_judgements
 from adjudge.store.json_lines import read_records, write_records, write_test_set
 from adjudge.store.run_directory import write_run_info
 from tests.analysis.records import error, failed, mqm, preferred, rated

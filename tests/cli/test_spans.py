@@ -171,8 +171,8 @@ def test_translations_without_errors(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 WRONG = [
-    (["--threshold", "half", "--rule", "himate"], 2, "--threshold takes numbers with commas between"),
-    (["--severity-weights", "minor"], 2, "--severity-weights takes a weight for each severity"),
+    (["--threshold", "half", "--rule", "himate"], 2, "threshold must be numbers with commas between"),
+    (["--severity-weights", "minor"], 2, "severity-weights must be a weight for each severity"),
     (["--rule", "nosuch"], 2, "no matching rule 'nosuch'"),
     (["--risk", "0.1"], 2, "--risk goes with --error-free"),
     (

@@ -583,18 +583,21 @@ def test_a_measure_without_value_is_null_and_says_why(
     [
         (["--gold", "esa"], "no gold 'esa', and there is no such file; it has mqm"),
         (["--measures", "pearson"], "no measure 'pearson'; there are sys_accuracy"),
-        (["--strata", "genre"], "no stratum 'genre'"),
+        (["--strata", "genre"], "strata must be"),
         (["--lp", "en-fr"], "no language pair 'en-fr'"),
         (["--scores", "nothing.seg.score"], "nothing.seg.score"),
         (["--task", "wmt20"], "no task 'wmt20'"),
-        (["--metrics", ""], "--metrics names nothing: leave the option out, or name at least one"),
-        (["--measures", " , "], "--measures names nothing"),
-        (["--strata", ""], "--strata names nothing"),
+        (["--metrics", ""], "metrics must be one name or more"),
+        (["--measures", " , "], "measures must be one name or more"),
+        (["--strata", ""], "strata must be one name or more"),
         (
             ["--threshold", "2"],
             "no measure here takes a threshold; one that does: --measures seg_kendall",
         ),
-        (["--measures", "seg_kendall_like", "--threshold", "-1"], "0 or more; got -1"),
+        (
+            ["--measures", "seg_kendall_like", "--threshold", "-1"],
+            "must be greater than or equal to 0; got '-1'",
+        ),
     ],
 )
 def test_what_is_not_there_is_said_in_one_line(

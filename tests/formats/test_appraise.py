@@ -26,8 +26,7 @@ from adjudge.formats.appraise import (
     write_appraise,
     write_batches,
 )
-from adjudge.formats.convert import read_content
-from adjudge.formats.read import detect, load
+from adjudge.formats.read import detect, load, read_content
 
 ROW = 'engdeu0102,set.A,7,TGT,eng,deu,{score},doc#A,False,"{spans}",1711317347.5,1711317350.0\n'
 SPANS = (

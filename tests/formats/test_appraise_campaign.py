@@ -26,8 +26,8 @@ from adjudge.formats.campaign_export import (
     read_campaign_file,
     write_campaign_file,
 )
-from adjudge.formats.convert import read_content
 from adjudge.formats.pearmut import read_pearmut_submissions, write_pearmut_submissions
+from adjudge.formats.read import read_content
 from tests.formats.campaigns import submission
 
 ITEM: dict[str, Any] = {

@@ -27,8 +27,8 @@ from adjudge.formats.campaign_export import (
     submission_to_json,
     write_campaign_file,
 )
-from adjudge.formats.convert import Content, read_content, write_content
-from adjudge.formats.read import detect, load
+from adjudge.formats.convert import write_content
+from adjudge.formats.read import Content, detect, load, read_content
 from adjudge.formats.spreadsheet import render_cell
 from tests.formats.campaigns import submission as campaigns_submission
 from tests.formats.nasty import annotations, ids, preferences, ratings, spans, texts

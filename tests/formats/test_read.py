@@ -124,7 +124,7 @@ def test_a_public_name_is_loaded_from_the_cache(cache: Path) -> None:
 
 
 def test_a_public_set_of_one_language_pair_needs_none_named(cache: Path) -> None:
-    from adjudge.formats.convert import read_content
+    from adjudge.formats.read import read_content
 
     (cache / "test-sets").mkdir(parents=True)
     heading = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
@@ -152,7 +152,7 @@ def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch
 
 def test_every_public_set_is_complete_and_its_pairs_canonical() -> None:
     from adjudge.core.language import canonical_lp
-    from adjudge.formats.convert import find_format
+    from adjudge.formats.read import find_format
 
     assert len({entry.name for entry in CATALOG}) == len(CATALOG)
     for entry in CATALOG:

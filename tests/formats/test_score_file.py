@@ -13,8 +13,7 @@ from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.formats import score_file
-from adjudge.formats.convert import read_content
-from adjudge.formats.read import detect
+from adjudge.formats.read import detect, read_content
 from adjudge.formats.score_file import (
     AVERAGES,
     Level,

@@ -10,7 +10,8 @@ from adjudge.cli.main import main
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import UsageError
-from adjudge.formats.convert import Content, write_content
+from adjudge.formats.convert import write_content
+from adjudge.formats.read import Content
 from adjudge.store.json_lines import write_records, write_test_set
 
 TEXTS = TestSet(

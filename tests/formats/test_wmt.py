@@ -10,8 +10,8 @@ import pytest
 from adjudge.core.record import Annotation, ErrorSpan, Failure
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.convert import Content, read_content, write_content
-from adjudge.formats.read import load
+from adjudge.formats.convert import write_content
+from adjudge.formats.read import Content, load, read_content
 from adjudge.formats.wmt import MARKS, TEXTS, read_wmt25, read_wmt25_jsonl, write_wmt25
 from tests.cli.calling import Asked
 

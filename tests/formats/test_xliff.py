@@ -16,9 +16,9 @@ from adjudge.core.record import Annotation, ErrorSpan, Failure, Match, Preferenc
 from adjudge.core.segment import Segment
 from adjudge.core.typology import CATEGORIES, SEVERITIES
 from adjudge.errors import DataError, DataWarning, UsageError
-from adjudge.formats.convert import Content, read_content, write_content
+from adjudge.formats.convert import write_content
 from adjudge.formats.its import ISSUE_TYPES, ITS, issue_attributes, label_of, severity_of
-from adjudge.formats.read import detect, load
+from adjudge.formats.read import Content, detect, load, read_content
 from adjudge.formats.xliff import JudgedXliff, read_judged_xliff, read_xliff, write_xliff
 
 ONE = '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">{}</xliff>'

@@ -54,7 +54,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
         "gemba-mqm", adjudge.load("few.jsonl"), out="api", model="builtin/rules"
     ),
     "result of score": lambda: adjudge.score(GOLD),
-    "result of spans": lambda: adjudge.spans(GOLD, gold=GOLD),
+    "result of spans": lambda: adjudge.spans(GOLD, GOLD),
 }
 
 

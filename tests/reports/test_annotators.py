@@ -7,7 +7,8 @@ import adjudge
 from adjudge.core.record import Annotation
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.formats.mtme import write_ratings, write_score_records
-from adjudge.reports.annotators import Given, read_judged
+from adjudge.formats.read import Judgements
+from adjudge.reports.annotators import read_judged
 from adjudge.reports.page import make_page
 from adjudge.store.json_lines import write_records, write_test_set
 from tests.reports.samples import judge_all, judgement, make_run, preferences, small_test_set
@@ -45,7 +46,7 @@ def folder(tmp_path: Path) -> Path:
 def test_errors_that_mark_other_words_are_said_of_their_file() -> None:
     right = judgement(TEST_SET.segments[0], "Birch", "rater")
     wrong = replace(right, spans=tuple(replace(s, text="elsewhere") for s in right.spans))
-    given = [Given(name="spring", records=(right,)), Given(name="autumn", records=(wrong,))]
+    given = [Judgements(name="spring", records=(right,)), Judgements(name="autumn", records=(wrong,))]
     with pytest.warns(DataWarning, match="1 of 1 errors of autumn mark other words") as told:
         make_page(given, test_set=TEST_SET)
     assert len(told) == 1
@@ -78,13 +79,13 @@ def test_lines_without_ids_take_the_texts_of_the_run_beside_them(folder: Path) -
 
 
 def test_several_protocols_of_a_file_are_several_annotators() -> None:
-    given = Given(name="autumn", records=(*judge_all(TEST_SET, "anna"), *preferences(TEST_SET, "ben")))
+    given = Judgements(name="autumn", records=(*judge_all(TEST_SET, "anna"), *preferences(TEST_SET, "ben")))
     labels = [a.label for a in make_page([given], test_set=TEST_SET).annotators]
     assert labels == ["autumn (mqm)", "autumn (pairwise)"]
 
 
 def test_files_of_one_name_are_told_apart() -> None:
-    given = Given(name="one", records=tuple(judge_all(TEST_SET, "anna")))
+    given = Judgements(name="one", records=tuple(judge_all(TEST_SET, "anna")))
     labels = [
         a.label for a in make_page([given, replace(given, name="two"), given], test_set=TEST_SET).annotators
     ]
@@ -92,7 +93,7 @@ def test_files_of_one_name_are_told_apart() -> None:
 
 
 def test_a_file_that_is_gold_too_is_not_measured_by_itself() -> None:
-    given = Given(name="people", records=tuple(judge_all(TEST_SET, "anna")), test_set=TEST_SET)
+    given = Judgements(name="people", records=tuple(judge_all(TEST_SET, "anna")), test_set=TEST_SET)
     with pytest.warns(DataWarning, match="people holds the judgements of gold, and stands on the page as"):
         page = make_page([make_run(TEST_SET), given], gold=judge_all(TEST_SET, "anna"))
     assert [a.label for a in page.annotators] == ["judge", "gold"]
@@ -101,7 +102,7 @@ def test_a_file_that_is_gold_too_is_not_measured_by_itself() -> None:
 
 def test_only_what_was_judged_of_a_test_set_is_shown() -> None:
     first = TEST_SET.segments[0]
-    given = Given(name="one", records=(judgement(first, "Alder"), judgement(first, "Birch")))
+    given = Judgements(name="one", records=(judgement(first, "Alder"), judgement(first, "Birch")))
     page = make_page([given], test_set=TWO)
     assert list(page.segments) == [(first.lp, first.segment)]
     assert page.systems == ("Alder", "Birch")
@@ -110,7 +111,7 @@ def test_only_what_was_judged_of_a_test_set_is_shown() -> None:
 
 def test_what_no_run_has_a_text_of_is_counted_and_not_shown() -> None:
     foreign = replace(judgement(TEST_SET.segments[0], "Alder", "anna"), segment="elsewhere")
-    given = Given(name="autumn", records=(*judge_all(TEST_SET, "anna"), foreign))
+    given = Judgements(name="autumn", records=(*judge_all(TEST_SET, "anna"), foreign))
     page = make_page([make_run(TEST_SET), given])
     assert page.left_out == (("autumn", 1),)
     with pytest.raises(DataError, match="autumn: no judgement is about a translation"):
@@ -121,12 +122,12 @@ def test_what_no_run_has_a_text_of_is_counted_and_not_shown() -> None:
 
 def test_a_campaign_that_has_not_begun_lacks_judgements_and_not_texts() -> None:
     with pytest.raises(DataError, match="autumn: nothing was judged in it yet"):
-        make_page([Given(name="autumn", records=(), test_set=TEST_SET)])
+        make_page([Judgements(name="autumn", records=(), test_set=TEST_SET)])
 
 
 def test_judgements_without_any_text_are_refused() -> None:
     with pytest.raises(UsageError, match="autumn: judgements without texts; say what they are about"):
-        make_page([Given(name="autumn", records=tuple(judge_all(TEST_SET)))])
+        make_page([Judgements(name="autumn", records=tuple(judge_all(TEST_SET)))])
 
 
 @pytest.mark.parametrize(("lp", "amount"), [(None, 6), ("en-de", 6)])

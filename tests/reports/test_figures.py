@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.analysis.preferences import source_of
-from adjudge.analysis.rank import RankedSystem, Ranking, rank, rank_by_criterion
+from adjudge.analysis.rank import RankedSystem, Ranking, RankSettings, rank_by_criterion
 from adjudge.core.record import Annotation, Failure, Preference, Record
 from adjudge.core.scores import Interval, Signature
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import UsageError
+from adjudge.formats.read import read_judgements
 from adjudge.reports.figures import (
     COLOURS,
     FILE_FORMATS,
@@ -251,8 +251,8 @@ def test_captions_and_names_of_every_length_stand_within_the_figure(letter: str)
 
 
 def rankings(records: list[Record]) -> dict[str, Ranking]:
-    source = source_of("records", records, "en-de")
-    return rank_by_criterion(source, lambda scores: rank(scores, method="copeland", resamples=50))
+    judgements = read_judgements(records).of_one_kind("en-de")
+    return rank_by_criterion(judgements, RankSettings(method="copeland", resamples=50))
 
 
 def test_every_system_has_a_panel_with_its_points_on_each_criterion() -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.analysis.error_free import error_free_of_runs
+from adjudge.analysis.error_free import ErrorFreeSettings, error_free_of_runs
 from adjudge.analysis.meta_settings import MetaEvaluation, MetricResults
 from adjudge.analysis.span_matching import THRESHOLDS
-from adjudge.analysis.spans import SpanComparison, spans_of_runs
+from adjudge.analysis.spans import SpanComparison, SpanSettings, spans_of_runs
 from adjudge.core.record import Record
 from adjudge.reports.metric_figures import threshold_figure
 from adjudge.reports.metric_tables import error_free_table, meta_tables, span_table
@@ -69,11 +69,11 @@ RUNS: dict[str, list[Record]] = {"runs/long": LONG, "runs/a\u202eb": SHORT}
 
 
 def curves(runs: dict[str, list[Record]]) -> dict[str, SpanComparison]:
-    return spans_of_runs(runs, GOLD, rule="himate", threshold=THRESHOLDS, resamples=20)
+    return spans_of_runs(runs, GOLD, SpanSettings(rule="himate", threshold=THRESHOLDS, resamples=20))
 
 
 def test_a_table_has_one_row_a_run_rule_threshold_and_group() -> None:
-    found = spans_of_runs(RUNS, GOLD, rule=["em", "himate"], threshold=[0.2, 1], by="severity")
+    found = spans_of_runs(RUNS, GOLD, SpanSettings(rule=["em", "himate"], threshold=[0.2, 1], by="severity"))
     table = span_table(found, exact=False, by="severity")
     assert table.headings[:4] == ["run", "rule", "threshold", "severity"]
     assert [row[1:4] for row in table.rows[:9]] == [
@@ -91,10 +91,10 @@ def test_a_table_has_one_row_a_run_rule_threshold_and_group() -> None:
 
 def test_a_table_of_error_free_translations_has_a_dash_where_there_is_no_number() -> None:
     clean: list[Record] = [esa("a", str(i), 90) for i in range(1, 9)]
-    table = error_free_table(error_free_of_runs({"x": clean}, clean), exact=False)
+    table = error_free_table(error_free_of_runs({"x": clean}, clean, ErrorFreeSettings()), exact=False)
     row = dict(zip(table.headings, table.rows[0], strict=True))
     assert (row["precision"], row["MCC"], row["AUC"], row["from score"]) == ("1.000", "–", "–", "–")
-    exact = error_free_table(error_free_of_runs({"x": clean}, clean), exact=True)
+    exact = error_free_table(error_free_of_runs({"x": clean}, clean, ErrorFreeSettings()), exact=True)
     assert dict(zip(exact.headings, exact.rows[0], strict=True))["MCC"] == ""
     assert "No score keeps that risk; to show it takes 104 translations or more." in table.notes
 

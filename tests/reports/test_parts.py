@@ -9,7 +9,7 @@ import pytest
 from adjudge.core.record import Annotation, Preference, Record
 from adjudge.core.scores import Run
 from adjudge.core.segment import Segment, TestSet
-from adjudge.reports.annotators import Given
+from adjudge.formats.read import Judgements
 from adjudge.reports.html import render_page
 from adjudge.reports.page import Page, make_page
 from adjudge.reports.part_figures import Part
@@ -159,7 +159,7 @@ def test_a_metric_costs_nothing_and_an_unpriced_judge_is_unknown() -> None:
 
 def test_people_of_one_campaign_are_compared_with_each_other_and_measure_judges() -> None:
     records = [*rated("anna", quality), *rated("ben", lambda i, p: quality(i, p) - noise(i, p) / 4)]
-    campaign = Given(name="autumn", records=tuple(records), test_set=TEXTS, by_people=True)
+    campaign = Judgements(name="autumn", records=tuple(records), test_set=TEXTS, form="campaign")
     page = make_page([run("judge", rated("judge", noise)), campaign])
     assert part(page, "agreement").tables[0].rows[0][0] == "anna (autumn) and ben (autumn)"
     assert "by autumn" in part(page, "calibration").finding
@@ -181,8 +181,8 @@ def preferred(name: str, verdicts: str) -> list[Record]:
 
 
 def test_preferences_have_a_kappa_on_each_criterion_and_a_radar() -> None:
-    people = Given(name="people", records=tuple(preferred("anna", "AAB")), test_set=TEXTS)
-    judge = Given(name="judge", records=tuple(preferred("judge", "AABAAE")), test_set=TEXTS)
+    people = Judgements(name="people", records=tuple(preferred("anna", "AAB")), test_set=TEXTS)
+    judge = Judgements(name="judge", records=tuple(preferred("judge", "AABAAE")), test_set=TEXTS)
     page = make_page([people, judge])
     (table,) = part(page, "agreement").tables
     assert [row[:2] for row in table.rows] == [

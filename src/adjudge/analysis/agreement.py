@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
+from annotated_types import Ge, Le
 
 from adjudge.analysis.preferences import (
     Comparisons,
-    Source,
     criteria_of,
     named_apart,
     preferences_of,
@@ -22,8 +22,10 @@ from adjudge.analysis.preferences import (
 from adjudge.analysis.segment_scores import score_records, undecided_note
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, Failure, Preference, Record
+from adjudge.core.verb import IntervalDraws, LanguagePair, Option, Seed, Texts, settings
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import UsageError
+from adjudge.formats.read import Judgements
 from adjudge.stats.agreement_coefficients import (
     MAJORITY,
     OF_SCORES,
@@ -102,7 +104,7 @@ def pair_table(comparisons: Comparisons, people: Sequence[str]) -> LabelTable:
     )
 
 
-def score_table(sources: Sequence[Source], people: Sequence[str]) -> LabelTable:
+def score_table(sources: Sequence[Judgements], people: Sequence[str]) -> LabelTable:
     """Scores and marked errors of every translation by every annotator.
 
     Scores are those of `analysis.segment_scores`: MQM by weights, the others by their rating.
@@ -111,7 +113,7 @@ def score_table(sources: Sequence[Source], people: Sequence[str]) -> LabelTable:
         sources: annotations, no annotator in two of them.
         people: who is no judge.
     """
-    by_annotator: dict[str, tuple[Source, list[Record]]] = {}
+    by_annotator: dict[str, tuple[Judgements, list[Record]]] = {}
     for source in sources:
         for record in source.records:
             by_annotator.setdefault(record.annotator, (source, []))[1].append(record)
@@ -206,28 +208,32 @@ class Agreement:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings
 class AgreementSettings:
-    """How agreement is measured.
+    """How agreement is measured."""
 
-    Args:
-        as_pairs: whether scores are compared as preferences.
-        by_criterion: whether marked errors make one preference a criterion; FiRE's mapping.
-        tie: largest difference of scores that is a tie, where they become preferences.
-        epsilon: by how much a judge may be worse than a person, in the alternative-annotator test.
-        draws: of the intervals; segments are drawn whole.
-    """
+    lp: LanguagePair = None
+    test_set: Texts = None
+    pairs: Annotated[bool, Option(help="Compare scores as preferences between two systems.")] = False
+    by_criterion: Annotated[
+        bool, Option(help="The same, of MQM errors of each criterion on its own (FiRE).")
+    ] = False
+    tie: Annotated[float, Ge(0), Option(help="Largest difference of scores that is a tie.")] = 0.0
+    epsilon: Annotated[
+        float, Ge(0), Le(1), Option(help="How much worse than a person a judge may be (alt-test).")
+    ] = 0.2
+    resamples: IntervalDraws = 1000
+    seed: Seed = 0
 
-    as_pairs: bool = False
-    by_criterion: bool = False
-    tie: float = 0.0
-    epsilon: float = 0.2
-    draws: Draws = field(default_factory=partial(Draws, resamples=1000))
+    @property
+    def draws(self) -> Draws:
+        """Draws of the intervals; segments are drawn whole."""
+        return Draws(resamples=self.resamples, seed=self.seed)
 
 
 def find_agreement(
-    people: Sequence[Source],
-    judges: Sequence[Source],
+    people: Sequence[Judgements],
+    judges: Sequence[Judgements],
     settings: AgreementSettings,
     *,
     progress: Callable[[int, int], None] | None = None,
@@ -308,10 +314,10 @@ def _apart_notes(table: LabelTable) -> Iterator[str]:
 
 
 def _tables(
-    sources: Sequence[Source], people: Sequence[str], settings: AgreementSettings
+    sources: Sequence[Judgements], people: Sequence[str], settings: AgreementSettings
 ) -> list[LabelTable]:
     are_scores = {s.has_scores for s in sources}
-    if settings.by_criterion or settings.as_pairs or are_scores == {False}:
+    if settings.by_criterion or settings.pairs or are_scores == {False}:
         made = [
             p
             for s in sources

@@ -8,38 +8,36 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final, cast
 
 import numpy as np
+from pydantic import SkipValidation
 
-from adjudge.analysis.judgements import read_source, with_texts
 from adjudge.analysis.preferences import (
     VERDICTS,
     Comparisons,
-    Source,
     criteria_of,
     named_apart,
     numbered,
     preferences_of,
-    source_of,
     tabulate,
 )
-from adjudge.core.judge import checks_keywords
 from adjudge.core.record import Failure, Preference, Record
-from adjudge.core.scores import VERSION, Run, Signature
-from adjudge.core.segment import TestSet
+from adjudge.core.scores import VERSION, Signature
+from adjudge.core.verb import IntervalDraws, LanguagePair, Option, Seed, Texts, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.read import Given, Judgements, read_judgements
 from adjudge.stats.bootstrap import Draws, mean_of
 from adjudge.stats.judged import Floats, Result
 from adjudge.store.files import read_fields, read_json, read_text
 
 __all__ = [
     "Bias",
+    "BiasSettings",
     "Biases",
     "Families",
     "bias",
-    "find_biases",
     "length_bias",
     "position_bias",
     "read_families",
@@ -374,79 +372,64 @@ class Biases:
     notes: tuple[str, ...] = ()
 
 
-@checks_keywords()
-def bias(
-    *judged: Run | Sequence[Record] | Path | str,
-    gold: Run | Sequence[Record] | Path | str | None = None,
-    families: Families | Path | str | None = None,
-    lp: str | None = None,
-    resamples: int = 1000,
-    seed: int = 0,
-    test_set: TestSet | Path | str | None = None,
-) -> Biases:
-    """Find the biases of judges; see `find_biases`.
+@settings
+class BiasSettings:
+    """Beside whom, and how, biases are looked for."""
+
+    gold: Annotated[
+        SkipValidation[Given | None],
+        Option(
+            help="Judgements of people on the same translations: a run or a file.", kind=Path, exists=True
+        ),
+    ] = None
+    families: Annotated[
+        SkipValidation[Families | Path | str | None],
+        Option(
+            help="TOML or JSON: [systems] and [annotators], each with its family.",
+            kind=Path,
+            exists=True,
+            metavar="FILE",
+        ),
+    ] = None
+    lp: LanguagePair = None
+    test_set: Texts = None
+    resamples: IntervalDraws = 1000
+    seed: Seed = 0
+
+
+@takes(BiasSettings)
+def bias(judged: Given | Sequence[Given], settings: BiasSettings) -> Biases:
+    """Find position, length and family bias of every judge, on every criterion.
+
+    Annotations become preferences by their scores, `overall`; a score has no position. Lengths are code
+    points of the translations. Of several annotators of gold the mean counts. Segments are drawn whole for
+    the intervals; 0 resamples give none.
 
     Args:
-        judged: runs or records, of preferences or of scores, from which pairs are made.
-        gold: what people said of the same translations.
-        families: which systems and judges are of one model family, or a file that says so.
-        lp: one language pair.
-        resamples: draws of the intervals, over segments; 0 for none.
-        seed: of those draws.
-        test_set: texts, or their path, of what has none of its own; lengths are theirs.
+        judged: a run, records, a file, or several of them, of preferences or of scores, from which pairs are
+            made; annotators that stand in several of them get the source's name.
+        settings: gold, families and draws.
 
     Raises:
         DataError: a file is not what it should be; or gold compares no two translations that a judge
             compared.
         UsageError: nothing is given.
     """
-    if not judged:
+    several = isinstance(judged, list | tuple) and not any(isinstance(each, Record) for each in judged)
+    given = cast("Sequence[Given]", judged if several else [judged])
+    if not given:
         raise UsageError("bias needs at least one run, or records")
-    sources = [_read(f"run {place}", one, lp, test_set) for place, one in enumerate(judged, start=1)]
+    sources = [_read(each, f"run {place}", settings) for place, each in enumerate(given, start=1)]
+    gold = None if settings.gold is None else _read(settings.gold, "gold", settings)
+    families = settings.families
     if isinstance(families, str | Path):
         systems, annotators = read_families(families)
         families = Families(systems=systems, annotators=annotators)
-    return find_biases(
-        sources,
-        gold=None if gold is None else _read("gold", gold, lp, test_set),
-        families=families,
-        draws=Draws(resamples=resamples, seed=seed),
-    )
-
-
-def _read(
-    name: str,
-    judged: Run | Sequence[Record] | Path | str,
-    lp: str | None,
-    texts: TestSet | Path | str | None,
-) -> Source:
-    if isinstance(judged, str | Path):
-        return read_source(Path(judged), lp, texts)
-    return with_texts(source_of(name, judged, lp), lp, texts)
-
-
-def find_biases(
-    sources: Sequence[Source], *, gold: Source | None, families: Families | None, draws: Draws
-) -> Biases:
-    """Position, length and family bias of every annotator that is not gold, on every criterion.
-
-    Annotations become preferences by their scores, `overall`; a score has no position. Lengths are code
-    points of the translations in the sources' test sets. Of several annotators of gold the mean counts.
-
-    Args:
-        sources: of the judges; annotators that stand in several of them get the source's name.
-        gold: what people said.
-        families: which systems and annotators are of one model family.
-        draws: of the intervals; segments are drawn whole.
-
-    Raises:
-        DataError: gold compares no two translations that a judge compared.
-    """
     apart = named_apart([*sources, gold] if gold is not None else sources)
     own, rest = apart[: len(sources)], apart[len(sources) :]
-    judged = [p for source in own for p in preferences_of(source)]
+    found = [p for source in own for p in preferences_of(source)]
     wanted = [p for source in rest for p in preferences_of(source)]
-    if gold is not None and not _pairs(judged) & _pairs(wanted):
+    if gold is not None and not _pairs(found) & _pairs(wanted):
         told = ", ".join(source.name for source in sources)
         raise DataError(
             f"{told} and gold ({gold.name}) compare no translations in common: do they judge the same "
@@ -456,17 +439,23 @@ def find_biases(
         gold=tuple(a for source in rest for a in source.annotators),
         families=families or Families(),
         lengths=_lengths(apart),
-        draws=draws,
+        draws=Draws(resamples=settings.resamples, seed=settings.seed),
         scored=frozenset(a for source in own if source.has_scores for a in source.annotators),
     )
-    rows = [row for criterion in criteria_of(judged) for row in finder.rows(judged, wanted, criterion)]
+    rows = [row for criterion in criteria_of(found) for row in finder.rows(found, wanted, criterion)]
     names = list(dict.fromkeys(row.annotator for row in rows))
     rows.sort(key=lambda row: names.index(row.annotator))
     return Biases(
         rows=tuple(rows),
-        signature=_signature(names, finder, [*judged, *wanted]),
-        notes=tuple(_notes(rows, [*judged, *wanted], finder)),
+        signature=_signature(names, finder, [*found, *wanted]),
+        notes=tuple(_notes(rows, [*found, *wanted], finder)),
     )
+
+
+def _read(source: Given, name: str, settings: BiasSettings) -> Judgements:
+    found = read_judgements(source, settings.lp, settings.test_set, needed=False).warn()
+    named = found if isinstance(source, Judgements | Path | str) else replace(found, name=name)
+    return named.of_one_kind(settings.lp)
 
 
 def _signature(names: Sequence[str], finder: _Finder, records: Sequence[Preference | Failure]) -> Signature:
@@ -533,7 +522,7 @@ class _Finder:
             )
 
 
-def _lengths(sources: Sequence[Source]) -> dict[tuple[str, str, str], int]:
+def _lengths(sources: Sequence[Judgements]) -> dict[tuple[str, str, str], int]:
     """Code points of every translation in the test sets."""
     return {
         (segment.lp, segment.segment, system): len(text)

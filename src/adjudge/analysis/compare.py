@@ -1,25 +1,19 @@
-"""`adjudge.compare`: comparing of whatever a user has at hand, paths too."""
+"""`compare`: how much better one of two systems is on the same segments, and how sure that is."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Annotated, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.analysis.eval_set import EvalSet, ScoreSet, row_means
-from adjudge.analysis.eval_set_files import read_one
-from adjudge.analysis.judgements import domains_known, read_judgements
-from adjudge.analysis.segment_scores import ScoreMatrix, Totals, coverage_note, score_matrix, score_records
-from adjudge.core.judge import checks_keywords
-from adjudge.core.language import canonical_lp
-from adjudge.core.record import Record
-from adjudge.core.scores import VERSION, Interval, Run, Scores, SegmentScore, Signature, SystemScore
-from adjudge.core.segment import TestSet
+from adjudge.analysis.score import Place, Source, is_same_file, scored
+from adjudge.analysis.segment_scores import ScoreMatrix, Totals, coverage_note, score_matrix
+from adjudge.core.scores import Interval, Scores, Signature
+from adjudge.core.verb import ByDocument, Names, OneAnnotator, Option, Resamples, Seed, settings, takes
 from adjudge.core.wording import form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.bootstrap import LEVEL, lone_unit_note, unit_draws
@@ -37,15 +31,14 @@ __all__ = [
     "FEW_UNITS",
     "LEAST",
     "PAIRED_TESTS",
+    "CompareSettings",
     "Comparison",
-    "ComparisonSettings",
     "PairedTest",
     "Place",
     "Side",
     "Stratum",
     "Unseen",
     "are_documents_known",
-    "chosen_annotator",
     "compare",
     "compare_scores",
     "difference",
@@ -56,7 +49,6 @@ __all__ = [
     "notes_of",
     "pairs_of",
     "parts_of",
-    "read_one_annotator",
     "side_by_side",
     "side_of",
     "unit_notes",
@@ -475,10 +467,6 @@ def method_of(test: PairedTest, units: int, of: str, resamples: int, seed: int) 
 # Two systems on what is judged in both: whole, by language pair and by domain. Pure; reads no files.
 
 
-Place = tuple[str, str]
-"""A segment: language pair and id."""
-
-
 class Part(NamedTuple):
     """Some of the segments: name, kind of that name, and which rows they are."""
 
@@ -550,36 +538,20 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class ComparisonSettings:
-    """How to compare.
+@settings
+class CompareSettings(OneAnnotator):
+    """How to compare."""
 
-    Args:
-        test: that the p-values are of.
-        by_document: draw and flip whole documents, whose segments are not independent; None for documents
-            where they are known.
-        correct: also give p-values of strata that Holm corrected.
-        resamples: draws of the bootstrap, and random sign flips of the permutation test.
-        seed: of both.
-
-    Raises:
-        UsageError: a setting out of its range.
-    """
-
-    test: PairedTest = "permutation"
-    by_document: bool | None = None
-    correct: bool = False
-    resamples: int = 1000
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Check that the settings do not contradict each other."""
-        if self.test not in PAIRED_TESTS:
-            raise UsageError(f"test must be one of {', '.join(PAIRED_TESTS)}; got {self.test!r}")
-        if self.resamples < 1:
-            raise UsageError(f"resamples must be 1 or more, got {self.resamples}")
-        if self.seed < 0:
-            raise UsageError(f"seed must be 0 or more, got {self.seed}")
+    systems: Annotated[Names | None, Option(help="Two systems of one run, or one of each of two: A,B.")] = (
+        None
+    )
+    test: Annotated[
+        PairedTest, Option(help="Test of the p-values: of means (permutation, bootstrap) or of ranks.")
+    ] = "permutation"
+    by_document: ByDocument = None
+    holm: Annotated[bool, Option(help="Correct the p-values of language pairs and domains as well.")] = False
+    resamples: Resamples = 1000
+    seed: Seed = 0
 
 
 def compare_scores(
@@ -587,7 +559,7 @@ def compare_scores(
     second: Scores,
     systems: Sequence[str] | None = None,
     *,
-    settings: ComparisonSettings | None = None,
+    settings: CompareSettings | None = None,
     domains: Mapping[Place, str] | None = None,
 ) -> Comparison:
     """Compare two systems on the segments that both were judged on.
@@ -607,13 +579,13 @@ def compare_scores(
         DataError: nothing is judged in both.
         UsageError: no such system, none in common, or no documents where they are wanted.
     """
-    settings = settings or ComparisonSettings()
+    settings = settings or CompareSettings()
     pairs = pairs_of(first, second, systems)
     places, matrix, asked = side_by_side(first, second, pairs)
     if settings.by_document is None:
         settings = replace(settings, by_document=are_documents_known(matrix))
     strata, small = _strata(places, matrix, domains or {}, settings)
-    if settings.correct:
+    if settings.holm:
         corrected = holm(np.array([stratum.difference.p for stratum in strata])).tolist()
         strata = [replace(s, p_holm=p) for s, p in zip(strata, corrected, strict=True)]
     whole = _stratum("all", "all", matrix, settings)
@@ -697,7 +669,7 @@ def side_by_side(
     )
 
 
-def _stratum(name: str, kind: str, matrix: ScoreMatrix, settings: ComparisonSettings) -> Stratum:
+def _stratum(name: str, kind: str, matrix: ScoreMatrix, settings: CompareSettings) -> Stratum:
     segments = matrix.totals(by_document=False)
     documents = matrix.totals(by_document=True) if settings.by_document else None
     found = difference(
@@ -713,7 +685,7 @@ def _strata(
     places: Sequence[Place],
     matrix: ScoreMatrix,
     domains: Mapping[Place, str],
-    settings: ComparisonSettings,
+    settings: CompareSettings,
 ) -> tuple[list[Stratum], list[str]]:
     """Language pairs and domains, where there are several of a kind; and what is said of too small ones."""
     parts, small = parts_of(places, domains)
@@ -812,7 +784,7 @@ def unit_notes(n: int, units: int, effective: float, *, by_document: bool) -> It
         yield f"With fewer than {FEW_UNITS} {of} intervals are wide on purpose, to err on the safe side."
 
 
-def _power_notes(found: Difference, settings: ComparisonSettings) -> Iterator[str]:
+def _power_notes(found: Difference, settings: CompareSettings) -> Iterator[str]:
     units = found.units
     yield from lone_unit_note(units, "documents" if settings.by_document else "segments")
     if found.interval is not None and found.interval.low == found.interval.high:
@@ -824,150 +796,30 @@ def _power_notes(found: Difference, settings: ComparisonSettings) -> Iterator[st
         yield f"Too few segments or documents, or resamples: p cannot be below {least:g}."
 
 
-def _strata_notes(strata: Sequence[Stratum], settings: ComparisonSettings) -> Iterator[str]:
-    if strata and not settings.correct:
+def _strata_notes(strata: Sequence[Stratum], settings: CompareSettings) -> Iterator[str]:
+    if strata and not settings.holm:
         yield f"The {len(strata)} p-values below the first are not corrected for their number; --holm does."
 
 
-Source = Scores | Run | Path | str
-
-
-@checks_keywords()
-def compare(  # noqa: PLR0913 (what can be asked for; every one has its default)
-    first: Source,
-    second: Source | None = None,
-    *,
-    systems: Sequence[str] | None = None,
-    lp: str | None = None,
-    gold: str | None = None,
-    metric: str | None = None,
-    weights: str | None = None,
-    criterion: str | None = None,
-    test: PairedTest = "permutation",
-    by_document: bool | None = None,
-    holm: bool = False,
-    resamples: int = 1000,
-    seed: int = 0,
-    test_set: TestSet | Path | str | None = None,
-) -> Comparison:
+@takes(CompareSettings)
+def compare(first: Source, second: Source | None, settings: CompareSettings) -> Comparison:
     """Compare two runs, or two systems of one, on the segments that both were judged on.
 
     Args:
-        first: scores, a run, or the path of a run or of records.
+        first: scores, a run, records, or the path of whatever holds judgements; the path of a test set with
+            gold or metric.
         second: the same; None for two systems of the first.
-        systems: name of the first system and of the second; needed where there is one source.
-        lp: language pair to keep; of a test set with several it must be named.
-        gold: of a test set, whose path is `first`: the gold, its own or a file, whose scores count.
-        metric: of a test set: the metric, its own or a file, whose scores count.
-        weights: of marked errors; None for those of the run, else `mqm-google`.
-        criterion: of preferences; None for the only one, else `overall`.
-        test: that the p-values are of: `permutation`, `bootstrap` or `wilcoxon`.
-        by_document: draw and flip whole documents, whose segments are not independent; None for documents
-            where they are known.
-        holm: also give corrected p-values of language pairs and domains.
-        resamples: draws of the bootstrap, and random sign flips of the permutation test.
-        seed: of both.
-        test_set: texts, or their path, that say the domains, and that ratings without ids are about; None for
-            those of a run, or of the test set that a score file lies in.
+        settings: how to compare.
 
     Raises:
         DataError: nothing is judged in both.
         UsageError: no such system, none in common, or a setting out of its range.
     """
-    settings = ComparisonSettings(
-        test=test, by_document=by_document, correct=holm, resamples=resamples, seed=seed
-    )
-    if second is None and systems is None:
+    if second is None and settings.systems is None:
         raise UsageError("two systems of one run are compared by name: systems=(A, B); or give a second run")
-    if gold is not None or metric is not None:
-        if second is not None or (gold and metric) or not isinstance(first, Path | str):
-            raise UsageError("gold or metric, one of them, is of a test set: give its path and two systems")
-        if criterion is not None or test_set is not None:
-            raise UsageError("criterion and test_set are for judgements: leave them out with gold or metric")
-        of_set, places = read_one_annotator(Path(first), lp, *chosen_annotator(gold, metric), weights)
-        return compare_scores(of_set, of_set, systems, settings=settings, domains=places)
-    lp = None if lp is None else canonical_lp(lp)
-    given = [first] if second is None else [first, second]
-    sources = [_read(source, lp, test_set) for source in given]
-    paths = [Path(source) for source in given if isinstance(source, Path | str)]
-    domains = domains_known(sources, paths, lp, test_set)
-    scoring = {"weights": weights, "lp": lp, "criterion": criterion}
-    scores = [_scored(source, scoring) for source in sources]
-    return compare_scores(scores[0], scores[-1], systems, settings=settings, domains=domains)
-
-
-def _read(
-    source: Source, lp: str | None, texts: TestSet | Path | str | None
-) -> Scores | Run | Sequence[Record]:
-    return source if isinstance(source, Scores | Run) else read_judgements(source, lp, texts)
-
-
-def _scored(source: Scores | Run | Sequence[Record], scoring: Mapping[str, str | None]) -> Scores:
-    """Score what is no scores yet.
-
-    Raises:
-        UsageError: scores, of which nothing can be chosen any more.
-    """
-    if not isinstance(source, Scores):
-        return score_records(source, **scoring)
-    if given := [name for name, value in scoring.items() if value is not None]:
-        raise UsageError(
-            f"these are scores already: give {given[0]} where they are made, score({given[0]}=...)"
-        )
-    return source
-
-
-def chosen_annotator(gold: str | None, metric: str | None) -> tuple[Literal["gold", "metric"], str]:
-    """Whose scores of a test set count: what it is, and its name.
-
-    Raises:
-        UsageError: both are given.
-    """
-    if gold is not None and metric is not None:
-        raise UsageError("the scores are those of one annotator: give --gold or --metric, not both")
-    return ("gold", gold) if gold is not None else ("metric", metric or "")
-
-
-def read_one_annotator(
-    test_set: Path, lp: str | None, kind: Literal["gold", "metric"], name: str, weights: str | None = None
-) -> tuple[Scores, Mapping[Place, str]]:
-    """Scores that one gold or one metric of a test set gave, and the domain of each segment.
-
-    Raises:
-        DataError: a file is not what it should be.
-        UsageError: no such language pair, gold or metric.
-    """
-    found = read_one(test_set, lp, kind, name, weights)
-    ((_, one),) = (found.golds or found.metrics).items()
-    places = ((found.lp, segment) for segment in found.segments)
-    return _scores(found, one), dict(zip(places, found.domains, strict=True))
-
-
-def _scores(eval_set: EvalSet, one: ScoreSet) -> Scores:
-    means, judged = row_means(one.segments), ~np.isnan(one.segments)
-    notes = list(eval_set.notes)
-    known = ~np.isnan(one.systems) & ~np.isnan(means)
-    if not np.allclose(one.systems[known], means[known], rtol=1e-4, atol=1e-6):
-        notes.append(f"System scores of {one.name} are no means of its segment scores; the means count here.")
-    return Scores(
-        signature=Signature(one.name, {"test_set": eval_set.name, "lp": eval_set.lp, "version": VERSION}),
-        range=(-math.inf, math.inf),
-        segments=tuple(
-            SegmentScore(
-                lp=eval_set.lp, segment=segment, system=system, score=float(value), document=document
-            )
-            for system, row in zip(eval_set.systems, one.segments, strict=True)
-            for segment, document, value in zip(eval_set.segments, eval_set.documents, row, strict=True)
-            if not math.isnan(value)
-        ),
-        systems=tuple(
-            SystemScore(
-                system=system,
-                score=None if math.isnan(mean) else float(mean),
-                n=int(n),
-                failed=one.failed.get(system, 0),
-            )
-            for system, mean, n in zip(eval_set.systems, means, judged.sum(axis=1), strict=True)
-        ),
-        notes=tuple(notes),
-    )
+    if second is not None and settings.is_of_test_set:
+        raise UsageError("gold or metric is of one test set: give its path and two systems")
+    one = scored(first, settings)
+    other = one if second is None or is_same_file(first, second) else scored(second, settings)
+    domains = {**other.domains, **one.domains}
+    return compare_scores(one.scores, other.scores, settings.systems, settings=settings, domains=domains)

@@ -13,12 +13,13 @@ from typing import Final, Generic, Literal, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.analysis.preferences import OVERALL, preferences_of, source_of
+from adjudge.analysis.preferences import OVERALL, preferences_of
 from adjudge.analysis.segment_scores import score_records
 from adjudge.core.record import SUSPECT, UNDECIDED, Annotation, Failure, Preference, Record, Verdict
 from adjudge.core.scores import Run
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.read import read_judgements
 from adjudge.stats.correlation import ranks
 from adjudge.stats.judged import Floats
 
@@ -112,7 +113,7 @@ def voted(name: str, judged: Run | Iterable[Record], *, tie: float = 0.0) -> Mem
     Raises:
         DataError: several annotators, or one that judged a pair twice on one criterion.
     """
-    source = source_of(name, judged)
+    source = replace(read_judgements(judged), name=name).of_one_kind(None)
     if len(source.annotators) > 1 and not source.has_scores:
         who = ", ".join(source.annotators)
         one = "a member has one vote: `adjudge convert --annotator` splits them"
@@ -120,7 +121,7 @@ def voted(name: str, judged: Run | Iterable[Record], *, tie: float = 0.0) -> Mem
     records = source.records
     if source.has_scores:  # people who share the work have one score, their mean, and one vote
         records = _means(scored(name, judged))
-    found = preferences_of(source_of(name, records), epsilon=tie)
+    found = preferences_of(replace(source, records=records), epsilon=tie)
     criteria = tuple(dict.fromkeys(r.criterion for r in found if r.criterion is not None)) or (OVERALL,)
     outcomes: dict[Key, Vote | Failure] = {}
     for record in found:

@@ -7,29 +7,29 @@ and not by which measure it ranks.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Final, TypedDict, Unpack
+from typing import Annotated, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.segment_scores import DEFAULT_WEIGHTS
-from adjudge.analysis.spans import COUNTED, Paired, keep_common, pair_up, read_both, signature_of
+from adjudge.analysis.spans import COUNTED, Marking, Paired, keep_common, pair_up, read_both, signature_of
 from adjudge.core.mqm import mqm_score
 from adjudge.core.protocol import find_protocol
-from adjudge.core.record import Annotation, Record
-from adjudge.core.scores import Run, Signature
-from adjudge.core.segment import TestSet
+from adjudge.core.record import Annotation
+from adjudge.core.scores import Signature
 from adjudge.core.typology import Weights, find_weights
+from adjudge.core.verb import Alpha, Option, settings, takes
 from adjudge.errors import UsageError
+from adjudge.formats.read import Given
 from adjudge.stats.judged import Floats
 
 __all__ = [
     "STARTS",
     "ErrorFree",
-    "ErrorFreeOptions",
+    "ErrorFreeSettings",
     "Publishable",
     "auc",
     "error_free",
@@ -146,30 +146,22 @@ AT_LEAST: Final = 85.0
 Flags = NDArray[np.bool_]
 
 
-class ErrorFreeOptions(TypedDict, total=False):
-    """Options of `error_free`.
+@settings
+class ErrorFreeSettings(Marking):
+    """What is free of errors, and the risk that may be taken."""
 
-    Args:
-        at_least: lowest rating of the run that predicts no errors; 85 where the scale is 0 to 100.
-        gold_at_least: lowest rating of gold that is free of errors; the same.
-        weights: of a run that marks errors and does not rate: the score it ranks by; else the run's own.
-        risk: largest share of translations with errors among those published.
-        confidence: with which that risk is kept.
-        lp: language pair to keep, and that of files which do not say it.
-        annotator: of the run, to keep.
-        gold_annotator: of gold, to keep.
-        test_set: texts of ratings that lie outside of their folder, and of records; a run has its own.
-    """
-
-    at_least: float | None
-    gold_at_least: float | None
-    weights: str | None
-    risk: float
-    confidence: float
-    lp: str | None
-    annotator: str | None
-    gold_annotator: str | None
-    test_set: TestSet | Path | str | None
+    at_least: Annotated[
+        float | None, Option(help="With --error-free: lowest score of a run that predicts none; else 85.")
+    ] = None
+    gold_at_least: Annotated[
+        float | None, Option(help="With --error-free: lowest rating of gold without errors; else 85.")
+    ] = None
+    weights: Annotated[
+        str | None,
+        Option(help="With --error-free: points of errors that rank a run without ratings.", short="w"),
+    ] = None
+    risk: Annotated[Alpha, Option(help="With --error-free: share with errors among the published.")] = 0.05
+    confidence: Annotated[Alpha, Option(help="With --error-free: confidence of that risk.")] = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,24 +198,8 @@ class ErrorFree:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Settings:
-    at_least: float | None = None
-    gold_at_least: float | None = None
-    weights: str | None = None
-    risk: float = 0.05
-    confidence: float = 0.95
-    lp: str | None = None
-    annotator: str | None = None
-    gold_annotator: str | None = None
-    test_set: TestSet | Path | str | None = None
-
-
-def error_free(
-    run: Run | Iterable[Record] | Path | str,
-    gold: Run | Iterable[Record] | Path | str,
-    **options: Unpack[ErrorFreeOptions],
-) -> ErrorFree:
+@takes(ErrorFreeSettings)
+def error_free(run: Given, gold: Given | None, settings: ErrorFreeSettings) -> ErrorFree:
     """Compare which translations a run and gold call free of errors.
 
     Free of errors: no error is marked, neutral marks aside, and the rating, where there is one, is at least
@@ -234,25 +210,24 @@ def error_free(
     its errors.
 
     Args:
-        run: a run or its directory, records or their file, an MQM TSV, a `.seg.rating` or a `.seg.score`.
+        run: a run, records, or the path of whatever holds judgements.
         gold: the same.
-        options: as `ErrorFreeOptions` describes them.
+        settings: what is free of errors.
 
     Raises:
         DataError: nothing was judged by both.
         UsageError: a setting out of its range, or gold whose scale does not tell what is free of errors.
     """
-    (found,) = error_free_of_runs({"run": run}, gold, **options).values()
+    if gold is None:
+        raise UsageError("error_free compares a run with gold: give both")
+    (found,) = error_free_of_runs({"run": run}, gold, settings).values()
     return found
 
 
 def error_free_of_runs(
-    runs: Mapping[str, Run | Iterable[Record] | Path | str],
-    gold: Run | Iterable[Record] | Path | str,
-    **options: Unpack[ErrorFreeOptions],
+    runs: Mapping[str, Given], gold: Given, settings: ErrorFreeSettings
 ) -> dict[str, ErrorFree]:
     """Compare several runs with gold, on the translations that all of them judged; see `error_free`."""
-    settings = _Settings(**options)
     paired, weights = {}, {}
     for name, run in runs.items():
         pred, golden = read_both(run, gold, lp=settings.lp, test_set=settings.test_set)
@@ -268,7 +243,7 @@ def error_free_of_runs(
     return {name: _compared(kept[name], weights[name], settings) for name in kept}
 
 
-def _compared(paired: Paired, weights: Weights, settings: _Settings) -> ErrorFree:
+def _compared(paired: Paired, weights: Weights, settings: ErrorFreeSettings) -> ErrorFree:
     golds, preds = [b.gold for b in paired.both], [b.pred for b in paired.both]
     is_free, known = _labels(golds, settings.gold_at_least), _labels(preds, settings.at_least)
     if is_free is None:
@@ -292,7 +267,7 @@ def _compared(paired: Paired, weights: Weights, settings: _Settings) -> ErrorFre
     )
 
 
-def _told(preds: Sequence[Annotation], weights: Weights, settings: _Settings) -> dict[str, object]:
+def _told(preds: Sequence[Annotation], weights: Weights, settings: ErrorFreeSettings) -> dict[str, object]:
     """What the signature says of how errors are counted."""
     return {
         "at_least": settings.at_least,

@@ -5,47 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 import numpy as np
 
-from adjudge.analysis.compare import Place
+from adjudge.analysis.score import Place, Source, scored
 from adjudge.core.scores import Interval, Scores
+from adjudge.core.verb import Option, Scoring, Seed, settings
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
-from adjudge.stats.prediction_powered import LEAST, SAFE, TARGETS, Estimate, Sample, Target, estimate_mean
+from adjudge.stats.prediction_powered import LEAST, SAFE, Estimate, Sample, Target, estimate_mean
 
-__all__ = ["Drawn", "EstimateSettings", "SystemEstimate", "estimates"]
+__all__ = ["Drawn", "EstimateSettings", "SystemEstimate", "estimate", "estimates"]
 
 Values = Mapping[Place, float]
 Drawn = Literal["segments", "documents"]
 """What was drawn at random for labelling."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class EstimateSettings:
-    """What is asked.
+@settings
+class EstimateSettings(Scoring):
+    """What the intervals are for, and what was drawn."""
 
-    Args:
-        target: what the intervals are for: the mean of this test set, or of the population it is drawn from.
-        drawn: what was drawn for labelling; None to tell from the labels: documents, where most labelled
-            documents of several segments are labelled as a whole.
-        seed: of folds and bootstrap.
-
-    Raises:
-        UsageError: a setting that there is not.
-    """
-
-    target: Target = "test-set"
-    drawn: Drawn | None = None
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Refuse what there is not."""
-        if self.target not in TARGETS:
-            raise UsageError(f"target must be one of {', '.join(TARGETS)}; got {self.target!r}")
-        if self.drawn not in {*get_args(Drawn), None}:
-            raise UsageError(f"drawn must be one of {', '.join(get_args(Drawn))}; got {self.drawn!r}")
+    target: Annotated[Target, Option(help="What intervals are for: this test set, or all texts like it.")] = (
+        "test-set"
+    )
+    drawn: Annotated[
+        Drawn | None, Option(help="What was drawn for labelling; told from the labels by default.")
+    ] = None
+    by_domain: Annotated[bool, Option(help="Labels were drawn from each domain separately.")] = False
+    seed: Seed = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +55,28 @@ class SystemEstimate:
     ahead: Estimate | None
     best: int
     worst: int
+
+
+def estimate(
+    source: Source, gold: Source, settings: EstimateSettings
+) -> tuple[tuple[SystemEstimate, ...], tuple[str, ...]]:
+    """Estimate each system's mean on gold's scale, best first; and what a reader must know.
+
+    Args:
+        source: a judge's scores of all segments: a run, records, a file.
+        gold: judgements of some of them by people, drawn at random.
+        settings: what the intervals are for.
+
+    Raises:
+        DataError: no system has enough labelled segments with a score.
+        UsageError: documents or domains were drawn, and none is known.
+    """
+    judged, labels = scored(source, settings), scored(gold, settings)
+    strata = {**labels.domains, **judged.domains} if settings.by_domain else None
+    if settings.by_domain and not strata:
+        raise UsageError("--by-domain needs domains: give the test set that says them, --test-set PATH")
+    rows, notes = estimates(judged.scores, labels.scores, settings=settings, strata=strata)
+    return rows, (str(judged.scores.signature), str(labels.scores.signature), *notes)
 
 
 def estimates(

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.analysis.segment_scores import repeats_note, score_records, without_repeats
+from adjudge.analysis.segment_scores import score_records
 from adjudge.core.language import canonical_lp, script_of, source_language
 from adjudge.core.mqm import unknown_categories_note
 from adjudge.core.protocol import find_protocol
@@ -22,11 +22,9 @@ from adjudge.core.scores import Run, Scores
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import SEVERITIES
 from adjudge.errors import DataError, LanguagePairError, UsageError
-from adjudge.formats.convert import read_content
-from adjudge.formats.read import detect
+from adjudge.formats.read import detect, find_format, read_judgements
 from adjudge.formats.score_file import ScoreTable, read_score_file
 from adjudge.stats.judged import Floats
-from adjudge.store.run_directory import read_run
 
 __all__ = [
     "CLEAN",
@@ -440,15 +438,10 @@ def read_score_source(
     """
     if path.name.removesuffix(".gz").endswith((_SEG, _SYS)):
         return tables_as_scores(name, _read_tables(path, frame), frame)
-    if detect(path) == "run":
-        return records_as_scores(name, read_run(path), frame, weights)
-    content = read_content(path, lp=frame.lp, test_set=texts())
-    if content.records is None:
-        raise DataError("this file holds texts and no judgements; scores were wanted", path=path)
-    records, repeated = without_repeats(content.records)
-    found = records_as_scores(name, records, frame, weights)
-    odd = [f"{count:,} {what}." for what, count in content.met.items()]
-    notes = tuple(f"{name}: {what}" for what in (*odd, *repeats_note(repeated)))
+    known = texts() if find_format(detect(path)).takes_texts else None
+    read = read_judgements(path, frame.lp, known, needed=False)
+    found = records_as_scores(name, read.run or read.records, frame, weights)
+    notes = tuple(f"{name}: {note.removesuffix('.')}." for note in read.notes)
     return replace(found, notes=(*notes, *found.notes))
 
 

@@ -5,58 +5,50 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Annotated, Final, Literal
 
 import numpy as np
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic import BeforeValidator
 
 from adjudge.analysis.compare import (
     ENOUGH_UNITS,
     FEW_UNITS,
     LEAST,
-    Place,
     Side,
     Unseen,
     are_documents_known,
-    chosen_annotator,
     difference_bounds,
     effective_size,
     notes_of,
     pairs_of,
     parts_of,
-    read_one_annotator,
     side_by_side,
     side_of,
     unit_notes,
 )
-from adjudge.analysis.judgements import domains_of, read_judgements
 from adjudge.analysis.power import MOST_UNITS, least_enough
-from adjudge.analysis.segment_scores import ScoreMatrix, Totals, score_records, without_repeats
-from adjudge.core.judge import checks_keywords
-from adjudge.core.language import canonical_lp
+from adjudge.analysis.score import Place, Source, domains_of, is_same_file, score_judgements, scored
+from adjudge.analysis.segment_scores import ScoreMatrix, Totals
 from adjudge.core.protocol import find_protocol
-from adjudge.core.record import Annotation, Record
-from adjudge.core.scores import Run, Scores
-from adjudge.core.segment import TestSet
+from adjudge.core.record import Annotation, Record, without_repeats
+from adjudge.core.scores import Scores
+from adjudge.core.verb import Alpha, ByDocument, Names, OneAnnotator, Option, settings, takes
 from adjudge.core.wording import form, of_all
 from adjudge.errors import UsageError
-from adjudge.formats.read import load
+from adjudge.formats.read import Judgements, read_judgements
 from adjudge.stats.paired import holm, sign_flip_p_values
 
 __all__ = [
     "Gate",
     "GateRow",
     "GateSettings",
-    "Judged",
     "Verdict",
     "critical_p_value",
     "gate",
-    "gate_judged",
     "gate_scores",
-    "gate_test_set",
     "more_segments",
     "non_inferiority",
-    "old_and_new",
     "signed",
     "verdict_words",
 ]
@@ -218,66 +210,73 @@ def critical_p_value(
 Verdict = Literal["ship", "do-not-ship", "not-enough-data"]
 
 Reckoning = Literal["scale", "seen"]
-_RECKONINGS: Final[tuple[Reckoning, ...]] = get_args(Reckoning)
 _SHOWN: Final = 5  # segments that are named
 
 
-@dataclass(frozen=True, kw_only=True)
-class GateSettings:
-    """What is asked of a candidate.
+def _read_scale(value: object) -> object:
+    """Read `LOW,HIGH` as two numbers; every other value is left to the check of its type."""
+    if not isinstance(value, str):
+        return value
+    try:
+        low, high = map(float, value.split(","))
+    except ValueError:
+        raise UsageError(
+            f"--range takes the lowest and the highest score, as LOW,HIGH; got {value!r}"
+        ) from None
+    return low, high
 
-    Args:
-        margin: so much lower a mean is still as good; in the units of the scores, 0 or more.
-        domain_margin: the same for each language pair and domain; None for `margin`.
-        alpha: chance, at most, to ship what is worse by the margin, and not to ship what is not.
-        power: chance to decide that the number of further segments is for.
-        by_document: documents vary as wholes; None for documents where they are known.
-        unseen: how bad a segment may be that nobody saw: `scale`, as the scores' range allows, where it is
-            known; `seen`, as the worst seen.
-        scale: lowest and highest score; None for the range that the scores state.
-        more_critical: in so many more segments than the baseline the candidate may have critical errors.
-        critical_alpha: chance, at most, that critical errors veto a candidate that has no more of them; None
-            for alpha.
-        max_failed: share of segments that may lack a score on either side.
-        any_signature: whether the two may have been judged by different judges or settings.
+
+@settings
+class GateSettings(OneAnnotator):
+    """What is asked of a candidate.
 
     Raises:
         UsageError: a setting out of its range.
     """
 
-    margin: float
-    domain_margin: float | None = None
-    alpha: float = 0.05
-    power: float = 0.8
-    by_document: bool | None = None
-    unseen: Reckoning = "scale"
-    scale: tuple[float, float] | None = None
-    more_critical: int = 0
-    critical_alpha: float | None = None
-    max_failed: float = 0.01
-    any_signature: bool = False
+    margin: Annotated[
+        float,
+        Ge(0),
+        Lt(math.inf),
+        Option(help="How much lower the candidate's mean may be, in the scores' units."),
+    ]
+    alpha: Annotated[float, Gt(0), Lt(0.5), Option(help="Chance, at most, of each wrong verdict.")] = 0.05
+    systems: Annotated[
+        Names | None, Option(help="Baseline's system and candidate's, separated by a comma.")
+    ] = None
+    domain_margin: Annotated[
+        Annotated[float, Ge(0), Lt(math.inf)] | None,
+        Option(help="For each language pair and domain; else as --margin."),
+    ] = None
+    more_critical: Annotated[
+        int, Ge(0), Option(help="Segments more with critical errors that are allowed.", metavar="N")
+    ] = 0
+    critical_alpha: Annotated[
+        Alpha | None, Option(help="Alpha of the test of critical errors; else --alpha.")
+    ] = None
+    max_failed: Annotated[
+        float, Ge(0), Le(1), Option(help="Share of segments that may lack a score on one side.")
+    ] = 0.01
+    power: Annotated[Alpha, Option(help="Chance to decide, for the number of further segments.")] = 0.8
+    any_signature: Annotated[bool, Option(help="Compare scores of different judges or settings.")] = False
+    by_document: ByDocument = None
+    unseen: Annotated[
+        Reckoning, Option(help="How bad a segment nobody saw may be: as the scale allows, or as seen.")
+    ] = "scale"
+    scale: Annotated[
+        tuple[float, float] | None,
+        BeforeValidator(_read_scale),
+        Option(
+            help="Lowest and highest score, if none is stated.", name="range", metavar="LOW,HIGH", kind=str
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         """Check that the settings do not contradict each other."""
-        for name, margin in (("margin", self.margin), ("domain margin", self.part_margin)):
-            if not 0 <= margin < math.inf:
-                raise UsageError(f"a {name} is 0 or more, in the units of the scores; got {margin:g}")
-        if not (0 < self.alpha < 0.5 and 0 < self.power < 1):
-            raise UsageError(
-                f"alpha lies between 0 and 0.5, power between 0 and 1; got {self.alpha:g}, {self.power:g}"
-            )
-        if not 0 < self.veto_alpha < 1:
-            raise UsageError(f"the alpha of critical errors lies between 0 and 1, got {self.veto_alpha:g}")
-        if self.unseen not in _RECKONINGS:
-            raise UsageError(f"unseen must be one of {', '.join(_RECKONINGS)}; got {self.unseen!r}")
+        super().__post_init__()
         if self.scale is not None and not -math.inf < self.scale[0] < self.scale[1] < math.inf:
             low, high = self.scale
             raise UsageError(f"a range goes from a number to a larger one, got {low:g} to {high:g}")
-        if self.more_critical < 0 or not 0 <= self.max_failed <= 1:
-            raise UsageError(
-                f"further critical errors are 0 or more, a share of failures lies in 0 to 1; "
-                f"got {self.more_critical} and {self.max_failed:g}"
-            )
 
     @property
     def veto_alpha(self) -> float:
@@ -657,113 +656,67 @@ def _place(row: GateRow) -> str:
     return "All segments" if row.kind == "all" else row.name
 
 
-# `adjudge.gate`: may a candidate take the baseline's place? Of whatever a user has at hand, paths too.
+# The verb...
 
 
-Judged = Run | Sequence[Record]
-Scoring = Mapping[str, str | None]
-"""Weights, lp and criterion, as `analysis.segment_scores` takes them."""
-
-
-@checks_keywords()
-def gate(  # noqa: PLR0913 (what can be asked for; every one but the margin has its default)
-    baseline: Judged | Path | str,
-    candidate: Judged | Path | str | None = None,
-    *,
-    margin: float,
-    systems: Sequence[str] | None = None,
-    lp: str | None = None,
-    gold: str | None = None,
-    metric: str | None = None,
-    test_set: TestSet | Path | str | None = None,
-    weights: str | None = None,
-    criterion: str | None = None,
-    domain_margin: float | None = None,
-    alpha: float = 0.05,
-    power: float = 0.8,
-    by_document: bool | None = None,
-    unseen: Literal["scale", "seen"] = "scale",
-    scale: tuple[float, float] | None = None,
-    more_critical: int = 0,
-    critical_alpha: float | None = None,
-    max_failed: float = 0.01,
-    any_signature: bool = False,
-) -> Gate:
-    """Say whether a candidate may replace the baseline; see `gate.gate_scores`.
+@takes(GateSettings)
+def gate(baseline: Source, candidate: Source | None, settings: GateSettings) -> Gate:
+    """Say whether a candidate may replace the baseline; see `gate_scores`.
 
     Args:
-        baseline: a run or records of what is in use, or the path of either; a test set with gold or metric.
+        baseline: a run or records of what is in use, or their path; the path of a test set with gold or
+            metric.
         candidate: the same of what would replace it; None for a system of the baseline's.
-        margin: so much lower a mean is still as good; in the units of the scores.
-        systems: the baseline's and the candidate's; needed where there is one source.
-        lp: language pair to keep; of a test set with several it must be named.
-        gold: of a test set, whose path is `baseline`: the gold, its own or a file, whose scores count.
-        metric: of a test set: the metric, its own or a file, whose scores count.
-        test_set: texts that say the domains; else a run's own.
-        weights: of marked errors; None for those of the run, else `mqm-google`.
-        criterion: of preferences; None for the only one, else `overall`.
-        domain_margin: margin of each language pair and domain; None for `margin`.
-        alpha: chance, at most, of each wrong verdict.
-        power: chance to decide that the number of further segments is for.
-        by_document: documents vary as wholes; None for documents where they are known.
-        unseen: how bad a segment may be that nobody saw: `scale`, as the scores' range allows, where it is
-            known; `seen`, as the worst seen.
-        scale: lowest and highest score; None for the range that the scores state.
-        more_critical: in so many more segments than the baseline the candidate may have critical errors.
-        critical_alpha: chance, at most, that critical errors veto a candidate that has no more of them; None
-            for alpha.
-        max_failed: share of segments that may lack a score on either side.
-        any_signature: compare what different judges or settings judged.
+        settings: what is asked.
 
     Raises:
         DataError: nothing is judged in both.
         UsageError: no such system, one system as both, scores of different signatures, or a setting out of
             its range.
     """
-    settings = GateSettings(
-        margin=margin,
-        domain_margin=domain_margin,
-        alpha=alpha,
-        power=power,
-        by_document=by_document,
-        unseen=unseen,
-        scale=scale,
-        more_critical=more_critical,
-        critical_alpha=critical_alpha,
-        max_failed=max_failed,
-        any_signature=any_signature,
-    )
-    paths = [Path(side) for side in (baseline, candidate) if isinstance(side, Path | str)]
-    is_one = candidate is None or candidate is baseline or (len(paths) == 2 and paths[0] == paths[1])
-    chosen = old_and_new(systems, is_one=is_one)
-    if gold is not None or metric is not None:
-        is_alone = candidate is None and test_set is None and criterion is None
-        if not is_alone or (gold and metric) or not isinstance(baseline, Path | str):
+    is_one = candidate is None or is_same_file(baseline, candidate)
+    systems = _old_and_new(settings.systems, is_one=is_one)
+    if settings.is_of_test_set:
+        if not is_one:
             raise UsageError(
-                "gold or metric, one of them, is of a test set: its path is the baseline, and candidate, "
-                "test_set and criterion are left out"
+                "with --gold or --metric both systems are of one test set: name it as --baseline"
             )
-        return gate_test_set(Path(baseline), lp, (gold, metric), chosen or (), settings, weights)
-    lp = None if lp is None else canonical_lp(lp)
-    old = read_judgements(baseline, lp) if isinstance(baseline, Path | str) else baseline
-    new = old if candidate is None else candidate
-    new = read_judgements(new, lp) if isinstance(new, Path | str) else new
-    texts = load(test_set, lp) if isinstance(test_set, Path | str) else test_set
-    domains = None if texts is None else {(s.lp, s.segment): s.domain for s in texts}
-    scoring = {"weights": weights, "lp": lp, "criterion": criterion}
-    return gate_judged((old, new), chosen, scoring, settings=settings, domains=domains)
+        of_set = scored(baseline, settings)
+        names = None if systems is None else (systems[1], systems[0])
+        return gate_scores(
+            of_set.scores, of_set.scores, None, names, settings=settings, domains=of_set.domains
+        )
+    sides = [baseline] if is_one else [candidate, baseline]
+    read = [_read_side(each, settings) for each in sides]
+    if systems is not None:
+        read = _of_systems(read, {*systems})
+    scores = [score_judgements(each, settings) for each in read]
+    domains: dict[Place, str] = {}
+    for each in read:
+        domains |= each.domains
+    if settings.test_set is not None:
+        domains = dict(domains_of(settings.test_set, settings.lp))
+    records = [without_repeats(each.records)[0] for each in read]
+    return gate_scores(
+        scores[0],
+        scores[-1],
+        (records[0], records[-1]),
+        None if systems is None else (systems[1], systems[0]),
+        settings=settings,
+        domains=domains,
+    )
 
 
-def old_and_new(systems: Sequence[str] | None, *, is_one: bool) -> Sequence[str] | None:
-    """Check the names of the two systems.
+def _read_side(source: Source | None, settings: GateSettings) -> Judgements:
+    if source is None or isinstance(source, Scores):
+        raise UsageError(
+            "a gate looks for critical errors: give runs, records or files, and not their scores"
+        )
+    return read_judgements(source, settings.lp, settings.test_set, needed=False).warn()
 
-    Args:
-        systems: the baseline's and the candidate's; None where each side has its own.
-        is_one: whether both sides are one run or file.
 
-    Raises:
-        UsageError: there are not two, or one is named twice, or none where one run has both.
-    """
+def _old_and_new(systems: Sequence[str] | None, *, is_one: bool) -> Sequence[str] | None:
+    """Check the names of the baseline's and the candidate's system; None where each side has its own."""
     if systems is None:
         if is_one:
             raise UsageError("baseline and candidate are one: name both systems with --systems OLD,NEW")
@@ -776,75 +729,15 @@ def old_and_new(systems: Sequence[str] | None, *, is_one: bool) -> Sequence[str]
     return systems
 
 
-def gate_judged(
-    judged: tuple[Judged, Judged],
-    systems: Sequence[str] | None,
-    scoring: Scoring,
-    *,
-    settings: GateSettings,
-    domains: Mapping[Place, str] | None = None,
-) -> Gate:
-    """Decide on two runs, or lists of records, or two systems of one.
-
-    Args:
-        judged: of the baseline and of the candidate; may be the same.
-        systems: of the baseline and of the candidate; None where each side has its own.
-        scoring: how they are scored.
-        settings: what is asked.
-        domains: of segments; None for those that the runs say.
-    """
-    if domains is None:
-        domains = {place: name for each in judged for place, name in domains_of(each)}
-    old, new = judged if systems is None else _compared(judged, {*systems})
-    candidate, baseline = (score_records(each, **scoring) for each in (new, old))
-    records = [without_repeats(_records(each))[0] for each in (new, old)]
-    return gate_scores(
-        candidate,
-        baseline,
-        (records[0], records[1]),
-        None if systems is None else (systems[1], systems[0]),
-        settings=settings,
-        domains=domains,
-    )
-
-
-def gate_test_set(
-    path: Path,
-    lp: str | None,
-    annotators: tuple[str | None, str | None],
-    systems: Sequence[str],
-    settings: GateSettings,
-    weights: str | None = None,
-) -> Gate:
-    """Decide on the scores that one gold or one metric of a test set gave to two of its systems.
-
-    Args:
-        path: of the test set.
-        lp: language pair; needed where it has several.
-        annotators: the gold and the metric, one of them None.
-        systems: of the baseline and of the candidate.
-        settings: what is asked.
-        weights: of marked errors.
-    """
-    scores, domains = read_one_annotator(path, lp, *chosen_annotator(*annotators), weights)
-    return gate_scores(scores, scores, None, (*reversed(systems),), settings=settings, domains=domains)
-
-
-def _compared(judged: tuple[Judged, Judged], names: set[str]) -> tuple[Judged, Judged]:
-    """What was judged of two systems, so that notes tell of no other.
+def _of_systems(read: Sequence[Judgements], names: set[str]) -> list[Judgements]:
+    """Keep what was judged of two systems, so that notes tell of no other.
 
     Comparisons stay, for their points are of all that was compared. So does everything where one of the two
     is missing: what there is instead will be said.
     """
-    if names - {name for each in judged for r in _records(each) for name in r.systems}:
-        return judged
-    return _kept(judged[0], names), _kept(judged[1], names)
-
-
-def _kept(judged: Judged, names: set[str]) -> Judged:
-    records = tuple(r for r in _records(judged) if r.protocol == "pairwise" or names & {*r.systems})
-    return replace(judged, records=records) if isinstance(judged, Run) else records
-
-
-def _records(judged: Judged) -> Sequence[Record]:
-    return judged.records if isinstance(judged, Run) else judged
+    if names - {name for each in read for record in each.records for name in record.systems}:
+        return [*read]
+    return [
+        each.with_records(r for r in each.records if r.protocol == "pairwise" or names & {*r.systems})
+        for each in read
+    ]

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Unpack
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,9 +16,8 @@ from adjudge.analysis.eval_set import CLEAN, EvalSet, OwnScores, ScoreSet, find_
 from adjudge.analysis.eval_set_files import find_set_lps, known_name, read_eval_set
 from adjudge.analysis.meta_settings import (
     MetaEvaluation,
+    MetaSettings,
     MetricResults,
-    Options,
-    Settings,
     Stratum,
     StratumKind,
     annotated_only,
@@ -27,15 +26,14 @@ from adjudge.analysis.meta_settings import (
     mean_of_statistics,
     measure,
     named_gold,
-    names,
     pooled_accuracy,
     task_statistics,
     within,
 )
 from adjudge.analysis.shared_tasks import Choice, Task, choose, suspicious, task_of
-from adjudge.core.judge import checks_keywords
 from adjudge.core.language import canonical_lp
 from adjudge.core.typology import SEVERITIES
+from adjudge.core.verb import takes
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.bootstrap import lone_unit_note, percentile_intervals
 from adjudge.stats.judged import Average, Floats, Result, sharing
@@ -49,7 +47,7 @@ __all__ = ["meta", "out_of_reach"]
 # What a reader of a meta-evaluation must know of its numbers, in sentences.
 
 
-def notes_of(eval_set: EvalSet, choice: Choice, gold: ScoreSet, settings: Settings) -> Iterator[str]:
+def notes_of(eval_set: EvalSet, choice: Choice, gold: ScoreSet, settings: MetaSettings) -> Iterator[str]:
     """Which systems, which segments, which reference: what a number that differs may be due to."""
     yield from eval_set.notes
     yield from _systems(choice)
@@ -74,7 +72,7 @@ def _systems(choice: Choice) -> Iterator[str]:
         yield "One system only: measures that compare systems, and averages by segment, have no value."
 
 
-def _coverage(eval_set: EvalSet, gold: ScoreSet, settings: Settings) -> Iterator[str]:
+def _coverage(eval_set: EvalSet, gold: ScoreSet, settings: MetaSettings) -> Iterator[str]:
     judged, total = ~np.isnan(gold.segments), len(eval_set.segments)
     name = named_gold(gold.name, "Gold")
     n = int(judged.any(axis=0).sum())
@@ -97,7 +95,7 @@ def _coverage(eval_set: EvalSet, gold: ScoreSet, settings: Settings) -> Iterator
         yield f"{name} has {failed:,} failed judgements, which have no score."
 
 
-def _sureness(settings: Settings) -> Iterator[str]:
+def _sureness(settings: MetaSettings) -> Iterator[str]:
     """How intervals and clusters are made."""
     if settings.intervals:
         units = "documents" if settings.by_document else "segments"
@@ -105,12 +103,12 @@ def _sureness(settings: Settings) -> Iterator[str]:
             f"Intervals: 95 %, bootstrap over {units}, {settings.resamples:,} draws; scores of systems are "
             "drawn as means over segments, whatever their files say."
         )
-    if settings.clusters:
+    if settings.has_clusters:
         corrected = ", corrected by Holm" if settings.holm else ""
         yield f"Clusters: {_test(settings)}, p <= {settings.alpha:g}{corrected}."
 
 
-def _test(settings: Settings) -> str:
+def _test(settings: MetaSettings) -> str:
     if settings.test == "williams":
         return (
             "Williams' test, for which all scores are independent (those of one system, or document, are not)"
@@ -122,12 +120,12 @@ def _test(settings: Settings) -> str:
     return f"{name}, {settings.resamples:,} draws"
 
 
-def averages_notes(task: Task | None, settings: Settings) -> Iterator[str]:
+def averages_notes(task: Task | None, settings: MetaSettings) -> Iterator[str]:
     """Where the mean takes another average of a measure than its column shows."""
     for statistic in () if task is None else task.statistics:
         own = MEASURES[statistic.measure].average
         shown, wanted = settings.average or own, statistic.average or own
-        if statistic.measure in settings.measures and shown != wanted:
+        if statistic.measure in settings.chosen_measures and shown != wanted:
             yield f"meta takes {statistic.measure} with average {wanted}; its column has average {shown}."
 
 
@@ -142,7 +140,7 @@ def metric_notes(choice: Choice, gold: ScoreSet, metrics: Mapping[str, ScoreSet]
 # Several language pairs, or several golds, of one meta-evaluation together.
 
 
-def put_together(parts: Sequence[MetaEvaluation], settings: Settings) -> MetaEvaluation:
+def put_together(parts: Sequence[MetaEvaluation], settings: MetaSettings) -> MetaEvaluation:
     """Put language pairs and golds together: pooled accuracy, and the task's mean over all language pairs.
 
     A metric that was shown different references in different language pairs is one, as in mt-metrics-eval:
@@ -200,12 +198,12 @@ def _has_reference(metric: MetricResults) -> bool:
     return metric.base != metric.name
 
 
-def _task_of_all(parts: Sequence[MetaEvaluation], settings: Settings) -> Task | None:
+def _task_of_all(parts: Sequence[MetaEvaluation], settings: MetaSettings) -> Task | None:
     """The one task of all language pairs; None where they have several, or a language pair has two golds."""
     tasks = {part.task for part in parts}
     if len(tasks) > 1 or tasks == {""} or _has_several_golds(parts):
         return None
-    return settings.task or task_of(parts[0].test_set, parts[0].lp)
+    return settings.chosen_task or task_of(parts[0].test_set, parts[0].lp)
 
 
 def _has_several_golds(parts: Sequence[MetaEvaluation]) -> bool:
@@ -230,7 +228,7 @@ def _row_of_all(
 
 
 def _notes_together(
-    parts: Sequence[MetaEvaluation], joined: Mapping[str, Sequence[MetricResults]], settings: Settings
+    parts: Sequence[MetaEvaluation], joined: Mapping[str, Sequence[MetricResults]], settings: MetaSettings
 ) -> Iterator[str]:
     shown: dict[str, dict[str, None]] = {}
     for each in joined.values():
@@ -243,7 +241,7 @@ def _notes_together(
     kept = {metric.name for each in joined.values() for metric in each}
     if lost := {m.name for part in parts for m in part.metrics} - kept:
         yield f"Not in every part, and so not in the whole: {', '.join(sorted(lost))}."
-    wanted = {"intervals": settings.intervals, "clusters": settings.clusters}
+    wanted = {"intervals": settings.intervals, "clusters": settings.has_clusters}
     if any(wanted.values()):
         yield f"{' and '.join(w for w, asked in wanted.items() if asked).capitalize()} are of each part only."
 
@@ -314,7 +312,7 @@ class Compared:
     metrics: Sequence[ScoreSet]
     documents: Sequence[str]
     task: Task | None
-    settings: Settings
+    settings: MetaSettings
     drawn: dict[tuple[str, Average | None], Floats] = field(default_factory=dict)
 
     @property
@@ -368,7 +366,7 @@ class Compared:
 
 def with_intervals(rows: Sequence[MetricResults], compared: Compared) -> list[MetricResults]:
     """Give every value its 95 % interval: percentiles of a bootstrap over segments, or documents."""
-    drawn = {name: percentile_intervals(compared.draws(name)) for name in compared.settings.measures}
+    drawn = {name: percentile_intervals(compared.draws(name)) for name in compared.settings.chosen_measures}
     with_meta = any(row.meta is not None for row in rows)
     means = percentile_intervals(compared.meta_draws()) if with_meta else [None] * len(rows)
     return [
@@ -392,7 +390,10 @@ def with_clusters(
     Returns:
         The rows, and by measure the p-values that the clusters come from: metrics by metrics.
     """
-    columns = [*compared.settings.measures, *([META] if any(row.meta is not None for row in rows) else [])]
+    columns = [
+        *compared.settings.chosen_measures,
+        *([META] if any(row.meta is not None for row in rows) else []),
+    ]
     clusters: list[dict[str, int]] = [{} for _ in rows]
     tables = {}
     for name in columns:
@@ -434,10 +435,10 @@ _DRAWN: Final = sys.maxsize
 _ROUNDING: Final = 1e-9
 
 
-def out_of_reach(rows: Sequence[MetricResults], gold: ScoreSet, settings: Settings) -> Iterator[str]:
+def out_of_reach(rows: Sequence[MetricResults], gold: ScoreSet, settings: MetaSettings) -> Iterator[str]:
     """Say of which measures no test can be significant, whatever the scores, and what would be needed."""
     told: dict[tuple[int, int], list[str]] = {}
-    for name in [*settings.measures, *([META] if any(row.meta is not None for row in rows) else [])]:
+    for name in [*settings.chosen_measures, *([META] if any(row.meta is not None for row in rows) else [])]:
         units = _units(name, gold, settings)
         tests = _tests([compared_value(row, name) for row in rows]) if settings.holm else 1
         if units and tests and smallest_p_value(units, settings.resamples) * tests > settings.alpha:
@@ -446,7 +447,7 @@ def out_of_reach(rows: Sequence[MetricResults], gold: ScoreSet, settings: Settin
         yield f"No metric can be better than another by {', '.join(measures)}: {_why(tests, units, settings)}"
 
 
-def _why(tests: int, units: int, settings: Settings) -> str:
+def _why(tests: int, units: int, settings: MetaSettings) -> str:
     corrected = f", corrected for {tests:,} tests," if settings.holm else ""
     smallest = min(1.0, smallest_p_value(units, settings.resamples) * tests)
     least = f"the smallest possible p{corrected} is {smallest:.2g}"
@@ -456,7 +457,7 @@ def _why(tests: int, units: int, settings: Settings) -> str:
     return f"with {settings.resamples:,} draws {least}; it takes {draws:,} draws or more."
 
 
-def _units(name: str, gold: ScoreSet, settings: Settings) -> int:
+def _units(name: str, gold: ScoreSet, settings: MetaSettings) -> int:
     """What the test of a measure swaps; 0 where its p-values have no lower bound to speak of."""
     if name == META or (method := settings.method(name)) == "bootstrap":
         return _DRAWN
@@ -472,29 +473,25 @@ def _tests(values: Sequence[float | None]) -> int:
     return sum(a > b for a in known for b in known)
 
 
-@checks_keywords(Options)
-def meta(
-    test_set: Path | str, lp: str | Sequence[str] | None = None, **options: Unpack[Options]
-) -> MetaEvaluation:
+@takes(MetaSettings)
+def meta(test_set: Path | str, lp: str | Sequence[str] | None, settings: MetaSettings) -> MetaEvaluation:
     """Judge metrics and judges by how well they agree with gold.
+
+    A task that is not named is that which the test set was made for.
 
     Args:
         test_set: folder of mt-metrics-eval or MENT, any other test set, or a public name.
         lp: language pair; several, or several separated by commas, are also taken together. None for the
             only one, else for those of the task.
-        options: as `adjudge.analysis.meta_settings.Options` describes them.
+        settings: what is compared, by which measures.
 
     Raises:
         DataError: a file is not what it should be, or nothing is left to compare.
         UsageError: a name or an option that there is not.
     """
-    settings = Settings.of(options)
-    golds = names(options.get("gold", ()))
-    lps = _lps(test_set, lp, settings.task)
-    own = find_own_scores(options.get("scores", {}), lps)
-    parts: list[MetaEvaluation] = []
-    for each in lps:
-        parts += _each_gold(test_set, each, golds, own, options, settings)
+    lps = _lps(test_set, lp, settings.chosen_task)
+    own = find_own_scores(settings.scores, lps)
+    parts = [part for each in lps for part in _each_gold(test_set, each, own, settings)]
     judged = {metric.name for part in parts for metric in part.metrics}
     if nowhere := [name for name in own if name not in judged]:
         there = ", ".join(part.lp for part in parts)
@@ -516,30 +513,25 @@ def _lps(test_set: Path | str, lp: str | Sequence[str] | None, task: Task | None
 
 
 def _each_gold(
-    test_set: Path | str,
-    lp: str | None,
-    golds: Sequence[str],
-    own: Mapping[str, OwnScores],
-    options: Options,
-    settings: Settings,
+    test_set: Path | str, lp: str | None, own: Mapping[str, OwnScores], settings: MetaSettings
 ) -> Iterator[MetaEvaluation]:
-    task = settings.task or (None if lp is None else task_of(known_name(test_set), lp))
+    task = settings.chosen_task or (None if lp is None else task_of(known_name(test_set), lp))
     rule = None if task is None or lp is None else task.rule(lp)
     eval_set = read_eval_set(
         test_set,
         lp,
-        gold=golds,
+        gold=settings.gold,
         scores=own,
-        metrics=names(options.get("metrics", ())),
+        metrics=settings.metrics,
         preferred=None if task is None or lp is None else task.gold_of(lp),
         weights=settings.weights,
-        reference=settings.wishes.reference or (None if rule is None else rule.reference),
+        reference=settings.reference or (None if rule is None else rule.reference),
     )
     for gold in eval_set.golds:
         yield evaluate(eval_set, gold, settings)
 
 
-def evaluate(eval_set: EvalSet, gold: str, settings: Settings) -> MetaEvaluation:
+def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvaluation:
     """Apply every measure to every metric of one language pair.
 
     Args:
@@ -547,8 +539,8 @@ def evaluate(eval_set: EvalSet, gold: str, settings: Settings) -> MetaEvaluation
         gold: name of one of its golds.
         settings: what to do; its task is the one that the test set was made for if None.
     """
-    task = settings.task or task_of(eval_set.known_as, eval_set.lp)
-    if task is not None and settings.task is None and task.gold_of(eval_set.lp) != gold:
+    task = settings.chosen_task or task_of(eval_set.known_as, eval_set.lp)
+    if task is not None and settings.chosen_task is None and task.gold_of(eval_set.lp) != gold:
         task = None
     rule = (task or _NO_TASK).rule(eval_set.lp)
     choice = choose(eval_set, eval_set.golds[gold], rule, settings.wishes)
@@ -570,13 +562,13 @@ def evaluate(eval_set: EvalSet, gold: str, settings: Settings) -> MetaEvaluation
         n_segments=int(judged.any(axis=0).sum()),
         n_all=len(eval_set.segments),
         reference=choice.reference,
-        measures=settings.measures,
+        measures=settings.chosen_measures,
         metrics=tuple(rows),
         task="" if task is None else task.name,
         notes=(
             *notes_of(eval_set, choice, truth, settings),
             *averages_notes(task, settings),
-            *(out_of_reach(rows, truth, settings) if settings.clusters and len(rows) > 1 else ()),
+            *(out_of_reach(rows, truth, settings) if settings.has_clusters and len(rows) > 1 else ()),
             *metric_notes(choice, truth, metrics),
         ),
         strata=tuple(_strata(chosen, truth, metrics, settings)),
@@ -594,13 +586,13 @@ def _rows(
     metrics: Mapping[str, ScoreSet],
     documents: Sequence[str],
     task: Task | None,
-    settings: Settings,
+    settings: MetaSettings,
 ) -> tuple[list[MetricResults], dict[str, Floats]]:
     """One row a metric, with intervals and clusters where asked for, and the p-values behind these."""
     pairs = {name: _sides(gold, metric, settings) for name, metric in metrics.items()}
     rows = [_metric(truth, metric, settings, task) for truth, metric in pairs.values()]
     rows = _marked(rows, gold, metrics)
-    if not settings.intervals and not settings.clusters:
+    if not settings.intervals and not settings.has_clusters:
         return rows, {}
     compared = Compared(
         gold=next(truth for truth, _ in pairs.values()),
@@ -610,16 +602,16 @@ def _rows(
         settings=settings,
     )
     rows = with_intervals(rows, compared) if settings.intervals else rows
-    return with_clusters(rows, compared) if settings.clusters and len(rows) > 1 else (rows, {})
+    return with_clusters(rows, compared) if settings.has_clusters and len(rows) > 1 else (rows, {})
 
 
-def _sides(gold: ScoreSet, metric: ScoreSet, settings: Settings) -> tuple[ScoreSet, ScoreSet]:
+def _sides(gold: ScoreSet, metric: ScoreSet, settings: MetaSettings) -> tuple[ScoreSet, ScoreSet]:
     return annotated_only(gold, metric) if settings.segments == "annotated" else (gold, metric)
 
 
-def _metric(gold: ScoreSet, metric: ScoreSet, settings: Settings, task: Task | None) -> MetricResults:
+def _metric(gold: ScoreSet, metric: ScoreSet, settings: MetaSettings, task: Task | None) -> MetricResults:
     with sharing():
-        results = {name: measure(name, gold, metric, settings) for name in settings.measures}
+        results = {name: measure(name, gold, metric, settings) for name in settings.chosen_measures}
         statistics = () if task is None else task_statistics(task, gold, metric, settings, results)
     return MetricResults(
         name=metric.name,
@@ -644,7 +636,7 @@ def _marked(
 
 
 def _strata(
-    chosen: EvalSet, gold: ScoreSet, metrics: Mapping[str, ScoreSet], settings: Settings
+    chosen: EvalSet, gold: ScoreSet, metrics: Mapping[str, ScoreSet], settings: MetaSettings
 ) -> Iterator[Stratum]:
     for kind in settings.strata:
         for name, cells in strata(kind, chosen, gold, settings.length_bins):
@@ -652,7 +644,7 @@ def _strata(
 
 
 def _stratum(
-    kind: str, name: str, cells: Floats, whole: tuple[ScoreSet, Mapping[str, ScoreSet], Settings]
+    kind: str, name: str, cells: Floats, whole: tuple[ScoreSet, Mapping[str, ScoreSet], MetaSettings]
 ) -> Stratum:
     gold, metrics, settings = whole
     judged = ~np.isnan(cells)

@@ -7,24 +7,26 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal, TypedDict, TypeVar, get_args
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
+from annotated_types import Ge, Lt
+from pydantic import BeforeValidator, SkipValidation
 
 from adjudge.analysis.eval_set import EvalSet, ScoreSet, row_means
 from adjudge.analysis.shared_tasks import Task, Wishes, find_task
 from adjudge.core.scores import VERSION, Interval, Signature
+from adjudge.core.verb import Alpha, Names, Option, Seed, settings, split_names
 from adjudge.errors import UsageError
 from adjudge.stats.acc_eq import Compat
-from adjudge.stats.judged import AVERAGES, Average, Floats, Result
+from adjudge.stats.judged import Average, Floats, Result
 from adjudge.stats.measures import MEASURES, Scale
 from adjudge.stats.resampling import Method, default_method, methods_of
 
 __all__ = [
     "MetaEvaluation",
+    "MetaSettings",
     "MetricResults",
-    "Options",
-    "Settings",
     "Stratum",
     "StratumKind",
     "annotated_only",
@@ -34,7 +36,6 @@ __all__ = [
     "mean_of_statistics",
     "measure",
     "named_gold",
-    "names",
     "pooled_accuracy",
     "task_statistics",
     "within",
@@ -58,154 +59,160 @@ DEFAULT_MEASURES: Final = (
 )
 
 Segments = Literal["all", "annotated"]
-Name = TypeVar("Name", bound=str)
 StratumKind = Literal["domain", "document", "length", "severity"]
-STRATA: Final[tuple[StratumKind, ...]] = get_args(StratumKind)
 
 
-class Options(TypedDict, total=False):
-    """Options of `adjudge.meta`. Where several names may be given, one alone may be a text.
-
-    Args:
-        gold: name of a gold of the folder, or a file (`NAME=FILE`); several for several.
-        scores: further metrics: name to run or file, or to language pair to run or file; or `[NAME=]PATH`, as
-            on the command line, where a path may be a folder of score files.
-        task: name of a task, or a TOML file; else the one that the test set was made for.
-        measures: names of `adjudge list measures`.
-        average: of all segment measures; else each one's own.
-        compat: `mtme` for the rounding of mt-metrics-eval, where it differs.
-        metrics: of the test set's own only these, whose files alone are read; else all. `COMET` is the metric
-            with the reference that the task compares: `COMET-refA` or `COMET-refB`.
-        exclude: systems to leave out.
-        include_human: compare references that were scored as systems; None as the task says.
-        include_outliers: compare the task's outliers.
-        reference: that metrics were shown.
-        segments: `all`: scores of systems as their files have them; `annotated`: means over what gold judged.
-        weights: of marked errors, wherever gold or metrics have any; else the run's, else `mqm-google`.
-        scale: of mean errors, `range` of the protocol or `minmax` of the scores.
-        threshold: of `seg_kendall_like`, smallest difference of gold scores that counts; 25 if left out.
-        strata: also by domain, document, length of the source or worst severity.
-        length_bins: where a longer source begins, in tokens.
-        smallest: judged translations that a stratum needs to have numbers.
-        intervals: give every value its 95 % bootstrap interval.
-        clusters: give every value the significance cluster of its metric.
-        test: behind the clusters, for every measure; else each one's own; asks for clusters too. The task's
-            mean always has the bootstrap.
-        significance: draws of intervals and tests, 1,000 if left out; asks for clusters too.
-        holm: correct the tests of each measure for their number.
-        alpha: bound of the clusters' tests.
-        by_document: draw whole documents for intervals; clusters are then by bootstrap too.
-        seed: of all draws.
-    """
-
-    gold: str | Sequence[str]
-    scores: Mapping[str, Path | str | Mapping[str, Path | str]] | Sequence[str]
-    task: str
-    measures: str | Sequence[str]
-    average: Average
-    compat: Compat
-    metrics: str | Sequence[str]
-    exclude: str | Sequence[str]
-    include_human: bool | None
-    include_outliers: bool
-    reference: str
-    segments: Segments
-    weights: str
-    scale: Scale
-    threshold: float | None
-    strata: StratumKind | Sequence[StratumKind]
-    length_bins: Sequence[int]
-    smallest: int
-    intervals: bool
-    clusters: bool
-    test: Method | None
-    significance: int | None
-    holm: bool
-    alpha: float
-    by_document: bool
-    seed: int
+def _one_or_several(value: object) -> object:
+    """Take one name as several; a name may have commas in it."""
+    return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Sequence) else value
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Options, checked.
+def _read_bins(value: object) -> object:
+    """Read whole numbers with commas between them."""
+    split = split_names(value)
+    if not isinstance(value, str) or not isinstance(split, tuple):
+        return split
+    try:
+        return tuple(map(int, split))
+    except ValueError:
+        raise ValueError("whole numbers with commas between") from None
+
+
+@settings
+class MetaSettings:
+    """What a meta-evaluation compares, by which measures, and what it says of each value.
 
     Raises:
-        UsageError: a name that there is not, or a number out of its range.
+        UsageError: an unknown name, a number out of its range, or settings that contradict each other.
     """
 
-    task: Task | None = None
-    measures: tuple[str, ...] = DEFAULT_MEASURES
-    average: Average | None = None
-    compat: Compat | None = None
-    wishes: Wishes = field(default_factory=Wishes)
-    segments: Segments = "all"
-    weights: str | None = None
-    scale: Scale = "range"
-    threshold: float | None = None
-    strata: tuple[StratumKind, ...] = ()
-    length_bins: tuple[int, ...] = (12, 27)
-    smallest: int = 30
-    intervals: bool = False
-    clusters: bool = False
-    test: Method | None = None
-    resamples: int = 1000
-    holm: bool = False
-    alpha: float = 0.05
-    by_document: bool = False
-    seed: int = 0
+    gold: Annotated[
+        Sequence[str],
+        BeforeValidator(_one_or_several),
+        Option(help="Of the folder, or a file; repeat for more.", repeats=True, metavar="NAME|[NAME=]FILE"),
+    ] = ()
+    scores: Annotated[
+        SkipValidation[Mapping[str, Path | str | Mapping[str, Path | str]] | Sequence[str]],
+        Option(
+            help="A run, records, scores or a folder of score files to judge; repeat for more.",
+            repeats=True,
+            metavar="[NAME=]RUN|FILE|DIR",
+        ),
+    ] = ()
+    metrics: Annotated[Names, Option(help="Of the test set's own only these, separated by commas.")] = ()
+    measures: Annotated[Names, Option(help="Only these, separated by commas.")] = ()
+    task: Annotated[
+        SkipValidation[Task | str | None],
+        Option(help="Of `adjudge list tasks`, or a TOML file; else the test set's own.", kind=str),
+    ] = None
+    average: Annotated[Average | None, Option(help="Of all measures of segments.")] = None
+    exclude: Annotated[
+        Sequence[str],
+        BeforeValidator(_one_or_several),
+        Option(help="Leave out; repeat for more.", repeats=True, metavar="SYSTEM"),
+    ] = ()
+    include_human: Annotated[
+        bool | None,
+        Option(help="References scored as systems; else as the task.", off="exclude-human"),
+    ] = None
+    include_outliers: Annotated[bool, Option(help="Compare the task's outliers, too.")] = False
+    reference: Annotated[str | None, Option(help="That metrics were shown, such as refA.")] = None
+    segments: Annotated[
+        Segments, Option(help="Scores of systems over all segments, or over those that gold judged.")
+    ] = "all"
+    strata: Annotated[
+        Sequence[StratumKind],
+        BeforeValidator(split_names),
+        Option(help="By domain, document, length, severity."),
+    ] = ()
+    length_bins: Annotated[
+        Sequence[int],
+        BeforeValidator(_read_bins),
+        Option(help="Where a longer source begins, in tokens."),
+    ] = (12, 27)
+    smallest: Annotated[int, Ge(2), Option(help="Translations that a stratum needs.")] = 30
+    scale: Annotated[Scale, Option(help="Of mean errors: the protocol's, or the scores'.")] = "range"
+    threshold: Annotated[
+        Annotated[float, Ge(0), Lt(math.inf)] | None,
+        Option(help="Of seg_kendall_like: smallest difference in gold that counts; else 25."),
+    ] = None
+    compat: Annotated[Compat | None, Option(help="Round as mt-metrics-eval does, where that differs.")] = None
+    intervals: Annotated[bool, Option(help="95 % bootstrap intervals.")] = False
+    clusters: Annotated[bool, Option(help="Significance clusters of metrics.")] = False
+    test: Annotated[Method | None, Option(help="Clusters by this test; else by each measure's own.")] = None
+    significance: Annotated[
+        Annotated[int, Ge(1)] | None,
+        Option(help="Clusters and intervals of K draws; else 1000.", metavar="K"),
+    ] = None
+    holm: Annotated[bool, Option(help="Correct the tests for their number.")] = False
+    alpha: Annotated[Alpha, Option(help="Bound of the clusters' tests.")] = 0.05
+    by_document: Annotated[bool, Option(help="Draw whole documents.")] = False
+    seed: Seed = 0
+    weights: Annotated[
+        str | None,
+        Option(
+            help="Points of marked errors, one of `adjudge list weights`; else the run's, else mqm-google.",
+            short="w",
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
-        """Check every name and number."""
+        """Check that the settings do not contradict each other."""
         for name in self.measures:
             _one_of("measure", name, tuple(MEASURES))
-        for kind in self.strata:
-            _one_of("stratum", kind, STRATA)
-        _one_of("segments", self.segments, get_args(Segments))
-        _one_of("scale", self.scale, get_args(Scale))
-        if self.average is not None:
-            _one_of("average", self.average, AVERAGES)
-        if self.compat is not None:
-            _one_of("compat", self.compat, get_args(Compat))
-        if not self.measures:
-            raise UsageError("name at least one measure")
         if list(self.length_bins) != sorted(set(self.length_bins)):
             raise UsageError(f"bins of length must rise, got {', '.join(map(str, self.length_bins))}")
-        if self.smallest < 2:
-            raise UsageError(f"a stratum needs 2 translations or more, got {self.smallest}")
-        self._check_threshold()
-        self._check_draws()
-
-    def _check_threshold(self) -> None:
-        if self.threshold is None:
-            return
-        if not 0 <= self.threshold < math.inf:
-            raise UsageError(f"threshold is a difference of gold scores, 0 or more; got {self.threshold}")
-        if not any("threshold" in MEASURES[name].options for name in self.measures):
+        if self.threshold is not None and not self._having("threshold"):
             having = ",".join(name for name, measure in MEASURES.items() if "threshold" in measure.options)
             raise UsageError(f"no measure here takes a threshold; one that does: --measures {having}")
-
-    def _check_draws(self) -> None:
-        if self.resamples < 1:
-            raise UsageError(f"significance is of 1 draw or more, got {self.resamples}")
-        if not 0 < self.alpha < 1:
-            raise UsageError(f"alpha must lie between 0 and 1, got {self.alpha}")
-        if self.seed < 0:
-            raise UsageError(f"seed must be 0 or more, got {self.seed}")
-        if self.by_document and not (self.intervals or self.clusters):
+        if self.by_document and not (self.intervals or self.has_clusters):
             raise UsageError("documents are drawn for intervals and clusters: ask for one of them")
-        if self.holm and not self.clusters:
+        if self.holm and not self.has_clusters:
             raise UsageError("Holm's correction is of the tests behind clusters: ask for clusters")
         if self.test is not None:
             self._check_test(self.test)
+        if isinstance(self.task, str):
+            object.__setattr__(self, "task", find_task(self.task) if self.task else None)
+
+    def _having(self, option: str) -> list[str]:
+        return [name for name in self.chosen_measures if option in MEASURES[name].options]
 
     def _check_test(self, test: Method) -> None:
-        _one_of("test", test, get_args(Method))
         if self.by_document and test != "bootstrap":
             raise UsageError(f"{test} cannot draw documents; the bootstrap can")
-        if without := [name for name in self.measures if test not in methods_of(name)]:
+        if without := [name for name in self.chosen_measures if test not in methods_of(name)]:
             having = ",".join(name for name in MEASURES if test in methods_of(name))
             raise UsageError(f"{', '.join(without)} has no test {test}; those that do: --measures {having}")
+
+    @property
+    def chosen_measures(self) -> tuple[str, ...]:
+        """Measures asked for, else the usual ones."""
+        return tuple(self.measures) or DEFAULT_MEASURES
+
+    @property
+    def chosen_task(self) -> Task | None:
+        """The task that was named."""
+        return None if self.task is None or isinstance(self.task, str) else self.task
+
+    @property
+    def has_clusters(self) -> bool:
+        """Whether clusters are wanted: a test or a number of draws asks for them, too."""
+        return self.clusters or self.significance is not None or self.test is not None
+
+    @property
+    def resamples(self) -> int:
+        """Draws of intervals and tests."""
+        return self.significance or 1000
+
+    @property
+    def wishes(self) -> Wishes:
+        """What is said of metrics and systems, where it is not what the task says."""
+        return Wishes(
+            exclude=self.exclude,
+            include_human=self.include_human,
+            include_outliers=self.include_outliers,
+            reference=self.reference,
+        )
 
     def method(self, measure: str) -> Method:
         """The test of a measure."""
@@ -214,60 +221,16 @@ class Settings:
     @property
     def unusual(self) -> dict[str, str]:
         """Settings that move a number and are not the usual ones, name to value."""
-        names = ["average", "compat", "segments", "weights", "scale"]
-        found = {n: str(getattr(self, n)) for n in names if getattr(self, n) != getattr(Settings, n)}
+        plain = {"average": None, "compat": None, "segments": "all", "weights": None, "scale": "range"}
+        found = {n: str(getattr(self, n)) for n, usual in plain.items() if getattr(self, n) != usual}
         found |= {} if self.threshold is None else {"threshold": f"{self.threshold:g}"}
-        if self.intervals or self.clusters:
+        if self.intervals or self.has_clusters:
             found |= {"resamples": str(self.resamples), "seed": str(self.seed)}
             found |= {"units": "documents"} if self.by_document else {}
-        if self.clusters:
+        if self.has_clusters:
             found |= {"alpha": f"{self.alpha:g}"} | ({"correction": "holm"} if self.holm else {})
             found |= {} if self.test is None else {"test": self.test}
         return found
-
-    @classmethod
-    def of(cls, options: Options) -> Settings:
-        """Check options; a task that is named is found.
-
-        Raises:
-            UsageError: an option that there is not, such as one that is misspelt.
-        """
-        for name in options:
-            _one_of("option", name, tuple(sorted(Options.__optional_keys__)))
-        draws, test = options.get("significance"), options.get("test")
-        wishes = Wishes(
-            exclude=names(options.get("exclude", ())),
-            include_human=options.get("include_human"),
-            include_outliers=options.get("include_outliers", False),
-            reference=options.get("reference"),
-        )
-        return cls(
-            task=find_task(options["task"]) if options.get("task") else None,
-            measures=names(options.get("measures") or DEFAULT_MEASURES),
-            average=options.get("average"),
-            compat=options.get("compat"),
-            wishes=wishes,
-            segments=options.get("segments", "all"),
-            weights=options.get("weights"),
-            scale=options.get("scale", "range"),
-            threshold=options.get("threshold"),
-            strata=names(options.get("strata", ())),
-            length_bins=tuple(options.get("length_bins", (12, 27))),
-            smallest=options.get("smallest", 30),
-            intervals=options.get("intervals", False),
-            clusters=options.get("clusters", False) or draws is not None or test is not None,
-            test=test,
-            resamples=1000 if draws is None else draws,
-            holm=options.get("holm", False),
-            alpha=options.get("alpha", 0.05),
-            by_document=options.get("by_document", False),
-            seed=options.get("seed", 0),
-        )
-
-
-def names(given: Name | Sequence[Name]) -> tuple[Name, ...]:
-    """Names that were given, of which one alone may be a text."""
-    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _one_of(what: str, name: str, known: tuple[str, ...]) -> None:
@@ -425,7 +388,7 @@ def named_gold(name: str, word: str = "gold") -> str:
 
 
 def measure(
-    name: str, gold: ScoreSet, metric: ScoreSet, settings: Settings, average: Average | None = None
+    name: str, gold: ScoreSet, metric: ScoreSet, settings: MetaSettings, average: Average | None = None
 ) -> Result:
     """Apply one measure.
 
@@ -443,7 +406,7 @@ def measure(
 
 
 def arguments(
-    name: str, gold: ScoreSet, metric: ScoreSet, settings: Settings, average: Average | None = None
+    name: str, gold: ScoreSet, metric: ScoreSet, settings: MetaSettings, average: Average | None = None
 ) -> dict[str, Any]:
     """What a measure's function is called with beside the scores; as `measure`."""
     found = MEASURES[name]
@@ -477,7 +440,7 @@ def annotated_only(gold: ScoreSet, metric: ScoreSet) -> tuple[ScoreSet, ScoreSet
 
 
 def task_statistics(
-    task: Task, gold: ScoreSet, metric: ScoreSet, settings: Settings, known: Mapping[str, Result]
+    task: Task, gold: ScoreSet, metric: ScoreSet, settings: MetaSettings, known: Mapping[str, Result]
 ) -> tuple[Result, ...]:
     """Value of each statistic of a task.
 

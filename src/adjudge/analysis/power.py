@@ -6,22 +6,24 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
 from adjudge.analysis.compare import are_documents_known, side_by_side
 from adjudge.analysis.segment_scores import score_matrix
 from adjudge.core.scores import Scores
+from adjudge.core.verb import Alpha, ByDocument, Option, Resamples, Scoring, Seed, settings
 from adjudge.errors import UsageError
 from adjudge.stats.paired import enlarged, sign_flip_p_values
 
 __all__ = [
     "MOST_UNITS",
     "Plan",
+    "PowerSettings",
     "Separation",
-    "SeparationSettings",
     "least_enough",
     "separations",
     "simulated_power",
@@ -239,28 +241,61 @@ def least_enough(is_enough: Callable[[int], bool], *, exact: bool = False) -> in
 # How far the judgements at hand are from telling systems apart: power, from the data.
 
 
-@dataclass(frozen=True, kw_only=True)
-class SeparationSettings:
-    """What is asked.
+@settings
+class PowerSettings(Scoring):
+    """What is planned, and how much power is wanted.
 
-    Args:
-        segments: of the plan; None for as many as there are.
-        annotators: of each translation in the plan; None for those there are.
-        alpha: of the two-sided test.
-        power: chance to be reached.
-        by_document: documents vary as wholes, since their segments are not independent; None for documents
-            where they are known.
-        resamples: draws of the simulation, and of the permutation test.
-        seed: of both.
+    Raises:
+        UsageError: a setting out of its range.
     """
 
-    segments: int | None = None
-    annotators: int | None = None
-    alpha: float = 0.05
-    power: float = 0.8
-    by_document: bool | None = None
-    resamples: int = 1000
-    seed: int = 0
+    sd: Annotated[
+        float | None,
+        Option(help="Without data: spread over segments of the difference of two systems."),
+    ] = None
+    annotator_sd: Annotated[
+        float, Option(help="Without data: spread of that difference over annotators.")
+    ] = 0.0
+    difference: Annotated[float | None, Option(help="Without data: the difference to be found.")] = None
+    segments: Annotated[
+        Annotated[int, Ge(1)] | None,
+        Option(help="Segments to be judged; with --difference, else as many as it takes."),
+    ] = None
+    annotators: Annotated[Annotated[int, Ge(1)] | None, Option(help="Annotators of each translation.")] = None
+    alpha: Annotated[Alpha, Option(help="Alpha of the two-sided test.")] = 0.05
+    power: Annotated[Alpha, Option(help="Chance to find the difference.")] = 0.8
+    by_document: ByDocument = None
+    resamples: Resamples = 1000
+    seed: Seed = 0
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that is described without data.
+
+        Raises:
+            UsageError: the spread is missing, or what is wanted.
+        """
+        if self.sd is None or (self.segments is None and self.difference is None):
+            raise UsageError(
+                "give judgements (a run or a file), or --sd with --segments, --difference or both"
+            )
+        for name in ("weights", "lp", "criterion", "test_set", "by_document"):
+            if getattr(self, name) is not None:
+                option = name.replace("_", "-")
+                raise UsageError(f"--{option} is for judgements: leave it out with --sd")
+        if self.segments is None and not self.difference:
+            raise UsageError("no number of segments shows a difference of 0: give --segments")
+        plan = Plan(
+            sd=self.sd,
+            annotator_sd=self.annotator_sd,
+            segments=self.segments or 1,
+            annotators=self.annotators or 1,
+            alpha=self.alpha,
+            power=self.power,
+        )
+        if self.segments is None and self.difference is not None:
+            return replace(plan, segments=plan.needed_for(self.difference) or 1)
+        return plan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -300,7 +335,7 @@ def separations(
     scores: Scores,
     systems: Sequence[str] | None = None,
     *,
-    settings: SeparationSettings | None = None,
+    settings: PowerSettings | None = None,
     by_annotator: Mapping[str, Scores] | None = None,
 ) -> tuple[Separation, ...]:
     """Say what it takes to tell two systems apart, or each system from the next best.
@@ -318,7 +353,7 @@ def separations(
         DataError: nothing is judged for both.
         UsageError: no such system, fewer than two, or a number of annotators that nothing can be said of.
     """
-    settings = settings or SeparationSettings()
+    settings = settings or PowerSettings()
     names = list(dict.fromkeys(s.system for s in scores.segments))
     if systems is not None and (unknown := [name for name in systems if name not in names]):
         raise UsageError(f"there is no system {unknown[0]!r}; there are {', '.join(names)}")
@@ -339,7 +374,7 @@ def _gaps(shares: Floats) -> Floats:
 def _separation(
     scores: Scores,
     pair: tuple[str, str],
-    settings: SeparationSettings,
+    settings: PowerSettings,
     by_annotator: Mapping[str, Scores],
 ) -> Separation:
     _, matrix, _ = side_by_side(scores, scores, [pair])
@@ -381,7 +416,7 @@ def _separation(
     )
 
 
-def _plan(gaps: Floats, n: int, settings: SeparationSettings, parts: tuple[float, float] | None) -> Plan:
+def _plan(gaps: Floats, n: int, settings: PowerSettings, parts: tuple[float, float] | None) -> Plan:
     """Spread of one segment: that of a unit, scaled to one segment where units are documents."""
     if len(gaps) < 2:
         raise UsageError("a spread needs two segments, or documents, that are judged for both systems")

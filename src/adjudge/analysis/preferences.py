@@ -10,19 +10,18 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from adjudge.analysis.segment_scores import score_records, without_repeats
+from adjudge.analysis.segment_scores import score_records
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record, Verdict
-from adjudge.core.scores import Run, SegmentScore
-from adjudge.core.segment import TestSet
+from adjudge.core.scores import SegmentScore
 from adjudge.core.typology import Weights, find_category
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.read import Judgements
 from adjudge.stats.judged import Floats
 
 __all__ = [
     "OVERALL",
     "VERDICTS",
     "Comparisons",
-    "Source",
     "TieAgreement",
     "TieCalibration",
     "calibrate_ties",
@@ -33,7 +32,6 @@ __all__ = [
     "preferences_from_annotations",
     "preferences_from_scores",
     "preferences_of",
-    "source_of",
     "tabulate",
 ]
 
@@ -453,59 +451,7 @@ def _majority(votes: Sequence[float]) -> float:
 # Judgements of several runs and files side by side, as preferences of annotators with names of their own.
 
 
-@dataclass(frozen=True, kw_only=True)
-class Source:
-    """What one run or file holds.
-
-    Args:
-        name: of the run or file.
-        records: of it; of a translation that one annotator judged again as a filler, the first judgement.
-        test_set: the texts, where it has them.
-        weights: of the run's marked errors; None for the default of the protocol.
-    """
-
-    name: str
-    records: tuple[Record, ...]
-    test_set: TestSet | None = None
-    weights: str | None = None
-
-    @property
-    def has_scores(self) -> bool:
-        """Whether translations were judged, and not pairs of them."""
-        return any(isinstance(r, Annotation) for r in self.records)
-
-    @property
-    def annotators(self) -> tuple[str, ...]:
-        """Who judged, or was asked to, in order of first appearance."""
-        return tuple(dict.fromkeys(r.annotator for r in self.records))
-
-
-def source_of(name: str, judged: Run | Iterable[Record], lp: str | None = None) -> Source:
-    """Take a run or records, of one language pair if one is chosen.
-
-    Raises:
-        DataError: there are none, or preferences and annotations are mixed.
-        UsageError: none is of the language pair.
-    """
-    run = judged if isinstance(judged, Run) else None
-    every = tuple(judged) if not isinstance(judged, Run) else judged.records
-    records, _ = without_repeats([r for r in every if lp is None or r.lp == lp])
-    if not records:
-        if not every or lp is None:
-            raise DataError(f"{name} has no records")
-        known = ", ".join(dict.fromkeys(r.lp for r in every))
-        raise UsageError(f"{name} has no records of {lp}; it has some of {known}")
-    if {Annotation, Preference} <= {type(r) for r in records}:
-        raise DataError(f"{name} holds preferences and annotations; give them as two files")
-    return Source(
-        name=name,
-        records=tuple(records),
-        test_set=None if run is None else run.test_set,
-        weights=None if run is None else run.info.weights,
-    )
-
-
-def named_apart(sources: Sequence[Source]) -> list[Source]:
+def named_apart(sources: Sequence[Judgements]) -> list[Judgements]:
     """Put the source's name before annotators that stand in several sources: `run-1:fire`.
 
     So people asked twice and a judge sampled twice are compared with themselves.
@@ -532,7 +478,11 @@ def named_apart(sources: Sequence[Source]) -> list[Source]:
 
 
 def preferences_of(
-    source: Source, *, by_criterion: bool = False, epsilon: float = 0.0
+    source: Judgements,
+    *,
+    by_criterion: bool = False,
+    epsilon: float = 0.0,
+    weights: str | Weights | None = None,
 ) -> list[Preference | Failure]:
     """Preferences of a source: its own, or those that its scores make.
 
@@ -540,10 +490,11 @@ def preferences_of(
         source: preferences, or annotations of one protocol.
         by_criterion: make one preference a criterion of marked errors.
         epsilon: largest difference of scores that is a tie.
+        weights: points of marked errors; None for those of the source's run.
     """
     if source.has_scores:
         return preferences_from_annotations(
-            source.records, weights=source.weights, by_criterion=by_criterion, epsilon=epsilon
+            source.records, weights=weights or source.weights, by_criterion=by_criterion, epsilon=epsilon
         )
     return [r for r in source.records if not isinstance(r, Annotation)]
 

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
-from adjudge.analysis.compare import chosen_annotator, read_one_annotator
-from adjudge.analysis.judgements import read_judgements, refuse_texts
 from adjudge.analysis.preferences import (
     OVERALL,
     Comparisons,
-    Source,
     criteria_of,
     preferences_from_scores,
     preferences_of,
-    source_of,
     tabulate,
 )
+from adjudge.analysis.score import Source, scored
+from adjudge.analysis.segment_scores import Floats as SegmentScoresFloats
 from adjudge.analysis.segment_scores import (
-    DEFAULT_WEIGHTS,
     ScoreMatrix,
     Totals,
     coverage_note,
@@ -32,15 +29,12 @@ from adjudge.analysis.segment_scores import (
     score_records,
     student_intervals,
 )
-from adjudge.analysis.segment_scores import Floats as SegmentScoresFloats
-from adjudge.core.judge import checks_keywords
-from adjudge.core.language import canonical_lp
 from adjudge.core.mqm import total
-from adjudge.core.record import Record
-from adjudge.core.scores import Interval, Run, Scores, Signature
-from adjudge.core.segment import TestSet
+from adjudge.core.scores import Interval, Scores, Signature
+from adjudge.core.verb import Alpha, OneAnnotator, Option, Resamples, Seed, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.read import Judgements
 from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals, unit_draws
 from adjudge.stats.bradley_terry import (
     PULL,
@@ -77,7 +71,7 @@ __all__ = [
     "better_p_values",
     "rank",
     "rank_by_criterion",
-    "score_for_ranking",
+    "rank_scores",
 ]
 
 
@@ -223,50 +217,48 @@ class Ranking:
     p_values: tuple[tuple[float | None, ...], ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class RankSettings:
-    """How to rank; see `analysis.rank.rank`.
-
-    Args:
-        method: what a system's score is.
-        test: of the pairs; None for the default.
-        alpha: bound of the tests.
-        resamples: draws of the bootstrap, and random sign flips.
-        seed: of the draws.
-        by_document: whether documents or segments are drawn and tested; None for documents where two or more
-            are known.
-        epsilon: largest difference that is a tie.
+@settings
+class RankSettings(OneAnnotator):
+    """How to rank.
 
     Raises:
-        UsageError: a setting out of its range, or a test that the method has no use for.
+        UsageError: a setting out of its range, or one that the method has no use for.
     """
 
-    method: Method
-    test: Test | None
-    alpha: float
-    resamples: int
-    seed: int
-    by_document: bool | None
-    epsilon: float
+    method: Annotated[
+        Method,
+        Option(help="A mean over segments, or points of comparisons: preferences, or pairs of scores."),
+    ] = "mean"
+    epsilon: Annotated[
+        float,
+        Ge(0),
+        Option(help="Largest difference of two scores that is a tie, where pairs are compared."),
+    ] = 0.0
+    test: Annotated[
+        Test | None,
+        Option(
+            help="Test of every pair: paired permutation (default), signed-rank, WMT's rank-sum, or "
+            "Student's t; bradley-terry and davidson have their own."
+        ),
+    ] = None
+    alpha: Annotated[Alpha, Option(help="A p-value below this is significant.")] = 0.05
+    resamples: Resamples = 1000
+    seed: Seed = 0
+    by_document: Annotated[
+        bool | None,
+        Option(
+            help="Draw and test documents (default where known), or segments as if independent.",
+            off="by-segment",
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be done."""
-        if self.method not in METHODS:
-            raise UsageError(f"method must be one of {', '.join(METHODS)}; got {self.method!r}")
-        if self.test is not None and self.test not in TESTS:
-            raise UsageError(f"test must be one of {', '.join(TESTS)}; got {self.test!r}")
+        """Check that the settings do not contradict each other."""
+        super().__post_init__()
         if self.test is not None and self.is_model:
             raise UsageError(
                 f"{self.method} is tested by its own bootstrap: leave out the test {self.test!r}"
             )
-        if not 0 < self.alpha < 1:
-            raise UsageError(f"alpha must lie between 0 and 1, got {self.alpha}")
-        if self.resamples < 1:
-            raise UsageError(f"resamples must be 1 or more, got {self.resamples}")
-        if self.seed < 0:
-            raise UsageError(f"seed must be 0 or more, got {self.seed}")
-        if not self.epsilon >= 0:
-            raise UsageError(f"epsilon must be 0 or more, got {self.epsilon}")
         if self.epsilon and self.method == "mean":
             raise UsageError("epsilon makes ties of pairs, and the method mean compares none")
 
@@ -550,7 +542,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _copeland(wins: JudgedFloats, ties: JudgedFloats) -> JudgedFloats:
-    """Draws by systems: points by comparisons; NaN where a system has none."""
+    """Resamples by systems: points by comparisons; NaN where a system has none."""
     played = (wins + wins.swapaxes(1, 2) + ties).sum(axis=2)
     found = np.full(played.shape, np.nan)
     np.divide((wins + ties / 2).sum(axis=2), played, out=found, where=played > 0)
@@ -564,9 +556,9 @@ def _model(wins: JudgedFloats, ties: JudgedFloats, method: Method, pull: float) 
 
 
 def _drawn_scores(tally: Tally, settings: RankSettings) -> JudgedFloats:
-    """Draws by systems; NaN where a draw holds no comparison of a system.
+    """Resamples by systems; NaN where a draw holds no comparison of a system.
 
-    Draws are fitted under the pull, for some may leave strengths without bounds.
+    Resamples are fitted under the pull, for some may leave strengths without bounds.
     """
     found = []
     for wins, ties in tally.draws(settings.resamples, settings.seed):
@@ -647,60 +639,27 @@ def _cycle_notes(cycles: Sequence[Cycle]) -> Iterator[str]:
 _FEWEST: Final = 3  # fewer make no surface
 
 
-def score_for_ranking(
-    name: str,
-    judged: Run | Iterable[Record],
-    *,
-    weights: str | None = None,
-    lp: str | None = None,
-    criterion: str | None = None,
-) -> Scores:
-    """Score as `score_records` does; with a criterion, marked errors are scored as the preferences they make.
-
-    Args:
-        name: of the run or file.
-        judged: what it holds.
-        weights: name of the weights of marked errors; None for those of the run, else `mqm-google`.
-        lp: language pair to keep.
-        criterion: of preferences, or top category of marked MQM errors.
-
-    Raises:
-        DataError: nothing to score.
-        UsageError: unknown weights, lp or criterion, or one that these records have no use for.
-    """
-    lp = None if lp is None else canonical_lp(lp)
-    judged = judged if isinstance(judged, Run) else tuple(judged)
-    source = source_of(name, judged)
-    if criterion is None or not source.has_scores:
-        return score_records(judged, weights=weights, lp=lp, criterion=criterion)
-    points = weights or source.weights or DEFAULT_WEIGHTS
-    made = preferences_of(replace(source, weights=points), by_criterion=True)
-    scores = score_records(made, lp=lp, criterion=criterion)
-    within = f"Preferences on {criterion} are made of errors, each annotator's on their own."
-    signature = scores.signature.with_fields(weights=points)
-    return replace(scores, signature=signature, notes=(*scores.notes, within))
-
-
-def rank_by_criterion(source: Source, rank: Callable[..., Ranking]) -> dict[str, Ranking]:
+def rank_by_criterion(judgements: Judgements, settings: RankSettings) -> dict[str, Ranking]:
     """Rank the systems on each criterion of preferences, or of marked MQM errors (`preferences`).
 
-    `overall` is left out where there are three others.
+    `overall` is left out where there are three others. The method `mean` stands for `copeland` here.
 
     Args:
-        source: one run or file.
-        rank: `analysis.rank.rank` with its settings, a method of comparisons among them.
+        judgements: one run or file.
+        settings: how to rank.
 
     Raises:
         UsageError: there are fewer than three criteria.
     """
-    made = preferences_of(source, by_criterion=source.has_scores)
+    made = preferences_of(judgements, by_criterion=judgements.has_scores)
     criteria = criteria_of(made)
     others = [c for c in criteria if c != OVERALL]
     chosen = others if len(others) >= _FEWEST else criteria
     if len(chosen) < _FEWEST:
         found = ", ".join(chosen) or "none"
-        raise UsageError(f"a radar needs {_FEWEST} criteria or more; {source.name} has {found}")
-    return {criterion: rank(score_records(made, criterion=criterion)) for criterion in chosen}
+        raise UsageError(f"a radar needs {_FEWEST} criteria or more; {judgements.name} has {found}")
+    settings = replace(settings, method="copeland") if settings.method == "mean" else settings
+    return {each: rank_scores(score_records(made, criterion=each), settings) for each in chosen}
 
 
 Range = tuple[float, float]
@@ -710,24 +669,8 @@ _EACH: Final = "each language pair on its own"
 _NOTHING: Final = "nothing was judged"
 
 
-@checks_keywords()
-def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its default)
-    scores: Scores | Run | Iterable[Record] | Path | str,
-    *,
-    weights: str | None = None,
-    lp: str | None = None,
-    criterion: str | None = None,
-    gold: str | None = None,
-    metric: str | None = None,
-    method: Method = "mean",
-    seed: int = 0,
-    resamples: int = 1000,
-    alpha: float = 0.05,
-    test: Test | None = None,
-    by_document: bool | None = None,
-    epsilon: float = 0.0,
-    test_set: TestSet | Path | str | None = None,
-) -> Ranking:
+@takes(RankSettings)
+def rank(source: Source, settings: RankSettings) -> Ranking:
     """Rank systems by their scores, or by comparisons of two systems each.
 
     `mean`: of the segments that are judged for all systems; others are dropped, and `notes` says how many.
@@ -740,31 +683,18 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
     paired percentile bootstrap (`stats.bootstrap`).
 
     `copeland`, `bradley-terry`, `davidson`: of all preferences that were scored; of scores, every two
-    translations of a segment are compared, and nothing is dropped (`analysis.rank`).
+    translations of a segment are compared, and nothing is dropped. With a criterion, marked MQM errors are
+    ranked by the preferences that the errors of this category make.
+
+    Without a test, documents so few that no sign flip reaches alpha are tested by Student's t.
 
     A system of which nothing was judged is listed last, without score and cluster, and drops nothing.
     Several language pairs are ranked each on its own.
 
     Args:
-        scores: of one signature; a run, records, or the path of whatever holds judgements, are scored first;
+        source: scores of one signature; a run, records, or the path of whatever holds judgements; the path of
             a test set with gold or metric.
-        weights: name of the points of marked errors; None for those of the run, else `mqm-google`.
-        lp: language pair to keep.
-        criterion: of preferences, or those that marked MQM errors of one category make; None for the only one
-            of preferences, else `overall`.
-        gold: of a test set, whose path is `scores`: the gold, its own or a file, that ranks its systems.
-        metric: the same of a metric.
-        method: what a system's score is.
-        seed: of bootstrap and permutation.
-        resamples: draws of the bootstrap, and random sign flips of the permutation test.
-        alpha: bound of the pairs' tests.
-        test: `permutation` (paired; the default), `t` (paired; the default where all sign flips of so few
-            documents cannot reach alpha), `wilcoxon` (signed-rank, paired), `rank-sum` (not paired; WMT's).
-            Bradley-Terry and Davidson take none: their bootstrap is the test.
-        by_document: whether whole documents are drawn and tested, or segments as if they were independent;
-            None for documents where two or more are known.
-        epsilon: largest difference of two scores that is a tie, where pairs are made of scores.
-        test_set: texts, or their path, that ratings without ids are about; for the path of such a file.
+        settings: how to rank.
 
     Raises:
         DataError: no segment is judged for every system; no comparison connects systems whose strengths are
@@ -772,21 +702,11 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
         UsageError: a setting out of its range, documents wanted where there are none, an epsilon for
             preferences, or a choice among what was scored already.
     """
-    settings = RankSettings(
-        method=method,
-        test=test,
-        alpha=alpha,
-        resamples=resamples,
-        seed=seed,
-        by_document=by_document,
-        epsilon=epsilon,
-    )
-    if gold is not None or metric is not None:
-        if criterion is not None or test_set is not None or not isinstance(scores, Path | str):
-            raise UsageError("gold or metric is of a test set: give its path, and no criterion or test_set")
-        scores, _ = read_one_annotator(Path(scores), lp, *chosen_annotator(gold, metric), weights)
-    else:
-        scores = _scored(scores, {"weights": weights, "lp": lp, "criterion": criterion}, test_set)
+    return rank_scores(scored(source, settings, needed=True, errors_as_preferences=True).scores, settings)
+
+
+def rank_scores(scores: Scores, settings: RankSettings) -> Ranking:
+    """Rank what is scored already; see `rank`."""
     if not scores.lps:
         return _noted(scores, _rank(scores, settings))
     parts = {lp: _rank(part, settings) for lp, part in scores.lps.items()}
@@ -795,7 +715,7 @@ def rank(  # noqa: PLR0913 (what a ranking can be asked for; every one has its d
     if scores.systems:
         whole = _rank(scores, settings)
         whole = replace(whole, method=f"{whole.method}; {_together(parts)}")
-        if method != "mean":  # what comparisons leave open in one language pair, others may settle
+        if settings.method != "mean":  # what comparisons leave open in one language pair, others may settle
             whole = replace(whole, notes=(*whole.notes, *notes))
     lps = {lp: _noted(scores.lps[lp], part) for lp, part in parts.items()}
     return replace(_noted(scores, whole), lps=lps)
@@ -807,32 +727,6 @@ def _together(parts: Mapping[str, Ranking]) -> str:
     return (
         f"nothing was judged but {judged[0]}" if len(judged) == 1 else f"{', '.join(judged or parts)} pooled"
     )
-
-
-def _scored(
-    source: Scores | Run | Iterable[Record] | Path | str,
-    choices: Mapping[str, str | None],
-    texts: TestSet | Path | str | None,
-) -> Scores:
-    """Score what was judged.
-
-    Raises:
-        UsageError: these are scores already, and can only be chosen among where they are made; or texts that
-            what was judged has no use for.
-    """
-    if isinstance(source, Scores):
-        given = ", ".join(f"{name}=..." for name, value in choices.items() if value is not None)
-        if given:
-            raise UsageError(f"these are scores already: choose where they are made, score({given})")
-    if isinstance(source, (Path, str)):
-        judged = read_judgements(source, choices["lp"], texts)
-        return score_for_ranking(str(source), judged, **choices)
-    refuse_texts(texts)
-    if isinstance(source, Scores):
-        return source
-    if isinstance(source, Run):
-        return score_for_ranking(source.info.annotator, source, **choices)
-    return score_for_ranking("records", source, **choices)
 
 
 def _noted(scores: Scores, ranking: Ranking) -> Ranking:

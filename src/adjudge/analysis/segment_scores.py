@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from adjudge.core.mqm import mean, mqm_range, mqm_score, unknown_categories_note
 from adjudge.core.protocol import find_protocol
-from adjudge.core.record import DUPLICATE, SUSPECT, Annotation, Failure, Preference, Record, Verdict
+from adjudge.core.record import (
+    SUSPECT,
+    Annotation,
+    Failure,
+    Preference,
+    Record,
+    Verdict,
+    repeats_note,
+    without_repeats,
+)
 from adjudge.core.scores import (
     VERSION,
     Interval,
@@ -39,13 +48,11 @@ __all__ = [
     "document_scores",
     "esa_score",
     "points",
-    "repeats_note",
     "score_matrix",
     "score_records",
     "student_intervals",
     "undecided_note",
     "with_intervals",
-    "without_repeats",
 ]
 
 
@@ -379,44 +386,6 @@ def esa_score(annotation: Annotation, weights: Weights | None = None) -> float:
     if annotation.rating is None:
         raise DataError(f"{annotation.system} segment {annotation.segment} has no rating")
     return annotation.rating
-
-
-# Items that fill up a batch: one person judges a translation again, and the first judgement counts.
-
-
-def without_repeats(records: Sequence[Record]) -> tuple[list[Record], int]:
-    """Leave out fillers whose translation the same annotator judged in its own place.
-
-    Files have them in any order, so the judgement without the flag is the first; of fillers alone, the first
-    one. What somebody else judged is a second opinion, and stays.
-
-    Returns:
-        Also how many were left out.
-    """
-    fillers = [r for r in records if isinstance(r, Annotation) and DUPLICATE in r.flags]
-    if not fillers:
-        return [*records], 0
-    marked = set(map(id, fillers))
-    judged = {_key(r) for r in records if isinstance(r, Annotation) and id(r) not in marked}
-    for filler in fillers:
-        if _key(filler) not in judged:
-            judged.add(_key(filler))
-            marked.remove(id(filler))
-    kept = [r for r in records if id(r) not in marked]
-    return kept, len(records) - len(kept)
-
-
-def _key(record: Annotation) -> tuple[str, str, str, str]:
-    return record.annotator, record.lp, record.segment, record.system
-
-
-def repeats_note(repeated: int) -> list[str]:
-    """Say how many judgements were left out."""
-    if not repeated:
-        return []
-    which = f"{count(repeated, 'judgement')} {form(repeated, 'was', 'were')}"
-    why = "the same annotator had judged the translation before (flag duplicate)"
-    return [f"{which} repeated: {why}. The first judgement counts."]
 
 
 # Scores with and without the texts that look like attacks on whoever judges them.

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypedDict, Unpack, get_args
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
+from annotated_types import Ge, Le, Lt
+from pydantic import BeforeValidator
 
 from adjudge.analysis.preferences import numbered
-from adjudge.analysis.segment_scores import repeats_note, without_repeats
 from adjudge.analysis.span_matching import (
-    AVERAGES,
     RULES,
     THRESHOLD,
-    UNITS,
     Average,
     Credit,
     Mark,
@@ -32,36 +31,50 @@ from adjudge.analysis.span_matching import (
     shares,
     split_words,
 )
-from adjudge.core.judge import checks_keywords
 from adjudge.core.language import canonical_lp
 from adjudge.core.protocol import find_protocol
-from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
-from adjudge.core.scores import VERSION, Interval, Run, Signature
+from adjudge.core.record import (
+    Annotation,
+    ErrorSpan,
+    Failure,
+    Side,
+    repeats_note,
+    without_repeats,
+)
+from adjudge.core.scores import VERSION, Interval, Signature
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
+from adjudge.core.verb import (
+    LanguagePair,
+    Names,
+    Numbers,
+    Option,
+    Seed,
+    Texts,
+    settings,
+    split_names,
+    takes,
+)
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.convert import find_format, read_content
 from adjudge.formats.mtme import find_test_set
-from adjudge.formats.read import detect, find_path, load
+from adjudge.formats.read import Given, Judgements, detect, read_judgements
 from adjudge.stats.agreement_coefficients import cohen_kappa
 from adjudge.stats.bootstrap import Draws, lone_unit_note, mean_of
 from adjudge.stats.judged import Result
-from adjudge.store.run_directory import read_run
 
 __all__ = [
     "COUNTED",
     "Confusion",
-    "Judged",
-    "MarkOptions",
+    "MarkSettings",
+    "Marking",
     "Paired",
     "SpanComparison",
-    "SpanOptions",
     "SpanScore",
+    "SpanSettings",
     "keep_common",
     "pair_up",
     "read_both",
-    "read_judged",
     "severity_confusion",
     "severity_confusions",
     "signature_of",
@@ -70,104 +83,26 @@ __all__ = [
 ]
 
 
-# Judgements with their texts, from whatever holds them: runs, records, MQM TSV, ratings, scores.
-
-
-_SAY_THEIR_LP: Final = {"records", "mtme-ratings", "mtme-scores"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judged:
-    """Judgements from one place.
-
-    Args:
-        name: of the file or folder.
-        records: what was judged, failures among them.
-        test_set: the texts; None where they are not known.
-        weights: named weights of the run's paper.
-        met: what was odd, and how often.
-    """
-
-    name: str
-    records: tuple[Record, ...]
-    test_set: TestSet | None = None
-    weights: str | None = None
-    met: Counter[str] = field(default_factory=Counter)
-
-
-def read_judged(
-    source: Run | Iterable[Record] | Path | str,
-    *,
-    lp: str | None = None,
-    test_set: TestSet | Path | str | None = None,
-    known: TestSet | None = None,
-) -> Judged:
-    """Read judgements with their texts.
-
-    Args:
-        source: a run or its directory, records or their file, an MQM TSV, a `.seg.rating` or `.seg.score`.
-        lp: of a file that does not say its own.
-        test_set: texts of ratings that lie outside of their folder, and of records; a run has its own.
-        known: texts in which the marks of an MQM TSV are placed where its ids are the same.
-
-    Raises:
-        DataError: it cannot be read, or holds no judgement.
-        UsageError: its texts are needed and not there.
-    """
-    if isinstance(source, Run):
-        return _of_run(source, source.info.annotator)
-    texts = load(test_set, lp) if isinstance(test_set, Path | str) else test_set
-    if not isinstance(source, Path | str):
-        return Judged(name="records", records=tuple(source), test_set=texts)
-    path, found_lp = find_path(source, lp)
-    form = detect(path)
-    if form == "run":
-        return _of_run(read_run(path), str(source))
-    if form == "mqm-tsv" and texts is None:
-        texts = known
-    content = read_content(
-        path,
-        form,
-        lp=None if form in _SAY_THEIR_LP else found_lp,
-        test_set=texts if form == "records" or find_format(form).takes_texts else None,
-    )
-    if content.records is None:
-        raise DataError(f"{form} holds texts and no judgements; give a run or records", path=path)
-    return Judged(
-        name=str(source), records=tuple(content.records), test_set=content.test_set, met=content.met
-    )
-
-
 def read_both(
-    run: Run | Iterable[Record] | Path | str,
-    gold: Run | Iterable[Record] | Path | str,
-    *,
-    lp: str | None,
-    test_set: TestSet | Path | str | None,
-) -> tuple[Judged, Judged]:
+    run: Given, gold: Given, *, lp: str | None, test_set: TestSet | Path | str | None
+) -> tuple[Judgements, Judgements]:
     """Read a run and its gold.
 
     Marks of gold's MQM TSV are placed in the texts of the run. Lines without ids, outside of the folder that
     they belong to, are about the texts of the other side where `test_set` says nothing else.
     """
     if test_set is None and _lacks_texts(run):
-        found = read_judged(gold, lp=lp)
-        return read_judged(run, lp=lp, test_set=found.test_set), found
-    pred = read_judged(run, lp=lp, test_set=test_set)
-    if test_set is None and _lacks_texts(gold):
-        test_set = pred.test_set
-    return pred, read_judged(gold, lp=lp, test_set=test_set, known=pred.test_set)
+        found = read_judgements(gold, lp)
+        return read_judgements(run, lp, beside=found.test_set), found
+    pred = read_judgements(run, lp, test_set, needed=False)
+    return pred, read_judgements(gold, lp, test_set, beside=pred.test_set, needed=False)
 
 
-def _lacks_texts(source: Run | Iterable[Record] | Path | str) -> bool:
+def _lacks_texts(source: Given) -> bool:
     """Whether this is a file whose lines are about a test set that does not lie beside it."""
     if not isinstance(source, Path | str) or not Path(source).is_file():
         return False
     return detect(Path(source)) in {"mtme-ratings", "mtme-scores"} and find_test_set(source) is None
-
-
-def _of_run(run: Run, name: str) -> Judged:
-    return Judged(name=name, records=run.records, test_set=run.test_set, weights=run.info.weights)
 
 
 # Translations that both gold and a run judged: the only ones on which marks can be compared.
@@ -206,8 +141,8 @@ class Paired:
 
 
 def pair_up(
-    pred: Judged,
-    gold: Judged,
+    pred: Judgements,
+    gold: Judgements,
     *,
     lp: str | None = None,
     annotator: str | None = None,
@@ -236,7 +171,7 @@ def pair_up(
         raise DataError(_nothing(pred, gold, said, golds, len(both)))
     failed = {key for key in _failed(pred, lp) if key in golds and key not in said}
     notes = [
-        *(f"{judged.name}: {n} {what}." for judged in (pred, gold) for what, n in judged.met.items()),
+        *(f"{each.name}: {note.removesuffix('.')}." for each in (pred, gold) for note in each.notes),
         *repeats,
         *gold_repeats,
         *_coverage(said, golds, failed),
@@ -279,13 +214,13 @@ def signature_of(paired: Paired, settings: Mapping[str, object]) -> Signature:
     return Signature(name, {"gold": golds, **told, "failed": failed, "version": VERSION})
 
 
-def _without_repeats(judged: Judged) -> tuple[Judged, list[str]]:
+def _without_repeats(judged: Judgements) -> tuple[Judgements, list[str]]:
     records, repeated = without_repeats(judged.records)
     notes = [f"{judged.name}: {note}" for note in repeats_note(repeated)]
     return replace(judged, records=tuple(records)), notes
 
 
-def _annotations(judged: Judged, lp: str | None, annotator: str | None) -> dict[Key, list[Annotation]]:
+def _annotations(judged: Judgements, lp: str | None, annotator: str | None) -> dict[Key, list[Annotation]]:
     found: defaultdict[Key, list[Annotation]] = defaultdict(list)
     names = set()
     for record in judged.records:
@@ -298,7 +233,7 @@ def _annotations(judged: Judged, lp: str | None, annotator: str | None) -> dict[
     return dict(found)
 
 
-def _failed(judged: Judged, lp: str | None) -> Iterator[Key]:
+def _failed(judged: Judgements, lp: str | None) -> Iterator[Key]:
     for record in judged.records:
         if isinstance(record, Failure) and lp in {None, record.lp}:
             yield from (Key(record.lp, record.segment, system) for system in record.systems)
@@ -336,8 +271,8 @@ def _stands(span: ErrorSpan, text: str | None) -> bool:
 
 
 def _nothing(
-    pred: Judged,
-    gold: Judged,
+    pred: Judgements,
+    gold: Judgements,
     said: Mapping[Key, object],
     golds: Mapping[Key, object],
     common: int,
@@ -370,8 +305,8 @@ def _coverage(said: Mapping[Key, object], golds: Mapping[Key, object], failed: s
 
 
 def _several(
-    pred: Judged,
-    gold: Judged,
+    pred: Judgements,
+    gold: Judgements,
     said: Mapping[Key, list[Annotation]],
     golds: Mapping[Key, list[Annotation]],
 ) -> Iterator[str]:
@@ -488,115 +423,107 @@ COUNTED: Final[tuple[Severity, ...]] = ("minor", "major", "critical")
 """Severities that count where nothing else is asked for: neutral marks are no errors."""
 
 
-class MarkOptions(TypedDict, total=False):
-    """Options of everything that puts marks of a run beside those of gold.
+@settings
+class Marking:
+    """Whose marks are compared, on which texts."""
 
-    Args:
-        severities: marks that count, on both sides; all but neutral if left out.
-        lp: language pair to keep, and that of files which do not say it.
-        annotator: of the run, to keep.
-        gold_annotator: of gold, to keep.
-        test_set: texts of ratings that lie outside of their folder, and of records; a run has its own.
-        resamples: draws of bootstrap intervals over segments; 0 for none.
-        seed: of those draws.
-    """
-
-    severities: Sequence[Severity]
-    lp: str | None
-    annotator: str | None
-    gold_annotator: str | None
-    test_set: TestSet | Path | str | None
-    resamples: int
-    seed: int
+    lp: LanguagePair = None
+    annotator: Annotated[str | None, Option(help="Annotator of the run to keep.")] = None
+    gold_annotator: Annotated[str | None, Option(help="Annotator of gold to keep.")] = None
+    test_set: Texts = None
 
 
-class SpanOptions(MarkOptions, total=False):
-    """Options of `spans`, those of `MarkOptions` among them.
+@settings
+class MarkSettings(Marking):
+    """Which marks count, and the draws of their intervals."""
 
-    Args:
-        rule: matching rule, several, or `all`; `mpp` if left out.
-        threshold: of `himate`, one or several, above 0 and at most 1.
-        average: `micro` (every mark counts alike) or `macro` (every translation does).
-        by: also each severity, category, side, system or lp on its own.
-        unit: `characters` or `words`; if left out, what the rule's source counts in.
-        penalty: of `em`, `mp` and `mpp`: part of the credit that a pair of different severities loses.
-        weights: of `mpp`: severity to weight.
-    """
-
-    rule: str | Sequence[str]
-    threshold: float | Sequence[float] | None
-    average: Average
-    by: Group | None
-    unit: Unit | None
-    penalty: float
-    weights: Mapping[Severity, float] | None
+    severities: Annotated[
+        Sequence[Severity], BeforeValidator(split_names), Option(help="Marks that count, on both sides.")
+    ] = COUNTED
+    resamples: Annotated[
+        Annotated[int, Ge(1)] | None,
+        Option(help="Draws of bootstrap intervals over segments; no intervals if left out."),
+    ] = None
+    seed: Seed = 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """The options of `spans`, checked when they are made.
+def _read_weights(value: object) -> object:
+    """Read `minor=1,major=5`; every other value is left to the check of its type."""
+    if not isinstance(value, str):
+        return value
+    try:
+        pairs = [part.split("=") for part in value.split(",")]
+        return {name.strip(): float(weight) for name, weight in pairs}
+    except ValueError:
+        raise ValueError("a weight for each severity, such as minor=1,major=5") from None
+
+
+@settings
+class SpanSettings(MarkSettings):
+    """How marks of a run are put beside those of gold.
 
     Raises:
-        UsageError: one is out of its range, or no chosen rule has it.
+        UsageError: a setting out of its range, or one that no chosen rule has.
     """
 
-    rule: str | Sequence[str] = "mpp"
-    threshold: float | Sequence[float] | None = None
-    average: Average = "micro"
-    by: Group | None = None
-    unit: Unit | None = None
-    severities: Sequence[Severity] = COUNTED
-    penalty: float = 0.0
-    weights: Mapping[Severity, float] | None = None
-    lp: str | None = None
-    annotator: str | None = None
-    gold_annotator: str | None = None
-    test_set: TestSet | Path | str | None = None
-    resamples: int = 0
-    seed: int = 0
+    rule: Annotated[
+        Names, Option(help="mpp, em, mp, w25, himate, chars; several with commas; all.", alias="rules")
+    ] = ("mpp",)
+    threshold: Annotated[
+        Numbers | None,
+        Option(help="Of himate, above 0 to 1; several with commas; 0.5 if left out.", kind=str),
+    ] = None
+    average: Annotated[
+        Average, Option(help="micro: average over marks. macro: average over translations.")
+    ] = "micro"
+    by: Annotated[Group | None, Option(help="Also each of these on its own.")] = None
+    unit: Annotated[Unit | None, Option(help="What marks count in; else as the rule's source.")] = None
+    penalty: Annotated[
+        float,
+        Ge(0),
+        Le(1),
+        Option(
+            help="Credit lost when two matching spans differ in severity, 0 to 1 (rules em, mp, mpp).",
+            name="severity-penalty",
+        ),
+    ] = 0.0
+    weights: Annotated[
+        Mapping[Severity, Annotated[float, Ge(0), Lt(math.inf)]] | None,
+        BeforeValidator(_read_weights),
+        Option(
+            help="Of mpp: what marks count, such as minor=1,major=5.",
+            name="severity-weights",
+            metavar="S=W,...",
+            kind=str,
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be computed."""
-        _one_of("average", self.average, AVERAGES)
-        _one_of("by", self.by, (None, *GROUPS))
-        _one_of("unit", self.unit, (None, *UNITS))
-        for severity in (*self.severities, *(self.weights or {})):
-            _one_of("severity", severity, SEVERITIES)
+        """Check that the settings do not contradict each other."""
         if not self.severities:
             raise UsageError(f"severities must name one or more of {', '.join(SEVERITIES)}")
-        self._check_numbers()
+        if not all(0 < threshold <= 1 for threshold in self.thresholds):
+            raise UsageError(f"a threshold lies above 0 and is at most 1, got {self.threshold}")
+        if self.penalty and self.weights is not None:
+            raise UsageError("give either a severity penalty or severity weights, not both")
         for name in ("threshold", "penalty", "weights"):
             if getattr(self, name) and not any(name in rule.takes for rule in self.rules):
                 takers = ", ".join(rule.name for rule in RULES.values() if name in rule.takes)
                 chosen = ", ".join(rule.name for rule in self.rules)
                 raise UsageError(f"{chosen} takes no {name}; it is a setting of {takers}")
 
-    def _check_numbers(self) -> None:
-        if not all(0 < threshold <= 1 for threshold in self.thresholds):
-            raise UsageError(f"a threshold lies above 0 and is at most 1, got {self.threshold}")
-        if not 0 <= self.penalty <= 1:
-            raise UsageError(f"the severity penalty lies in 0 to 1, got {self.penalty}")
-        if self.penalty and self.weights is not None:
-            raise UsageError("give either a severity penalty or severity weights, not both")
-        if not all(0 <= weight < math.inf for weight in (self.weights or {}).values()):
-            raise UsageError(f"severity weights are finite and 0 or more, got {dict(self.weights or {})}")
-        if self.resamples < 0 or self.seed < 0:
-            raise UsageError(f"resamples and seed are 0 or more, got {self.resamples} and {self.seed}")
-
     @property
     def rules(self) -> list[Rule]:
         """Rules chosen, each once."""
-        names = [self.rule] if isinstance(self.rule, str) else list(self.rule)
-        return (
-            list(RULES.values()) if names == ["all"] else [find_rule(name) for name in dict.fromkeys(names)]
-        )
+        if [*self.rule] == ["all"]:
+            return [*RULES.values()]
+        return [find_rule(name) for name in dict.fromkeys(self.rule)]
 
     @property
     def thresholds(self) -> tuple[float, ...]:
         """Thresholds of the rules that take one."""
-        if self.threshold is None:
-            return (THRESHOLD,)
-        return (self.threshold,) if isinstance(self.threshold, int | float) else tuple(self.threshold)
+        given = self.threshold
+        return (THRESHOLD,) if given is None else (given,) if isinstance(given, int | float) else tuple(given)
 
     @property
     def told(self) -> dict[str, object]:
@@ -609,7 +536,7 @@ class Settings:
             "unit": self.unit,
             "penalty": f"{self.penalty:g}" if self.penalty else None,
             "weights": ",".join(f"{name}={weight:g}" for name, weight in weights.items()),
-            "resamples": self.resamples or None,
+            "resamples": self.resamples,
             "seed": self.seed if self.resamples else None,
         }
 
@@ -622,12 +549,6 @@ class Settings:
             return
         for threshold in self.thresholds:
             yield {**shared, "threshold": threshold}
-
-
-def _one_of(what: str, value: object, known: Collection[object]) -> None:
-    if value not in known:
-        names = ", ".join(str(name) for name in known if name is not None)
-        raise UsageError(f"{what} must be one of {names}; got {value!r}")
 
 
 # `adjudge.spans`: precision, recall and F1 of marked errors against gold.
@@ -685,44 +606,37 @@ class SpanComparison:
     notes: tuple[str, ...] = ()
 
 
-@checks_keywords(SpanOptions)
-def spans(
-    run: Run | Iterable[Record] | Path | str,
-    gold: Run | Iterable[Record] | Path | str,
-    **options: Unpack[SpanOptions],
-) -> SpanComparison:
+@takes(SpanSettings)
+def spans(run: Given, gold: Given | None, settings: SpanSettings) -> SpanComparison:
     """Compare the errors that a run marked with those of gold.
 
     Only translations that both judged count. A failed judgement is in no number; `failed` says how many
     there were. The rules and their edge cases: `analysis.span_matching`.
 
     Args:
-        run: a run or its directory, records or their file, an MQM TSV, or a `.seg.rating`.
+        run: a run, records, or the path of whatever holds marked errors.
         gold: the same.
-        options: as `SpanOptions` describes them.
+        settings: how marks are matched and averaged.
 
     Raises:
         DataError: nothing was judged by both.
         UsageError: a setting out of its range, or that no chosen rule has; records that mark nothing.
     """
-    (found,) = spans_of_runs({"run": run}, gold, **options).values()
+    if gold is None:
+        raise UsageError("spans compares a run with gold: give both")
+    (found,) = spans_of_runs({"run": run}, gold, settings).values()
     return found
 
 
 def spans_of_runs(
-    runs: Mapping[str, Run | Iterable[Record] | Path | str],
-    gold: Run | Iterable[Record] | Path | str,
-    **options: Unpack[SpanOptions],
+    runs: Mapping[str, Given], gold: Given, settings: SpanSettings
 ) -> dict[str, SpanComparison]:
     """Compare several runs with gold, on the translations that all of them judged; see `spans`."""
-    settings = Settings(**options)
     paired = {name: pair_marks(run, gold, settings) for name, run in runs.items()}
     return {name: _compared(found, settings) for name, found in keep_common(paired).items()}
 
 
-def pair_marks(
-    run: Run | Iterable[Record] | Path | str, gold: Run | Iterable[Record] | Path | str, settings: Settings
-) -> Paired:
+def pair_marks(run: Given, gold: Given, settings: Marking) -> Paired:
     """Read a run and its gold, and put together what both marked.
 
     Raises:
@@ -737,7 +651,7 @@ def pair_marks(
     )
 
 
-def _compared(paired: Paired, settings: Settings) -> SpanComparison:
+def _compared(paired: Paired, settings: SpanSettings) -> SpanComparison:
     scores = [score for rule in settings.rules for score in _scores(rule, paired, settings)]
     if not scores:
         raise DataError("no text of the marks is known, and words were to be compared: add --test-set")
@@ -751,14 +665,14 @@ def _compared(paired: Paired, settings: Settings) -> SpanComparison:
     )
 
 
-def _check_protocols(judged: Judged) -> None:
+def _check_protocols(judged: Judgements) -> None:
     """Refuse judgements that mark nothing: no marks there do not mean no errors."""
     for protocol in dict.fromkeys(r.protocol for r in judged.records if not isinstance(r, Failure)):
         if not find_protocol(protocol).has_spans:
             raise UsageError(f"{judged.name} holds judgements of protocol {protocol}, which marks no errors")
 
 
-def _scores(rule: Rule, paired: Paired, settings: Settings) -> Iterator[SpanScore]:
+def _scores(rule: Rule, paired: Paired, settings: SpanSettings) -> Iterator[SpanScore]:
     """Rows of one rule: at each threshold, over all and then each group."""
     unit = settings.unit or rule.unit
     views = views_of(paired.both, unit, frozenset(settings.severities), by_words=rule.compares_words)
@@ -771,7 +685,12 @@ def _scores(rule: Rule, paired: Paired, settings: Settings) -> Iterator[SpanScor
 
 
 def _score(
-    rule: Rule, unit: Unit, variant: Mapping[str, Any], group: str, views: Sequence[View], settings: Settings
+    rule: Rule,
+    unit: Unit,
+    variant: Mapping[str, Any],
+    group: str,
+    views: Sequence[View],
+    settings: SpanSettings,
 ) -> SpanScore:
     credits_ = [_credit(rule, view, variant) for view in views]
     found = (micro if settings.average == "micro" else macro)(credits_)
@@ -802,7 +721,7 @@ def _credit(rule: Rule, view: View, variant: Mapping[str, Any]) -> Credit:
     return rule.credit(view.gold, view.pred, **variant)
 
 
-def _notes(paired: Paired, settings: Settings, scores: Sequence[SpanScore]) -> Iterator[str]:
+def _notes(paired: Paired, settings: SpanSettings, scores: Sequence[SpanScore]) -> Iterator[str]:
     """Say what the numbers do not show."""
     lps = dict.fromkeys(both.key.lp for both in paired.both)
     if len(lps) > 1 and settings.by != "lp":
@@ -820,7 +739,7 @@ def _notes(paired: Paired, settings: Settings, scores: Sequence[SpanScore]) -> I
             yield f"{which} left out of {rule}: marks there come without words."
 
 
-def _mark_notes(name: str, marks: Sequence[ErrorSpan], settings: Settings) -> Iterator[str]:
+def _mark_notes(name: str, marks: Sequence[ErrorSpan], settings: SpanSettings) -> Iterator[str]:
     counted = [span for span in marks if span.severity in settings.severities]
     if len(counted) < len(marks):
         left = ", ".join(dict.fromkeys(s.severity for s in marks if s.severity not in settings.severities))
@@ -834,7 +753,6 @@ def _mark_notes(name: str, marks: Sequence[ErrorSpan], settings: Settings) -> It
 
 
 _RULE: Final = "mp"
-_TOLD: Final = ("rule", "severities", "resamples", "seed")
 _MEETING: Final = "Marks meet where they share something, one-to-one; severity has no part in that."
 _NOTHING: Final = "no mark of gold meets one of the run"
 
@@ -864,11 +782,8 @@ class Confusion:
     notes: tuple[str, ...] = ()
 
 
-def severity_confusion(
-    run: Run | Iterable[Record] | Path | str,
-    gold: Run | Iterable[Record] | Path | str,
-    **options: Unpack[MarkOptions],
-) -> Confusion:
+@takes(MarkSettings)
+def severity_confusion(run: Given, gold: Given | None, settings: MarkSettings) -> Confusion:
     """Count which severity a run gives to what gold marks.
 
     Marks meet as under the rule `mp`: on the same side, where they share anything, one-to-one, and so that
@@ -877,30 +792,29 @@ def severity_confusion(
     intervals over segments.
 
     Args:
-        run: a run or its directory, records or their file, an MQM TSV, or a `.seg.rating`.
+        run: a run, records, or the path of whatever holds marked errors.
         gold: the same.
-        options: as `MarkOptions` describes them.
+        settings: which marks count.
 
     Raises:
         DataError: nothing was judged by both.
         UsageError: a setting out of its range; records that mark nothing.
     """
-    (found,) = severity_confusions({"run": run}, gold, **options).values()
+    if gold is None:
+        raise UsageError("severity_confusion compares a run with gold: give both")
+    (found,) = severity_confusions({"run": run}, gold, settings).values()
     return found
 
 
 def severity_confusions(
-    runs: Mapping[str, Run | Iterable[Record] | Path | str],
-    gold: Run | Iterable[Record] | Path | str,
-    **options: Unpack[MarkOptions],
+    runs: Mapping[str, Given], gold: Given, settings: MarkSettings
 ) -> dict[str, Confusion]:
     """The same of several runs, on the translations that all of them judged."""
-    settings = Settings(**options, rule=_RULE)
     paired = {name: pair_marks(run, gold, settings) for name, run in runs.items()}
     return {name: _counted(found, settings) for name, found in keep_common(paired).items()}
 
 
-def _counted(paired: Paired, settings: Settings) -> Confusion:
+def _counted(paired: Paired, settings: MarkSettings) -> Confusion:
     counts: Counter[tuple[Severity | None, Severity | None]] = Counter()
     met: list[tuple[tuple[str, str], Mark, Mark]] = []
     views = views_of(paired.both, "characters", frozenset(settings.severities), by_words=False)
@@ -920,7 +834,15 @@ def _counted(paired: Paired, settings: Settings) -> Confusion:
         **_agreement(met, settings),
         n_segments=len(paired.both),
         failed=paired.failed,
-        signature=signature_of(paired, {name: settings.told[name] for name in _TOLD}),
+        signature=signature_of(
+            paired,
+            {
+                "rule": _RULE,
+                "severities": ",".join(settings.severities),
+                "resamples": settings.resamples,
+                "seed": settings.seed if settings.resamples else None,
+            },
+        ),
         notes=(*paired.notes, _MEETING),
     )
 
@@ -929,10 +851,14 @@ def _shared(one: Mark, other: Mark) -> float:
     return sum(shares(one, other)) / 2
 
 
-def _agreement(met: Sequence[tuple[tuple[str, str], Mark, Mark]], settings: Settings) -> dict[str, Result]:
+def _agreement(
+    met: Sequence[tuple[tuple[str, str], Mark, Mark]], settings: MarkSettings
+) -> dict[str, Result]:
     """Share of equal severities, and kappa, of the marks that meet."""
     draws = Draws(
-        groups=numbered([segment for segment, _, _ in met]), resamples=settings.resamples, seed=settings.seed
+        groups=numbered([segment for segment, _, _ in met]),
+        resamples=settings.resamples or 0,
+        seed=settings.seed,
     )
     codes = np.array([[SEVERITIES.index(m.severity) for m in pair] for _, *pair in met], dtype=np.float64)
     gold, pred = codes.reshape(len(met), 2).T

@@ -18,7 +18,7 @@ import numpy as np
 
 from adjudge.analysis.agreement import AgreementSettings, find_agreement
 from adjudge.analysis.power import Plan
-from adjudge.analysis.preferences import numbered, source_of
+from adjudge.analysis.preferences import numbered
 from adjudge.analysis.rank import Ranking, rank
 from adjudge.analysis.segment_scores import score_records
 from adjudge.analysis.study_pieces import (
@@ -36,6 +36,7 @@ from adjudge.core.record import Preference
 from adjudge.core.scores import Interval, Scores
 from adjudge.errors import AdjudgeError, UsageError
 from adjudge.formats.campaign_export import Submission
+from adjudge.formats.read import Judgements
 from adjudge.stats.bootstrap import Draws, bootstrap_means, estimate, mean_of, percentile_intervals
 from adjudge.stats.correlation import pearson, spearman
 from adjudge.stats.judged import Floats, Result
@@ -389,8 +390,9 @@ def _agreement(judged: Sequence[tuple[Submission, Preference]], draws: Draws) ->
     title = "Do people prefer the same translations?"
     latest = {(p.lp, p.segment, frozenset(p.systems), p.annotator, p.criterion): p for _, p in judged}
     try:
-        source = source_of("campaign", latest.values())
-        found = find_agreement([source], [], AgreementSettings(draws=draws))
+        source = Judgements(name="campaign", records=tuple(latest.values()))
+        settings = AgreementSettings(resamples=draws.resamples, seed=draws.seed)
+        found = find_agreement([source.of_one_kind(None)], [], settings)
     except UsageError as error:
         return Section(name="agreement", title=title, notes=(f"Nothing to compare: {error}.",))
     numbers = [

@@ -7,16 +7,18 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.analysis.compare import Place, every_part
+from adjudge.analysis.compare import every_part
+from adjudge.analysis.score import Place, Source, scored
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import Interval, Scores
 from adjudge.core.typology import SEVERITIES, Severity
+from adjudge.core.verb import Alpha, Option, Scoring, settings
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.risk import Labelled, conformal_bound, shown_bound, sources_needed
@@ -30,6 +32,7 @@ __all__ = [
     "bad_by_score",
     "bad_by_severity",
     "decide",
+    "find_thresholds",
     "thresholds",
 ]
 
@@ -93,38 +96,32 @@ Guarantee = Literal["tested", "average"]
 Decision = Literal["publish", "post-edit", "reject"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ThresholdSettings:
-    """What is asked.
-
-    Args:
-        publish_risk: share of bad ones among those published (`tested`), or of all translations that are
-            published and bad (`average`).
-        reject_risk: share of good ones among those rejected, or of all that are rejected and good.
-        delta: chance that a tested guarantee does not hold.
-        guarantee: `tested`: with chance 1 - delta over the labelled translations. `average`: on average.
-        by_document: documents are independent, and segments of one document are not; else segments are taken
-            for independent.
-        together: with chance 1 - delta all tested guarantees hold, of all cut-offs of all bands (Bonferroni);
-            else each of them does.
+@settings
+class ThresholdSettings(Scoring):
+    """What is bad, and how much risk may be taken.
 
     Raises:
         UsageError: a setting out of its range, or `together` with guarantees on average.
     """
 
-    publish_risk: float = 0.05
-    reject_risk: float = 0.1
-    delta: float = 0.05
-    guarantee: Guarantee = "tested"
-    by_document: bool = False
-    together: bool = False
+    bad: Annotated[
+        str,
+        Option(
+            help="Bad is what has an error so grave in gold, or a lower gold score.",
+            metavar="SEVERITY|NUMBER",
+        ),
+    ] = "major"
+    publish_risk: Annotated[Alpha, Option(help="Share of bad translations among those published.")] = 0.05
+    reject_risk: Annotated[Alpha, Option(help="Share of good ones among those rejected.")] = 0.1
+    delta: Annotated[Alpha, Option(help="Chance that a guarantee does not hold.")] = 0.05
+    guarantee: Annotated[
+        Guarantee, Option(help="Of each risk: with chance 1 - delta; or on average, as shares of all.")
+    ] = "tested"
+    by_document: Annotated[bool, Option(help="Documents are independent, not their segments.")] = False
+    together: Annotated[bool, Option(help="All guarantees hold at once, with chance 1 - delta.")] = False
 
     def __post_init__(self) -> None:
         """Check that the settings do not contradict each other."""
-        for name in ("publish_risk", "reject_risk", "delta"):
-            if not 0 < getattr(self, name) < 1:
-                what = name.replace("_", " ")
-                raise UsageError(f"{what} lies between 0 and 1, got {getattr(self, name):g}")
         if self.together and self.guarantee != "tested":
             raise UsageError("guarantees on average have no chance to correct: leave out together")
 
@@ -198,7 +195,42 @@ class _Row(NamedTuple):
     document: str = ""
 
 
-def thresholds(
+_SEVERITIES: Final = ("minor", "major", "critical")
+
+
+def thresholds(source: Source, gold: Source, settings: ThresholdSettings) -> tuple[Thresholds, Scores]:
+    """Find the cut-offs of an annotator's scores by what people said of some of the translations.
+
+    Args:
+        source: whose scores decide: a run, records, a file.
+        gold: judgements of people, of some of it.
+        settings: what is bad, and the risks.
+
+    Returns:
+        Also the scores that are cut.
+
+    Raises:
+        DataError: no labelled translation has a score.
+        UsageError: a setting out of its range; documents are wanted and the scores name none.
+    """
+    judged, labelled = scored(source, settings), scored(gold, replace(settings, weights=None))
+    if settings.bad in _SEVERITIES:
+        records = () if labelled.judgements is None else labelled.judgements.records
+        labels = bad_by_severity(records, cast("Severity", settings.bad))
+        told = f"half of its annotators, or more, marked a {settings.bad} error or a graver one"
+    else:
+        try:
+            below = float(settings.bad)
+        except ValueError:
+            below = math.nan
+        if not math.isfinite(below):
+            raise UsageError(f"--bad is {', '.join(_SEVERITIES)}, or a score; got {settings.bad!r}")
+        labels, told = bad_by_score(labelled.scores, below), f"its gold score is below {below:g}"
+    domains = {**labelled.domains, **judged.domains}
+    return find_thresholds(judged.scores, labels, told, settings=settings, domains=domains), judged.scores
+
+
+def find_thresholds(
     scores: Scores,
     bad: Mapping[Key, bool],
     told: str,

@@ -69,12 +69,13 @@ def curate_agreement_command(
     Records without verdicts are ratings, and go through the gate of MENT: a segment fails where any two
     people's ratings of its systems correlate less than --threshold.
     """
-    from adjudge.analysis.judgements import read_source
     from adjudge.core.language import canonical_lp
     from adjudge.core.record import Preference
+    from adjudge.formats.read import read_judgements
 
     wanted = None if lp is None else canonical_lp(lp)
-    records = [record for file in files for record in read_source(file, wanted, None).records]
+    read = [read_judgements(file, wanted).warn().of_one_kind(wanted) for file in files]
+    records = [record for each in read for record in each.records]
     if any(isinstance(record, Preference) for record in records):
         _settle(records, out, resamples, seed, form)
     else:

@@ -221,9 +221,11 @@ def _people(text: str) -> int | Sequence[str]:
 
 
 def _read_given(path: Path, lp: str | None) -> Sequence[Record]:
-    from adjudge.analysis.judgements import read_source
+    from adjudge.core.language import canonical_lp
+    from adjudge.formats.read import read_judgements
 
-    return read_source(path, lp, None).records
+    lp = None if lp is None else canonical_lp(lp)
+    return read_judgements(path, lp).warn().of_one_kind(lp).records
 
 
 def _priorities(metrics: Sequence[Path], lp: str | None, by: str) -> Priorities | None:
@@ -232,10 +234,10 @@ def _priorities(metrics: Sequence[Path], lp: str | None, by: str) -> Priorities 
         if metrics:
             raise UsageError("--metrics are for --assignment dynamic --dynamic-by disagreement")
         return None
-    from adjudge.analysis.judgements import read_scores
+    from adjudge.analysis.score import score
     from adjudge.campaigns.planning import disagreement
 
-    return disagreement([read_scores(path, weights=None, lp=lp, criterion=None) for path in metrics])
+    return disagreement([score(path, lp=lp) for path in metrics])
 
 
 def _told(campaign: Campaign, test_set: TestSet, found: Progress) -> str:
@@ -297,7 +299,7 @@ def campaign_import_command(
     from adjudge.campaigns.importing import import_submissions
     from adjudge.campaigns.making import new_campaign
     from adjudge.campaigns.settings import Settings
-    from adjudge.formats.convert import read_content
+    from adjudge.formats.read import read_content
 
     if (file / "campaign.json").is_file():
         raise UsageError(

@@ -1,48 +1,33 @@
-"""`adjudge power`: what a number of judgements can show, and how many more are needed."""
+"""Commands that compare systems: `adjudge rank`, `compare`, `gate` and `power`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
-from adjudge.analysis.judgements import domains_known, read_if_taken, read_judgements
-from adjudge.cli.inputs import (
-    CriterionOption,
-    GoldOfSetOption,
-    MetricOfSetOption,
-    TextsOption,
-    WeightsOption,
-    refuse_of_judgements,
-)
+from adjudge.analysis.compare import CompareSettings, compare
+from adjudge.analysis.gate import GateSettings, gate, verdict_words
+from adjudge.analysis.power import PowerSettings, separations
+from adjudge.analysis.rank import RankSettings, rank, rank_by_criterion
+from adjudge.analysis.score import scored
+from adjudge.analysis.segment_scores import score_records
 from adjudge.cli.main import DONE, GATE_NO, GATE_UNSURE
-from adjudge.cli.options import (
-    FormatOption,
-    LpOption,
-    SeedOption,
-    TestDrawsOption,
-    UnitOption,
-    existing,
-    is_for_people,
-    print_note,
-    print_result,
-)
+from adjudge.cli.options import FormatOption, existing, is_for_people, print_note, print_result
 from adjudge.core.scores import listed
 from adjudge.errors import UsageError
+from adjudge.formats.read import Judgements, detect, find_format, read_judgements
 from adjudge.reports.tables import Table, TableFormat
 
 if TYPE_CHECKING:
-    from adjudge.analysis.compare import Comparison, Place, Side, Stratum
-    from adjudge.analysis.gate import Gate, GateRow, GateSettings, Verdict
+    from adjudge.analysis.compare import Comparison, Side, Stratum
+    from adjudge.analysis.gate import Gate, GateRow, Verdict
     from adjudge.analysis.power import Plan, Separation
-    from adjudge.analysis.preferences import Source
     from adjudge.analysis.rank import Ranking
     from adjudge.core.record import Record
-    from adjudge.core.scores import Run, Scores
 
 
 # `adjudge rank`: systems with intervals, the tests of every pair, ranges of ranks and clusters.
@@ -58,37 +43,7 @@ def rank_command(
         ),
     ],
     *,
-    weights: WeightsOption = None,
-    lp: LpOption = None,
-    criterion: CriterionOption = None,
-    test_set: TextsOption = None,
-    gold: GoldOfSetOption = None,
-    metric: MetricOfSetOption = None,
-    method: Annotated[
-        Literal["mean", "copeland", "bradley-terry", "davidson"],
-        typer.Option(help="A mean over segments, or points of comparisons: preferences, or pairs of scores."),
-    ] = "mean",
-    epsilon: Annotated[
-        float, typer.Option(help="Largest difference of two scores that is a tie, where pairs are compared.")
-    ] = 0.0,
-    test: Annotated[
-        Literal["permutation", "wilcoxon", "rank-sum", "t"] | None,
-        typer.Option(
-            help="Of every pair: paired permutation (default), signed-rank, WMT's rank-sum, or Student's t; "
-            "bradley-terry and davidson have their own."
-        ),
-    ] = None,
-    alpha: Annotated[float, typer.Option(help="A p-value below this is significant.")] = 0.05,
-    resamples: TestDrawsOption = 1000,
-    seed: SeedOption = 0,
-    by_document: Annotated[
-        bool | None,
-        typer.Option(
-            "--by-document/--by-segment",
-            help="Draw and test documents (default where known), or segments as if independent.",
-            show_default=False,
-        ),
-    ] = None,
+    settings: RankSettings,
     p_values: Annotated[
         bool, typer.Option("--p-values", help="Print the p-value of every pair of systems, too.")
     ] = False,
@@ -105,53 +60,33 @@ def rank_command(
     every system above it is better than every system below (WMT's rule, one-sided tests). A cluster is no
     statement of equality: two systems of one cluster may differ significantly, as --p-values shows.
     """
-    from adjudge.analysis.preferences import source_of
-    from adjudge.analysis.rank import rank, score_for_ranking
-    from adjudge.core.language import canonical_lp
-
-    ask = partial(
-        rank,
-        seed=seed,
-        resamples=resamples,
-        alpha=alpha,
-        test=test,
-        by_document=by_document,
-    )
-    lp = None if lp is None else canonical_lp(lp)
-    if gold is not None or metric is not None:
-        refuse_of_judgements("--gold or --metric", criterion=criterion, test_set=test_set, radar=radar)
-        of_set = partial(
-            ask, gold=gold, metric=metric, weights=weights, lp=lp, method=method, epsilon=epsilon
-        )
-        _print({str(path): of_set(path) for path in dict.fromkeys(paths)}, form, p_values=p_values)
-        return
-    judged = {str(path): read_judgements(path, lp, test_set) for path in dict.fromkeys(paths)}
-    rankings = {}
-    for name, each in judged.items():
-        scores = score_for_ranking(name, each, weights=weights, lp=lp, criterion=criterion)
-        rankings[name] = ask(scores, method=method, epsilon=epsilon)
+    settings.refuse_beside_gold(radar=radar)
+    sources: dict[str, Judgements | Path] = {str(path): path for path in paths}
+    if not settings.is_of_test_set:
+        sources = {
+            name: read_judgements(path, settings.lp, settings.test_set) for name, path in sources.items()
+        }
+    rankings = {name: rank.by(source, replace(settings, test_set=None)) for name, source in sources.items()}
     if radar is not None:
         if len(rankings) > 1:
             raise UsageError(f"--radar draws one run; there are {len(rankings)}")
-        ((name, each),) = judged.items()
-        _draw_radar(radar, source_of(name, each, lp), ask, method)
+        (judgements,) = sources.values()
+        _draw_radar(radar, cast("Judgements", judgements).of_one_kind(settings.lp), settings)
     _print(rankings, form, p_values=p_values)
 
 
-def _draw_radar(path: Path, source: Source, ask: Callable[..., Ranking], method: str) -> None:
+def _draw_radar(path: Path, judgements: Judgements, settings: RankSettings) -> None:
     """Draw the points of every system on every criterion.
 
     Raises:
         UsageError: too few criteria, or no format that the file's name ends in.
     """
-    from adjudge.analysis.rank import rank_by_criterion
     from adjudge.reports.figures import figure_format, radar_figure
 
     figure_format(path)
-    rankings = rank_by_criterion(source, partial(ask, method="copeland" if method == "mean" else method))
-    radar_figure(path.stem, rankings).write_file(path)
+    radar_figure(path.stem, rank_by_criterion(judgements, settings)).write_file(path)
     print_note(f"The radar: {path}")
-    if source.has_scores and len(source.annotators) > 1:
+    if judgements.has_scores and len(judgements.annotators) > 1:
         print_note("It compares translations within each annotator; a ranking of scores takes their mean.")
 
 
@@ -239,98 +174,40 @@ def compare_command(
         ),
     ],
     *,
-    gold: GoldOfSetOption = None,
-    metric: MetricOfSetOption = None,
-    systems: Annotated[
-        str | None, typer.Option(help="Two systems of one run, or one of each of two: A,B.")
-    ] = None,
-    weights: WeightsOption = None,
-    lp: LpOption = None,
-    criterion: CriterionOption = None,
-    test_set: TextsOption = None,
-    test: Annotated[
-        Literal["permutation", "bootstrap", "wilcoxon"],
-        typer.Option(help="Of the p-values: of means (permutation, bootstrap) or of ranks."),
-    ] = "permutation",
-    by_document: UnitOption = None,
-    holm: Annotated[bool, typer.Option("--holm", help="Correct the p-values of domains as well.")] = False,
-    resamples: TestDrawsOption = 1000,
-    seed: SeedOption = 0,
+    settings: CompareSettings,
     form: FormatOption = "table",
 ) -> None:
     """Compare two systems on the segments that both were judged on.
 
     The difference is the first less the second: above 0, the first is better.
     """
-    from adjudge.analysis.compare import ComparisonSettings, compare_scores
     from adjudge.reports.result_tables import comparison_table
 
-    settings = ComparisonSettings(
-        test=test, by_document=by_document, correct=holm, resamples=resamples, seed=seed
-    )
-    named: Sequence[str] | None = None if systems is None else systems.split(",")
-    if len(what) == 1 and named is not None:
-        what, named = [*what, *named], None
-    if gold is not None or metric is not None:
-        refuse_of_judgements("--gold or --metric", criterion=criterion, test_set=test_set)
-        if len(what) != 3 or named is not None:
-            raise UsageError("with --gold or --metric, give TEST_SET SYSTEM SYSTEM")
-        first, second, chosen, domains = _of_test_set(what, lp, (gold, metric), weights)
-    else:
-        first, second, chosen, domains = _of_runs(what, named, (weights, lp, criterion, test_set))
-    found = compare_scores(first, second, chosen, settings=settings, domains=domains)
-    print_result(
-        form, comparison_table(found, exact=not is_for_people(form)), _compare_data(found), found.notes
-    )
-
-
-_Chosen = tuple["Scores", "Scores", "Sequence[str] | None", "Mapping[Place, str]"]
-
-
-def _of_test_set(
-    what: Sequence[str], lp: str | None, annotators: tuple[str | None, str | None], weights: str | None
-) -> _Chosen:
-    from adjudge.analysis.compare import chosen_annotator, read_one_annotator
-
-    scores, domains = read_one_annotator(Path(what[0]), lp, *chosen_annotator(*annotators), weights)
-    return scores, scores, what[1:], domains
-
-
-def _of_runs(
-    what: Sequence[str],
-    chosen: Sequence[str] | None,
-    reading: tuple[str | None, str | None, str | None, Path | None],
-) -> _Chosen:
-    """Two sources; or one source and two systems."""
-    from adjudge.analysis.segment_scores import score_records as score
-    from adjudge.core.language import canonical_lp
-    from adjudge.formats.convert import find_format
-    from adjudge.formats.read import detect
-
-    weights, lp, criterion, texts = reading
-    lp = None if lp is None else canonical_lp(lp)
+    if len(what) == 1 and settings.systems is not None:
+        what, settings = [*what, *settings.systems], replace(settings, systems=None)
+    if settings.is_of_test_set and (len(what) != 3 or settings.systems is not None):
+        raise UsageError("with --gold or --metric, give TEST_SET SYSTEM SYSTEM")
     if len(what) not in {2, 3}:
         raise UsageError(
             f"give two runs or files, or one and two of its systems (`adjudge compare RUN A B`); "
             f"got {' '.join(what)}"
         )
-    if len(what) == 3 and chosen is not None:
-        raise UsageError("the systems are named twice: after the run, and with --systems")
-    paths = [Path(name) for name in (what if len(what) == 2 else what[:1])]
-    for path in paths:
+    first, second = Path(what[0]), Path(what[1]) if len(what) == 2 else None
+    if second is None:
+        if settings.systems is not None:
+            raise UsageError("the systems are named twice: after the run, and with --systems")
+        settings = replace(settings, systems=what[1:])
+    for path in () if settings.is_of_test_set else (first, *([second] if second else [])):
         if not path.exists():
             raise UsageError(
                 f"no file or folder {str(path)!r}: two systems are named after their run or file"
             )
         if not find_format(detect(path)).has_records:
             raise UsageError(f"{path} is a test set: add --gold or --metric to say whose scores count")
-    files = [path.resolve() for path in paths]  # one file under two names is read, and complained of, once
-    named = dict(zip(files[::-1], paths[::-1], strict=True))
-    found = {file: read_judgements(path, lp, texts) for file, path in named.items()}
-    judged = [found[file] for file in files]
-    scores = [score(each, weights=weights, lp=lp, criterion=criterion) for each in judged]
-    domains = domains_known(judged, paths, lp, texts)
-    return scores[0], scores[-1], what[1:] if len(what) == 3 else chosen, domains
+    found = compare.by(first, second, settings)
+    print_result(
+        form, comparison_table(found, exact=not is_for_people(form)), _compare_data(found), found.notes
+    )
 
 
 def _compare_data(found: Comparison) -> dict[str, Any]:
@@ -391,52 +268,7 @@ def gate_command(
         Path | None,
         typer.Option(metavar="RUN|FILE", help="Of what would replace it; else those of --baseline."),
     ] = None,
-    margin: Annotated[
-        float,
-        typer.Option(
-            min=0,
-            help="How much lower the candidate's mean may be, in the scores' units.",
-            show_default=False,
-        ),
-    ],
-    alpha: Annotated[float, typer.Option(help="Chance, at most, of each wrong verdict.")] = 0.05,
-    systems: Annotated[
-        str | None, typer.Option(help="Baseline's system and candidate's, separated by a comma.")
-    ] = None,
-    gold: GoldOfSetOption = None,
-    metric: MetricOfSetOption = None,
-    domain_margin: Annotated[
-        float | None, typer.Option(min=0, help="For each language pair and domain; else as --margin.")
-    ] = None,
-    more_critical: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Segments more with critical errors that are allowed.")
-    ] = 0,
-    critical_alpha: Annotated[
-        float | None, typer.Option(help="Alpha of the test of critical errors; else --alpha.")
-    ] = None,
-    max_failed: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of segments that may lack a score on one side.")
-    ] = 0.01,
-    power: Annotated[float, typer.Option(help="Chance to decide, for the number of further segments.")] = 0.8,
-    any_signature: Annotated[
-        bool, typer.Option("--any-signature", help="Compare scores of different judges or settings.")
-    ] = False,
-    by_document: UnitOption = None,
-    unseen: Annotated[
-        Literal["scale", "seen"],
-        typer.Option(help="How bad a segment nobody saw may be: as the scale allows, or as seen."),
-    ] = "scale",
-    scale: Annotated[
-        str | None,
-        typer.Option("--range", metavar="LOW,HIGH", help="Lowest and highest score, if none is stated."),
-    ] = None,
-    weights: WeightsOption = None,
-    lp: LpOption = None,
-    criterion: CriterionOption = None,
-    test_set: Annotated[
-        Path | None,
-        typer.Option("--test-set", metavar="PATH", help="Texts that say the domains; else a run's own."),
-    ] = None,
+    settings: GateSettings,
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML, for a build.")
     ] = None,
@@ -450,32 +282,14 @@ def gate_command(
     It may, if it is shown not to be worse by the margin, on all segments and in every language pair and
     domain, and not to have more critical errors. Exit code 0: ship; 5: do not ship; 6: not enough data.
     """
-    from adjudge.analysis.gate import GateSettings, verdict_words
     from adjudge.reports.result_tables import gate_table, render_junit, render_summary
 
-    settings = GateSettings(
-        margin=margin,
-        domain_margin=domain_margin,
-        alpha=alpha,
-        power=power,
-        by_document=by_document,
-        unseen=unseen,
-        scale=_read_range(scale),
-        more_critical=more_critical,
-        critical_alpha=critical_alpha,
-        max_failed=max_failed,
-        any_signature=any_signature,
-    )
     for path in (junit, summary):
         if path is not None:
             _write(path, "", append=True)  # what cannot be written is said before anything is computed
-    paths = (baseline, candidate or baseline)
-    if gold is not None or metric is not None:
-        refuse_of_judgements("--gold or --metric", criterion=criterion, test_set=test_set)
-        found = _gate_of_test_set(paths, systems, lp, (gold, metric, weights), settings)
-    else:
-        scoring = {"weights": weights, "lp": lp, "criterion": criterion}
-        found = _of_judged(paths, systems, scoring, test_set, settings)
+    if not settings.is_of_test_set:
+        existing([baseline, *([candidate] if candidate else [])])
+    found = gate.by(baseline, candidate, settings)
     print_result(form, gate_table(found, exact=not is_for_people(form)), _gate_data(found))
     if junit is not None:
         _write(junit, render_junit(found), append=False)
@@ -484,61 +298,6 @@ def gate_command(
     if not is_for_people(form):
         print_note(f"{verdict_words(found.verdict).capitalize()}: {' '.join(found.reasons)}")
     raise typer.Exit(_CODES[found.verdict])
-
-
-def _read_range(text: str | None) -> tuple[float, float] | None:
-    if text is None:
-        return None
-    try:
-        low, high = map(float, text.split(","))
-    except ValueError:
-        raise UsageError(
-            f"--range takes the lowest and the highest score, as LOW,HIGH; got {text!r}"
-        ) from None
-    return low, high
-
-
-def _gate_of_test_set(
-    paths: tuple[Path, Path],
-    systems: str | None,
-    lp: str | None,
-    chosen: tuple[str | None, str | None, str | None],
-    settings: GateSettings,
-) -> Gate:
-    """By one gold, or one metric, of a test set; its two systems are named."""
-    from adjudge.analysis.gate import gate_test_set, old_and_new
-
-    gold, metric, weights = chosen
-    if not _is_one(paths):
-        raise UsageError("with --gold or --metric both systems are of one test set: name it as --baseline")
-    named = old_and_new(None if systems is None else systems.split(","), is_one=True)
-    return gate_test_set(paths[0], lp, (gold, metric), named or (), settings, weights)
-
-
-def _of_judged(
-    paths: tuple[Path, Path],
-    systems: str | None,
-    scoring: Mapping[str, str | None],
-    texts: Path | None,
-    settings: GateSettings,
-) -> Gate:
-    """By what was judged in two runs or files, or in one."""
-    from adjudge.analysis.gate import gate_judged, old_and_new
-    from adjudge.core.language import canonical_lp
-
-    existing([*paths])
-    is_one = _is_one(paths)
-    named = old_and_new(None if systems is None else systems.split(","), is_one=is_one)
-    lp = None if scoring["lp"] is None else canonical_lp(scoring["lp"])
-    old = read_if_taken(paths[0], lp, texts)
-    new = old if is_one else read_if_taken(paths[1], lp, texts)
-    domains = domains_known((old, new), paths, lp, texts)
-    return gate_judged((old, new), named, {**scoring, "lp": lp}, settings=settings, domains=domains)
-
-
-def _is_one(paths: tuple[Path, Path]) -> bool:
-    """Whether both are one file or folder, however each is spelled."""
-    return paths[0].resolve() == paths[1].resolve()
 
 
 def _write(path: Path, text: str, *, append: bool) -> None:
@@ -614,100 +373,34 @@ def power_command(
         ),
     ] = None,
     *,
-    sd: Annotated[
-        float | None,
-        typer.Option(help="Without data: spread over segments of the difference of two systems."),
-    ] = None,
-    annotator_sd: Annotated[
-        float, typer.Option(help="Without data: spread of that difference over annotators.")
-    ] = 0.0,
-    segments: Annotated[
-        int | None,
-        typer.Option(min=1, help="Segments to be judged; with --difference, else as many as it takes."),
-    ] = None,
-    annotators: Annotated[int | None, typer.Option(min=1, help="Annotators of each translation.")] = None,
-    difference: Annotated[
-        float | None, typer.Option(help="Without data: the difference to be found.")
-    ] = None,
-    alpha: Annotated[float, typer.Option(help="Of the two-sided test.")] = 0.05,
-    power: Annotated[float, typer.Option(help="Chance to find the difference.")] = 0.8,
-    by_document: UnitOption = None,
-    weights: WeightsOption = None,
-    lp: LpOption = None,
-    criterion: CriterionOption = None,
-    test_set: TextsOption = None,
-    resamples: Annotated[int, typer.Option(min=1, help="Draws of the simulation.")] = 1000,
-    seed: SeedOption = 0,
+    settings: PowerSettings,
     form: FormatOption = "table",
 ) -> None:
     """Say the smallest difference that n segments and m annotators show, and how many judgements are needed.
 
     With judgements at hand: for two systems, or for each system and the next best.
     """
-    from adjudge.analysis.power import Plan, SeparationSettings, separations
-
     if not what:
-        if sd is None or (segments is None and difference is None):
-            raise UsageError(
-                "give judgements (a run or a file), or --sd with --segments, --difference or both"
-            )
-        reading = {"weights": weights, "lp": lp, "criterion": criterion, "test_set": test_set}
-        refuse_of_judgements("--sd", **reading, by_document=by_document)
-        if segments is None and not difference:
-            raise UsageError("no number of segments shows a difference of 0: give --segments")
-        plan = Plan(
-            sd=sd,
-            annotator_sd=annotator_sd,
-            segments=segments or 1,
-            annotators=annotators or 1,
-            alpha=alpha,
-            power=power,
-        )
-        if segments is None and difference is not None:
-            plan = replace(plan, segments=plan.needed_for(difference) or 1)
-        _print_plan(plan, difference, form)
+        _print_plan(settings.plan, settings.difference, form)
         return
-    if sd is not None or annotator_sd or difference is not None:
+    if settings.sd is not None or settings.annotator_sd or settings.difference is not None:
         raise UsageError("--sd, --annotator-sd and --difference stand in for data; leave them out here")
-    settings = SeparationSettings(
-        segments=segments,
-        annotators=annotators,
-        alpha=alpha,
-        power=power,
-        by_document=by_document,
-        resamples=resamples,
-        seed=seed,
-    )
-    scores, by_annotator = _read(what, weights, lp, criterion, test_set)
-    found = separations(scores, what[1:] or None, settings=settings, by_annotator=by_annotator)
-    _print_separations(found, str(scores.signature), form)
-
-
-def _read(
-    what: Sequence[str], weights: str | None, lp: str | None, criterion: str | None, texts: Path | None
-) -> tuple[Scores, dict[str, Scores]]:
-    """Scores, and those of each annotator alone where there are several."""
-    from adjudge.analysis.segment_scores import score_records as score
-    from adjudge.core.language import canonical_lp
-    from adjudge.core.scores import Run
-
     if len(what) not in {1, 3}:
         raise UsageError(f"give a run or a file, alone or with two systems; got {len(what)} names")
-    path, lp = Path(what[0]), None if lp is None else canonical_lp(lp)
-    if not path.exists():
-        raise UsageError(f"no file or folder {str(path)!r}")
-    judged: Run | Sequence[Record] = read_judgements(path, lp, texts)
-    records = judged.records if isinstance(judged, Run) else judged
-    apart: dict[str, list[Record]] = {}
-    for record in records:
-        apart.setdefault(record.annotator, []).append(record)
-    whole = score(judged, weights=weights, lp=lp, criterion=criterion)
-    if len(apart) == 1:
-        return whole, {}
-    wanted = {name: [r for r in own if lp in {None, r.lp}] for name, own in apart.items()}
-    return whole, {
-        name: score(own, weights=weights, criterion=criterion) for name, own in wanted.items() if own
-    }
+    existing(Path(what[0]))
+    whole = scored(Path(what[0]), settings, needed=True)
+    by_annotator = {}
+    if whole.judgements is not None and len(whole.judgements.annotators) > 1:
+        apart: dict[str, list[Record]] = {}
+        for record in whole.judgements.records:
+            if settings.lp in {None, record.lp}:
+                apart.setdefault(record.annotator, []).append(record)
+        by_annotator = {
+            name: score_records(own, weights=settings.weights, criterion=settings.criterion)
+            for name, own in apart.items()
+        }
+    found = separations(whole.scores, what[1:] or None, settings=settings, by_annotator=by_annotator)
+    _print_separations(found, str(whole.scores.signature), form)
 
 
 def _print_plan(plan: Plan, difference: float | None, form: TableFormat) -> None:

@@ -48,15 +48,8 @@ def convert_command(
     What the format cannot hold is refused, or counted on standard error. OUT is a file, `-` for standard
     output, or a folder for formats that are folders.
     """
-    from adjudge.formats.convert import (
-        Content,
-        check_target,
-        find_format,
-        of_annotator,
-        read_content,
-        write_content,
-    )
-    from adjudge.formats.read import detect, load, load_lines
+    from adjudge.formats.convert import check_target, of_annotator, write_content
+    from adjudge.formats.read import Content, detect, find_format, load, load_lines, read_content
 
     given, out = _split(paths, with_lines=source is not None)
     check_target(out, to, force=force)

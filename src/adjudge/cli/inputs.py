@@ -15,7 +15,8 @@ from adjudge.errors import UsageError
 if TYPE_CHECKING:
     from adjudge.core.record import Record
     from adjudge.core.segment import TestSet
-    from adjudge.reports.annotators import Given, Judged
+    from adjudge.formats.read import Judgements
+    from adjudge.reports.annotators import Judged
     from adjudge.reports.page import Page
 
 __all__ = [
@@ -152,12 +153,11 @@ def _is_campaign(path: Path) -> bool:
     return (path / _CAMPAIGN).is_file()
 
 
-def _campaign(path: Path) -> Given:
+def _campaign(path: Path) -> Judgements:
     """What counts of a campaign's judgements; it may still be going on."""
     from adjudge.campaigns.campaign import open_campaign
     from adjudge.campaigns.exporting import export_campaign
-    from adjudge.formats.convert import content_of
-    from adjudge.reports.annotators import Given
+    from adjudge.formats.read import Judgements, content_of
 
     campaign = open_campaign(path)
     try:
@@ -167,7 +167,7 @@ def _campaign(path: Path) -> Given:
     for what, amount in content.met.items():
         print_note(f"adjudge: {path}: left out {amount:,} {what}")
     records = tuple(content.records or ())
-    return Given(name=path.resolve().name, records=records, test_set=content.test_set, by_people=True)
+    return Judgements(name=path.resolve().name, records=records, test_set=content.test_set, form="campaign")
 
 
 def _read_gold(material: Material) -> Sequence[Record]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import inspect
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
 import typer
 
-from adjudge.analysis.judgements import read_judgements, read_source, takes_texts
 from adjudge.cli.main import RESUMABLE, parting
 from adjudge.cli.options import (
     FormatOption,
@@ -34,6 +32,7 @@ from adjudge.cli.options import (
 from adjudge.core.judge import Profile
 from adjudge.core.wording import read_share
 from adjudge.errors import UsageError
+from adjudge.formats.read import read_judgements
 from adjudge.reports.tables import Table, TableFormat, number
 
 if TYPE_CHECKING:
@@ -568,7 +567,7 @@ def calibrate_run(judge: str, run: Path | None, gold: Path, lp: str | None, form
     if threshold := info.signature.fields.get("tie_threshold"):
         raise UsageError(f"{run} was made with tie_threshold {threshold}; calibrate a run without one")
     found = calibrate_ties(
-        preferences_of(read_source(run, lp, None)), preferences_of(read_source(gold, lp, None))
+        *(preferences_of(read_judgements(path, lp).warn().of_one_kind(lp)) for path in (run, gold))
     )
     print_result(form, _calibrate_ties_table(found), _data(found))
     print_note(f"use it with: adjudge run {judge} ... --tie-threshold {found.threshold:.6g}")
@@ -775,14 +774,9 @@ def ensemble_command(
 
 def _read(path: Path, lp: str | None, texts: Path | None) -> Run | Sequence[Record]:
     """Read a run or a file, and keep one language pair if one is chosen."""
-    from adjudge.core.scores import Run
-
-    judged = read_judgements(path, lp, texts if takes_texts(path) else None)
-    if lp is None:
-        return judged
-    if isinstance(judged, Run):
-        return replace(judged, records=tuple(r for r in judged.records if r.lp == lp))
-    return [r for r in judged if r.lp == lp]
+    found = read_judgements(path, lp, texts, needed=False).warn()
+    kept = found if lp is None else found.with_records(r for r in found.records if r.lp == lp)
+    return kept.run or kept.records
 
 
 def _weights(combined: Combined) -> Iterator[str]:

@@ -8,20 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
-from adjudge.analysis.judgements import read_scores, takes_texts, texts_of
+from adjudge.analysis.score import scored
 from adjudge.cli.inputs import (
     Asked,
-    CriterionOption,
-    GoldOfSetOption,
     GoldOption,
     JudgedArgument,
     JudgedTextsOption,
-    MetricOfSetOption,
-    TextsOption,
     TitleOption,
-    WeightsOption,
     read_material,
-    refuse_of_judgements,
 )
 from adjudge.cli.options import (
     FormatOption,
@@ -33,6 +27,7 @@ from adjudge.cli.options import (
     print_text,
 )
 from adjudge.core.scores import Run, listed
+from adjudge.core.verb import OneAnnotator
 from adjudge.errors import UsageError
 from adjudge.reports.tables import Table
 
@@ -40,6 +35,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from adjudge.core.scores import Scores, SegmentScore
+    from adjudge.core.segment import TestSet
     from adjudge.reports.annotators import Judged
     from adjudge.reports.html import Drawer
     from adjudge.reports.page import Page
@@ -63,13 +59,8 @@ def score_command(
         ),
     ],
     *,
-    weights: WeightsOption = None,
+    settings: OneAnnotator,
     level: Annotated[Level, typer.Option(help="Scores of segments, documents or systems.")] = "sys",
-    lp: LpOption = None,
-    criterion: CriterionOption = None,
-    test_set: TextsOption = None,
-    gold: GoldOfSetOption = None,
-    metric: MetricOfSetOption = None,
     score_files: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Also write files of mt-metrics-eval: LP/NAME-REF.seg.score..."),
@@ -84,31 +75,24 @@ def score_command(
     from adjudge.analysis.segment_scores import with_intervals
     from adjudge.reports.result_tables import document_table, segment_table, system_table
 
-    if gold is not None or metric is not None:
-        from adjudge.analysis.score import score
-
-        beside = {"criterion": criterion, "test_set": test_set, "score_files": score_files}
-        refuse_of_judgements("--gold or --metric", **beside)
-        read = score(path, weights=weights, lp=lp, gold=gold, metric=metric)
-    else:
-        taken = test_set if score_files is None or takes_texts(path) else None
-        read = read_scores(path, weights=weights, lp=lp, criterion=criterion, texts=taken)
+    settings.refuse_beside_gold(score_files=score_files)
+    read = scored(path, settings, needed=score_files is None)
     if score_files is not None:
-        _write(score_files, read, path, lp, test_set)
-    scores = with_intervals(read)
+        texts = None if read.judgements is None else read.judgements.test_set
+        _write(score_files, read.scores, path, texts)
+    scores = with_intervals(read.scores)
     tables = {"seg": segment_table, "doc": document_table, "sys": system_table}
     table = tables[level](scores, exact=not is_for_people(form))
     print_result(form, table, _data(scores, level), scores.notes)
 
 
-def _write(folder: Path, scores: Scores, path: Path, lp: str | None, texts: Path | None) -> None:
+def _write(folder: Path, scores: Scores, path: Path, texts: TestSet | None) -> None:
     """Write score files; the texts are those that are given, or lie with what was scored."""
     from adjudge.formats.score_file import write_score_files
 
-    known = texts_of(path, lp, texts)
-    if known is None:
+    if texts is None:
         raise UsageError(f"score files have a line for each segment, and {path} has no texts: add --test-set")
-    written = write_score_files(folder, scores, known)
+    written = write_score_files(folder, scores, texts)
     print_note(f"adjudge: {', '.join(map(str, written))}")
 
 
@@ -523,7 +507,7 @@ def _weights() -> Rows:
 
 
 def _formats() -> Rows:
-    from adjudge.formats.convert import FORMATS
+    from adjudge.formats.read import FORMATS
 
     rows = [[f.name, f.holds, "yes" if f.reads else "", "yes" if f.writes else "", f.title] for f in FORMATS]
     return ["format", "holds", "reads", "writes", "title"], rows

@@ -239,9 +239,11 @@ def _add_commands(app: typer.Typer, prefix: str, commands: Mapping[str, str], ca
 def _load(name: str) -> tuple[Callable[..., None], type[TyperCommand] | None]:
     """Import a command; one that takes settings of a judge reads them by `WithSettings`."""
     module = importlib.import_module(f"adjudge.cli.{_MODULES[name]}")
-    from adjudge.cli.options import Command, WithSettings
+    from adjudge.cli.options import Command, WithSettings, with_options
 
-    return getattr(module, f"{name}_command"), WithSettings if name in _WITH_SETTINGS else Command
+    return with_options(
+        getattr(module, f"{name}_command")
+    ), WithSettings if name in _WITH_SETTINGS else Command
 
 
 def _not_called() -> None:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import MISSING, fields, is_dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Final
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
 
 import typer
+from annotated_types import Ge, Le
 from typer.core import TyperCommand
 
 from adjudge.cli.main import FAILURES
+from adjudge.core.verb import Option, option_of
 from adjudge.errors import SettingError, UsageError
 from adjudge.reports.tables import Table, TableFormat, name_invisible, render_table
 
@@ -36,6 +42,7 @@ __all__ = [
     "TranslationsOption",
     "UnitOption",
     "WithSettings",
+    "changed_options",
     "check_failures",
     "existing",
     "is_for_people",
@@ -46,6 +53,7 @@ __all__ = [
     "progress_bar",
     "read_settings",
     "split_settings",
+    "with_options",
 ]
 
 
@@ -113,6 +121,118 @@ def naming_the_nearest(context: typer.Context) -> Iterator[None]:
         if not near or near[0] == f"--{error.name}":  # the command has it, and the judge no use for it
             raise
         raise UsageError(f"{error}; did you mean {near[0]}?") from error
+
+
+# Settings of a verb: each field is an option, and the command gets the settings made of them.
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for each field of the settings that it takes.
+
+    A parameter whose annotation is a class made with `core.verb.settings` is replaced by the fields of the
+    class; options that were left out keep the default of their field.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    models = {name: kind for name, kind in hints.items() if isinstance(kind, type) and is_dataclass(kind)}
+    if not models:
+        return command
+    parameters: dict[str, inspect.Parameter] = {}
+    for parameter in inspect.signature(command).parameters.values():
+        own = (
+            _options_of(models[parameter.name])
+            if parameter.name in models
+            else [parameter.replace(annotation=hints[parameter.name])]
+        )
+        parameters |= {each.name: each for each in own if each.name not in parameters}
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:  # noqa: ANN401 (whatever typer has read)
+        made = {}
+        spelled = set()
+        for name, model in models.items():
+            chosen = {field: option_name(model, field) for field in option_fields(model)}
+            spelled |= set(chosen.values())
+            made[name] = model(**{f: given[word] for f, word in chosen.items() if given[word] is not None})
+        command(**{name: value for name, value in given.items() if name not in spelled}, **made)
+
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters.values()]
+    )
+    run.__annotations__ = {each.name: each.annotation for each in parameters.values()}
+    return run
+
+
+def option_fields(model: type[Any]) -> list[str]:
+    """Return the fields of settings that are options."""
+    hints = get_type_hints(model, include_extras=True)
+    known = {field.name: option_of(hints[field.name]) for field in fields(model)}
+    return [name for name, option in known.items() if option is not None and option.kind is not None]
+
+
+def option_name(model: type[Any], field: str) -> str:
+    """Return the name of a field's parameter: the option's spelling, with underscores."""
+    option = option_of(get_type_hints(model, include_extras=True)[field])
+    return field if option is None or not option.name else option.name.replace("-", "_")
+
+
+def changed_options(settings: Any, among: Iterable[str]) -> list[str]:  # noqa: ANN401 (any settings)
+    """Spell the options whose values are not those of their fields."""
+    model = type(settings)
+    plain = {field.name: field.default for field in fields(model)}
+    names = [name for name in among if getattr(settings, name) != plain[name]]
+    return [f"--{option_name(model, name).replace('_', '-')}" for name in names]
+
+
+def _options_of(model: type[Any]) -> Iterator[inspect.Parameter]:
+    """Make a parameter of typer from each field that the command line has."""
+    hints = get_type_hints(model, include_extras=True)
+    defaults = {field.name: field.default for field in fields(model)}
+    for name in option_fields(model):
+        option = option_of(hints[name]) or Option(help="")
+        wanted = list[str] if option.repeats else option.kind
+        kind, bounds = _kind_of(hints[name]) if wanted is ... else (wanted, {})
+        is_needed = defaults[name] is MISSING
+        plain: Any = defaults[name]
+        default = plain if isinstance(plain, bool | int | float | str) else None
+        if isinstance(plain, tuple):
+            default = ",".join(map(str, plain)) or None
+        if default is None and not is_needed:
+            kind |= None
+        word = option.name or name.replace("_", "-")
+        words = [f"--{word}/--{option.off}" if option.off else f"--{word}"]
+        made = typer.Option(
+            ... if is_needed else default,
+            *words,
+            *([f"--{option.alias}"] if option.alias else []),
+            *([f"-{option.short}"] if option.short else []),
+            help=option.help,
+            metavar=option.metavar or None,
+            callback=existing if option.exists else None,
+            show_default=not option.off and not is_needed,
+            **bounds,
+        )
+        yield inspect.Parameter(
+            option_name(model, name), inspect.Parameter.KEYWORD_ONLY, default=made, annotation=kind
+        )
+
+
+def _kind_of(hint: Any) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401 (an annotation)
+    """Return the type of an option's value, and its bounds as typer has them."""
+    bounds: dict[str, Any] = {}
+    while True:
+        for each in getattr(hint, "__metadata__", ()):
+            bounds |= (
+                {"min": each.ge} if isinstance(each, Ge) else {"max": each.le} if isinstance(each, Le) else {}
+            )
+        if get_origin(hint) is Annotated:
+            hint = get_args(hint)[0]
+        elif get_origin(hint) in {Union, UnionType}:
+            (hint,) = (each for each in get_args(hint) if each is not NoneType)
+        else:
+            break
+    if get_origin(hint) in {Sequence, tuple}:  # one text with commas
+        return str, {}
+    return hint, bounds
 
 
 # Results to stdout in the format asked for; everything else goes to stderr.

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
-from adjudge.analysis.judgements import read_judgements
 from adjudge.cli.inputs import TextsOption, WeightsOption
 from adjudge.cli.options import FormatOption, LpOption, existing, print_note, print_result
 from adjudge.core.wording import count
@@ -249,12 +248,9 @@ def _of_lp(file: CampaignFile, lp: str | None) -> CampaignFile:
 
 
 def _gold(path: Path | None, lp: str | None, texts: Path | None) -> Sequence[Record]:
-    from adjudge.core.scores import Run
+    from adjudge.formats.read import read_judgements
 
-    if path is None:
-        return ()
-    found = read_judgements(path, lp, texts)
-    return found.records if isinstance(found, Run) else found
+    return () if path is None else read_judgements(path, lp, texts).warn().records
 
 
 # `adjudge campaign backup`: one state of the store in a file, also while it is served.
@@ -324,7 +320,8 @@ def _write(
     from adjudge.campaigns.exporting import campaign_header, check_judged, export_campaign, stream_submissions
     from adjudge.core.language import canonical_lp
     from adjudge.formats.campaign_export import select_lp, write_campaign_file
-    from adjudge.formats.convert import content_of, of_annotator, write_content
+    from adjudge.formats.convert import of_annotator, write_content
+    from adjudge.formats.read import content_of
 
     lp, annotator = only
     if to == "campaign" and only == (None, None):  # however many: a line at a time

@@ -7,12 +7,13 @@ number: nothing that computes a score accepts one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 from adjudge.core.protocol import find_protocol, is_number
 from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
+from adjudge.core.wording import count, form
 from adjudge.errors import FAILURE_REASONS, DataError, FailureReason
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
     "Record",
     "Side",
     "Verdict",
+    "repeats_note",
+    "without_repeats",
 ]
 
 Side = Literal["translation", "source"]
@@ -141,10 +144,10 @@ class Annotation:
             protocol.check_rating(self.rating)
         elif protocol.needs_rating:
             raise DataError(f"protocol {self.protocol} needs a rating for {self.system} {self.segment}")
-        for severity, count in self.counts.items():
+        for severity, amount in self.counts.items():
             _one_of("severity", severity, SEVERITIES)
-            if count < 0:
-                raise DataError(f"a count of {severity} errors must be 0 or more, got {count!r}")
+            if amount < 0:
+                raise DataError(f"a count of {severity} errors must be 0 or more, got {amount!r}")
         for sample in self.samples:
             if not is_number(sample):
                 raise DataError(f"a sample must be a finite number, got {sample!r}")
@@ -249,3 +252,41 @@ Record = Annotation | Preference | Failure
 def _one_of(what: str, value: object, known: Collection[str]) -> None:
     if value not in known:
         raise DataError(f"{what} must be one of {', '.join(known)}; got {value!r}")
+
+
+# Items that fill up a batch: one person judges a translation again, and the first judgement counts.
+
+
+def without_repeats(records: Sequence[Record]) -> tuple[list[Record], int]:
+    """Leave out fillers whose translation the same annotator judged in its own place.
+
+    Files have them in any order, so the judgement without the flag is the first; of fillers alone, the first
+    one. What somebody else judged is a second opinion, and stays.
+
+    Returns:
+        Also how many were left out.
+    """
+    fillers = [r for r in records if isinstance(r, Annotation) and DUPLICATE in r.flags]
+    if not fillers:
+        return [*records], 0
+    marked = set(map(id, fillers))
+    judged = {_key(r) for r in records if isinstance(r, Annotation) and id(r) not in marked}
+    for filler in fillers:
+        if _key(filler) not in judged:
+            judged.add(_key(filler))
+            marked.remove(id(filler))
+    kept = [r for r in records if id(r) not in marked]
+    return kept, len(records) - len(kept)
+
+
+def _key(record: Annotation) -> tuple[str, str, str, str]:
+    return record.annotator, record.lp, record.segment, record.system
+
+
+def repeats_note(repeated: int) -> list[str]:
+    """Say how many judgements were left out."""
+    if not repeated:
+        return []
+    which = f"{count(repeated, 'judgement')} {form(repeated, 'was', 'were')}"
+    why = "the same annotator had judged the translation before (flag duplicate)"
+    return [f"{which} repeated: {why}. The first judgement counts."]

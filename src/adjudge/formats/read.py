@@ -1,37 +1,285 @@
-"""Find out what a path holds and load the test set in it."""
+"""Read whatever a user has: a path becomes a test set (`load`) or judgements (`read_judgements`)."""
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from adjudge.core.judge import checks_keywords
 from adjudge.core.language import canonical_lp
+from adjudge.core.record import Annotation, Preference, Record, repeats_note, without_repeats
+from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
-from adjudge.errors import DataError, UsageError
-from adjudge.formats.appraise import batches_test_set, read_batches
-from adjudge.formats.campaign_export import campaign_test_set, read_campaign_file
+from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.formats.appraise import (
+    batches_test_set,
+    find_batch_file,
+    find_batches,
+    names_items,
+    read_appraise_records,
+    read_batches,
+)
+from adjudge.formats.appraise_campaign import (
+    read_appraise_submissions,
+)
+from adjudge.formats.campaign_export import (
+    CampaignFile,
+    campaign_test_set,
+    final_records,
+    read_campaign_file,
+    select_lp,
+)
 from adjudge.formats.catalog import cached_path, find_public_set
-from adjudge.formats.ment import is_ment_folder, read_ment_file, read_ment_folder
+from adjudge.formats.ment import (
+    is_ment_folder,
+    read_ment_file,
+    read_ment_folder,
+    read_ment_ratings,
+)
 from adjudge.formats.mqm_tsv import read_mqm_tsv
-from adjudge.formats.mtme import is_mtme_folder, read_mtme
-from adjudge.formats.pearmut import pearmut_test_set, read_pearmut, read_pearmut_submissions
+from adjudge.formats.mtme import (
+    find_test_set,
+    is_mtme_folder,
+    read_mtme,
+    read_ratings,
+    read_score_records,
+)
+from adjudge.formats.pearmut import (
+    pearmut_test_set,
+    read_pearmut,
+    read_pearmut_submissions,
+)
 from adjudge.formats.po import read_po
-from adjudge.formats.score_file import AVERAGES, is_number, is_score_table
+from adjudge.formats.score_file import (
+    AVERAGES,
+    FORMS,
+    is_number,
+    is_score_table,
+    name_and_lp,
+    read_plain_scores,
+    read_score_file,
+)
 from adjudge.formats.table import is_csv_of_texts, read_csv_texts, read_xlsx
 from adjudge.formats.text import is_text_folder, read_files, read_text_folder, split_names
 from adjudge.formats.tmx import read_tmx
 from adjudge.formats.wmt import read_wmt25, read_wmt25_jsonl
-from adjudge.formats.xliff import read_xliff
+from adjudge.formats.xliff import read_judged_xliff, read_xliff
 from adjudge.formats.xml_text import check_type, root_name
 from adjudge.store.files import read_head
-from adjudge.store.json_lines import read_test_set
-from adjudge.store.run_directory import INFO, TEST_SET, is_split, read_run
+from adjudge.store.json_lines import (
+    read_records,
+    read_test_set,
+    record_from_json,
+)
+from adjudge.store.run_directory import INFO, TEST_SET, is_split, read_run, read_run_info
 
-__all__ = ["detect", "find_path", "load", "load_chosen", "load_lines"]
+__all__ = [
+    "FORMATS",
+    "Content",
+    "Format",
+    "Given",
+    "Judgements",
+    "Texts",
+    "content_of",
+    "detect",
+    "find_format",
+    "find_path",
+    "load",
+    "load_chosen",
+    "load_lines",
+    "read_content",
+    "read_judgements",
+]
+
+
+# Every format that is read or written, by name.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """One format.
+
+    Args:
+        name: the word on the command line.
+        title: for people.
+        holds: a test set, records, or both.
+        reads: whether it is read.
+        writes: whether it is written.
+        files: entries of its folder; empty where it is one file.
+        takes_texts: whether it has no texts, or not all, and is read with those of a test set.
+        needs_lp: whether a file of it does not say its language pair.
+        is_campaign: whether it says who judged what when, and not the judgements alone.
+        is_for_people: whether it is a table to look at, of a campaign or of judgements alone.
+        is_marked_up: whether it is written as the file that its texts came from, with judgements in it.
+    """
+
+    name: str
+    title: str
+    holds: str
+    reads: bool = True
+    writes: bool = True
+    files: tuple[str, ...] = ()
+    takes_texts: bool = False
+    needs_lp: bool = False
+    is_campaign: bool = False
+    is_for_people: bool = False
+    is_marked_up: bool = False
+
+    @property
+    def has_records(self) -> bool:
+        """Whether it holds judgements."""
+        return "records" in self.holds
+
+
+FORMATS: Final[tuple[Format, ...]] = (
+    Format(name="jsonl", holds="test set", title="our test set, one segment a line"),
+    Format(
+        name="mtme",
+        holds="test set",
+        title="folder of mt-metrics-eval v2; scores and spans are mtme-scores and mtme-ratings",
+        files=("sources", "documents", "references", "system-outputs"),
+    ),
+    Format(
+        name="ment",
+        holds="test set",
+        title="folder of MENT, lines are JSON; its sys.score files are sums over segments",
+        files=("sources", "references", "system-outputs"),
+    ),
+    Format(
+        name="text",
+        holds="test set",
+        title="folder of line-aligned text: source.txt, translations/, references/",
+        files=("source.txt", "translations", "references"),
+    ),
+    Format(
+        name="ment-jsonl",
+        holds="test set, records",
+        title="MENT as on the hub",
+        writes=False,
+        needs_lp=True,
+    ),
+    Format(name="run", holds="test set, records", title="run directory", writes=False),
+    Format(
+        name="mqm-tsv",
+        holds="test set, records",
+        title="MQM TSV of WMT, any year; opens in Marot",
+        takes_texts=True,
+        needs_lp=True,
+    ),
+    Format(
+        name="wmt25",
+        holds="test set, records",
+        title="WMT25's table of texts and marked errors (TSV); predictions of its second task",
+    ),
+    Format(
+        name="wmt25-jsonl",
+        holds="test set, records",
+        title="WMT25's general task with what people said (JSONL)",
+        writes=False,
+    ),
+    Format(
+        name="campaign",
+        holds="test set, records",
+        title="our export of a campaign: who judged what when, a submission a line",
+        is_campaign=True,
+    ),
+    Format(
+        name="appraise",
+        holds="records",
+        title="Appraise's export of a campaign (CSV), with its batches beside it or in --test-set",
+        takes_texts=True,
+        is_campaign=True,
+    ),
+    Format(name="appraise-batches", holds="test set", title="Appraise's batches (JSON)", writes=False),
+    Format(
+        name="pearmut",
+        holds="test set, records",
+        title="Pearmut's annotations of a campaign (JSONL, JSON)",
+        needs_lp=True,
+        is_campaign=True,
+    ),
+    Format(name="pearmut-campaign", holds="test set", title="Pearmut's campaign (JSON)", writes=False),
+    Format(
+        name="spreadsheet",
+        holds="records",
+        title="judgements or a campaign as CSV for people, where nothing is run as a formula",
+        reads=False,
+        is_campaign=True,
+        is_for_people=True,
+    ),
+    Format(
+        name="xliff",
+        holds="test set, records",
+        title="XLIFF 1.2 and 2; judgements are quality issues of ITS 2.0 in the file that was judged",
+        needs_lp=True,
+        is_marked_up=True,
+    ),
+    Format(name="tmx", holds="test set", title="TMX, a translation memory", writes=False),
+    Format(name="po", holds="test set", title="PO of gettext", writes=False),
+    Format(name="csv", holds="test set", title="table of texts with a heading (CSV, TSV)", writes=False),
+    Format(name="xlsx", holds="test set", title="table of texts with a heading (Excel)", writes=False),
+    Format(name="records", holds="records", title="our records, one judgement a line"),
+    Format(
+        name="mtme-ratings",
+        holds="records",
+        title="error spans of mt-metrics-eval (.seg.rating)",
+        takes_texts=True,
+    ),
+    Format(
+        name="mtme-scores",
+        holds="records",
+        title="segment ratings of mt-metrics-eval (.seg.score)",
+        takes_texts=True,
+    ),
+    Format(
+        name="comet",
+        holds="records",
+        title="scores that COMET writes with --to_json",
+        writes=False,
+        takes_texts=True,
+        needs_lp=True,
+    ),
+    Format(
+        name="score-table",
+        holds="records",
+        title="table of scores with columns system and score (CSV, TSV)",
+        writes=False,
+        takes_texts=True,
+        needs_lp=True,
+    ),
+    Format(
+        name="score-lines",
+        holds="records",
+        title="scores of one system, one number a line",
+        writes=False,
+        takes_texts=True,
+        needs_lp=True,
+    ),
+)
+
+
+def find_format(name: str) -> Format:
+    """Look a format up by its name.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    found = next((form for form in FORMATS if form.name == name), None)
+    if found is None:
+        raise UsageError(f"no format {name!r}; there are {', '.join(form.name for form in FORMATS)}")
+    return found
+
+
+# Which format a path is of, and the test set in it.
+
 
 _FIRST_LINES: Final = {
     rb"system\tdoc": "mqm-tsv",
@@ -315,3 +563,377 @@ def _required(test_set: Path | str | None) -> Path | str:
     if test_set is None:
         raise UsageError("give a TEST_SET, or line-aligned files with -s and -t")
     return test_set
+
+
+# Texts and judgements of a file as they stand in it.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """What was read.
+
+    Args:
+        test_set: texts; None where the format has none and none were given.
+        records: judgements; None where the format has none.
+        met: what was odd in it, and how often.
+        campaign: who judged what when; None where the format does not say it, or nobody asked for it.
+        origin: file that the texts were read from, where judgements can be written into it.
+    """
+
+    test_set: TestSet | None = None
+    records: Sequence[Record] | None = None
+    met: Counter[str] = field(default_factory=Counter)
+    campaign: CampaignFile | None = None
+    origin: Path | None = None
+
+
+def read_content(
+    path: Path | str,
+    form: str | None = None,
+    *,
+    lp: str | None = None,
+    test_set: TestSet | None = None,
+    protocol: str = "metric",
+    as_campaign: bool = False,
+) -> Content:
+    """Read a file or a folder.
+
+    Args:
+        path: where it is, or the name of a public test set.
+        form: name of its format; found out if left out.
+        lp: keep this language pair only.
+        test_set: all texts that records are about, where their format has none or only those judged.
+        protocol: of the ratings in a score file.
+        as_campaign: whether who judged what when is wanted besides the judgements.
+
+    Raises:
+        DataError: it is not what the format says.
+        UsageError: no such format, or records need texts that were not given.
+    """
+    path, lp = find_path(path, lp)
+    name = detect(path) if form is None else _readable(form)
+    texts = test_set if test_set is None or lp is None else test_set.select(lp=canonical_lp(lp))
+    if name in {"mqm-tsv", "wmt25"}:
+        file = read_mqm_tsv(path, lp, texts) if name == "mqm-tsv" else read_wmt25(path, lp)
+        return Content(test_set=texts or file.test_set, records=file.records, met=file.met)
+    if name in {"campaign", "pearmut"} or (name == "appraise" and as_campaign):
+        return _read_submissions(path, name, lp)
+    if name == "appraise":
+        return _read_appraise(path, texts)
+    if name in {"mtme-ratings", "mtme-scores"}:
+        return _read_mtme(path, name, texts or find_test_set(path), protocol)
+    if name in FORMS or name == "records":
+        plain = read_plain_scores(path, name, lp, texts) if name in FORMS else None
+        records = _of_lp(read_records(path), lp) if plain is None else plain.records
+        return Content(test_set=texts, records=records, met=Counter() if plain is None else plain.met)
+    return _read_with_texts(path, name, lp)
+
+
+def _read_with_texts(path: Path, name: str, lp: str | None) -> Content:
+    """Read what has all texts of its own, with or without judgements."""
+    if name == "xliff":
+        judged = read_judged_xliff(path, lp)
+        return Content(test_set=judged.test_set, records=judged.records or None, met=judged.met, origin=path)
+    if name == "wmt25-jsonl":
+        said = read_wmt25_jsonl(path, lp)
+        return Content(test_set=said.test_set, records=said.records, met=said.met)
+    loaded, records = load(path, lp, form=name), None
+    if name == "run":
+        return Content(test_set=loaded, records=_of_lp(read_records(path), lp), origin=_origin_of(path))
+    if name == "ment-jsonl":
+        records = read_ment_ratings(path, lp)
+    return Content(test_set=loaded, records=records)
+
+
+def _origin_of(run: Path) -> Path | None:
+    """The file that a run has judged, where it is still there and judgements can be written into it."""
+    origin = read_run_info(run).test_set.get("origin")
+    if not isinstance(origin, str) or not (path := run / origin).is_file():
+        return None
+    return path if find_format(detect(path)).is_marked_up else None
+
+
+def _readable(form: str) -> str:
+    found = find_format(form)
+    if not found.reads:
+        raise UsageError(f"{form} is written, not read")
+    return found.name
+
+
+def _read_mtme(path: Path, name: str, test_set: TestSet | None, protocol: str) -> Content:
+    if test_set is None:
+        raise UsageError(f"{path} has lines without ids: say what they are about with --test-set")
+    if name == "mtme-scores":
+        return Content(test_set=test_set, records=read_score_records(path, test_set, protocol))
+    file = read_ratings(path, test_set)
+    return Content(test_set=test_set, records=file.records, met=file.met)
+
+
+def _read_appraise(path: Path, texts: TestSet | None) -> Content:
+    """Read an export with the batches that were given, else with those beside it."""
+    test_set = texts if texts is not None and names_items(texts) else find_batches(path) or texts
+    if test_set is None:
+        raise UsageError(
+            f"{path} says item numbers and no texts: give the campaign's batches with --test-set BATCHES.json"
+        )
+    file = read_appraise_records(path, test_set)
+    return Content(test_set=test_set, records=file.records, met=file.met)
+
+
+def _read_submissions(path: Path, name: str, lp: str | None) -> Content:
+    """Read who judged what when, and what of it counts."""
+    met: Counter[str] = Counter()
+    if name == "pearmut":
+        file = read_pearmut_submissions(path, lp)
+    elif name == "campaign":
+        file = read_campaign_file(path)
+    elif (batches := find_batch_file(path)) is not None:
+        file, met = read_appraise_submissions(path, read_batches(batches))
+    else:
+        raise UsageError(f"a campaign is read from {path} and the only batches*.json beside it: put it there")
+    content = content_of(file if lp is None else select_lp(file, canonical_lp(lp)))
+    return replace(content, met=met + content.met)
+
+
+def content_of(campaign: CampaignFile) -> Content:
+    """A campaign with its texts and with those of its judgements that count."""
+    records, met = final_records(campaign.submissions)
+    return Content(test_set=campaign_test_set(campaign), records=records, met=met, campaign=campaign)
+
+
+def _of_lp(records: Sequence[Record], lp: str | None) -> Sequence[Record]:
+    return records if lp is None else [r for r in records if r.lp == canonical_lp(lp)]
+
+
+# Judgements of a file, a run, records or a data frame: what every verb takes.
+
+
+_LINES: Final = frozenset({"mtme-ratings", "mtme-scores"})
+"""Formats whose lines are those of a whole test set, of one language pair."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgements:
+    """Judgements as they were read, whoever made them.
+
+    Args:
+        name: path of the file or run as it was given; what was in memory has the name of its annotator, or is
+            called "records".
+        records: every judgement, failures among them.
+        test_set: the texts that they are about; None where they are not known.
+        run: the run that they are of; None for anything else.
+        form: name of the format, as in `adjudge list formats`; empty for what was in memory.
+        weights: name of the weights of the run's marked errors; None for the default of the protocol.
+        notes: what was odd in the file or left out of it.
+    """
+
+    name: str
+    records: tuple[Record, ...]
+    test_set: TestSet | None = None
+    run: Run | None = None
+    form: str = ""
+    weights: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether translations were judged, and not pairs of them."""
+        return any(isinstance(record, Annotation) for record in self.records)
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """Who judged, or was asked to, in order of first appearance."""
+        return tuple(dict.fromkeys(record.annotator for record in self.records))
+
+    @property
+    def domains(self) -> Mapping[tuple[str, str], str]:
+        """Language pair and id of each segment to its domain; empty where the texts are not known."""
+        return {} if self.test_set is None else {(s.lp, s.segment): s.domain for s in self.test_set}
+
+    def warn(self) -> Judgements:
+        """Warn of the notes with a `DataWarning` each, for results that have no notes of their own."""
+        for note in self.notes:
+            warnings.warn(f"{self.name}: {note}", DataWarning, stacklevel=3)
+        return self
+
+    def with_records(self, records: Iterable[Record]) -> Judgements:
+        """Return the same with other records, in the run too."""
+        kept = tuple(records)
+        run = None if self.run is None else replace(self.run, records=kept)
+        return replace(self, records=kept, run=run)
+
+    def of_one_kind(self, lp: str | None) -> Judgements:
+        """Keep one language pair, and the first of repeated judgements.
+
+        Raises:
+            DataError: there are no judgements, or preferences and annotations are mixed.
+            UsageError: there are none of the language pair.
+        """
+        kept, _ = without_repeats([r for r in self.records if lp is None or r.lp == lp])
+        if not kept:
+            if not self.records or lp is None:
+                raise DataError(f"{self.name} has no records")
+            known = ", ".join(dict.fromkeys(r.lp for r in self.records))
+            raise UsageError(f"{self.name} has no records of {lp}; it has some of {known}")
+        if {Annotation, Preference} <= {type(r) for r in kept}:
+            raise DataError(f"{self.name} holds preferences and annotations; give them as two files")
+        return replace(self, records=tuple(kept))
+
+
+Texts = TestSet | Path | str | None
+"""Texts that judgements are about, or their path; None for those that the judgements bring."""
+
+Given = Judgements | Run | Iterable[Record] | Path | str
+"""What judgements are read from; a polars or pandas frame is an iterable here."""
+
+
+def read_judgements(
+    source: Given,
+    lp: str | None = None,
+    texts: Texts = None,
+    *,
+    beside: TestSet | None = None,
+    needed: bool = True,
+) -> Judgements:
+    """Read judgements with the texts that they are about.
+
+    Args:
+        source: path of a run or of a file of any format that holds judgements (`adjudge list formats`), `-`
+            for records on standard input, the name of a public test set; or what was read before: a run,
+            records, a polars or pandas frame. A frame has the columns of a score table (`system`, `score`,
+            and perhaps `segment`, `lp`, `document`, `annotator`) or those of records.
+        lp: language pair of a file that does not say its own; of other files everything is read.
+        texts: texts of a file that carries none, or their path; what carries its own keeps them.
+        beside: texts of a file that carries none, lies in no test set, and is given without `texts`.
+        needed: refuse texts that the source has no use for.
+
+    Raises:
+        DataError: the file is damaged, or holds no judgements.
+        UsageError: texts are missing, or not needed; the language pair is missing.
+    """
+    if isinstance(source, Judgements):
+        return source
+    lp = None if lp is None else canonical_lp(lp)
+    if not isinstance(source, Path | str):
+        if texts is not None and needed:
+            raise UsageError(
+                "test_set is for the path of ratings without ids: leave it out with what was read"
+            )
+        return _of_object(source, lp, _loaded(texts, lp))
+    path, lp = find_path(source, lp)
+    form = "records" if str(path) == "-" else detect(path)
+    kind = find_format(form)
+    if texts is not None and needed and not kind.takes_texts:
+        takers = ", ".join(sorted(each.name for each in FORMATS if each.takes_texts))
+        raise UsageError(f"--test-set is for {takers}, and {path} is {form}")
+    if form == "run":
+        return _of_run(read_run(path), str(source))
+    if not kind.has_records:
+        is_empty = path.is_file() and not path.stat().st_size
+        what = "the file is empty" if is_empty else f"{form} holds texts and no judgements"
+        raise DataError(f"{what}; give a run or records", path=path)
+    known = _loaded(texts, lp)
+    own = (known or _lying_near(path, form) or beside) if kind.takes_texts else None
+    if own is not None and form in _LINES:
+        own = _of_one_lp(path, own, lp)
+    if form == "mtme-scores" and own is None:
+        if not (bare := tuple(_read_segment_scores(path, lp))):
+            raise DataError("there is no score in this file: every line says None", path=path)
+        return Judgements(name=str(source), records=bare, form=form)
+    content = read_content(path, form, lp=lp if kind.needs_lp else None, test_set=own)
+    return _of_content(str(source), form, content, known, path)
+
+
+def _of_object(source: Any, lp: str | None, texts: TestSet | None) -> Judgements:  # noqa: ANN401 (a frame's type is its library's)
+    if isinstance(source, Run):
+        return _of_run(source, source.info.annotator)
+    if not hasattr(source, "columns"):
+        return Judgements(name="records", records=tuple(source), test_set=texts)
+    if "kind" in source.columns:
+        rows = source.to_dicts() if hasattr(source, "to_dicts") else source.to_dict("records")
+        filled = ({name: value for name, value in row.items() if not _is_missing(value)} for row in rows)
+        return Judgements(name="frame", records=tuple(map(record_from_json, filled)), test_set=texts)
+    if missing := {"system", "score"} - set(source.columns):
+        columns = ", ".join(map(str, source.columns))
+        raise DataError(
+            f"this frame has no column {min(missing)!r}: a frame of scores needs system and score, one of "
+            f"records kind; it has {columns}"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "frame.csv"
+        if hasattr(source, "write_csv"):
+            source.write_csv(path)
+        else:
+            source.to_csv(path, index=False)
+        found = read_plain_scores(path, "score-table", lp, texts)
+    notes = tuple(f"{amount:,} {what}" for what, amount in found.met.items())
+    return Judgements(name="frame", records=found.records, test_set=texts, notes=notes)
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _of_run(run: Run, name: str) -> Judgements:
+    return Judgements(
+        name=name,
+        records=run.records,
+        test_set=run.test_set,
+        run=run,
+        form="run",
+        weights=run.info.weights,
+    )
+
+
+def _of_content(name: str, form: str, content: Content, texts: TestSet | None, path: Path) -> Judgements:
+    if content.records is None:
+        raise DataError("this file holds texts and no judgements; give a run or records", path=path)
+    records, repeated = without_repeats(content.records)
+    odd = (f"{amount:,} {what}" for what, amount in content.met.items())
+    return Judgements(
+        name=name,
+        records=tuple(records),
+        test_set=content.test_set or texts,
+        form=form,
+        notes=(*odd, *repeats_note(repeated)),
+    )
+
+
+def _loaded(texts: Texts, lp: str | None) -> TestSet | None:
+    return load(texts, lp) if isinstance(texts, Path | str) else texts
+
+
+def _lying_near(path: Path, form: str) -> TestSet | None:
+    """Return the texts of the test set whose folder a file lies in, or of the batches beside an export."""
+    if form == "appraise":
+        return find_batches(path)
+    return find_test_set(path) if form in _LINES else None
+
+
+def _of_one_lp(path: Path, texts: TestSet, lp: str | None) -> TestSet:
+    """Return texts of the language pair that lines are about: that of the name, that chosen, the only one.
+
+    Raises:
+        UsageError: there are several, and nothing tells.
+    """
+    named = next((known for known in texts.lps if path.name.startswith(f"{known}.")), None)
+    if named is None and path.resolve().parent.name in texts.lps:
+        named = path.resolve().parent.name
+    chosen = named or lp
+    if chosen is None and len(texts.lps) > 1:
+        raise UsageError(f"{path} does not say of which lp it is, {', '.join(texts.lps)}: add --lp")
+    return texts if chosen is None else texts.select(lp=chosen)
+
+
+def _read_segment_scores(path: Path, lp: str | None) -> Iterator[Annotation]:
+    """Read a score file that lies outside of its test set; `None` is not judged, and not a failure."""
+    table = read_score_file(path)
+    name, lp = name_and_lp(path, lp)
+    if lp is None:
+        raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
+    for system, values in zip(table.systems, table.values.tolist(), strict=True):
+        for unit, value in zip(table.units, values, strict=True):
+            if not math.isnan(value):
+                yield Annotation(
+                    lp=lp, segment=unit, system=system, annotator=name, protocol="metric", rating=value
+                )

@@ -14,23 +14,18 @@ from pathlib import Path
 from typing import Final, Literal
 
 from adjudge.analysis.rank import RankedSystem, Ranking, rank
-from adjudge.analysis.segment_scores import repeats_note, score_records, without_repeats
-from adjudge.core.language import canonical_lp
+from adjudge.analysis.segment_scores import score_records
 from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import Kind, Run, RunInfo, Scores
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, DataWarning, UsageError
-from adjudge.formats.appraise import find_batches
-from adjudge.formats.convert import find_format, read_content
-from adjudge.formats.mtme import find_test_set
-from adjudge.formats.read import detect
+from adjudge.formats.read import Judgements, detect, find_format, read_judgements
 from adjudge.reports.tables import draws_for, uncollected
 from adjudge.store.run_directory import TEST_SET, read_run
 
 __all__ = [
     "RULES_MODEL",
     "Annotator",
-    "Given",
     "Judged",
     "Result",
     "beside_gold",
@@ -51,25 +46,8 @@ _PEOPLE: Final = frozenset({"appraise", "campaign", "mqm-tsv", "mtme-ratings", "
 _ENDINGS: Final = (".gz", ".seg.rating", ".seg.score", ".jsonl", ".json", ".tsv", ".csv")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Given:
-    """Judgements that are no run.
-
-    Args:
-        name: of the file or campaign.
-        records: any number of annotators and protocols.
-        test_set: the texts that they are about, where the file has them.
-        by_people: whether they are of a campaign or in a format of people's judgements, so that judges beside
-            them are measured by them where there is no gold.
-    """
-
-    name: str
-    records: tuple[Record, ...]
-    test_set: TestSet | None = None
-    by_people: bool = False
-
-
-Judged = Run | Given
+Judged = Run | Judgements
+"""A run, or judgements that are no run: any number of annotators and protocols."""
 
 
 def read_judged(
@@ -109,7 +87,7 @@ def _read_all(
             if form == "run":
                 found[index] = read_run(place, _same_texts(place, found, places))
             else:
-                found[index] = _read(place, form, lp, _texts(place, form, lp, (test_set, beside)))
+                found[index] = _read(place, lp, test_set if late else None, beside)
     return [found[index] for index in range(len(places))]
 
 
@@ -122,55 +100,11 @@ def _same_texts(path: Path, found: Mapping[int, Judged], places: Sequence[Path])
     return None
 
 
-def _texts(
-    path: Path, form: str, lp: str | None, known: tuple[TestSet | None, TestSet | None]
-) -> TestSet | None:
-    """The texts that a file is read with: those chosen, else those it belongs to, else those beside it."""
-    chosen, beside = known
-    if form == "appraise":
-        return find_batches(path) or chosen or beside
-    if form in _LINES:
-        texts = chosen or find_test_set(path) or beside
-        return None if texts is None else _of_one_lp(path, texts, lp)
-    return chosen or beside if form == "mqm-tsv" else None
-
-
-def _read(path: Path, form: str, lp: str | None, texts: TestSet | None) -> Given:
-    if not find_format(form).has_records:
-        is_empty = path.is_file() and not path.stat().st_size
-        raise _unjudged(path, "the file is empty" if is_empty else f"{form} holds texts and no judgements")
-    content = read_content(path, form, lp=lp if find_format(form).needs_lp else None, test_set=texts)
-    if content.records is None:
-        raise _unjudged(path, "the file holds texts and no judgements")
-    records, repeated = without_repeats(content.records)
-    odd = [f"{amount:,} {what}" for what, amount in content.met.items()]
-    for what in (*odd, *repeats_note(repeated)):
-        warnings.warn(f"{path}: {what}", DataWarning, stacklevel=4)
-    return Given(
-        name=_stem(path),
-        records=tuple(records),
-        test_set=content.test_set,
-        by_people=form in _PEOPLE,
-    )
-
-
-def _unjudged(path: Path, found: str) -> DataError:
-    return DataError(f"{found}; give runs, records, campaigns or scores", path=path)
-
-
-def _of_one_lp(path: Path, texts: TestSet, lp: str | None) -> TestSet:
-    """Texts of the language pair that lines are about: the only one, that chosen, or that of the name.
-
-    Raises:
-        UsageError: there are several, and nothing tells.
-    """
-    named = next((known for known in texts.lps if path.name.startswith(f"{known}.")), None)
-    if named is None and path.resolve().parent.name in texts.lps:
-        named = path.resolve().parent.name
-    chosen = named or (None if lp is None else canonical_lp(lp))
-    if chosen is None and len(texts.lps) > 1:
-        raise UsageError(f"{path} does not say of which lp it is, {', '.join(texts.lps)}: add --lp")
-    return texts if chosen is None else texts.select(lp=chosen)
+def _read(path: Path, lp: str | None, texts: TestSet | None, beside: TestSet | None) -> Judgements:
+    found = read_judgements(path, lp, texts, beside=beside).warn()
+    if found.form in _LINES and found.test_set is None:
+        raise UsageError(f"{path} has lines without ids: say what they are about with --test-set")
+    return replace(found, name=_stem(path))
 
 
 def _stem(path: Path) -> str:
@@ -290,14 +224,14 @@ def judged_annotators(judged: Sequence[Judged], lps: Iterable[str], kept: Kept) 
     shown = _places(kept)
     plain: list[tuple[Annotator, Judged]] = []
     for each in judged:
-        found = _of_given(each, wanted, shown) if isinstance(each, Given) else [_of_run(each, wanted)]
+        found = _of_given(each, wanted, shown) if isinstance(each, Judgements) else [_of_run(each, wanted)]
         plain += [(annotator, each) for annotator in found]
     labels = _labels([annotator for annotator, _ in plain])
     return [
         replace(
             annotator,
             label=label,
-            results=_results(annotator.records if isinstance(each, Given) else each, wanted),
+            results=_results(annotator.records if isinstance(each, Judgements) else each, wanted),
         )
         for (annotator, each), label in zip(plain, labels, strict=True)
     ]
@@ -314,7 +248,7 @@ def _of_run(run: Run, lps: Sequence[str]) -> Annotator:
     )
 
 
-def _of_given(given: Given, lps: Sequence[str], shown: Collection[Place]) -> list[Annotator]:
+def _of_given(given: Judgements, lps: Sequence[str], shown: Collection[Place]) -> list[Annotator]:
     """One annotator for each protocol, called as the file is; by the only name in it where that is a part.
 
     So `en-de.chrF.seg.score` is chrF, and nobody meets a name that means something to its author alone.
@@ -328,7 +262,7 @@ def _of_given(given: Given, lps: Sequence[str], shown: Collection[Place]) -> lis
         Annotator(
             label=called if len(protocols) == 1 else f"{called} ({protocol})",
             name=name,
-            kind="people" if given.by_people else "records",
+            kind="people" if given.form in _PEOPLE else "records",
             protocol=protocol,
             records=tuple(record for record in own if record.protocol == protocol),
         )

@@ -32,16 +32,15 @@ import orjson
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from adjudge.analysis.segment_scores import repeats_note, without_repeats
 from adjudge.core.judge import checks_keywords
 from adjudge.core.language import canonical_lp
-from adjudge.core.record import Record
+from adjudge.core.record import Record, repeats_note, without_repeats
 from adjudge.core.scores import VERSION, Run
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
 from adjudge.errors import DataWarning, UsageError
-from adjudge.formats.read import load
-from adjudge.reports.annotators import RULES_MODEL, Given, Judged, read_judged
+from adjudge.formats.read import Judgements, load
+from adjudge.reports.annotators import RULES_MODEL, Judged, read_judged
 from adjudge.reports.figures import Figure, page_svg
 from adjudge.reports.page import Page, make_page, page_commands, run_command
 from adjudge.reports.segments import to_script_json
@@ -296,7 +295,7 @@ def report(  # noqa: PLR0913 (what a report can be asked for; every one has its 
     """
     if Path(out).exists() and not force:
         raise UsageError(f"{out} exists; force=True replaces it")
-    given = [judged] if isinstance(judged, (Run, Given, Path, str)) else list(judged)
+    given = [judged] if isinstance(judged, (Run, Judgements, Path, str)) else list(judged)
     lp = None if lp is None else canonical_lp(lp)
     texts = load(test_set, lp) if isinstance(test_set, (Path, str)) else test_set
     read = iter(read_judged([each for each in given if isinstance(each, (Path, str))], lp, texts))

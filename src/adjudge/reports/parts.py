@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Final
 
@@ -13,14 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.eval_set import length_names, source_lengths
-from adjudge.analysis.preferences import Comparisons, Source, tabulate
-from adjudge.analysis.rank import rank, rank_by_criterion
+from adjudge.analysis.preferences import Comparisons, tabulate
+from adjudge.analysis.rank import RankSettings, rank_by_criterion
 from adjudge.analysis.segment_scores import score_records
 from adjudge.core.record import Annotation, Failure, Preference, Record
 from adjudge.core.scores import Interval, RunInfo, Scores, SegmentScore
 from adjudge.core.segment import Segment
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.read import Judgements
 from adjudge.reports.annotators import Annotator
 from adjudge.reports.figures import radar_figure
 from adjudge.reports.part_figures import (
@@ -656,7 +657,7 @@ def criteria_part(found: Beside) -> Part | None:
             continue
         kept, step = _thinned(source)
         try:
-            rankings = rank_by_criterion(kept, partial(rank, method="copeland", resamples=_RESAMPLES))
+            rankings = rank_by_criterion(kept, RankSettings(method="copeland", resamples=_RESAMPLES))
             name = f"criteria.{found.lp}.{file_stem(annotator.label)}"
             figures.append(radar_figure(name, rankings, by=annotator.label))
         except (DataError, UsageError):  # fewer than three criteria, or nothing to compare
@@ -676,7 +677,7 @@ def criteria_part(found: Beside) -> Part | None:
     )
 
 
-def _thinned(source: Source) -> tuple[Source, int]:
+def _thinned(source: Judgements) -> tuple[Judgements, int]:
     """One in so many segments, in page order, that the comparisons are not too many; and in how many."""
     step = max(-(-_comparisons(source) // _CRITERIA_MOST), -(-len(source.records) // _MOST_RECORDS))
     if step <= 1:
@@ -686,7 +687,7 @@ def _thinned(source: Source) -> tuple[Source, int]:
     return replace(source, records=kept), step
 
 
-def _source(annotator: Annotator, lp: str) -> Source | None:
+def _source(annotator: Annotator, lp: str) -> Judgements | None:
     """What can be compared by criterion: preferences, or errors of categories."""
     if annotator.protocol not in {"mqm", "pairwise"}:
         return None
@@ -695,10 +696,10 @@ def _source(annotator: Annotator, lp: str) -> Source | None:
     if not 2 <= len(systems) <= _MOST_SYSTEMS or not any(not isinstance(r, Failure) for r in records):
         return None
     weights = None if annotator.info is None else annotator.info.weights
-    return Source(name=annotator.label, records=records, weights=weights)
+    return Judgements(name=annotator.label, records=records, weights=weights)
 
 
-def _comparisons(source: Source) -> int:
+def _comparisons(source: Judgements) -> int:
     """How many comparisons there will be."""
     if not source.has_scores:
         return len(source.records)

@@ -23,7 +23,8 @@ from adjudge.core.scores import Run
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
 from adjudge.errors import DataError, DataWarning, UsageError
-from adjudge.reports.annotators import Annotator, Given, Judged, shown_texts
+from adjudge.formats.read import Judgements
+from adjudge.reports.annotators import Annotator, Judged, shown_texts
 from adjudge.reports.tables import NAMES, RANGES, is_invisible, name_invisible
 from adjudge.reports.tables import name_of as tables_name_of
 from adjudge.reports.words import FAILURES, lp_words
@@ -293,7 +294,7 @@ def page_texts(judged: Sequence[Judged], lp: str | None, test_set: TestSet | Non
         DataError: a run judged what its test set lacks, or a file nothing that is there.
     """
     runs = [each for each in judged if isinstance(each, Run)]
-    files = [each for each in judged if isinstance(each, Given)]
+    files = [each for each in judged if isinstance(each, Judgements)]
     groups: list[Iterable[Segment]] = [run.test_set for run in runs]
     if not runs:
         groups += [shown_texts(f.records, f.test_set) for f in files if f.test_set is not None]
@@ -339,12 +340,12 @@ def _check_run(run: Run, segments: Mapping[Key, Segment]) -> None:
                 raise DataError(f"the run of {run.info.annotator} judged {what}, which its test set lacks")
 
 
-def _refuse_unjudged(file: Given) -> None:
+def _refuse_unjudged(file: Judgements) -> None:
     if not file.records:
         raise DataError(f"{file.name}: nothing was judged in it yet")
 
 
-def _check_file(file: Given, segments: Mapping[Key, Segment]) -> None:
+def _check_file(file: Judgements, segments: Mapping[Key, Segment]) -> None:
     """Refuse a file of which nothing would be shown.
 
     Raises:
@@ -365,7 +366,7 @@ def count_left_out(
     """Name of each file, and how many of its records are of translations that the page does not show."""
     kept = Counter(id(record) for annotator in shown for record in annotator.records)
     found = []
-    for file in (each for each in judged if isinstance(each, Given)):
+    for file in (each for each in judged if isinstance(each, Judgements)):
         lost = sum(record.lp in lps and id(record) not in kept for record in file.records)
         found += [(file.name, lost)] if lost else []
     return tuple(found)

@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.eval_set import EvalSet, ScoreSet
-from adjudge.analysis.meta_settings import Settings, mean_of_statistics, measure, task_statistics, within
+from adjudge.analysis.meta_settings import MetaSettings, mean_of_statistics, measure, task_statistics, within
 from adjudge.analysis.preferences import VERDICTS as PREFERENCES_VERDICTS
 from adjudge.analysis.shared_tasks import Task, find_task
-from adjudge.analysis.spans import Judged, read_judged, spans
+from adjudge.analysis.spans import spans
 from adjudge.core.record import Preference, Record
 from adjudge.core.scores import VERSION, Signature
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.mtme import read_mtme
+from adjudge.formats.read import Judgements, read_judgements
 from adjudge.reproduce.esa_tables import CAMPAIGN_MEASURES, campaign_value
 from adjudge.reproduce.paper_tables import (
     EMPTY,
@@ -192,7 +193,7 @@ def mark_value(
     texts = inputs.content(side.folder / "sources" / f"{lp}.txt", lambda _: read_mtme(side.folder, lp))
     sides = []
     for file in (run, gold):
-        judged: Judged = inputs.content(file, lambda path: read_judged(path, lp=lp, test_set=texts))
+        judged: Judgements = inputs.content(file, lambda path: read_judgements(path, lp, texts, needed=False))
         kept = [r for r in judged.records if _belongs(r, side.eval_set.systems, segments)]
         if not kept:
             raise MissingInputError(f"judgements of the column's segments in {inputs.told(file)}")
@@ -255,7 +256,7 @@ def value_of(definition: Definition, metric: str, source: str, inputs: Inputs) -
         return _meta(definition, metric, source, inputs)
     (lp,) = definition.lps
     gold, scores = _scores(definition, metric, lp, source, inputs)
-    settings = Settings(scale=definition.scale)
+    settings = MetaSettings(scale=definition.scale)
     return _values_known(measure(definition.measure, gold, scores, settings, definition.average))
 
 
@@ -272,7 +273,7 @@ def _meta(definition: Definition, metric: str, source: str, inputs: Inputs) -> f
     parts = []
     for lp in definition.lps:
         gold, scores = _scores(definition, metric, lp, source, inputs)
-        parts.append(task_statistics(task, gold, scores, Settings(), {}))
+        parts.append(task_statistics(task, gold, scores, MetaSettings(), {}))
     if definition.rounded is None:
         return _mean(task, parts)
     return float(np.mean([round(_mean(task, [part]), definition.rounded) for part in parts]))

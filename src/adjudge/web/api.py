@@ -43,7 +43,8 @@ from adjudge.campaigns.people import (
 )
 from adjudge.errors import UnfinishedError
 from adjudge.formats.campaign_export import write_campaign_file
-from adjudge.formats.convert import content_of, write_content
+from adjudge.formats.convert import write_content
+from adjudge.formats.read import content_of
 from adjudge.web.requests import MESSAGES, AtOnce, Body, Message, StrictRoute
 from adjudge.web.security import Annotator, Id, Organiser, Served, ServedHere, drop_cookie, give_cookie
 
@@ -215,7 +216,7 @@ def _feedback(of_items: Mapping[int, Sequence[str]]) -> list[Feedback]:
 
 
 ExportForm = Literal["campaign", "records", "jsonl", "appraise", "pearmut", "mqm-tsv", "spreadsheet"]
-"""Formats of `formats.convert` that are one file."""
+"""Formats of `formats.read` that are one file."""
 SUFFIXES: Final[Mapping[ExportForm, str]] = {
     "campaign": "campaign.jsonl",
     "records": "records.jsonl",

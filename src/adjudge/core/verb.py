@@ -1,0 +1,355 @@
+"""The settings of a verb: one frozen dataclass gives Python's keywords, the command line's options.
+
+A verb is a function whose last parameter is its settings. `takes` makes their fields its keywords, and
+`cli.options` makes them options, so that a default, a bound and a line of help stand once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields
+from pathlib import Path
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Generic,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    cast,
+    dataclass_transform,
+    get_type_hints,
+    overload,
+)
+
+from annotated_types import Ge, Gt, Lt
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, SkipValidation, ValidationError
+from pydantic.dataclasses import dataclass as checked_dataclass
+
+from adjudge.core.language import canonical_lp
+from adjudge.core.segment import TestSet
+from adjudge.core.typology import Weights
+from adjudge.core.wording import read_share
+from adjudge.errors import UsageError
+
+__all__ = [
+    "Alpha",
+    "ByDocument",
+    "IntervalDraws",
+    "LanguagePair",
+    "Names",
+    "Numbers",
+    "OneAnnotator",
+    "Option",
+    "Resamples",
+    "Scoring",
+    "Seed",
+    "Share",
+    "Texts",
+    "checks_keywords",
+    "option_of",
+    "settings",
+    "split_names",
+    "takes",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """How the command line and the documentation present a field of settings.
+
+    Args:
+        help: what it does, in one line.
+        name: spelling on the command line, if not the field's name.
+        alias: another spelling.
+        off: spelling of its opposite, for a switch that can also be left open.
+        short: one letter.
+        metavar: what stands for the value in the help.
+        kind: type of the value on the command line, else the field's; None where only Python has the field.
+        repeats: whether the option is given once for each value, in place of commas.
+        exists: whether the value is a path that must exist.
+    """
+
+    help: str
+    name: str = ""
+    alias: str = ""
+    off: str = ""
+    short: str = ""
+    metavar: str = ""
+    kind: Any = ...
+    repeats: bool = False
+    exists: bool = False
+
+
+def option_of(kind: Any) -> Option | None:  # noqa: ANN401 (an annotation)
+    """Return what an annotation says of the option; the last word counts."""
+    said = [each for each in getattr(kind, "__metadata__", ()) if isinstance(each, Option)]
+    return said[-1] if said else None
+
+
+C = TypeVar("C")
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+def settings(cls: type[C]) -> type[C]:
+    """Make a class a frozen keyword-only dataclass that checks the types and the bounds of its fields.
+
+    Its constructor raises `UsageError`, which names the first field that does not fit, what it must be and
+    what came.
+    """
+    config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", strict=True)
+    made = checked_dataclass(frozen=True, kw_only=True, config=config)(cls)
+    check = made.__init__
+
+    @functools.wraps(check)
+    def refuse_plainly(self: Any, **values: Any) -> None:  # noqa: ANN401 (any settings)
+        try:
+            check(self, **values)
+        except ValidationError as error:
+            raise UsageError(_complaint(error, made)) from None
+
+    made.__init__ = refuse_plainly  # type: ignore[method-assign]
+    return cast("type[C]", made)
+
+
+_WANTED: Final = "Input should be "
+
+
+def _complaint(error: ValidationError, model: type) -> str:
+    """Say which field is wrong, with everything that it may be."""
+    first, *_ = problems = error.errors()
+    name = str(first["loc"][0]) if first["loc"] else "a setting"
+    option = option_of(get_type_hints(model, include_extras=True).get(name))
+    name = option.name if option is not None and option.name else name
+    if first["type"] == "missing":
+        return f"{name} is missing"
+    if first["type"] == "unexpected_keyword_argument":
+        return f"there is no setting {name!r}"
+    said = [each["msg"] for each in problems if each["loc"][:1] == first["loc"][:1]]
+    wanted = " or ".join(
+        dict.fromkeys(each.removeprefix(_WANTED).removeprefix("Value error, ") for each in said)
+    )
+    near = difflib.get_close_matches(str(first["input"]), re.findall(r"'([^']+)'", wanted), n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"{name} must be {wanted}; got {first['input']!r}{hint}"
+
+
+A_contra = TypeVar("A_contra", contravariant=True)
+B_contra = TypeVar("B_contra", contravariant=True)
+R_co = TypeVar("R_co", covariant=True)
+A = TypeVar("A")
+B = TypeVar("B")
+R = TypeVar("R")
+S = TypeVar("S")
+P = ParamSpec("P")
+
+
+class OfOne(Protocol[A_contra, P, R_co]):
+    """A verb of one source and its settings as keywords."""
+
+    def __call__(self, source: A_contra, /, *args: P.args, **keywords: P.kwargs) -> R_co:
+        """Do it."""
+        ...
+
+    @property
+    def by(self) -> Callable[[A_contra, Any], R_co]:
+        """The same with settings that were made already."""
+        ...
+
+
+class OfTwo(Protocol[A_contra, B_contra, P, R_co]):
+    """A verb of two sources, the second of which may be left out, and its settings as keywords."""
+
+    def __call__(
+        self, first: A_contra, second: B_contra = ..., /, *args: P.args, **keywords: P.kwargs
+    ) -> R_co:
+        """Do it."""
+        ...
+
+    @property
+    def by(self) -> Callable[[A_contra, B_contra, Any], R_co]:
+        """The same with settings that were made already."""
+        ...
+
+
+class takes(Generic[P, S]):  # noqa: N801 (a decorator)
+    """Make the fields of settings the keywords of a verb, whose last parameter is these settings.
+
+    The verb's second source, if it has one, may be left out and is then None. A keyword that is none of them
+    is refused before anything is done, and the nearest name is proposed.
+    """
+
+    def __init__(self, model: Callable[P, S]) -> None:
+        """Keep the settings' class."""
+        self.model = cast("type[Any]", model)
+
+    @overload
+    def __call__(self, function: Callable[[A, S], R]) -> OfOne[A, P, R]: ...
+    @overload
+    def __call__(self, function: Callable[[A, B, S], R]) -> OfTwo[A, B, P, R]: ...
+    def __call__(self, function: Callable[..., Any]) -> Any:
+        """Make the verb."""
+        first, *others, _ = inspect.signature(function).parameters.values()
+        sources = [first, *(each.replace(default=None) for each in others)]
+        chosen = {field.name: field for field in fields(self.model)}
+        known = (*(each.name for each in sources), *chosen)
+
+        @functools.wraps(function)
+        def verb(*args: Any, **keywords: Any) -> Any:  # noqa: ANN401 (any verb's)
+            _refuse_unknown(function.__name__, keywords, known)
+            made = self.model(**{name: keywords.pop(name) for name in chosen if name in keywords})
+            given = inspect.Signature(sources).bind(*args, **keywords)
+            given.apply_defaults()
+            return function(*given.args, made)
+
+        own = [_keyword(field) for field in chosen.values()]
+        verb.__signature__ = inspect.signature(function).replace(parameters=[*sources, *own])  # type: ignore[attr-defined]
+        verb.__doc__ = f"{inspect.getdoc(function)}\n\n{_keywords_text(self.model)}"
+        verb.__keywords__ = frozenset(known)  # type: ignore[attr-defined]
+        verb.by = function  # type: ignore[attr-defined]
+        return verb
+
+
+def _keyword(field: Field[Any]) -> inspect.Parameter:
+    default = field.default if field.default is not MISSING else inspect.Parameter.empty
+    return inspect.Parameter(
+        field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=field.type
+    )
+
+
+def _keywords_text(model: type) -> str:
+    """List the keywords with the option's line of help each."""
+    hints = get_type_hints(model, include_extras=True)
+    said = {field.name: option_of(hints[field.name]) for field in fields(model)}
+    return "Keywords:\n" + "\n".join(f"    {name}: {each.help}" for name, each in said.items() if each)
+
+
+def checks_keywords(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function refuse keywords that it does not have, and propose the nearest name."""
+    known = tuple(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **keywords: P.kwargs) -> R:
+        _refuse_unknown(function.__name__, keywords, known)
+        return function(*args, **keywords)
+
+    checked.__keywords__ = frozenset(known)  # type: ignore[attr-defined]
+    return checked
+
+
+def _refuse_unknown(verb: str, keywords: Mapping[str, object], known: Collection[str]) -> None:
+    for name in keywords:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(sorted(known))}"
+            raise TypeError(f"{verb}() has no keyword {name!r}; {hint}")
+
+
+# Settings that several verbs have.
+
+
+def split_names(value: object) -> object:
+    """Split a text at its commas; every other value is left to the check of its type."""
+    if isinstance(value, str):
+        parts = tuple(name.strip() for name in value.split(",") if name.strip())
+        if not parts:
+            raise ValueError("one name or more, with commas between")
+        return parts
+    return tuple(value) if isinstance(value, Sequence) else value
+
+
+def _read_numbers(value: object) -> object:
+    if isinstance(value, int | float):
+        return (value,)
+    split = split_names(value)
+    if not isinstance(value, str) or not isinstance(split, tuple):
+        return split
+    try:
+        return tuple(map(float, split))
+    except ValueError:
+        raise ValueError("numbers with commas between, such as 0.1,0.5") from None
+
+
+Names = Annotated[Sequence[str], BeforeValidator(split_names)]
+"""Names as a sequence; one text has commas between them, as on the command line."""
+
+Numbers = Annotated[Sequence[float] | float, BeforeValidator(_read_numbers)]
+"""Numbers as a sequence, one number, or one text with commas between them."""
+
+LanguagePair = Annotated[
+    str | None,
+    AfterValidator(lambda lp: None if lp is None else canonical_lp(lp)),
+    Option(help="Language pair, such as en-de.", short="l"),
+]
+Alpha = Annotated[float, Gt(0), Lt(1)]
+Resamples = Annotated[int, Ge(1), Option(help="Draws of the bootstrap and of the permutation test.")]
+IntervalDraws = Annotated[int, Ge(0), Option(help="Draws of the intervals; 0 for none.")]
+Seed = Annotated[int, Ge(0), Option(help="Seed of all draws.")]
+Share = Annotated[float | str, AfterValidator(read_share)]
+ByDocument = Annotated[
+    bool | None,
+    Option(help="What varies independently; documents where they are known.", off="by-segment"),
+]
+Texts = Annotated[
+    SkipValidation[TestSet | Path | str | None],
+    Option(help="Texts of judgements that carry none, such as a .seg.rating.", kind=Path, metavar="PATH"),
+]
+
+
+@settings
+class Scoring:
+    """Which judgements are scored, and how."""
+
+    weights: Annotated[
+        SkipValidation[str | Weights | None],
+        Option(
+            help="Points of marked errors, one of `adjudge list weights`; else the run's, else mqm-google.",
+            short="w",
+            kind=str,
+        ),
+    ] = None
+    lp: LanguagePair = None
+    criterion: Annotated[
+        str | None,
+        Option(help="Criterion of preferences, such as fluency; else the only one, else overall."),
+    ] = None
+    test_set: Texts = None
+
+
+@settings
+class OneAnnotator(Scoring):
+    """The same, or the scores that one gold or one metric of a test set gave.
+
+    Raises:
+        UsageError: gold and metric together, or beside what is for judgements.
+    """
+
+    gold: Annotated[str | None, Option(help="Gold of a test set, its own or a file, whose scores count.")] = (
+        None
+    )
+    metric: Annotated[
+        str | None, Option(help="Metric of a test set, its own or a file, whose scores count.")
+    ] = None
+
+    @property
+    def is_of_test_set(self) -> bool:
+        """Whether a test set is scored, and not judgements."""
+        return self.gold is not None or self.metric is not None
+
+    def __post_init__(self) -> None:
+        """Check that gold and metric stand alone."""
+        if self.gold is not None and self.metric is not None:
+            raise UsageError("the scores are those of one annotator: give --gold or --metric, not both")
+        self.refuse_beside_gold(criterion=self.criterion, test_set=self.test_set)
+
+    def refuse_beside_gold(self, **given: object) -> None:
+        """Refuse settings that are about judgements where gold or metric of a test set is scored."""
+        for name, value in given.items() if self.is_of_test_set else ():
+            if value is not None:
+                option = name.replace("_", "-")
+                raise UsageError(f"--{option} is for judgements: leave it out with --gold or --metric")
