@@ -303,7 +303,7 @@ async def ask_adjudge(url: str, width: int, calls: int) -> None:
     test_set = make_test_set(calls)
     with tempfile.TemporaryDirectory() as folder:
         job = prepare(
-            "gemba-mqm", test_set, folder, model="mock", base_url=url, served_as="any", concurrency=width
+            "gemba-mqm", test_set, out=folder, model="mock", base_url=url, served_as="any", concurrency=width
         )
         began = now()
         outcome = await execute(job)
@@ -328,7 +328,7 @@ def session(folder: str, units: str) -> None:
     """One session of a run over so many units; the second finds everything stored."""
     take_core(0)
     job = prepare(
-        "gemba-mqm", make_test_set(int(units)), Path(folder) / "run", model="mock", base_url="http://x"
+        "gemba-mqm", make_test_set(int(units)), out=Path(folder) / "run", model="mock", base_url="http://x"
     )
     instant = OpenModel(identity=Identity(endpoint="compatible", model="mock"), model=Instant(), served="any")
     asyncio.run(walk(replace(job, models=Models(default=instant))))

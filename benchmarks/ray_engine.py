@@ -98,7 +98,7 @@ def judge(out: Path, engine: str) -> dict[str, float]:
 
     Fleet.stop = counting  # type: ignore[method-assign,assignment]
     began = time.perf_counter()
-    asyncio.run(carry_out(prepare("gemba-mqm", file_of(out), out, engine=engine, model="builtin/rules")))
+    asyncio.run(carry_out(prepare("gemba-mqm", file_of(out), out=out, engine=engine, model="builtin/rules")))
     return {"seconds": time.perf_counter() - began, "cpu": time.process_time() + others}
 
 
@@ -124,7 +124,7 @@ def shards(out: Path, _: str) -> dict[str, float]:
     began, of = time.process_time(), 20
     for number in range(1, of + 1):
         options = {"model": "builtin/rules", "shard": f"{number}/{of}"}
-        asyncio.run(carry_out(prepare("gemba-mqm", file_of(out), out, **options)))  # type: ignore[arg-type]
+        asyncio.run(carry_out(prepare("gemba-mqm", file_of(out), out=out, **options)))  # type: ignore[arg-type]
     judged = time.process_time()
     merge(out)
     return {f"{of} shards one by one": judged - began, "their merging": time.process_time() - judged}

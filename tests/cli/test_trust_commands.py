@@ -594,10 +594,6 @@ def test_a_measure_without_value_is_null_and_says_why(
             ["--threshold", "2"],
             "no measure here takes a threshold; one that does: --measures seg_kendall",
         ),
-        (
-            ["--measures", "seg_kendall_like", "--threshold", "-1"],
-            "must be greater than or equal to 0; got '-1'",
-        ),
     ],
 )
 def test_what_is_not_there_is_said_in_one_line(

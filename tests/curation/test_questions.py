@@ -52,7 +52,7 @@ def put(
     question: Question[Any], asked: TestSet, out: Path, server: Server | None = None, **options: Any
 ) -> Any:
     where = {} if server is None else {"base_url": server.url, "model": "mock"}
-    job = prepare(question, asked, out, **where, **options)  # type: ignore[arg-type]
+    job = prepare(question, asked, out=out, **where, **options)  # type: ignore[arg-type]
     return run_to_end(gather(job, question))
 
 

@@ -98,7 +98,9 @@ class Bench:
         """Run or go on; the records."""
         out = self.folder / name
         wire: dict[str, Any] = {"base_url": self.server.url, "model": "mock", "timeout": 60.0, **options}
-        await execute(prepare(self.judge, self.test_set, out, key_file=self.folder / f"{name}.key", **wire))
+        await execute(
+            prepare(self.judge, self.test_set, out=out, key_file=self.folder / f"{name}.key", **wire)
+        )
         return read_rows(out)
 
     async def undisturbed(self) -> Rows:

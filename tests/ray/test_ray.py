@@ -11,7 +11,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -70,7 +70,7 @@ def expected(server: Server, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return (folder / "run" / "records.jsonl").read_bytes()
 
 
-def judge(folder: Path, server: Server, engine: str = "ray") -> dict[str, int]:
+def judge(folder: Path, server: Server, engine: Literal["local", "ray"] = "ray") -> dict[str, int]:
     """Run to the end; what `run.json` says of calls."""
     test_set = folder / "set.jsonl"
     if not test_set.exists():

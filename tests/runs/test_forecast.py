@@ -191,7 +191,7 @@ def test_what_is_missing_and_what_is_said_twice_is_not_asked(
     server.log.clear()
     options: Any = {"base_url": server.url, "model": "mock"}
     found = forecast("gemba-da", test_set, **options)
-    brief = run_to_end_with(prepare("gemba-da", test_set, "nowhere", **options), look=2)
+    brief = run_to_end_with(prepare("gemba-da", test_set, out="nowhere", **options), look=2)
     done = run("gemba-da", test_set, out=tmp_path_factory.mktemp("run") / "run", **options)
     count = len(server.log)
     assert found.units == sum(done.info.counts.values())
@@ -206,7 +206,7 @@ def run_to_end_with(job: Any, look: int) -> Forecast:
 
 @pytest.mark.parametrize("look", [1, 5, 7, 1000])
 def test_looking_at_fewer_judgements_changes_no_number_of_calls(tmp_path: Path, look: int) -> None:
-    job = prepare("gemba-esa", small_set(10), tmp_path, model="openai/gpt-4o-mini", dry=True)
+    job = prepare("gemba-esa", small_set(10), out=tmp_path, model="openai/gpt-4o-mini", dry_run=True)
     found, whole = run_to_end_with(job, look), run_to_end_with(job, 1000)
     assert found.looked_at == min(look, 20)
     assert found.calls == whole.calls == Calls(40, 40, 40)

@@ -157,7 +157,7 @@ def test_a_calibration_takes_the_percentile_of_every_confidence_by_language_pair
     server.answer = model(finds=True)
     judge = for_calibration(Himate(most=1, threshold=Threshold(0.1)))
     assert judge == Himate(most=1, stages="se+sr")
-    job = prepare(judge, platform_set(2), tmp_path / "run", base_url=server.url, model="mock")
+    job = prepare(judge, platform_set(2), out=tmp_path / "run", base_url=server.url, model="mock")
     calibration, outcome = run_to_end(acalibrate(job, 60))
     assert (calibration.judge, calibration.confidence) == ("himate", "logprobs")
     assert calibration.model == "mock"
@@ -187,7 +187,7 @@ def test_what_cannot_be_calibrated_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="gemba-mqm has no threshold to calibrate"):
         for_calibration(load_judge("gemba-mqm"))
     clean = Segment(segment="1", lp="en-de", source="Good morning.", translations={"A": "Guten Morgen."})
-    job = prepare(for_calibration(Himate()), TestSet(name="c", segments=(clean,)), tmp_path / "run")
+    job = prepare(for_calibration(Himate()), TestSet(name="c", segments=(clean,)), out=tmp_path / "run")
     with pytest.raises(DataError, match="nothing was found in 1 translations"):
         run_to_end(acalibrate(job, 60))
     for percentile in (0, -1, 100.1, math.nan):
@@ -196,21 +196,21 @@ def test_what_cannot_be_calibrated_is_said(tmp_path: Path) -> None:
 
 
 def test_a_model_that_gives_no_log_probabilities_is_refused_before_it_is_paid(tmp_path: Path) -> None:
-    options: Any = {"model": "anthropic/claude-x", "dry": True}
+    options: Any = {"model": "anthropic/claude-x", "dry_run": True}
     for settings in ({"threshold": "0.5"}, {"threshold": "0.5", "agents": "core"}):
         with pytest.raises(UsageError, match=r"claude-x gives no log-probabilities; .*--verifications 5"):
-            prepare("himate", platform_set(2), tmp_path / "run", settings=settings, **options)
+            prepare("himate", platform_set(2), out=tmp_path / "run", settings=settings, **options)
     for settings in ({}, {"threshold": "0.5", "verifications": "5"}):
-        prepare("himate", platform_set(2), tmp_path / "run", settings=settings, **options)
+        prepare("himate", platform_set(2), out=tmp_path / "run", settings=settings, **options)
     mixed: Any = {**options, "model": ["builtin/rules", "tier-1=anthropic/claude-x"]}
-    prepare("himate", platform_set(2), tmp_path / "run", settings={"threshold": "0.5"}, **mixed)
-    job = prepare(for_calibration(Himate()), platform_set(2), tmp_path / "run", **options)
+    prepare("himate", platform_set(2), out=tmp_path / "run", settings={"threshold": "0.5"}, **mixed)
+    job = prepare(for_calibration(Himate()), platform_set(2), out=tmp_path / "run", **options)
     with pytest.raises(UsageError, match="gives no log-probabilities"):
         run_to_end(acalibrate(job, 60))
 
 
 def test_samples_in_place_of_log_probabilities_are_said_in_the_file(tmp_path: Path) -> None:
-    job = prepare(for_calibration(Himate(verifications=3)), platform_set(2), tmp_path / "run")
+    job = prepare(for_calibration(Himate(verifications=3)), platform_set(2), out=tmp_path / "run")
     calibration, _ = run_to_end(acalibrate(job, 60))
     assert calibration.confidence == "samples:3"
     assert calibration.thresholds["en-de"].threshold == 1.0

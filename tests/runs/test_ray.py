@@ -196,7 +196,7 @@ def test_a_worker_that_would_judge_otherwise_refuses(
 ) -> None:
     def other(*arguments: Any) -> Recipe:
         recipe = recipe_of(*arguments)
-        return replace(recipe, options={**recipe.options, "seed": 5})
+        return replace(recipe, options=replace(recipe.options, seed=5))
 
     monkeypatch.setattr(engine, "recipe_of", other)
     with pytest.raises(UsageError, match="would judge otherwise than the driver: seed was 0, now 5"):

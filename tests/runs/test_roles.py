@@ -36,7 +36,7 @@ def small() -> TestSet:
 
 def prepared(judge: str, out: Path, settings: dict[str, str] | None = None, *roles: str) -> Job:
     names = [EMBEDDED, *(f"{role}={EMBEDDED}" for role in roles)]
-    return prepare(judge, small(), out, model=names, settings=settings or {})
+    return prepare(judge, small(), out=out, model=names, settings=settings or {})
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_it_is_said_where_rules_stand_in_for_a_model(
     names: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
-    notes = prepare("rate", small(), tmp_path / "run", model=names, dry=True).notes
+    notes = prepare("rate", small(), out=tmp_path / "run", model=names, dry_run=True).notes
     assert [said in note for note in notes if EMBEDDED in note] == [True] * bool(said)
 
 
@@ -114,5 +114,5 @@ def test_a_part_of_a_role_before_a_dot_serves_them_all(role: str, tmp_path: Path
 def test_a_role_that_had_nothing_to_ask_is_not_called_unknown(tmp_path: Path) -> None:
     plain = Segment(segment="1", lp="en-de", source="Good morning.", translations={"ours": "Guten Morgen."})
     models = [EMBEDDED, f"opponent={EMBEDDED}"]
-    job = prepare("m-mad", TestSet(name="plain", segments=(plain,)), tmp_path / "run", model=models)
+    job = prepare("m-mad", TestSet(name="plain", segments=(plain,)), out=tmp_path / "run", model=models)
     assert run(job).notes == ("no question came from role 'opponent'",)

@@ -43,8 +43,8 @@ def test_every_engine_is_where_the_table_says(name: str) -> None:
 
 
 def test_an_unknown_engine_is_refused_before_anything_is_written(tmp_path: Path, model: Scripted) -> None:
-    with pytest.raises(UsageError, match=r"--engine must be one of local.*got 'steam'"):
-        run(Rater(), small_set(), out=tmp_path / "run", engine="steam")
+    with pytest.raises(UsageError, match=r"engine must be 'local', .* got 'steam'"):
+        run(Rater(), small_set(), out=tmp_path / "run", engine="steam")  # type: ignore[arg-type]
     assert not (tmp_path / "run").exists()
     assert model.requests == []
 
@@ -59,11 +59,11 @@ def test_the_engine_that_is_named_carries_a_run_out(
         return await execute(job)
 
     monkeypatch.setattr(session, "noting", noting, raising=False)
-    monkeypatch.setattr(run_module, "ENGINES", {"noting": "adjudge.runs.session:noting"})
-    found = run(Rater(), small_set(), out=tmp_path / "run", engine="noting")
-    assert [job.engine for job in carried] == ["noting"]
+    monkeypatch.setattr(run_module, "ENGINES", {"ray": "adjudge.runs.session:noting"})
+    found = run(Rater(), small_set(), out=tmp_path / "run", engine="ray")
+    assert [job.options.engine for job in carried] == ["ray"]
     assert found.info.counts["judged"] == 12
-    assert "noting" not in (tmp_path / "run" / "run.json").read_text(), "no record depends on the engine"
+    assert '"ray"' not in (tmp_path / "run" / "run.json").read_text(), "no record depends on the engine"
 
 
 @pytest.mark.usefixtures("model")
@@ -72,7 +72,7 @@ def test_a_replay_that_cannot_start_holds_no_file(tmp_path: Path, trouble: str) 
     replay, out = f"replay:{tmp_path / 'recorded'}", tmp_path / "out" / "run"
     run(Rater(), small_set(), out=tmp_path / "recorded")
     run(Rater(), small_set(), out=out, model=replay)
-    job = prepare(Rater(), small_set(), out, model=replay, seed=int(trouble == "other settings"))
+    job = prepare(Rater(), small_set(), out=out, model=replay, seed=int(trouble == "other settings"))
     with closing(RunDirectory(out)) if trouble == "a lock" else nullcontext():
         with pytest.raises(AdjudgeError, match=r"another process|seed"):
             asyncio.run(execute(job))
@@ -84,7 +84,7 @@ def test_models_beside_one_that_cannot_be_opened_hold_no_file(tmp_path: Path) ->
     run(Rater(), small_set(), out=tmp_path / "recorded")
     names = [f"replay:{tmp_path / 'recorded'}", "core=nobody/knows"]
     with pytest.raises(UsageError, match="nobody/knows") as refused:
-        prepare(Rater(), small_set(), tmp_path / "run", model=names)
+        prepare(Rater(), small_set(), out=tmp_path / "run", model=names)
     assert refused.tb is not None, "which keeps what was opened until then"
     assert files_open_in(tmp_path) == []
 
@@ -94,7 +94,7 @@ def test_a_run_that_cannot_start_lets_its_files_go(tmp_path: Path) -> None:
     def lend_nothing(*_: object) -> Meter:
         raise ServerStopError("the budget is lent to others")
 
-    job = replace(prepare(Rater(), small_set(), tmp_path / "run"), open_meter=lend_nothing)
+    job = replace(prepare(Rater(), small_set(), out=tmp_path / "run"), open_meter=lend_nothing)
     with pytest.raises(ServerStopError, match="lent"):
         asyncio.run(execute(job))
     assert files_open_in(tmp_path) == []
@@ -496,6 +496,6 @@ def test_a_role_that_no_question_came_from_is_said(tmp_path: Path, model: Script
     from adjudge.runs.job import prepare
     from adjudge.runs.run import execute
 
-    job = prepare(Rater(), small_set(1), tmp_path / "run", model=["builtin/rules", "cor=builtin/rules"])
+    job = prepare(Rater(), small_set(1), out=tmp_path / "run", model=["builtin/rules", "cor=builtin/rules"])
     outcome = asyncio.run(execute(job))
     assert outcome.notes == ("no question came from role 'cor'; this judge's roles: none",)

@@ -121,4 +121,4 @@ def test_a_price_that_is_not_known_is_not_paid_in_all(
 
 def test_nothing_is_sent_by_a_run_that_is_to_send_nothing(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"adjudge\.forecast"):
-        run(Lengths(), small_set(1), out=tmp_path / "run", dry=True)
+        run(Lengths(), small_set(1), out=tmp_path / "run", dry_run=True)

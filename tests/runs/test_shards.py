@@ -204,7 +204,7 @@ def test_a_directory_with_shards_takes_no_part_of_another_run(
     asked = len(model.requests)
     wanted = {"judge": Rater(), "test_set": SET, "shard": "2/3", **options}
     with pytest.raises(UsageError, match=said):
-        run(**wanted, out=tmp_path / "a")
+        run(wanted.pop("judge"), wanted.pop("test_set"), out=tmp_path / "a", **wanted)
     assert len(model.requests) == asked
     assert [path.name for path in (tmp_path / "a" / "shards").iterdir()] == ["1-of-3"]
     judge_shards(tmp_path / "a", SET, [1, 2, 3])

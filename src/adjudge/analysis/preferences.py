@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from adjudge.analysis.segment_scores import score_records
+from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record, Verdict
 from adjudge.core.scores import SegmentScore
 from adjudge.core.typology import Weights, find_category
@@ -493,8 +494,11 @@ def preferences_of(
         weights: points of marked errors; None for those of the source's run.
     """
     if source.has_scores:
+        protocols = {r.protocol for r in source.records if isinstance(r, Annotation)}
+        if weights is None and any(find_protocol(name).has_spans for name in protocols):
+            weights = source.weights
         return preferences_from_annotations(
-            source.records, weights=weights or source.weights, by_criterion=by_criterion, epsilon=epsilon
+            source.records, weights=weights, by_criterion=by_criterion, epsilon=epsilon
         )
     return [r for r in source.records if not isinstance(r, Annotation)]
 

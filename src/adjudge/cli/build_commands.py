@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 import typer
 
-from adjudge.cli.judge_commands import RUN_DEFAULTS, load_named, make_job, print_summary, with_run_options
+from adjudge.cli.judge_commands import make_job, print_summary
 from adjudge.cli.main import RESUMABLE, parting
 from adjudge.cli.options import (
     FormatOption,
@@ -21,15 +21,17 @@ from adjudge.cli.options import (
     SystemsOption,
     TestSetArgument,
     TranslationsOption,
+    Without,
+    changed_options,
     check_failures,
     existing,
     print_note,
     print_result,
 )
 from adjudge.core.scores import listed
-from adjudge.core.wording import read_share
 from adjudge.errors import UsageError
 from adjudge.reports.tables import Table, TableFormat
+from adjudge.runs.job import ForecastSettings, RunSettings
 
 if TYPE_CHECKING:
     from adjudge.analysis.eval_set import EvalSet
@@ -170,39 +172,27 @@ T = TypeVar("T")
 OutOption = Annotated[
     Path, typer.Option("--out", "-o", help="Test set to write; what is asked is kept beside it, in FILE.run.")
 ]
-_NOT_HERE: Final = frozenset(
-    {"judge", "out", "reference", "profile", "samples", "search", "search_key_env", "explain_in"}
-    | {"pairs", "pairs_per_segment", "pairs_in_all", "pairs_file", "anchors", "engine", "shard", "workers"}
+_NOT_HERE: Final = (
+    *("out", "reference", "profile", "samples", "temperature", "search", "search_key_env", "explain_in"),
+    *("pairs", "pairs_per_segment", "pairs_in_all", "pairs_file", "anchors", "engine", "shard", "workers"),
 )
-"""Options of `adjudge run` that a question of curation has no use for."""
-
-
-def with_options(
-    added: Mapping[str, tuple[Any, Any]], dropped: frozenset[str] = frozenset()
-) -> Callable[..., Any]:
-    """Give a command the options of `adjudge run` that fit a question, and its own.
-
-    Args:
-        added: name to annotation and default.
-        dropped: of those of `adjudge run`, besides what no question has a use for.
-    """
-    return with_run_options(added, dropped=_NOT_HERE | dropped)
-
-
-def load_sources(values: Mapping[str, Any]) -> TestSet:
-    """The test set that the options name."""
-    return load_named({**RUN_DEFAULTS, **values})
+"""Settings of a run that a question of curation has no use for."""
 
 
 def ask(
-    values: Mapping[str, Any], question: Question[T], asked: TestSet, *, form: TableFormat = "table"
+    ctx: typer.Context,
+    question: Question[T],
+    asked: TestSet,
+    options: RunSettings,
+    form: TableFormat = "table",
 ) -> Gathered[T]:
     """Put a question of each segment, or say what that would cost; then leave.
 
     Args:
-        values: of every option, by name.
+        ctx: of the command.
         question: with its settings.
         asked: a place for each answer.
+        options: of the command.
         form: of the forecast.
 
     Raises:
@@ -212,10 +202,9 @@ def ask(
     from adjudge.curation.questions import gather
     from adjudge.runs.run import run_to_end
 
-    read_share(values["max_failed"])  # a share that is none is said before anything is paid
-    out = run_folder(values["out"])
-    job = make_job({**RUN_DEFAULTS, **values, "judge": question}, out, dry=values["dry_run"], given=asked)
-    if values["dry_run"]:
+    of_texts = ("lp", "systems", "limit", "source", "translation", "reference_file")
+    job = make_job(ctx, question, asked, options.without("prompts", *of_texts))
+    if options.dry_run:
         print_forecast(job, form)
         raise typer.Exit
     announce(job)
@@ -230,35 +219,25 @@ def run_folder(out: Path) -> Path:
     return out.with_name(f"{out.name}.run")
 
 
-def end(gathered: Gathered[Any], max_failed: str) -> None:
-    """Leave with exit code 3 where too much failed."""
-    check_failures(gathered.outcome.info.counts, read_share(max_failed))
-
-
 # `adjudge curate classify`: of which kind the errors are that people marked.
 
 
-_OPTIONS = {
-    "records": (
-        Annotated[
-            Path,
-            typer.Option(
-                "--records", metavar="FILE", callback=existing, help="What people marked, such as an export."
-            ),
-        ],
-        ...,
-    ),
-    "out": (
-        Annotated[
-            Path, typer.Option("--out", "-o", help="Records to write; what is asked is kept in FILE.run.")
-        ],
-        ...,
-    ),
-}
-
-
-@with_options(_OPTIONS, frozenset({"terms", "context_size", "systems", "limit"}))
-def curate_classify_command(**values: Any) -> None:  # noqa: ANN401 (the options of `adjudge run`)
+def curate_classify_command(
+    ctx: typer.Context,
+    *,
+    test_set: TestSetArgument = None,
+    records: Annotated[
+        Path,
+        typer.Option(
+            "--records", metavar="FILE", callback=existing, help="What people marked, such as an export."
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Records to write; what is asked is kept in FILE.run.")
+    ],
+    options: Annotated[ForecastSettings, Without(*_NOT_HERE, "terms", "context", "systems", "limit")],
+    form: FormatOption = "table",
+) -> None:
     """Give the marked errors of --records a category each, where they have none (ESA).
 
     TEST_SET has the texts that were annotated. Place, severity and rating stay as they are. Marks whose
@@ -267,12 +246,11 @@ def curate_classify_command(**values: Any) -> None:  # noqa: ANN401 (the options
     from adjudge.curation.questions import AskCategories, marked_set, with_categories
     from adjudge.store.json_lines import read_records, write_records
 
-    out: Path = values["out"]
-    records = read_records(values["records"])
-    asked = marked_set(records, load_sources(values))
-    question = AskCategories(prompts=values["prompts"])
-    gathered = ask(values, question, asked, form=values["form"])
-    classified = with_categories(records, asked, gathered.found)
+    marked = read_records(records)
+    asked = marked_set(marked, options.load_texts(test_set))
+    question = AskCategories(prompts=options.prompts_folder)
+    gathered = ask(ctx, question, asked, replace(options, out=run_folder(out)), form)
+    classified = with_categories(marked, asked, gathered.found)
     write_records(out, classified)
     counts = _count(classified)
     signature = str(gathered.outcome.info.signature)
@@ -280,9 +258,9 @@ def curate_classify_command(**values: Any) -> None:  # noqa: ANN401 (the options
     data = {"signature": signature, "out": str(out), "categories": counts, "failed": failed}
     rows = [[name or "(none)", f"{number}"] for name, number in counts.items()]
     notes = [f"translations asked about: {len(asked)}, failed: {failed}", signature]
-    print_result(values["form"], Table(columns=["category", ">marks"], rows=rows, notes=notes), data)
+    print_result(form, Table(columns=["category", ">marks"], rows=rows, notes=notes), data)
     print_note(f"{len(classified)} records -> {out}")
-    end(gathered, values["max_failed"])
+    check_failures(gathered.outcome.info.counts, options.max_failed)
 
 
 def _count(records: Sequence[Record]) -> dict[str, int]:
@@ -296,29 +274,24 @@ def _count(records: Sequence[Record]) -> dict[str, int]:
 # `adjudge curate filter`: keep the sources that are hardest to translate.
 
 
-_CURATE_FILTER_OPTIONS = {
-    "out": (OutOption, ...),
-    "top": (Annotated[int | None, typer.Option(min=1, help="Keep so many of each language pair.")], None),
-    "share": (Annotated[float | None, typer.Option(help="Keep this share of them, such as 0.2.")], None),
-    "least": (Annotated[int, typer.Option(min=1, max=10, help="Keep none that is easier.")], 1),
-    "strata": (
-        Annotated[
-            Literal["domain", "none"],
-            typer.Option(help="Take from each domain its share, or from all alike."),
-        ],
-        "domain",
-    ),
-    "flagged": (
-        Annotated[
-            Literal["mark", "drop"], typer.Option(help="What is personal or offensive: mark it, or drop it.")
-        ],
-        "mark",
-    ),
-}
-
-
-@with_options(_CURATE_FILTER_OPTIONS, frozenset({"terms", "systems", "translation"}))
-def curate_filter_command(**values: Any) -> None:  # noqa: ANN401 (the options of `adjudge run`)
+def curate_filter_command(
+    ctx: typer.Context,
+    *,
+    test_set: TestSetArgument = None,
+    out: OutOption,
+    top: Annotated[int | None, typer.Option(min=1, help="Keep so many of each language pair.")] = None,
+    share: Annotated[float | None, typer.Option(help="Keep this share of them, such as 0.2.")] = None,
+    least: Annotated[int, typer.Option(min=1, max=10, help="Keep none that is easier.")] = 1,
+    strata: Annotated[
+        Literal["domain", "none"],
+        typer.Option(help="Take from each domain its share, or from all alike."),
+    ] = "domain",
+    flagged: Annotated[
+        Literal["mark", "drop"], typer.Option(help="What is personal or offensive: mark it, or drop it.")
+    ] = "mark",
+    options: Annotated[ForecastSettings, Without(*_NOT_HERE, "terms", "systems", "translation")],
+    form: FormatOption = "table",
+) -> None:
     """Keep the sources that are hardest to translate, as MENT did before anything was translated.
 
     A model says from 1 (word for word will do) to 10 (only a new text can do the same) how hard each source
@@ -328,25 +301,19 @@ def curate_filter_command(**values: Any) -> None:  # noqa: ANN401 (the options o
     from adjudge.curation.sources import PLACE, AskDifficulty, Keeping, keep_hardest
     from adjudge.store.json_lines import write_test_set
 
-    out: Path = values["out"]
     keeping = Keeping(
-        top=values["top"],
-        share=values["share"],
-        least=values["least"],
-        by_domain=values["strata"] == "domain",
-        flagged=values["flagged"],
-        seed=values["seed"],
+        top=top, share=share, least=least, by_domain=strata == "domain", flagged=flagged, seed=options.seed
     )
-    test_set = load_sources(values)
-    question = AskDifficulty(prompts=values["prompts"])
-    gathered = ask(values, question, blank(test_set, [PLACE]), form=values["form"])
-    kept = keep_hardest(test_set, gathered.found, keeping)
+    texts = options.load_texts(test_set)
+    question = AskDifficulty(prompts=options.prompts_folder)
+    gathered = ask(ctx, question, blank(texts, [PLACE]), replace(options, out=run_folder(out)), form)
+    kept = keep_hardest(texts, gathered.found, keeping)
     write_test_set(out, kept.test_set)
     signature = str(gathered.outcome.info.signature)
     data = {"signature": signature, "out": str(out), "domains": [asdict(domain) for domain in kept.domains]}
-    print_result(values["form"], _curate_filter_table(kept.domains, signature), data)
+    print_result(form, _curate_filter_table(kept.domains, signature), data)
     print_note(f"{len(kept.test_set)} sources -> {out}")
-    end(gathered, values["max_failed"])
+    check_failures(gathered.outcome.info.counts, options.max_failed)
 
 
 def _curate_filter_table(domains: tuple[Domain, ...], signature: str) -> Table:
@@ -581,81 +548,75 @@ def _curate_select_row(worth: Worth) -> list[str]:
 
 
 _WARM = 0.7
-_CURATE_TRANSLATE_OPTIONS = {
-    "out": (OutOption, ...),
-    "name": (
-        Annotated[str | None, typer.Option(help="Of the system; else the model's, without its provider.")],
-        None,
-    ),
-    "candidates": (
-        Annotated[int, typer.Option(min=1, help="Draw so many of each source: systems NAME-1, NAME-2, ...")],
-        1,
-    ),
-    "temperature": (
-        Annotated[float | None, typer.Option(min=0, help="0 for one candidate, 0.7 for several.")],
-        None,
-    ),
-    "command": (
-        Annotated[
-            str | None, typer.Option(help="A program that translates JSON lines, in place of a model.")
-        ],
-        None,
-    ),
-}
 
 
-@with_options(_CURATE_TRANSLATE_OPTIONS)
-def curate_translate_command(**values: Any) -> None:  # noqa: ANN401 (the options of `adjudge run`)
+def curate_translate_command(
+    ctx: typer.Context,
+    *,
+    test_set: TestSetArgument = None,
+    out: OutOption,
+    name: Annotated[
+        str | None, typer.Option(help="Of the system; else the model's, without its provider.")
+    ] = None,
+    candidates: Annotated[
+        int, typer.Option(min=1, help="Draw so many of each source: systems NAME-1, NAME-2, ...")
+    ] = 1,
+    temperature: Annotated[
+        float | None, typer.Option(min=0, help="0 for one candidate, 0.7 for several.")
+    ] = None,
+    command: Annotated[
+        str | None, typer.Option(help="A program that translates JSON lines, in place of a model.")
+    ] = None,
+    options: Annotated[ForecastSettings, Without(*_NOT_HERE)],
+    form: FormatOption = "table",
+) -> None:
     """Translate a test set: one more system, or several drafts of which people edit the best (MENT has five).
 
     The systems that it has stay. What failed is absent, never an empty text, and is counted.
     """
-    from adjudge.curation.drafting import candidate_names, check_names, with_translations
+    from adjudge.curation.drafting import AskTranslation, candidate_names, check_names, with_translations
     from adjudge.curation.questions import blank
     from adjudge.store.json_lines import write_test_set
 
-    out: Path = values["out"]
-    test_set = load_sources(values)
-    names = candidate_names(values["name"] or _system_name(values), values["candidates"])
-    check_names(test_set, names)
-    asked = blank(test_set, names)
-    gathered = _by_model(values, asked) if values["command"] is None else _by_command(values, asked)
-    write_test_set(out, with_translations(test_set, gathered.found, names))
+    options = replace(options, out=run_folder(out))
+    texts = options.load_texts(test_set)
+    names = candidate_names(name or _system_name(options, command), candidates)
+    check_names(texts, names)
+    asked = blank(texts, names)
+    if command is None:
+        warmth = temperature if temperature is not None else _WARM if candidates > 1 else 0.0
+        if candidates > 1 and not warmth:
+            raise UsageError("--candidates above 1 needs a temperature above 0, or all would be one")
+        question = AskTranslation(temperature=warmth, prompts=options.prompts_folder)
+        gathered = ask(ctx, question, asked, options, form)
+    else:
+        if temperature is not None:
+            raise UsageError("--temperature is for models, and --command asks none")
+        gathered = _by_command(command, asked, options)
+    write_test_set(out, with_translations(texts, gathered.found, names))
     signature = str(gathered.outcome.info.signature)
     rows = _curate_translate_count(asked, names, gathered.failures)
     data = {"signature": signature, "out": str(out), "systems": rows}
-    print_result(values["form"], _curate_translate_table(rows, signature), data)
-    print_note(f"{len(test_set)} segments with {', '.join(names)} -> {out}")
-    end(gathered, values["max_failed"])
+    print_result(form, _curate_translate_table(rows, signature), data)
+    print_note(f"{len(texts)} segments with {', '.join(names)} -> {out}")
+    check_failures(gathered.outcome.info.counts, options.max_failed)
 
 
-def _system_name(values: Mapping[str, Any]) -> str:
+def _system_name(options: RunSettings, command: str | None) -> str:
     """What the system is called where the user says nothing.
 
     Raises:
         UsageError: nothing says it.
     """
-    if values["command"] is not None:
+    if command is not None:
         raise UsageError("--command needs --name: what the system is called")
     from adjudge.llm.model_choice import EMBEDDED, chosen_outside
 
-    model = next((name for name in values["model"] or [] if "=" not in name), None) or chosen_outside()
+    model = next((name for name in options.model if "=" not in name), None) or chosen_outside()
     return (model or EMBEDDED).rpartition("/")[2].replace(":", "-")
 
 
-def _by_model(values: Mapping[str, Any], asked: TestSet) -> Gathered[str]:
-    from adjudge.curation.drafting import AskTranslation
-
-    warmth = values["temperature"]
-    if warmth is None:
-        warmth = _WARM if values["candidates"] > 1 else 0.0
-    if values["candidates"] > 1 and not warmth:
-        raise UsageError("--candidates above 1 needs a temperature above 0, or all would be one")
-    question = AskTranslation(temperature=warmth, prompts=values["prompts"])
-    return ask(values, question, asked, form=values["form"])
-
-
-def _by_command(values: Mapping[str, Any], asked: TestSet) -> Gathered[str]:
+def _by_command(command: str, asked: TestSet, options: RunSettings) -> Gathered[str]:
     """Let a program translate.
 
     Raises:
@@ -668,18 +629,12 @@ def _by_command(values: Mapping[str, Any], asked: TestSet) -> Gathered[str]:
     from adjudge.runs.run import execute, run_to_end
     from adjudge.store.run_directory import read_run
 
-    given = {
-        "--model": values["model"],
-        "--temperature": values["temperature"],
-        "--prompts": values["prompts"],
-    }
-    if for_models := [name for name, value in given.items() if value]:
+    if for_models := changed_options(options, ("model", "prompts")):
         raise UsageError(f"{for_models[0]} is for models, and --command asks none")
-    if values["dry_run"]:
+    if options.dry_run:
         raise UsageError("--dry-run is for models; a command costs what it costs")
-    read_share(values["max_failed"])  # a share that is none is said before anything is translated
-    translator = CommandTranslator(command=values["command"])
-    job = prepare(translator, asked, run_folder(values["out"]), progress=True)
+    translator = CommandTranslator(command=command)
+    job = prepare(translator, asked, out=options.out, progress=True)
     with parting("stopped; nothing was written"):
         outcome = run_to_end(execute(job))
     failures = tuple(r for r in read_run(job.out).records if isinstance(r, Failure))

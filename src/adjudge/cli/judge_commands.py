@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
@@ -13,14 +13,10 @@ import typer
 from adjudge.cli.main import RESUMABLE, parting
 from adjudge.cli.options import (
     FormatOption,
-    LimitOption,
     LpOption,
     MaxFailedOption,
-    ReferencesOption,
-    SourceOption,
-    SystemsOption,
     TestSetArgument,
-    TranslationsOption,
+    Without,
     check_failures,
     existing,
     naming_the_nearest,
@@ -34,6 +30,7 @@ from adjudge.core.wording import read_share
 from adjudge.errors import UsageError
 from adjudge.formats.read import read_judgements
 from adjudge.reports.tables import Table, TableFormat, number
+from adjudge.runs.job import ForecastSettings, RunSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,163 +45,54 @@ if TYPE_CHECKING:
     from adjudge.runs.forecast import Forecast
     from adjudge.runs.job import Job
     from adjudge.runs.session import Outcome
+    from adjudge.runs.units import Annotator
     from adjudge.store.call_file import Exchange
     from adjudge.store.run_directory import Calibration
 
 __all__ = [
-    "RUN_DEFAULTS",
     "announce",
     "calibrate_run",
-    "load_named",
     "make_job",
     "print_forecast",
     "print_summary",
-    "with_run_options",
 ]
 
 
 # `adjudge run`: judge a test set with a judge or a metric.
 
 
-_OWN: Final = frozenset({"judge", "test_set", "out", "context", "context_size", "dry_run", "form"})
-"""Parameters of the command that are no options of `adjudge.run`, or have another name there."""
-
-_OF_TEXTS: Final = frozenset({"lp", "systems", "limit", "source", "translation", "reference_file"})
 _EXAMPLES: Final = 3
 _EXAMPLE: Final = 200  # characters
 
+JudgeArgument = Annotated[
+    str, typer.Argument(metavar="JUDGE|METRIC", help="A name of `adjudge list judges|metrics`.")
+]
+
 
 def run_command(
-    context: typer.Context,
+    ctx: typer.Context,
     *,
-    judge: Annotated[
-        str, typer.Argument(metavar="JUDGE|METRIC", help="A name of `adjudge list judges|metrics`.")
-    ],
+    judge: JudgeArgument,
     test_set: TestSetArgument = None,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="Run directory; an interrupted run goes on in it.")
-    ] = ...,  # type: ignore[assignment]
-    lp: LpOption = None,
-    systems: SystemsOption = None,
-    limit: LimitOption = None,
-    source: SourceOption = None,
-    translation: TranslationsOption = None,
-    reference_file: ReferencesOption = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(help="provider/model, or role=provider/model; repeat for roles. `adjudge list models`."),
-    ] = None,
-    base_url: Annotated[str | None, typer.Option(help="Any OpenAI-compatible server, up to /v1.")] = None,
-    key_env: Annotated[str | None, typer.Option(help="Environment variable that holds the key.")] = None,
-    key_file: Annotated[Path | None, typer.Option(callback=existing, help="File that holds the key.")] = None,
-    served_as: Annotated[
-        str | None, typer.Option(help="Accept answers from a model with this name; `any` accepts every name.")
-    ] = None,
-    profile: Annotated[
-        Profile, typer.Option(help="Our advice, the paper, or the paper's code.")
-    ] = "recommended",
-    prompts: Annotated[Path | None, typer.Option(help="Folder of prompts in place of ours.")] = None,
-    json_schema: Annotated[
-        Literal["auto", "on", "off"],
-        typer.Option(help="Hold answers to a JSON schema; auto: where it works."),
-    ] = "auto",
-    effort: Annotated[
-        Literal["low", "medium", "high"] | None,
-        typer.Option(help="How much the model thinks, where it can be told; docs/models.md."),
-    ] = None,
-    concurrency: Annotated[
-        int, typer.Option(min=1, help="Calls at a time at most; fewer where the server wants it.")
-    ] = 20,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one attempt.")] = 180.0,
-    context_size: Annotated[
-        int, typer.Option("--context", min=0, help="Show the N segments before in the document.")
-    ] = 0,
-    terms: Annotated[
-        Path | None, typer.Option(callback=existing, help="Glossary: source, tab, translation.")
-    ] = None,
-    pairs: Annotated[
-        Literal["all", "sampled", "anchored", "adaptive", "listed"],
-        typer.Option(help="Pairs that a judge of pairs compares: all, or fewer; docs/judges-fire.md."),
-    ] = "all",
-    pairs_per_segment: Annotated[int | None, typer.Option(help="Pairs sampled of each segment.")] = None,
-    pairs_in_all: Annotated[int | None, typer.Option(help="Pairs sampled of all segments.")] = None,
-    pairs_file: Annotated[
-        Path | None, typer.Option(callback=existing, help="Pairs of `adjudge curate pairs`, and no others.")
-    ] = None,
-    anchors: Annotated[
-        str | None,
-        typer.Option(help="Systems that pairs are made with, by commas; of rate: growing or frozen."),
-    ] = None,
-    reference: Annotated[str | None, typer.Option(help="Reference to show, if there are several.")] = None,
-    store: Annotated[Path | None, typer.Option(help="Call store that several runs share.")] = None,
-    seed: Annotated[int, typer.Option(help="Of sampling, where the temperature is not 0.")] = 0,
-    samples: Annotated[
-        int | None, typer.Option(help="Judge each translation so often, and keep what most agree on.")
-    ] = None,
-    temperature: Annotated[float | None, typer.Option(help="At which samples are drawn.")] = None,
-    search: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ENGINE",
-            help="Of a judge that searches: files:DIR, http:URL, wikipedia...; docs/search.md.",
-        ),
-    ] = None,
-    search_key_env: Annotated[
-        str | None, typer.Option(help="Environment variable that holds the search engine's key.")
-    ] = None,
-    explain_in: Annotated[
-        str | None, typer.Option(metavar="LANG", help="Explain each error in this language, such as de.")
-    ] = None,
-    max_failed: MaxFailedOption = "1%",
-    reparse: Annotated[
-        bool, typer.Option("--reparse", help="Read stored answers again, ask nothing.")
-    ] = False,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask again what failed; keep what was answered.")
-    ] = False,
-    prices: Annotated[
-        Path | None,
-        typer.Option(callback=existing, help="Your own prices, a TOML file; docs/forecast.md."),
-    ] = None,
-    budget: Annotated[
-        str | None, typer.Option(help="Stop before the run directory has cost more, such as 2.50.")
-    ] = None,
-    budget_tokens: Annotated[
-        int | None, typer.Option(min=0, help="Stop before it has used more tokens.")
-    ] = None,
-    shard: Annotated[
-        str | None,
-        typer.Option(help="Judge part 3 of 16 only: 3/16; then `adjudge merge OUT`. docs/scale-out.md."),
-    ] = None,
-    engine: Annotated[
-        Literal["local", "ray", "batch"],
-        typer.Option(help="Where to run: local, ray (docs/scale-out.md) or batch (docs/batch.md)."),
-    ] = "local",
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Of engine ray; one for each CPU of its cluster otherwise.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="As `adjudge forecast`: send nothing.")] = False,
+    options: RunSettings,
 ) -> None:
     """Judge a test set with a judge or a metric; the same command goes on where it was stopped.
 
     A judge's own settings are options too, such as --steps 1; `adjudge show JUDGE` lists them.
     """
-    values = dict(locals())
-
     from adjudge.runs.run import carry_out, run_to_end
 
-    allowed = read_share(max_failed)
-    job = make_job(values, out, dry=dry_run)
+    job = make_job(ctx, judge, test_set, options)
     for line in _systems(job):
         print_note(line)
-    if dry_run:
+    if options.dry_run:
         print_forecast(job, "table")
         return
     announce(job)
     with parting("stopped; nothing was written" if job.models is None else RESUMABLE):
         outcome = run_to_end(carry_out(job))
     print_summary(job, outcome)
-    check_failures(outcome.info.counts, allowed)
+    check_failures(outcome.info.counts, options.max_failed)
 
 
 def _systems(job: Job) -> Iterator[str]:
@@ -224,47 +112,28 @@ def _systems(job: Job) -> Iterator[str]:
         yield from (f"{lp}: {line}" for lp, line in lines.items())
 
 
-def make_job(values: Mapping[str, Any], out: Path, *, dry: bool, given: TestSet | None = None) -> Job:
+def make_job(
+    ctx: typer.Context, judge: Annotator | str, test_set: TestSet | Path | None, options: RunSettings
+) -> Job:
     """Make what the options ask for, and tell what a person must know beforehand.
 
     Args:
-        values: of every parameter of `command`, by name.
-        out: run directory.
-        dry: nothing will be sent.
-        given: test set in place of the one that the options name.
+        ctx: of the command, with the settings of a judge that is named.
+        judge: its name, or itself.
+        test_set: loaded, or where it is.
+        options: of the command.
 
     Raises:
         UsageError: something is unknown, unclear or contradicts.
     """
-    from adjudge.runs.job import OF_NAMED, RunOptions, choose, keywords, prepare
+    from adjudge.runs.job import prepare
 
-    judge = values["judge"]
-    options = {name: values[name] for name in keywords() - _OWN if values.get(name) is not None}
-    options |= {"settings": read_settings(values["context"].args), "context": values["context_size"]}
-    if not isinstance(judge, str):  # made of these options already
-        options = {name: value for name, value in options.items() if name not in OF_NAMED}
-    if given is not None:
-        options = {name: value for name, value in options.items() if name not in _OF_TEXTS}
-    test_set = values["test_set"] if given is None else given
-    with naming_the_nearest(values["context"]):
-        chosen, rest = choose(judge, test_set, cast("RunOptions", options))
-        rest["dry"], rest["progress"] = dry, True
-        job = prepare(judge, chosen, out, **rest)
+    own = read_settings(ctx.args) if isinstance(judge, str) else None
+    with naming_the_nearest(ctx):
+        job = prepare.by(judge, test_set, replace(options, settings=own, progress=True))
     for note in job.notes:
         print_note(note)
     return job
-
-
-def load_named(values: Mapping[str, Any]) -> TestSet:
-    """The test set that the options name, with what was chosen of it.
-
-    Raises:
-        UsageError: it is not clear which.
-    """
-    from adjudge.formats.read import load_chosen
-
-    files = (values["source"], values["translation"], values["reference_file"])
-    return load_chosen(values["test_set"], values["lp"], files, values["systems"], values["limit"])
 
 
 def print_summary(job: Job, outcome: Outcome) -> None:
@@ -299,60 +168,25 @@ def print_summary(job: Job, outcome: Outcome) -> None:
     print_note(str(info.signature))
 
 
-# Commands that take the options of `adjudge run`, which typer reads off a signature.
-
-
-_RUN: Final = inspect.signature(run_command, eval_str=True).parameters
-
-RUN_DEFAULTS: Final[Mapping[str, Any]] = {
-    name: parameter.default for name, parameter in _RUN.items() if parameter.default is not parameter.empty
-}
-"""Options of `adjudge run` that have a default, by name."""
-
-
-def with_run_options(
-    added: Mapping[str, tuple[Any, Any]], *, dropped: Collection[str]
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of `adjudge run` that fit, its own, and `--format`.
-
-    Args:
-        added: name to annotation and default; they stand in for those of `adjudge run`.
-        dropped: options of `adjudge run` that the command has no use for.
-    """
-    kept = [p for name, p in _RUN.items() if name not in {*dropped, *added}]
-    own = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, (kind, default) in {**added, "form": (FormatOption, "table")}.items()
-    ]
-
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        signature = inspect.Signature([*kept, *own])
-        function.__signature__ = signature  # type: ignore[attr-defined]
-        function.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
-        return function
-
-    return decorate
-
-
 # `adjudge forecast`: calls, tokens, price and time before anything is paid.
 
 
-_OUT = Annotated[
-    Path | None, typer.Option("--out", "-o", help="Run directory: what it has answered costs nothing.")
-]
 _LOOK_BEFORE_A_RUN: Final = 100
 
 
-@with_run_options({"out": (_OUT, None)}, dropped={"dry_run", "max_failed"})
-def forecast_command(**values: Any) -> None:  # noqa: ANN401 (the options of `adjudge run`)
+def forecast_command(
+    ctx: typer.Context,
+    *,
+    judge: JudgeArgument,
+    test_set: TestSetArgument = None,
+    options: Annotated[ForecastSettings, Without("dry_run", "max_failed")],
+    form: FormatOption = "table",
+) -> None:
     """Say what a run would ask and cost. Nothing is sent, and no key is needed.
 
     It takes the options of `adjudge run`, so that one word of a command line is all there is to change.
     """
-    from adjudge.runs.forecast import NOWHERE
-
-    form: TableFormat = values.pop("form")
-    print_forecast(make_job(values, values["out"] or NOWHERE, dry=True), form)
+    print_forecast(make_job(ctx, judge, test_set, replace(options, dry_run=True)), form)
 
 
 def print_forecast(job: Job, form: TableFormat) -> None:
@@ -370,7 +204,7 @@ def announce(job: Job) -> None:
     from adjudge.runs.forecast import forecast_job
     from adjudge.runs.run import run_to_end
 
-    if not job.prices or job.offline:
+    if not job.prices or job.options.reparse:
         return
     found = run_to_end(forecast_job(job, _LOOK_BEFORE_A_RUN))
     least, typical, most = found.calls
@@ -614,24 +448,26 @@ def _data(found: TieCalibration) -> dict[str, Any]:
 # `adjudge calibrate`: how sure a judge must be of a finding that it does not look at again.
 
 
-_NOT_HERE: Final = ("samples", "temperature")
-_CALIBRATE_OUT = Annotated[
-    Path | None, typer.Option("--out", "-o", help="File of the threshold, such as himate.json.")
-]
-_GOLD = Annotated[
-    Path | None,
-    typer.Option(callback=existing, help="Of a judge of pairs: what people said; TEST_SET is then its run."),
-]
-_PERCENTILE = Annotated[
-    float, typer.Option(help="Of the confidences: so many per cent of the findings are looked at again.")
-]
-
-
-@with_run_options(
-    {"out": (_CALIBRATE_OUT, None), "gold": (_GOLD, None), "percentile": (_PERCENTILE, 60.0)},
-    dropped={"dry_run", *_NOT_HERE},
-)
-def calibrate_command(**values: Any) -> None:  # noqa: ANN401 (the options of `adjudge run`)
+def calibrate_command(
+    ctx: typer.Context,
+    *,
+    judge: JudgeArgument,
+    test_set: TestSetArgument = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File of the threshold, such as himate.json.")
+    ] = None,
+    options: Annotated[ForecastSettings, Without("out", "dry_run", "samples", "temperature")],
+    gold: Annotated[
+        Path | None,
+        typer.Option(
+            callback=existing, help="Of a judge of pairs: what people said; TEST_SET is then its run."
+        ),
+    ] = None,
+    percentile: Annotated[
+        float, typer.Option(help="Of the confidences: so many per cent of the findings are looked at again.")
+    ] = 60.0,
+    form: FormatOption = "table",
+) -> None:
     """Find the confidence below which HiMATE discusses what it found, for one model, by language pair.
 
     TEST_SET is a validation set: other texts than those to be judged, about a tenth as many. It takes the
@@ -645,36 +481,34 @@ def calibrate_command(**values: Any) -> None:  # noqa: ANN401 (the options of `a
     from adjudge.runs.run import run_to_end
     from adjudge.store.run_directory import write_calibration
 
-    form: TableFormat = values.pop("form")
-    if (gold := values.pop("gold")) is not None:
-        _refuse(read_settings(values["context"].args), "nothing is asked with --gold")
-        calibrate_run(values["judge"], values["test_set"], gold, values["lp"], form)
+    if gold is not None:
+        _refuse(read_settings(ctx.args), "nothing is asked with --gold")
+        calibrate_run(judge, test_set, gold, options.lp, form)
         return
-    out = values["out"]
     if out is None:
         raise UsageError("--out FILE is missing: it holds the threshold")
-    allowed = read_share(values["max_failed"])
-    values |= dict.fromkeys(_NOT_HERE) | {"judge": _judge(values)}
-    job = make_job(values, out.with_name(f"{out.name}.run"), dry=False)
+    asked = options.without("profile", "prompts", "explain_in")
+    folder = out.with_name(f"{out.name}.run")
+    job = make_job(ctx, _judge(ctx, judge, options), test_set, replace(asked, out=folder))
     with parting(RESUMABLE):
-        calibration, outcome = run_to_end(acalibrate(job, values["percentile"]))
+        calibration, outcome = run_to_end(acalibrate(job, percentile))
     write_calibration(out, calibration)
     print_result(form, _calibrate_table(calibration), _to_json(calibration))
     print_note(f"use it with: adjudge run {calibration.judge} ... --threshold {out}")
-    check_failures(outcome.info.counts, allowed)
+    check_failures(outcome.info.counts, options.max_failed)
 
 
-def _judge(values: Mapping[str, Any]) -> Judge:
+def _judge(ctx: typer.Context, name: str, options: RunSettings) -> Judge:
     """The judge under its settings, with the stages that a calibration needs."""
     from adjudge.runs.calibration import for_calibration
     from adjudge.runs.units import load_annotator
 
-    settings = read_settings(values["context"].args)
-    if values["explain_in"] is not None:
-        settings["explain-in"] = values["explain_in"]
-    with naming_the_nearest(values["context"]):
+    settings = read_settings(ctx.args)
+    if options.explain_in is not None:
+        settings["explain-in"] = options.explain_in
+    with naming_the_nearest(ctx):
         judge = load_annotator(
-            values["judge"], profile=values["profile"], prompts=values["prompts"], settings=settings
+            name, profile=options.profile, prompts=options.prompts_folder, settings=settings
         )
     calibrated = for_calibration(judge)
     fields = {name: name.replace("-", "_") for name in settings}

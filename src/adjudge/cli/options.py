@@ -7,7 +7,7 @@ import functools
 import inspect
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, fields, is_dataclass
 from itertools import pairwise
@@ -20,7 +20,8 @@ from annotated_types import Ge, Le
 from typer.core import TyperCommand
 
 from adjudge.cli.main import FAILURES
-from adjudge.core.verb import Option, option_of
+from adjudge.core.verb import MaxFailed, Option, option_of
+from adjudge.core.wording import read_share
 from adjudge.errors import SettingError, UsageError
 from adjudge.reports.tables import Table, TableFormat, name_invisible, render_table
 
@@ -42,6 +43,7 @@ __all__ = [
     "TranslationsOption",
     "UnitOption",
     "WithSettings",
+    "Without",
     "changed_options",
     "check_failures",
     "existing",
@@ -126,6 +128,14 @@ def naming_the_nearest(context: typer.Context) -> Iterator[None]:
 # Settings of a verb: each field is an option, and the command gets the settings made of them.
 
 
+class Without:
+    """Fields of settings that are no options of a command: `Annotated[RunSettings, Without("seed")]`."""
+
+    def __init__(self, *names: str) -> None:
+        """Keep the names."""
+        self.names = names
+
+
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command an option for each field of the settings that it takes.
 
@@ -133,13 +143,15 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     class; options that were left out keep the default of their field.
     """
     hints = get_type_hints(command, include_extras=True)
-    models = {name: kind for name, kind in hints.items() if isinstance(kind, type) and is_dataclass(kind)}
+    kinds = get_type_hints(command)
+    models = {name: kind for name, kind in kinds.items() if isinstance(kind, type) and is_dataclass(kind)}
     if not models:
         return command
+    dropped = {name: _dropped(hints[name]) for name in models}
     parameters: dict[str, inspect.Parameter] = {}
     for parameter in inspect.signature(command).parameters.values():
         own = (
-            _options_of(models[parameter.name])
+            _options_of(models[parameter.name], dropped[parameter.name])
             if parameter.name in models
             else [parameter.replace(annotation=hints[parameter.name])]
         )
@@ -150,7 +162,8 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
         made = {}
         spelled = set()
         for name, model in models.items():
-            chosen = {field: option_name(model, field) for field in option_fields(model)}
+            fields = [field for field in option_fields(model) if field not in dropped[name]]
+            chosen = {field: option_name(model, field) for field in fields}
             spelled |= set(chosen.values())
             made[name] = model(**{f: given[word] for f, word in chosen.items() if given[word] is not None})
         command(**{name: value for name, value in given.items() if name not in spelled}, **made)
@@ -183,11 +196,19 @@ def changed_options(settings: Any, among: Iterable[str]) -> list[str]:  # noqa: 
     return [f"--{option_name(model, name).replace('_', '-')}" for name in names]
 
 
-def _options_of(model: type[Any]) -> Iterator[inspect.Parameter]:
+def _dropped(hint: Any) -> tuple[str, ...]:  # noqa: ANN401 (an annotation)
+    """Return the fields that an annotation leaves out."""
+    said = (each.names for each in getattr(hint, "__metadata__", ()) if isinstance(each, Without))
+    return next(said, ())
+
+
+def _options_of(model: type[Any], dropped: Collection[str]) -> Iterator[inspect.Parameter]:
     """Make a parameter of typer from each field that the command line has."""
     hints = get_type_hints(model, include_extras=True)
     defaults = {field.name: field.default for field in fields(model)}
     for name in option_fields(model):
+        if name in dropped:
+            continue
         option = option_of(hints[name]) or Option(help="")
         wanted = list[str] if option.repeats else option.kind
         kind, bounds = _kind_of(hints[name]) if wanted is ... else (wanted, {})
@@ -305,20 +326,18 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
 # `--max-failed`: how many judgements may fail before a command says so with its exit code.
 
 
-MaxFailedOption = Annotated[
-    str, typer.Option(help="Exit with 3 above this share; 1: also go on if all fail.")
-]
+MaxFailedOption = Annotated[str, typer.Option(help=option_of(MaxFailed).help)]
 
 
-def check_failures(counts: Mapping[str, int], allowed: float) -> None:
+def check_failures(counts: Mapping[str, int], allowed: float | str) -> None:
     """Leave with an exit code of its own where a larger share of judgements failed.
 
     Args:
         counts: judged and failed, as `run.json` has them.
-        allowed: share that may fail.
+        allowed: share that may fail, such as 0.01 or 1%.
     """
     failed, judged = counts["failed"], counts["judged"]
-    if failed > allowed * (failed + judged):
+    if failed > read_share(allowed) * (failed + judged):
         raise typer.Exit(FAILURES)
 
 

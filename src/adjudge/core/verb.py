@@ -42,6 +42,7 @@ __all__ = [
     "ByDocument",
     "IntervalDraws",
     "LanguagePair",
+    "MaxFailed",
     "Names",
     "Numbers",
     "OneAnnotator",
@@ -291,6 +292,9 @@ Resamples = Annotated[int, Ge(1), Option(help="Draws of the bootstrap and of the
 IntervalDraws = Annotated[int, Ge(0), Option(help="Draws of the intervals; 0 for none.")]
 Seed = Annotated[int, Ge(0), Option(help="Seed of all draws.")]
 Share = Annotated[float | str, AfterValidator(read_share)]
+MaxFailed = Annotated[
+    Share, Option(help="Exit with 3 above this share; 1: also go on if all fail.", kind=str)
+]
 ByDocument = Annotated[
     bool | None,
     Option(help="What varies independently; documents where they are known.", off="by-segment"),

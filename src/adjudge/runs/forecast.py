@@ -8,20 +8,20 @@ be sent. How many calls there are at least and at most is exact; tokens are esti
 from __future__ import annotations
 
 import datetime as dt
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, Unpack
+from typing import Final
 
 import orjson
 
 from adjudge.core.ask import Message, Reply, Tool, Usage
-from adjudge.core.judge import Calls, Judge, checks_keywords
+from adjudge.core.judge import Calls, Judge
 from adjudge.core.segment import TestSet
+from adjudge.core.verb import takes
 from adjudge.errors import AnswerError, DataError, ModelError
 from adjudge.llm.asking import Asker
 from adjudge.llm.embedded_rules import RulesModel
@@ -29,13 +29,13 @@ from adjudge.llm.model import Identity, Model, Request, render_message
 from adjudge.llm.model_choice import Models, OpenModel
 from adjudge.llm.money import Price, Tokens, batch_name, estimate_messages, estimate_text
 from adjudge.llm.remote import is_search, search_reply
-from adjudge.runs.job import Job, RunOptions, choose, prepare
+from adjudge.runs.job import ForecastSettings, Job, prepare
 from adjudge.runs.run import run_to_end
 from adjudge.runs.units import Annotator, Plan, Unit, calls_of, is_judge, judge_subject
 from adjudge.store.call_file import Attempt, StoredRequest, Use
 from adjudge.store.calls import CallReader
 
-__all__ = ["NOWHERE", "Experience", "Forecast", "aforecast", "forecast", "forecast_job", "learn"]
+__all__ = ["Experience", "Forecast", "aforecast", "forecast", "forecast_job", "learn"]
 
 
 # What a store teaches about tokens: how its server counts, and how long its answers are.
@@ -406,7 +406,6 @@ def _spread(plan: Plan, count: int, wanted: int) -> Iterator[Unit]:
 
 _LOOK: Final = 1000  # judgements that are rehearsed to their end at most; tokens of others are like these
 _NONE: Final = Calls(0, 0, 0)
-NOWHERE: Final = Path(os.devnull)  # a run directory in which there never is a store
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -452,40 +451,29 @@ class Forecast:
         }
 
 
-@checks_keywords(RunOptions)
+@takes(ForecastSettings)
 def forecast(
-    judge: Annotator | str,
-    test_set: TestSet | Path | str | None = None,
-    *,
-    out: Path | str | None = None,
-    **options: Unpack[RunOptions],
+    judge: Annotator | str, test_set: TestSet | Path | str | None, settings: ForecastSettings
 ) -> Forecast:
     """What a run will ask and cost; nothing is sent, and no key is needed.
 
     Args:
         judge: judge or metric, or the name of one.
         test_set: as `adjudge.load` reads it, or what it reads it from.
-        out: run directory, where the run was begun already: what it has answered costs nothing.
-        options: those of the run.
+        settings: those of the run; `out` only where the run was begun already.
 
     Raises:
         UsageError: the call itself is wrong.
     """
-    return run_to_end(aforecast(judge, test_set, out=out, **options))
+    return run_to_end(aforecast.by(judge, test_set, settings))
 
 
-@checks_keywords(RunOptions)
+@takes(ForecastSettings)
 async def aforecast(
-    judge: Annotator | str,
-    test_set: TestSet | Path | str | None = None,
-    *,
-    out: Path | str | None = None,
-    **options: Unpack[RunOptions],
+    judge: Annotator | str, test_set: TestSet | Path | str | None, settings: ForecastSettings
 ) -> Forecast:
     """What a run will ask and cost, in an event loop of yours; see `forecast`."""
-    chosen, rest = choose(judge, test_set, options)
-    rest["dry"] = True
-    return await forecast_job(prepare(judge, chosen, NOWHERE if out is None else out, **rest))
+    return await forecast_job(prepare.by(judge, test_set, replace(settings, dry_run=True)))
 
 
 async def forecast_job(job: Job, look: int = _LOOK) -> Forecast:
@@ -500,7 +488,7 @@ async def forecast_job(job: Job, look: int = _LOOK) -> Forecast:
     reader = CallReader(job.store) if job.store.is_file() else None
     try:
         experience = Experience() if reader is None else learn(reader, job.models)
-        rehearsal = Rehearsal(job.plan, job.models, reader, experience, seed=job.seed)
+        rehearsal = Rehearsal(job.plan, job.models, reader, experience, seed=job.options.seed)
         count = await rehearsal.run(job.annotator, look)
         return _forecast(job, rehearsal, count, experience)
     finally:
@@ -523,7 +511,9 @@ def _forecast(job: Job, rehearsal: Rehearsal, count: int, experience: Experience
         price=_price(sums, _prices(job)),
         currency=next((price.currency for price in job.prices.values() if price is not None), ""),
         price_date=min(dates, default=None),
-        seconds=None if job.engine == "batch" else typical * experience.seconds / job.width,
+        seconds=None
+        if job.options.engine == "batch"
+        else typical * experience.seconds / job.options.concurrency,
         looked_at=rehearsal.looked_at,
         seen=experience.calls,
     )
@@ -531,7 +521,7 @@ def _forecast(job: Job, rehearsal: Rehearsal, count: int, experience: Experience
 
 def _prices(job: Job) -> Mapping[str, Price | None]:
     """What calls cost in the way that they are put, by model."""
-    if job.models is None or job.engine != "batch":
+    if job.models is None or job.options.engine != "batch":
         return job.prices
     return {name: job.prices[batch_name(name)] for name in job.models.paid}
 

@@ -8,34 +8,22 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import (
-    Annotated,
-    Any,
-    Final,
-    Literal,
-    Protocol,
-    TypedDict,
-    Unpack,
-    cast,
-    get_type_hints,
-    runtime_checkable,
-)
+from typing import Annotated, Final, Literal, Protocol, Self, runtime_checkable
 
-from pydantic import Field, TypeAdapter, ValidationError
+from annotated_types import Ge
+from pydantic import BeforeValidator
 
 from adjudge.analysis.pair_schedules import Schedule, ScheduleKind
 from adjudge.core.ask import NO_ENGINE
 from adjudge.core.judge import Profile, is_searching_judge
-from adjudge.core.language import canonical_lp
 from adjudge.core.scores import RunInfo, Signature
 from adjudge.core.segment import Subject, TestSet
-from adjudge.core.wording import read_share
+from adjudge.core.verb import LanguagePair, MaxFailed, Names, Option, settings, takes
 from adjudge.errors import FailureReason, UsageError
 from adjudge.formats.pair_file import read_pairs
-from adjudge.formats.read import load, load_chosen
+from adjudge.formats.read import load_chosen
 from adjudge.judges import has_setting
 from adjudge.judges._samples import Repeated, Sampled
 from adjudge.llm.model_choice import EMBEDDED, Models, open_models
@@ -59,13 +47,11 @@ from adjudge.store.call_file import STORE
 from adjudge.store.calls import Spent
 
 __all__ = [
-    "OF_NAMED",
+    "NOWHERE",
+    "ForecastSettings",
     "Job",
-    "Options",
-    "RunOptions",
+    "RunSettings",
     "check_logprobs",
-    "choose",
-    "keywords",
     "open_again",
     "prepare",
     "remedy_for",
@@ -74,202 +60,179 @@ __all__ = [
 ]
 
 
-# Options of a run by name, for Python and for the command line, with their types and bounds.
-
-
 _COMMON: Final = ("samples", "temperature", "explain_in", "search")
-OF_NAMED: Final = ("profile", "prompts", "settings", *_COMMON)
-"""Options of a judge that is named; one that is an object has them already."""
+_OF_NAMED: Final = ("profile", "prompts", "settings", *_COMMON)
+_OF_TEXTS: Final = ("lp", "systems", "limit", "source", "translation", "reference_file")
+
+NOWHERE: Final = Path(os.devnull)
+"""A run directory in which there never is a store."""
+
+OneOrMore = Annotated[Sequence[str], BeforeValidator(lambda it: (it,) if isinstance(it, str) else it)]
+"""Texts; one alone stands for itself."""
 
 
-class Options(TypedDict, total=False):
-    """Options that decide how a test set is judged.
-
-    model: `provider/model`, or several, all but one as `role=provider/model`.
-    profile, prompts, settings: of a judge that is named and not given.
-    search_key_env: environment variable with the key of the search engine, for a judge that searches.
-    base_url, key_env, key_file, served_as, json_schema, timeout: how the model's server is reached.
-    effort: how much the model thinks, where it can be told.
-    reference: the one that is shown, where there are several.
-    pairs: which pairs a judge of pairs compares; see `analysis.pair_schedules`.
-    pairs_per_segment, pairs_in_all: how many of them.
-    anchors: systems that the others are compared with.
-    pairs_file: the pairs themselves, as `adjudge curate pairs` writes them.
-    context: how many segments before it in its document a translation is shown with.
-    terms: glossary, a file of `source<TAB>translation`.
-    store: call store that several runs share; its place is the run directory otherwise.
-    concurrency: calls at a time.
-    origin: file that the test set was read from; judgements can be written back into some formats.
-    seed: of sampling, where the temperature is not 0.
-    reparse: read the stored answers again and ask nothing.
-    retry_failed: ask again the questions of failed judgements whose stored replies could not be read.
-    max_failed: share of judgements that may fail, such as 0.01 or "1%"; at 1 a run goes on although its
-        first units all fail for one reason.
-    prices: file with the user's own prices, which come before those that adjudge ships.
-    budget: what the run directory may cost over all its sessions, in the currency of the prices.
-    budget_tokens: how many tokens it may use.
-    dry: nothing will be sent, so that no key is needed.
-    progress: show it on standard error.
-    engine: who carries it out; a name of `runs.run.ENGINES`.
-    shard: judge one part of the segments only, such as `3/16`; into `shards` of the run directory.
-    workers: of engine `ray`; one for each CPU of its cluster where None.
-    """
-
-    model: str | Sequence[str]
-    profile: Profile
-    prompts: Path | str | None
-    settings: Mapping[str, str]
-    search_key_env: str | None
-    base_url: str | None
-    key_env: str | None
-    key_file: Path | str | None
-    served_as: str | None
-    json_schema: Literal["auto", "on", "off"]
-    effort: Literal["low", "medium", "high"] | None
-    timeout: Annotated[float, Field(ge=0.1)]
-    reference: str | None
-    pairs: ScheduleKind
-    pairs_per_segment: Annotated[int, Field(ge=1)] | None
-    pairs_in_all: Annotated[int, Field(ge=1)] | None
-    anchors: str | Sequence[str]
-    pairs_file: Path | str | None
-    context: Annotated[int, Field(ge=0)]
-    terms: Path | str | None
-    store: Path | str | None
-    concurrency: Annotated[int, Field(ge=1)]
-    origin: Path | str | None
-    seed: int
-    reparse: bool
-    retry_failed: bool
-    max_failed: float | str
-    prices: Path | str | None
-    budget: Decimal | float | str | None
-    budget_tokens: int | None
-    dry: bool
-    progress: bool
-    engine: str
-    shard: str | None
-    workers: Annotated[int, Field(ge=1)] | None
-
-
-class RunOptions(Options, total=False):
-    """Options of `adjudge.run`: those of `Options`, the choice of segments, and settings of many judges.
-
-    lp: language pair to judge.
-    systems: only these; a list of names, or one text with commas.
-    limit: only the first segments of every system.
-    source, translation, reference_file: line-aligned files in place of a test set, as `-s`, `-t` and `-r`.
-    samples: judge each translation this many times and keep the answer that most samples agree on.
-    temperature: of these samples.
-    explain_in: language of the explanations, such as `de`.
-    search: search engine of a judge that searches, as `--search`.
-    """
-
-    lp: str | None
-    systems: str | Sequence[str] | None
-    limit: Annotated[int, Field(ge=1)] | None
-    source: Path | str | None
-    translation: str | Sequence[str] | None
-    reference_file: str | Sequence[str] | None
-    samples: Annotated[int, Field(ge=1)] | None
-    temperature: Annotated[float, Field(ge=0)] | None
-    explain_in: str | None
-    search: str | None
-
-
-def choose(
-    judge: object, test_set: TestSet | Path | str | None, given: RunOptions
-) -> tuple[TestSet, Options]:
-    """Load the test set, keep what was chosen of it, and return the other options.
-
-    Args:
-        judge: name of a judge or metric, or one itself.
-        test_set: a loaded one, a path or a name; None with `source`.
-        given: the options, checked here.
+@settings
+class RunSettings:
+    """What is judged, by which model, how, and what may be paid.
 
     Raises:
-        UsageError: a value has a wrong type or is out of its range; two options contradict each other; or
-            the test set is not clear.
+        UsageError: names the first value that does not fit.
     """
-    _check(given)
-    options: dict[str, Any] = dict(given)
-    names = _names(options.pop("systems", None))
-    limit, lp = options.pop("limit", None), options.pop("lp", None)
-    source = options.pop("source", None)
-    translations, references = (_listed(options.pop(n, None)) for n in ("translation", "reference_file"))
-    if isinstance(test_set, TestSet):
-        if source is not None or translations or references:
-            raise UsageError("give either a test set or source, translation and reference_file; not both")
-        chosen = test_set.select(lp=None if lp is None else canonical_lp(lp), systems=names, limit=limit)
-    else:
-        files = (None if source is None else Path(source), translations, references)
-        chosen = load_chosen(test_set, lp, files, names, limit)
-        if test_set is not None and Path(test_set).is_file():
-            options.setdefault("origin", test_set)
-    return chosen, cast("Options", _with_settings(judge, options))
+
+    out: Annotated[
+        Path | str,
+        Option(help="Run directory; an interrupted run goes on in it.", short="o", kind=Path),
+    ]
+    lp: LanguagePair = None
+    systems: Annotated[Names | None, Option(help="Only these systems, separated by commas.")] = None
+    limit: Annotated[int | None, Ge(1), Option(help="Only the first N segments of every system.")] = None
+    source: Annotated[Path | str | None, Option(help="Source, one segment a line.", short="s", kind=Path)] = (
+        None
+    )
+    translation: Annotated[
+        OneOrMore | None,
+        Option(help="A system's output; repeat for more.", short="t", metavar="[NAME=]FILE", repeats=True),
+    ] = None
+    reference_file: Annotated[
+        OneOrMore | None,
+        Option(help="A reference; repeat for more.", short="r", metavar="[NAME=]FILE", repeats=True),
+    ] = None
+    model: Annotated[
+        OneOrMore,
+        Option(
+            help="provider/model, or role=provider/model; repeat for roles. `adjudge list models`.",
+            repeats=True,
+        ),
+    ] = ()
+    base_url: Annotated[str | None, Option(help="Any OpenAI-compatible server, up to /v1.")] = None
+    key_env: Annotated[str | None, Option(help="Environment variable that holds the key.")] = None
+    key_file: Annotated[
+        Path | str | None, Option(help="File that holds the key.", kind=Path, exists=True)
+    ] = None
+    served_as: Annotated[
+        str | None, Option(help="Accept answers from a model with this name; `any` accepts every name.")
+    ] = None
+    profile: Annotated[Profile, Option(help="Our advice, the paper, or the paper's code.")] = "recommended"
+    prompts: Annotated[Path | str | None, Option(help="Folder of prompts in place of ours.", kind=Path)] = (
+        None
+    )
+    json_schema: Annotated[
+        Literal["auto", "on", "off"], Option(help="Hold answers to a JSON schema; auto: where it works.")
+    ] = "auto"
+    effort: Annotated[
+        Literal["low", "medium", "high"] | None,
+        Option(help="How much the model thinks, where it can be told; docs/models.md."),
+    ] = None
+    concurrency: Annotated[
+        int, Ge(1), Option(help="Calls at a time at most; fewer where the server wants it.")
+    ] = 20
+    timeout: Annotated[float, Ge(0.1), Option(help="Seconds for one attempt.")] = Connection.timeout
+    context: Annotated[int, Ge(0), Option(help="Show the N segments before in the document.")] = 0
+    terms: Annotated[
+        Path | str | None, Option(help="Glossary: source, tab, translation.", kind=Path, exists=True)
+    ] = None
+    pairs: Annotated[
+        ScheduleKind,
+        Option(help="Pairs that a judge of pairs compares: all, or fewer; docs/judges-fire.md."),
+    ] = "all"
+    pairs_per_segment: Annotated[int | None, Ge(1), Option(help="Pairs sampled of each segment.")] = None
+    pairs_in_all: Annotated[int | None, Ge(1), Option(help="Pairs sampled of all segments.")] = None
+    pairs_file: Annotated[
+        Path | str | None,
+        Option(help="Pairs of `adjudge curate pairs`, and no others.", kind=Path, exists=True),
+    ] = None
+    anchors: Annotated[
+        Names | None,
+        Option(help="Systems that pairs are made with, by commas; of rate: growing or frozen."),
+    ] = None
+    reference: Annotated[str | None, Option(help="Reference to show, if there are several.")] = None
+    store: Annotated[Path | str | None, Option(help="Call store that several runs share.", kind=Path)] = None
+    seed: Annotated[int, Option(help="Seed of sampling, where the temperature is not 0.")] = 0
+    samples: Annotated[
+        int | None, Ge(1), Option(help="Judge each translation so often, and keep what most agree on.")
+    ] = None
+    temperature: Annotated[float | None, Ge(0), Option(help="Temperature at which samples are drawn.")] = None
+    search: Annotated[
+        str | None,
+        Option(
+            help="Search engine of a judge that searches: files:DIR, http:URL, wikipedia...; docs/search.md.",
+            metavar="ENGINE",
+        ),
+    ] = None
+    search_key_env: Annotated[
+        str | None, Option(help="Environment variable that holds the search engine's key.")
+    ] = None
+    explain_in: Annotated[
+        str | None, Option(help="Explain each error in this language, such as de.", metavar="LANG")
+    ] = None
+    max_failed: MaxFailed = "1%"
+    reparse: Annotated[bool, Option(help="Read stored answers again, ask nothing.")] = False
+    retry_failed: Annotated[bool, Option(help="Ask again what failed; keep what was answered.")] = False
+    prices: Annotated[
+        Path | str | None,
+        Option(help="Your own prices, a TOML file; docs/forecast.md.", kind=Path, exists=True),
+    ] = None
+    budget: Annotated[
+        Decimal | float | str | None,
+        Option(help="Stop before the run directory has cost more, such as 2.50.", kind=str),
+    ] = None
+    budget_tokens: Annotated[int | None, Ge(0), Option(help="Stop before it has used more tokens.")] = None
+    shard: Annotated[
+        str | None,
+        Option(help="Judge part 3 of 16 only: 3/16; then `adjudge merge OUT`. docs/scale-out.md."),
+    ] = None
+    engine: Annotated[
+        Literal["local", "ray", "batch"],
+        Option(help="Where to run: local, ray (docs/scale-out.md) or batch (docs/batch.md)."),
+    ] = "local"
+    workers: Annotated[
+        int | None, Ge(1), Option(help="Of engine ray; one for each CPU of its cluster otherwise.")
+    ] = None
+    dry_run: Annotated[bool, Option(help="As `adjudge forecast`: send nothing.")] = False
+    settings: Annotated[
+        Mapping[str, str] | None, Option(help="The judge's own settings, by name.", kind=None)
+    ] = None
+    progress: Annotated[bool, Option(help="Show progress on standard error.", kind=None)] = False
+    origin: Annotated[
+        Path | str | None,
+        Option(help="File of the test set; judgements can be written back into some.", kind=None),
+    ] = None
+
+    @property
+    def prompts_folder(self) -> Path | None:
+        """The folder of prompts, if one was given."""
+        return None if self.prompts is None else Path(self.prompts)
+
+    def load_texts(self, test_set: TestSet | Path | str | None) -> TestSet:
+        """Load the test set, and keep what was chosen of it.
+
+        Args:
+            test_set: a loaded one, a path or a name; None with `source`.
+
+        Raises:
+            UsageError: both a test set and files, neither, or something chosen that it has not.
+        """
+        if isinstance(test_set, TestSet):
+            if self.source is not None or self.translation or self.reference_file:
+                raise UsageError("give either a test set or source, translation and reference_file; not both")
+            return test_set.select(lp=self.lp, systems=self.systems, limit=self.limit)
+        source = None if self.source is None else Path(self.source)
+        files = (source, self.translation, self.reference_file)
+        return load_chosen(test_set, self.lp, files, self.systems, self.limit)
+
+    def without(self, *names: str) -> Self:
+        """The same, with some settings as if nobody had given them."""
+        return replace(self, **{name: getattr(type(self), name) for name in names})
 
 
-def _with_settings(judge: object, options: dict[str, Any]) -> dict[str, Any]:
-    """Put settings that have an option of their own among the settings of the judge.
+@settings
+class ForecastSettings(RunSettings):
+    """Settings of a run that may have no directory, or whose directory the command chooses."""
 
-    Raises:
-        UsageError: the judge is an object, which has its settings already.
-    """
-    common = {name: options.pop(name, None) for name in _COMMON}
-    if not isinstance(judge, str):
-        given = [name for name in OF_NAMED if common.get(name) is not None or options.get(name)]
-        if given and not (given == ["profile"] and options["profile"] == "recommended"):
-            name = getattr(judge, "name", type(judge).__name__)
-            raise UsageError(
-                f"{given[0]} is for a judge that is named; {name} is an object with settings of its own"
-            )
-    settings = {name: str(value) for name, value in common.items() if value is not None}
-    anchors = _names(options.get("anchors")) or []
-    if anchors and isinstance(judge, str) and has_setting(judge, "anchors"):
-        # systems that pairs are made with, for most; some judges keep anchors of their own
-        settings["anchors"], anchors = ",".join(anchors), []
-    own = {str(name).replace("-", "_"): value for name, value in options.get("settings", {}).items()}
-    if twice := sorted(settings.keys() & own.keys()):
-        raise UsageError(f"{twice[0]} is given twice, by itself and in settings")
-    return options | {"settings": settings | dict(options.get("settings", {})), "anchors": anchors}
-
-
-@cache
-def keywords() -> frozenset[str]:
-    """Return the names of all options of a run."""
-    return frozenset(get_type_hints(RunOptions))
-
-
-def _names(value: str | Sequence[str] | None) -> list[str] | None:
-    """Names as a list; one text has commas between them, as on the command line."""
-    if isinstance(value, str):
-        return [name.strip() for name in value.split(",") if name.strip()]
-    return None if value is None else list(value)
-
-
-def _listed(value: str | Sequence[str] | None) -> list[str]:
-    return [value] if isinstance(value, str) else [str(each) for each in value or ()]
-
-
-@cache
-def _adapters() -> Mapping[str, TypeAdapter[Any]]:
-    return {name: TypeAdapter(kind) for name, kind in get_type_hints(RunOptions, include_extras=True).items()}
-
-
-def _check(options: RunOptions) -> None:
-    """Check types and bounds.
-
-    Raises:
-        UsageError: names the first option that does not fit, with what is wanted and what came.
-    """
-    for name, value in options.items():
-        try:
-            _adapters()[name].validate_python(value, strict=True)
-        except ValidationError as error:
-            wanted = " or ".join(
-                dict.fromkeys(each["msg"].removeprefix("Input should be ") for each in error.errors())
-            )
-            raise UsageError(f"{name} must be {wanted}; got {value!r}") from None
+    out: Annotated[
+        Path | str,
+        Option(help="Run directory: what it has answered costs nothing.", short="o", kind=Path),
+    ] = NOWHERE
 
 
 # What a judge has to say before a run: what will cost more than it need, and what it cannot do.
@@ -385,7 +348,6 @@ def serves(role: str, names: Iterable[str]) -> bool:
     return any(name == role or name.startswith(f"{role}.") for name in names)
 
 
-_CONCURRENCY: Final = 20
 _METRICS: Final = "adjudge.metrics."  # begins the modules of ours
 
 
@@ -401,19 +363,12 @@ class Job:
         store: path of the call store.
         settings: as `run.json` keeps them.
         signature: without the failed count.
-        width: units of work at a time.
-        seed: of sampling.
-        offline: ask nobody.
-        retry_failed: ask again what failed because its stored replies could not be read.
-        may_all_fail: go on although the first units all fail for one reason.
+        options: the settings that it was made with, without those of the judge and of the texts.
         prices: of every model that may be paid, None where unknown.
         budget: limits of what may be paid.
-        progress: show it.
         notes: what the user must know beforehand.
-        engine: who carries it out; a name of `runs.run.ENGINES`.
         base: store whose answers count too, and which is not written.
         open_meter: counts what is paid; `Meter`, or one that shares a budget with others.
-        options: that it was made with, so that it can be made elsewhere.
     """
 
     annotator: Annotator
@@ -423,24 +378,17 @@ class Job:
     store: Path
     settings: Mapping[str, object]
     signature: Signature
-    width: int = _CONCURRENCY
-    seed: int = 0
-    offline: bool = False
-    retry_failed: bool = False
-    may_all_fail: bool = False
+    options: RunSettings
     prices: Mapping[str, Price | None] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
-    progress: bool = False
-    notes: tuple[str, ...] = field(default=())
-    engine: str = "local"
+    notes: tuple[str, ...] = ()
     base: Path | None = None
     open_meter: Callable[[Mapping[str, Price | None], Budget, Mapping[str, Spent]], Meter] = Meter
-    options: Options = field(default_factory=Options)
 
     @property
     def _origin(self) -> dict[str, object]:
         """The file of the test set, seen from the run directory."""
-        origin = self.options.get("origin")
+        origin = self.options.origin
         return {} if origin is None else {"origin": _seen_from(Path(origin), self.out)}
 
     def info(self) -> RunInfo:
@@ -459,36 +407,34 @@ class Job:
         )
 
 
-def prepare(
-    annotator: Annotator | str, test_set: TestSet | Path | str, out: Path | str, **options: Unpack[Options]
-) -> Job:
+@takes(RunSettings)
+def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, options: RunSettings) -> Job:
     """Resolve names, files and options.
 
     Raises:
         UsageError: something is unknown, unclear or contradicts.
         DataError: a file cannot be read.
     """
-    if isinstance(annotator, str):
-        annotator = _load(annotator, options)
-    if not isinstance(test_set, TestSet):
-        test_set = load(test_set)
-    out = Path(out)
-    terms = options.get("terms")
+    chosen = options.load_texts(test_set)
+    if not isinstance(test_set, TestSet) and test_set is not None and Path(test_set).is_file():
+        options = replace(options, origin=options.origin or test_set)
+    annotator, options = _load(judge, options)
+    out = Path(options.out)
     plan = plan_units(
-        test_set,
+        chosen,
         with_reference=annotator.with_reference,
-        reference=options.get("reference"),
+        reference=options.reference,
         kind=kind_of(annotator),
         criteria=criteria_of(annotator),
         schedule=_schedule(annotator, options),
-        context=options.get("context", 0),
-        terms=() if terms is None else read_terms(Path(terms)),
+        context=options.context,
+        terms=() if options.terms is None else read_terms(Path(options.terms)),
     )
     annotator, models = _fitted(annotator, _open_models(annotator, options), options)
     check_roles(annotator, models)
     _refuse_unused(annotator, options)
-    store = Path(options.get("store") or out / STORE)
-    prices = {} if models is None else with_batches(find_prices(models.paid, options.get("prices")))
+    store = Path(options.store or out / STORE)
+    prices = {} if models is None else with_batches(find_prices(models.paid, options.prices))
     budget = _budget(prices, options)
     job = Job(
         annotator=annotator,
@@ -496,22 +442,44 @@ def prepare(
         out=out,
         models=models,
         store=store,
-        settings=_settings(annotator, models, plan, options) | _places(store, out) | _money(prices, budget),
+        settings=_settings(annotator, models, plan, options)
+        | {"store": _seen_from(store, out)}
+        | _money(prices, budget),
         signature=_signature(annotator, models, plan, options),
-        width=options.get("concurrency", _CONCURRENCY),
-        seed=options.get("seed", 0),
-        offline=options.get("reparse", False),
-        retry_failed=options.get("retry_failed", False),
-        may_all_fail=read_share(options.get("max_failed", 0.0)) == 1,
+        options=options.without(*_OF_TEXTS),
         prices=prices,
         budget=budget,
-        progress=options.get("progress", False),
         notes=(*plan.notes, *_notes(models), *advise(annotator, models, plan)),
-        engine=options.get("engine", "local"),
-        options=options,
     )
-    shard = options.get("shard")
-    return job if shard is None else part_of(job, Shard.read(shard))
+    return job if options.shard is None else part_of(job, Shard.read(options.shard))
+
+
+def _load(judge: Annotator | str, options: RunSettings) -> tuple[Annotator, RunSettings]:
+    """Return the judge with its settings, and the options that are not the judge's.
+
+    Raises:
+        UsageError: a setting is given twice, or to an object, which has its settings already.
+    """
+    given = [name for name in _OF_NAMED if getattr(options, name) not in (None, {}, RunSettings.profile)]
+    if not isinstance(judge, str):
+        if given:
+            name = getattr(judge, "name", type(judge).__name__)
+            raise UsageError(
+                f"{given[0]} is for a judge that is named; {name} is an object with settings of its own"
+            )
+        return judge, options
+    own = dict(options.settings or {})
+    common: dict[str, str] = {name: str(getattr(options, name)) for name in _COMMON if name in given}
+    others = options.without(*_OF_NAMED)
+    if options.anchors and has_setting(judge, "anchors"):
+        # systems that pairs are made with, for most; some judges keep anchors of their own
+        common["anchors"], others = ",".join(options.anchors), others.without("anchors")
+    if twice := sorted(common.keys() & {name.replace("-", "_") for name in own}):
+        raise UsageError(f"{twice[0]} is given twice, by itself and in settings")
+    return (
+        load_annotator(judge, profile=options.profile, prompts=options.prompts_folder, settings=common | own),
+        others,
+    )
 
 
 def open_again(job: Job) -> Models | None:
@@ -523,15 +491,15 @@ def open_again(job: Job) -> Models | None:
     return _fitted(job.annotator, _open_models(job.annotator, job.options), job.options)[1]
 
 
-def _schedule(annotator: Annotator, options: Options) -> Schedule:
+def _schedule(annotator: Annotator, options: RunSettings) -> Schedule:
     """The pairs that are compared.
 
     Raises:
         UsageError: this is chosen for who compares none, or none of a metric's at a time.
     """
-    kind, per_segment = options.get("pairs", "all"), options.get("pairs_per_segment")
-    in_all, anchors = options.get("pairs_in_all"), tuple(options.get("anchors", ()))
-    file = options.get("pairs_file")
+    kind, per_segment = options.pairs, options.pairs_per_segment
+    in_all, anchors = options.pairs_in_all, tuple(options.anchors or ())
+    file = options.pairs_file
     said = {
         "--pairs": kind != "all",
         "--pairs-per-segment": per_segment,
@@ -550,12 +518,12 @@ def _schedule(annotator: Annotator, options: Options) -> Schedule:
         per_segment=per_segment,
         in_all=in_all,
         anchors=anchors,
-        seed=options.get("seed", 0),
-        listed={} if file is None else _job_listed(Path(file)),
+        seed=options.seed,
+        listed={} if file is None else _listed(Path(file)),
     )
 
 
-def _job_listed(file: Path) -> dict[tuple[str, str], list[tuple[str, str]]]:
+def _listed(file: Path) -> dict[tuple[str, str], list[tuple[str, str]]]:
     """The pairs of a file by language pair and segment."""
     found: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for pair in read_pairs(file):
@@ -563,41 +531,31 @@ def _job_listed(file: Path) -> dict[tuple[str, str], list[tuple[str, str]]]:
     return found
 
 
-def _load(name: str, options: Options) -> Annotator:
-    prompts = options.get("prompts")
-    return load_annotator(
-        name,
-        profile=options.get("profile", "recommended"),
-        prompts=None if prompts is None else Path(prompts),
-        settings=options.get("settings", {}),
-    )
-
-
-def _open_models(annotator: Annotator, options: Options) -> Models | None:
-    names, connection = options.get("model", ()), _connection(options)
+def _open_models(annotator: Annotator, options: RunSettings) -> Models | None:
+    connection = _connection(options)
     if not is_metric(annotator):
-        return open_models([names] if isinstance(names, str) else list(names), connection)
-    if given := (*(["--model"] if names else []), *connection.given):
+        return open_models(list(options.model), connection)
+    if given := (*(["--model"] if options.model else []), *connection.given):
         raise UsageError(f"{', '.join(given)}: {annotator.name} is a metric and asks no model")
     return None
 
 
-def _refuse_unused(annotator: Annotator, options: Options) -> None:
+def _refuse_unused(annotator: Annotator, options: RunSettings) -> None:
     """Refuse what nobody would make use of; a metric from outside may read more than ours.
 
     Raises:
         UsageError: as said.
     """
     is_ours = is_metric(annotator) and type(annotator).__module__.startswith(_METRICS)
-    if given := [name for name in ("context", "terms") if is_ours and options.get(name)]:
+    if given := [name for name in ("context", "terms") if is_ours and getattr(options, name)]:
         raise UsageError(f"--{given[0]}: {annotator.name} is a metric and reads one translation at a time")
-    if options.get("retry_failed", False):
+    if options.retry_failed:
         _refuse_retry(annotator, options)
-    if options.get("workers") is not None and options.get("engine", "local") != "ray":
+    if options.workers is not None and options.engine != "ray":
         raise UsageError("--workers is for --engine ray; leave it out, or choose that engine")
 
 
-def _refuse_retry(annotator: Annotator, options: Options) -> None:
+def _refuse_retry(annotator: Annotator, options: RunSettings) -> None:
     """Refuse to ask failed units again where that cannot be done.
 
     Raises:
@@ -605,23 +563,24 @@ def _refuse_retry(annotator: Annotator, options: Options) -> None:
     """
     why = {
         f"{annotator.name} is a metric and asks no model": is_metric(annotator),
-        "--reparse asks nothing": options.get("reparse", False),
-        "merge the shards first, then retry in the whole run": options.get("shard") is not None,
-        "leave --engine out: the same command finishes on this machine": options.get("engine", "local")
-        != "local",
+        "--reparse asks nothing": options.reparse,
+        "merge the shards first, then retry in the whole run": options.shard is not None,
+        "leave --engine out: the same command finishes on this machine": options.engine != "local",
     }
     if found := [words for words, holds in why.items() if holds]:
         raise UsageError(f"--retry-failed: {found[0]}")
 
 
-def _fitted(annotator: Annotator, models: Models | None, options: Options) -> tuple[Annotator, Models | None]:
+def _fitted(
+    annotator: Annotator, models: Models | None, options: RunSettings
+) -> tuple[Annotator, Models | None]:
     """A judge that searches with its search engine, and with what its model can do.
 
     Raises:
         UsageError: no such engine, or one that the judge cannot have; a key where none is needed.
         ModelError: the key of the engine is missing.
     """
-    key_env = options.get("search_key_env")
+    key_env = options.search_key_env
     if models is None or not is_searching_judge(annotator):
         if key_env is not None:
             raise UsageError(f"--search-key-env: {annotator.name} does not search")
@@ -637,44 +596,41 @@ def _fitted(annotator: Annotator, models: Models | None, options: Options) -> tu
     return judge, replace(models, search=engine)
 
 
-def _connection(options: Options) -> Connection:
-    key_file = options.get("key_file")
+def _connection(options: RunSettings) -> Connection:
     return Connection(
-        base_url=options.get("base_url"),
-        key_env=options.get("key_env"),
-        key_file=None if key_file is None else Path(key_file),
-        served_as=options.get("served_as"),
-        json_schema=options.get("json_schema", "auto"),
-        effort=options.get("effort"),
-        timeout=options.get("timeout", Connection.timeout),
-        concurrency=options.get("concurrency", _CONCURRENCY),
-        needs_key=not (options.get("dry", False) or options.get("reparse", False)),
-        in_batches=options.get("engine") == "batch",
+        base_url=options.base_url,
+        key_env=options.key_env,
+        key_file=None if options.key_file is None else Path(options.key_file),
+        served_as=options.served_as,
+        json_schema=options.json_schema,
+        effort=options.effort,
+        timeout=options.timeout,
+        concurrency=options.concurrency,
+        needs_key=not (options.dry_run or options.reparse),
+        in_batches=options.engine == "batch",
     )
 
 
-def _budget(prices: Mapping[str, Price | None], options: Options) -> Budget:
+def _budget(prices: Mapping[str, Price | None], options: RunSettings) -> Budget:
     """The limits, if they can be kept.
 
     Raises:
         UsageError: a limit is no number, or a price that it needs is unknown.
     """
-    said, tokens = options.get("budget"), options.get("budget_tokens")
+    said = options.budget
     try:
         amount = None if said is None else Decimal(str(said))
     except ArithmeticError:
         amount = Decimal("NaN")
     if amount is not None and not (amount.is_finite() and amount >= 0):
         raise UsageError(f"--budget must be an amount such as 2.50, got {said!r}")
-    if tokens is not None and tokens < 0:
-        raise UsageError(f"--budget-tokens must be at least 0, got {tokens}")
     unknown = sorted(name for name, price in prices.items() if price is None)
     if amount is not None and unknown:
         raise UsageError(
             f"--budget: the price of {unknown[0]} is not known; give it with --prices FILE, "
             "or set --budget-tokens instead"
         )
-    return Budget(amount=amount, tokens=tokens)
+    return Budget(amount=amount, tokens=options.budget_tokens)
 
 
 def _money(prices: Mapping[str, Price | None], budget: Budget) -> dict[str, object]:
@@ -689,19 +645,21 @@ def _money(prices: Mapping[str, Price | None], budget: Budget) -> dict[str, obje
     }
 
 
-def _settings(annotator: Annotator, models: Models | None, plan: Plan, options: Options) -> dict[str, object]:
+def _settings(
+    annotator: Annotator, models: Models | None, plan: Plan, options: RunSettings
+) -> dict[str, object]:
     """Every setting as it was used."""
     settings: dict[str, object] = {"judge" if models else "metric": settings_of(annotator)}
     if models is not None:
         settings |= {
             "model": models.name,
-            "json_schema": options.get("json_schema", "auto"),
+            "json_schema": options.json_schema,
             "json_schema_used": models.schemas,
-            "effort": options.get("effort"),
-            "seed": options.get("seed", 0),
-            "concurrency": options.get("concurrency", _CONCURRENCY),
-            "timeout": options.get("timeout", Connection.timeout),
-            "base_url": options.get("base_url"),
+            "effort": options.effort,
+            "seed": options.seed,
+            "concurrency": options.concurrency,
+            "timeout": options.timeout,
+            "base_url": options.base_url,
         }
     chosen = {} if plan.schedule.kind == "all" else {"pairs": str(plan.schedule)}
     return settings | {
@@ -710,11 +668,6 @@ def _settings(annotator: Annotator, models: Models | None, plan: Plan, options: 
         "context": plan.context,
         "terms": _digest(plan),
     }
-
-
-def _places(store: Path, out: Path) -> dict[str, object]:
-    """Where the store is."""
-    return {"store": _seen_from(store, out)}
 
 
 def _seen_from(path: Path, out: Path) -> str:
@@ -731,7 +684,7 @@ def _digest(plan: Plan) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:6] if plan.terms else ""
 
 
-def _signature(annotator: Annotator, models: Models | None, plan: Plan, options: Options) -> Signature:
+def _signature(annotator: Annotator, models: Models | None, plan: Plan, options: RunSettings) -> Signature:
     names = dict.fromkeys(plan.references.values())
     extra: dict[str, str] = {}
     if plan.schedule.kind != "all":
@@ -740,9 +693,9 @@ def _signature(annotator: Annotator, models: Models | None, plan: Plan, options:
         extra["context"] = str(plan.context)
     if plan.terms:
         extra["terms"] = _digest(plan)
-    if models is not None and (forced := options.get("json_schema", "auto")) != "auto":
+    if models is not None and (forced := options.json_schema) != "auto":
         extra["schema"] = forced
-    if models is not None and (effort := options.get("effort")) is not None:
+    if models is not None and (effort := options.effort) is not None:
         extra["effort"] = effort
     return signature_of(
         annotator,
@@ -750,7 +703,7 @@ def _signature(annotator: Annotator, models: Models | None, plan: Plan, options:
         reference=",".join(names) or "src",
         lps=plan.test_set.lps,
         extra=extra,
-        seed=None if models is None else options.get("seed", 0),
+        seed=None if models is None else options.seed,
     )
 
 

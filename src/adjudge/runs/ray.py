@@ -20,7 +20,7 @@ from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from adjudge.core.scores import RunInfo
 from adjudge.errors import (
@@ -37,7 +37,7 @@ from adjudge.errors import (
 from adjudge.llm.batch_providers import refuse_open_batches
 from adjudge.llm.model_choice import EMBEDDED, chosen_outside
 from adjudge.llm.money import Meter
-from adjudge.runs.job import Job, Options, open_again, prepare
+from adjudge.runs.job import Job, RunSettings, open_again, prepare
 from adjudge.runs.resume import RunDirectory, differences
 from adjudge.runs.run import execute as run_execute
 from adjudge.runs.session import Outcome, Progress
@@ -70,7 +70,7 @@ class Recipe:
 
     Args:
         annotator: the judge.
-        options: as `runs.job.prepare` takes them.
+        options: of the job.
         info: of the whole run, as the driver opened it.
         out: directory of the whole run.
         folder: that relative paths are relative to.
@@ -78,7 +78,7 @@ class Recipe:
     """
 
     annotator: Annotator
-    options: Mapping[str, Any]
+    options: RunSettings
     info: RunInfo
     out: Path
     folder: Path
@@ -110,15 +110,13 @@ class Stopped:
 
 def recipe_of(job: Job, info: RunInfo, shards: int) -> Recipe:
     """The recipe of a job that is split into so many shards."""
-    models = job.options.get("model", ())
-    names = [models] if isinstance(models, str) else list(models)
+    names = list(job.options.model)
     if all("=" in name.partition("/")[0] for name in names):  # none is for every role: say who that is here
         names.append(chosen_outside() or EMBEDDED)
-    left_out = {"engine", "shard", "workers", "progress", "dry"}
-    options = {name: value for name, value in job.options.items() if name not in left_out}
+    options = job.options.without("engine", "shard", "workers", "progress", "dry_run")
     return Recipe(
         annotator=job.annotator,
-        options={**options, "model": names},
+        options=replace(options, model=names, out=job.out.absolute()),
         info=info,
         out=job.out.absolute(),
         folder=Path.cwd(),
@@ -169,8 +167,7 @@ class Worker:
                 "that all nodes see"
             )
         test_set = replace(read_test_set(recipe.out / TEST_SET), name=str(recipe.info.test_set["name"]))
-        options = cast("Options", recipe.options)
-        job = prepare(recipe.annotator, test_set, recipe.out, **options)
+        job = prepare.by(recipe.annotator, test_set, recipe.options)
         info = job.info()
         found = differences(recipe.info, info)
         if recipe.info.signature.with_fields(failed="") != info.signature.with_fields(failed="") or found:
@@ -478,10 +475,10 @@ async def _run(ray: Any, job: Job, info: RunInfo, directory: RunDirectory) -> Fl
     broker = (
         ray.remote(num_cpus=0, max_restarts=0)(RayBroker)
         .options(name=f"broker-{run_name(info.secret)[:12]}-{secrets.token_hex(4)}")
-        .remote(job.width, job.budget, _paid(job, info), names)
+        .remote(job.options.concurrency, job.budget, _paid(job, info), names)
     )
     total, count = len(job.plan), {"judged": 0, "failed": 0}
-    with Progress(total, shown=job.progress) as progress:
+    with Progress(total, shown=job.options.progress) as progress:
 
         def note(outcome: Outcome) -> None:
             for name in count:
@@ -499,10 +496,12 @@ async def _run(ray: Any, job: Job, info: RunInfo, directory: RunDirectory) -> Fl
 
 
 def _workers(job: Job, cpus: int) -> int:
-    wanted = job.options.get("workers")
+    wanted = job.options.workers
     if wanted is not None and wanted > cpus:
         raise UsageError(f"--workers {wanted}: the cluster has {cpus} CPUs, one for each worker")
-    return min(wanted or cpus, job.width)  # a worker that may not have one call at a time has nothing to do
+    return min(
+        wanted or cpus, job.options.concurrency
+    )  # a worker that may not have one call at a time has nothing to do
 
 
 def _paid(job: Job, info: RunInfo) -> tuple[Decimal, int]:

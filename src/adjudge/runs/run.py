@@ -13,17 +13,17 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, Final, TypeVar, Unpack
+from typing import Any, Final, TypeVar
 
-from adjudge.core.judge import checks_keywords
 from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
+from adjudge.core.verb import takes
 from adjudge.errors import UsageError
 from adjudge.llm.asking import UnitAsk
 from adjudge.llm.batch import Desk, check_batches, open_desk
 from adjudge.llm.model import NotYetError
 from adjudge.llm.model_choice import Models
-from adjudge.runs.job import Job, RunOptions, choose, prepare
+from adjudge.runs.job import Job, RunSettings, prepare
 from adjudge.runs.resume import Entry, Journal, Kept, RunDirectory, basis_of
 from adjudge.runs.session import (
     JudgeSession,
@@ -60,12 +60,9 @@ async def carry_out(job: Job) -> Outcome:
     """Run a job to its end, with the engine that it names.
 
     Raises:
-        UsageError: there is no such engine.
         AdjudgeError: something stopped it; what was answered is stored, the same job goes on from there.
     """
-    if job.engine not in ENGINES:
-        raise UsageError(f"--engine must be one of {', '.join(ENGINES)}; got {job.engine!r}")
-    module, _, function = ENGINES[job.engine].partition(":")
+    module, _, function = ENGINES[job.options.engine].partition(":")
     if isinstance(job.plan, Part):
         whole = job.out.parent.parent
         keep_whole(job.plan, whole)
@@ -79,21 +76,14 @@ async def carry_out(job: Job) -> Outcome:
 T = TypeVar("T")
 
 
-@checks_keywords(RunOptions)
-def run(
-    judge: Annotator | str,
-    test_set: TestSet | Path | str | None = None,
-    *,
-    out: Path | str,
-    **options: Unpack[RunOptions],
-) -> Run:
+@takes(RunSettings)
+def run(judge: Annotator | str, test_set: TestSet | Path | str | None, settings: RunSettings) -> Run:
     """Judge a test set; where it was stopped, it goes on.
 
     Args:
         judge: judge or metric, or the name of one.
         test_set: as `adjudge.load` reads it, or what it reads it from; None with `source` and `translation`.
-        out: run directory.
-        options: as `RunOptions` describes them; the command line has the same by the same names.
+        settings: the options of `adjudge run`, by the same names.
 
     Returns:
         The finished run. Its records hold a `Failure` for each judgement that was not obtained.
@@ -104,22 +94,15 @@ def run(
         ServerStopError: quota or key; the same call goes on later.
         AdjudgeError: anything else that stops it.
     """
-    return run_to_end(arun(judge, test_set, out=out, **options))
+    return run_to_end(arun.by(judge, test_set, settings))
 
 
-@checks_keywords(RunOptions)
-async def arun(
-    judge: Annotator | str,
-    test_set: TestSet | Path | str | None = None,
-    *,
-    out: Path | str,
-    **options: Unpack[RunOptions],
-) -> Run:
+@takes(RunSettings)
+async def arun(judge: Annotator | str, test_set: TestSet | Path | str | None, settings: RunSettings) -> Run:
     """Judge a test set, in an event loop of yours; see `run`."""
-    if options.get("dry"):
+    if settings.dry_run:
         raise UsageError("a run asks its model: call adjudge.forecast for what it would ask")
-    chosen, rest = choose(judge, test_set, options)
-    job = prepare(judge, chosen, out, **rest)
+    job = prepare.by(judge, test_set, settings)
     await carry_out(job)
     return read_run(job.out, like=job.plan.test_set)
 
@@ -234,7 +217,9 @@ class BatchSession(JudgeSession):
         def at_hand(some: Iterator[Unit]) -> Iterator[Unit]:
             return self.at_hand(store, some)
 
-        await work_in_waves(units, at_hand, judged, self.sink, width=self.job.width, turn=self.desk.turn)
+        await work_in_waves(
+            units, at_hand, judged, self.sink, width=self.job.options.concurrency, turn=self.desk.turn
+        )
         self.desk.end()
 
     async def outcomes_of(

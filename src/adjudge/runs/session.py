@@ -252,7 +252,7 @@ class Session:
         self.sink = Sink(journal)
         self.tally = Tally()
         self.began = time.monotonic()
-        self.progress = Progress(len(job.plan), shown=job.progress)
+        self.progress = Progress(len(job.plan), shown=job.options.progress)
         self.examples: dict[str, str] = {}
 
     def info(self, **changes: object) -> RunInfo:
@@ -336,8 +336,9 @@ class JudgeSession(Session):
         self._settled: dict[int, Entry] = {}
         self._models: Models | None = None
         # of the first units, while all of them failed; None as soon as one was judged
+        options = job.options
         self._reasons: Counter[FailureReason] | None = (
-            None if job.may_all_fail or job.offline or job.engine == "batch" else Counter()
+            None if options.max_failed == 1 or options.reparse or options.engine == "batch" else Counter()
         )
 
     async def run(self, judge: Judge, models: Models) -> Outcome:
@@ -363,8 +364,8 @@ class JudgeSession(Session):
             models,
             store,
             secret=bytes.fromhex(self.start.secret),
-            seed=self.job.seed,
-            offline=self.job.offline,
+            seed=self.job.options.seed,
+            offline=self.job.options.reparse,
             explains=judge.profile == "recommended",
         )
         self.tally = asker.tally
@@ -425,7 +426,7 @@ class JudgeSession(Session):
 
     async def work_through(self, units: Iterator[Unit], judging: Judging, store: CallStore) -> None:
         """Judge some units to their end."""
-        await work(self.at_hand(store, units), judging, self.sink, width=self.job.width)
+        await work(self.at_hand(store, units), judging, self.sink, width=self.job.options.concurrency)
 
     async def outcomes_of(
         self,
@@ -478,14 +479,14 @@ class JudgeSession(Session):
     @property
     def _may_keep(self) -> bool:
         """Whether records may be kept: not where others rest on them, or where they are to be read anew."""
-        return self.job.plan.schedule.kind != "adaptive" and not self.job.offline
+        return self.job.plan.schedule.kind != "adaptive" and not self.job.options.reparse
 
     async def _judge(self, judge: Judge, asker: Asker, unit: Unit) -> Entry:
         """One record for every slot: a judgement, or the failure that stands in its place."""
         ask = asker.for_unit(unit.subject)
         found = await self._outcomes(judge, ask, unit) if unit.is_there else ()
         has_failed = any(isinstance(each, AnswerError) for each in found)
-        if self.job.retry_failed and has_failed and (refused := ask.refused):
+        if self.job.options.retry_failed and has_failed and (refused := ask.refused):
             asker.tally.from_store -= ask.from_store
             asker.forget(refused)
             ask = asker.for_unit(unit.subject)
