@@ -29,8 +29,8 @@ from urllib.request import urlopen
 from sqlalchemy import create_engine, text
 
 from adjudge.campaigns.campaign import open_campaign, read_links
-from adjudge.campaigns.making import insert_tasks, new_campaign
-from adjudge.campaigns.settings import Settings
+from adjudge.campaigns.making import Extras, insert_tasks, new_campaign
+from adjudge.campaigns.settings import CampaignSettings
 from adjudge.campaigns.tasks import make_tasks
 from adjudge.core.segment import Segment, TestSet
 from adjudge.reports.tables import Table, render_table
@@ -136,10 +136,9 @@ def _run(store: str | None, people: int, args: argparse.Namespace) -> tuple[str,
 
 
 def _make(folder: Path, documents: int, people: int, database: str | None = None) -> None:
-    settings = Settings(protocol="esa", assignment="pool")
-    made, _ = new_campaign(
-        folder, _test_set("texts", documents), settings, people, now=time.time(), database=database
-    )
+    settings = CampaignSettings(protocol="esa", assignment="pool")
+    texts, extras = _test_set("texts", documents), Extras(database=database)
+    made, _ = new_campaign(folder, texts, settings, people, now=time.time(), extras=extras)
     made.database.close()
 
 

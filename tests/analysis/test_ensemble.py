@@ -11,7 +11,7 @@ from scipy.stats import zscore
 from adjudge.analysis.ensemble import (
     NO_MAJORITY,
     Combined,
-    Settings,
+    EnsembleSettings,
     combine_scores,
     combine_verdicts,
     fold_of_each,
@@ -27,8 +27,8 @@ from adjudge.core.record import UNDECIDED, Annotation, Failure, Preference, Reco
 from adjudge.errors import DataError, UsageError
 from tests.analysis.records import error, failed, mqm, preferred, rated
 
-RANKS = Settings(by="ranks")
-Z = Settings(by="z-scores")
+RANKS = EnsembleSettings(by="ranks")
+Z = EnsembleSettings(by="z-scores")
 
 
 def numbers(combined: Combined) -> dict[tuple[str, str], float | None]:
@@ -75,7 +75,7 @@ def test_ranks_and_z_scores_are_averaged() -> None:
 
 def test_within_a_segment_only_its_systems_are_compared() -> None:
     members = [scored(name, made({"a": [3.0, 100.0], "b": [2.0, 0.0]})) for name in ("one", "two")]
-    found = numbers(combine_scores(members, Settings(by="ranks", within="segment")))
+    found = numbers(combine_scores(members, EnsembleSettings(by="ranks", within="segment")))
     assert found == {("a", "0"): 0.75, ("a", "1"): 0.75, ("b", "0"): 0.25, ("b", "1"): 0.25}
 
 
@@ -97,7 +97,7 @@ def test_language_pairs_never_meet() -> None:
 
 @pytest.mark.parametrize("by", ["ranks", "z-scores", "learned"])
 def test_what_one_member_failed_on_is_a_failure_and_moves_no_scale(by: str) -> None:
-    settings = Settings(by=by, folds=3)  # type: ignore[arg-type]
+    settings = EnsembleSettings(by=by, folds=3)  # type: ignore[arg-type]
     whole, lost = noisy(1), [r for r in noisy(2) if r != noisy(2)[5]]
     gold = scored("gold", noisy(3)) if by == "learned" else None
     gone = failed("a", segment="5", protocol="metric")
@@ -148,7 +148,7 @@ def test_flags_of_texts_that_speak_to_the_judge_are_kept() -> None:
 
 def learn(gold: Iterable[Record], **settings: object) -> Combined:
     members = [scored("one", noisy(1)), scored("two", noisy(2))]
-    chosen = Settings(**{"by": "learned", "folds": 3, **settings})  # type: ignore[arg-type]
+    chosen = EnsembleSettings(**{"by": "learned", "folds": 3, **settings})  # type: ignore[arg-type]
     return combine_scores(members, chosen, scored("gold", gold))
 
 
@@ -181,19 +181,19 @@ def test_folds_of_documents_need_documents() -> None:
     bare = [replace(r, document="") for r in noisy(1)]
     members, gold = [scored("one", bare), scored("two", bare)], scored("gold", bare)
     with pytest.raises(UsageError, match="--fold-by segment"):
-        combine_scores(members, Settings(by="learned", folds=3), gold)
-    combine_scores(members, Settings(by="learned", folds=3, fold_by="segment"), gold)
+        combine_scores(members, EnsembleSettings(by="learned", folds=3), gold)
+    combine_scores(members, EnsembleSettings(by="learned", folds=3, fold_by="segment"), gold)
 
 
 def test_gold_is_for_learning_and_learning_needs_gold() -> None:
     members = [scored("one", noisy(1)), scored("two", noisy(2))]
-    for settings, gold in ((Z, members[0]), (Settings(by="learned"), None)):
+    for settings, gold in ((Z, members[0]), (EnsembleSettings(by="learned"), None)):
         with pytest.raises(UsageError, match="give both gold and `learned`"):
             combine_scores(members, settings, gold)
-    with pytest.raises(UsageError, match="within must be one of lp, segment"):
-        Settings(within="document")  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="folds must be 2 or more, got 1"):
-        Settings(folds=1)
+    with pytest.raises(UsageError, match="within must be 'lp' or 'segment'"):
+        EnsembleSettings(within="document")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="folds must be greater than or equal to 2; got 1"):
+        EnsembleSettings(folds=1)
     with pytest.raises(DataError, match="gold judges nothing of en-de"):
         learn(made({"a": [1.0]}, lp="zh-en"))
 

@@ -17,7 +17,7 @@ from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.database import answer, event
 from adjudge.campaigns.making import Extras, new_campaign
 from adjudge.campaigns.people import Link
-from adjudge.campaigns.settings import Settings
+from adjudge.campaigns.settings import CampaignSettings
 from adjudge.core.segment import Segment, TestSet
 from adjudge.web.app import create_app
 
@@ -76,10 +76,12 @@ def serving(
     folder: Path, test_set: TestSet, annotators: int | Sequence[str] = 1, **settings: Any
 ) -> Iterator[Site]:
     """Make a campaign and serve it on a free port."""
-    named = settings.keys() & Extras.__dataclass_fields__.keys() - Settings.__dataclass_fields__.keys()
+    named = (
+        settings.keys() & Extras.__dataclass_fields__.keys() - CampaignSettings.__dataclass_fields__.keys()
+    )
     own = {"tutorial": settings.pop("tutorial_file")} if "tutorial_file" in settings else {}
     extras = Extras(**{name: settings.pop(name) for name in named}, **own)
-    chosen = Settings(**{"protocol": "esa", "assignment": "pool", **settings})
+    chosen = CampaignSettings(**{"protocol": "esa", "assignment": "pool", **settings})
     campaign, links = new_campaign(folder, test_set, chosen, annotators, now=time.time(), extras=extras)
     server = uvicorn.Server(uvicorn.Config(create_app(campaign), port=0, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)

@@ -12,7 +12,7 @@ from sqlalchemy import create_engine, text
 from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.making import Extras, new_campaign
 from adjudge.campaigns.people import Link
-from adjudge.campaigns.settings import Settings
+from adjudge.campaigns.settings import CampaignSettings
 from adjudge.core.segment import Segment, TestSet
 
 NOW = 1_760_000_000.0
@@ -110,12 +110,12 @@ def opener(folder: Path, test_set: TestSet, store: str | None) -> Iterator[MakeC
     def make(protocol: str = "esa", annotators: Any = 3, **more: Any) -> Made:
         chosen = more.pop("test_set", test_set)
         named = {key: key for key in Extras.__dataclass_fields__} | {"tutorial": "extras_tutorial"}
-        extras = Extras(**{key: more.pop(name) for key, name in named.items() if name in more})
-        now, name = more.pop("now", NOW), more.pop("name", f"campaign-{len(made)}")
-        settings = Settings(protocol=protocol, **more)
-        found = new_campaign(
-            folder / name, chosen, settings, annotators, now=now, database=store, extras=extras
+        extras = Extras(
+            database=store, **{key: more.pop(name) for key, name in named.items() if name in more}
         )
+        now, name = more.pop("now", NOW), more.pop("name", f"campaign-{len(made)}")
+        settings = CampaignSettings(protocol=protocol, **more)
+        found = new_campaign(folder / name, chosen, settings, annotators, now=now, extras=extras)
         made.append(found[0])
         return found
 

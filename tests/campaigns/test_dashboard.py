@@ -29,7 +29,7 @@ from adjudge.campaigns.database import task
 from adjudge.campaigns.exporting import stream_submissions
 from adjudge.campaigns.making import new_campaign
 from adjudge.campaigns.people import people, revoke
-from adjudge.campaigns.settings import Settings
+from adjudge.campaigns.settings import CampaignSettings
 from adjudge.core.segment import Segment, TestSet
 from tests.campaigns.conftest import NOW, MakeCampaign
 from tests.campaigns.work import answer_all, change, expire, items, person, take, work_off
@@ -317,7 +317,9 @@ def test_the_end_is_forecast_from_the_last_day(make_campaign: MakeCampaign) -> N
 
 
 def test_tutorials_are_no_work(tmp_path: Path, small: TestSet) -> None:
-    campaign, _ = new_campaign(tmp_path / "c", small, Settings(protocol="esa", tutorial=True), 1, now=NOW)
+    campaign, _ = new_campaign(
+        tmp_path / "c", small, CampaignSettings(protocol="esa", tutorial=True), 1, now=NOW
+    )
     found = find_progress(campaign, NOW)
     campaign.database.close()
     assert (found.tasks, found.items) == (6, 12)

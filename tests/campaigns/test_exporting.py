@@ -16,7 +16,7 @@ from adjudge.campaigns.campaign import Campaign, read_links
 from adjudge.campaigns.exporting import export_campaign, stream_submissions
 from adjudge.campaigns.items import ItemShown
 from adjudge.campaigns.making import new_campaign
-from adjudge.campaigns.settings import Settings
+from adjudge.campaigns.settings import CampaignSettings
 from adjudge.core.record import Annotation, ErrorSpan, Preference
 from adjudge.core.segment import Segment, TestSet
 from adjudge.formats.campaign_export import (
@@ -361,7 +361,7 @@ def test_names_texts_and_comments_are_no_formulas(tmp_path: Path) -> None:
         )
         for one in FORMULAS
     )
-    settings = Settings(protocol="esa", assignment="pool")
+    settings = CampaignSettings(protocol="esa", assignment="pool")
     texts = TestSet(name="=set", segments=segments)
     campaign, links = new_campaign(tmp_path / "=c", texts, settings, PEOPLE, now=time.time())
     work_off(campaign, person(campaign), time.time(), rating=5, comment="=1+1")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from adjudge.analysis.segment_scores import score_records
 from adjudge.campaigns.planning import batches_of_people, disagreement, plan_tasks
-from adjudge.campaigns.settings import CheckKind, Settings
+from adjudge.campaigns.settings import CampaignSettings, CheckKind
 from adjudge.campaigns.tasks import Item, Task
 from adjudge.core.scores import Scores
 from adjudge.errors import DataError, UsageError
@@ -34,7 +34,7 @@ def copy(task: Task, kind: CheckKind, draw: Random) -> Task | None:
 
 
 def plan(tasks: list[Task], people: int, **settings: Any) -> list[Task]:
-    return plan_tasks(tasks, Settings(**{"protocol": "esa-ai", **settings}), people, copy)
+    return plan_tasks(tasks, CampaignSettings(**{"protocol": "esa-ai", **settings}), people, copy)
 
 
 def key(task: Task) -> tuple[str, tuple[str, ...]]:
@@ -58,12 +58,12 @@ def rows(planned: list[Task]) -> dict[int | None, list[Task]]:
 def test_a_batch_is_that_of_as_many_people_as_each_task_needs(
     people: int, redundancy: int, batches: list[int]
 ) -> None:
-    assert batches_of_people(people, Settings(protocol="esa", redundancy=redundancy)) == batches
+    assert batches_of_people(people, CampaignSettings(protocol="esa", redundancy=redundancy)) == batches
 
 
 @pytest.mark.parametrize("assignment", ["pool", "dynamic"])
 def test_without_static_assignment_nobody_has_a_batch(assignment: Any) -> None:
-    assert batches_of_people(2, Settings(protocol="esa", assignment=assignment)) == [None, None]
+    assert batches_of_people(2, CampaignSettings(protocol="esa", assignment=assignment)) == [None, None]
     assert {task.batch for task in plan(tasks_of(2, 2), 2, assignment=assignment)} == {None}
 
 
@@ -206,7 +206,7 @@ def test_where_a_task_cannot_be_damaged_another_one_is() -> None:
     def only_first(task: Task, kind: CheckKind, draw: Random) -> Task | None:
         return copy(task, kind, draw) if task.systems == ("s0",) else None
 
-    planned = plan_tasks(tasks_of(20, 4), Settings(protocol="esa", checks=0.1), 1, only_first)
+    planned = plan_tasks(tasks_of(20, 4), CampaignSettings(protocol="esa", checks=0.1), 1, only_first)
     assert Counter(task.systems for task in planned if task.kind == "check") == {("s0",): 9}
 
 
@@ -217,7 +217,7 @@ def test_kinds_of_checks_take_turns() -> None:
         kinds.append(kind)
         return replace(task, kind="check")
 
-    settings = Settings(protocol="esa", checks=0.2, check_kinds=("damaged", "missing", "score"))
+    settings = CampaignSettings(protocol="esa", checks=0.2, check_kinds=("damaged", "missing", "score"))
     plan_tasks(tasks_of(12, 1), settings, 1, keep)
     assert kinds == ["damaged", "missing", "score"]
 

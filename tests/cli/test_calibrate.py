@@ -57,7 +57,7 @@ def test_a_run_without_a_threshold_says_so_and_what_prompts_share(
         (("gemba-mqm", EXAMPLES), 2, "no threshold to calibrate"),
         (("himate", EXAMPLES, "--gold", EXAMPLES), 2, "--gold is for judges of pairs, and himate is none"),
         (("fire", "--gold", EXAMPLES), 2, "--gold needs the run of fire"),
-        (("himate", EXAMPLES, "--percentile", "0"), 2, "percentile must be above 0"),
+        (("himate", EXAMPLES, "--percentile", "0"), 2, "percentile must be greater than 0"),
         (("himate", EXAMPLES, "--stagez", "se"), 2, "did you mean --stages"),
         (("himate", EXAMPLES, "--threshold", "0.3"), 2, "sets that itself: leave --threshold out"),
         (("himate", EXAMPLES, "--stages", "se"), 2, "sets that itself: leave --stages out"),

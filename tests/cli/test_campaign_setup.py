@@ -15,7 +15,7 @@ from adjudge.campaigns.answers import release
 from adjudge.campaigns.campaign import open_campaign
 from adjudge.campaigns.database import item, task
 from adjudge.campaigns.making import new_campaign
-from adjudge.campaigns.settings import Settings
+from adjudge.campaigns.settings import CampaignSettings
 from adjudge.cli.main import main
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, TestSet
@@ -62,7 +62,9 @@ def test_an_export_is_analysed_and_drawn(
 def test_a_campaign_that_is_half_done_is_analysed_from_its_folder(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    made, _ = new_campaign(tmp_path / "half", make_test_set("en-de"), Settings(protocol="esa"), 3, now=NOW)
+    made, _ = new_campaign(
+        tmp_path / "half", make_test_set("en-de"), CampaignSettings(protocol="esa"), 3, now=NOW
+    )
     work_off(made, person(made), NOW)
     made.database.close()
     done = analysed(capsys, tmp_path / "half", "--resamples", 20, "--format", "json")

@@ -62,7 +62,7 @@ def test_a_translation_that_is_absent_makes_no_pair() -> None:
 
 @given(size=st.integers(1, 30), number=st.integers(1, 500), seed=st.integers(0, 5))
 def test_a_sample_is_even_over_systems(size: int, number: int, seed: int) -> None:
-    sample = draw_pairs(made(size), number, seed=seed)
+    sample = draw_pairs(made(size), pairs=number, seed=seed)
     assert len(sample.pairs) == min(number, 15 * size)
     assert len({(pair.segment, pair.systems) for pair in sample.pairs}) == len(sample.pairs)
     drawn = [c.drawn for c in sample.compositions]
@@ -73,13 +73,13 @@ def test_a_sample_is_even_over_systems(size: int, number: int, seed: int) -> Non
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("size", "number"), [(30, 225), (100, 400), (100, 750), (120, 1580)])
 def test_a_sample_is_even_over_sources_as_far_as_systems_allow(size: int, number: int, seed: int) -> None:
-    by_source = draw_pairs(made(size), number, seed=seed).sources["en-zh"]
+    by_source = draw_pairs(made(size), pairs=number, seed=seed).sources["en-zh"]
     assert max(by_source) - min(by_source) <= 2
 
 
 @pytest.mark.parametrize(("number", "factor"), [(None, 3), (None, 1), (300, 3), (600, 2)])
 def test_pairs_of_a_thinned_system_come_up_as_much_more_rarely(number: int | None, factor: int) -> None:
-    sample = draw_pairs(made(60), number, thin={"F": factor}, seed=1)
+    sample = draw_pairs(made(60), pairs=number, thin={"F": factor}, seed=1)
     weak = [c.drawn for c in sample.compositions if "F" in c.systems]
     strong = [c.drawn for c in sample.compositions if "F" not in c.systems]
     assert max(weak) - min(weak) <= 1
@@ -88,7 +88,7 @@ def test_pairs_of_a_thinned_system_come_up_as_much_more_rarely(number: int | Non
 
 
 def test_a_seed_decides_and_another_one_draws_other_pairs() -> None:
-    one, again, other = (draw_pairs(made(40), 100, seed=seed).pairs for seed in (3, 3, 4))
+    one, again, other = (draw_pairs(made(40), pairs=100, seed=seed).pairs for seed in (3, 3, 4))
     assert one == again
     assert one != other
     assert Counter(pair.lp for pair in one) == {"en-zh": 100}
@@ -97,7 +97,7 @@ def test_a_seed_decides_and_another_one_draws_other_pairs() -> None:
 @pytest.mark.parametrize(
     ("number", "thin", "said"),
     [
-        (0, {}, "must be 1 or more"),
+        (0, {}, "must be greater than or equal to 1"),
         (1, {"Z": 2.0}, "has no system 'Z'"),
         (1, {"A": 0.5}, "1 or more"),
         (1, {"A": float("nan")}, "1 or more"),
@@ -105,7 +105,7 @@ def test_a_seed_decides_and_another_one_draws_other_pairs() -> None:
 )
 def test_what_cannot_be_drawn_is_refused(number: int, thin: dict[str, float], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        draw_pairs(made(3), number, thin=thin)
+        draw_pairs(made(3), pairs=number, thin=thin)
 
 
 def test_one_text_everywhere_leaves_nothing_to_compare() -> None:

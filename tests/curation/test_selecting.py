@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from adjudge.analysis.eval_set import EvalSet, ScoreSet
 from adjudge.analysis.eval_set_files import read_eval_set
-from adjudge.curation.selecting import WAYS, Way, choose, priorities, read_budget, simulate
+from adjudge.curation.selecting import WAYS, SelectSettings, Way, choose, priorities, read_budget, simulate
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.judged import Floats
 
@@ -136,7 +136,7 @@ GOLD: list[list[float]] = [[3, 0, 3, 3], [2, 9, 2, 2]]
 def test_worth_by_hand() -> None:
     # metrics differ most in segment 1, which alone puts B first; over all B has 3.75 and A 2.25
     found = eval_set([[[0, 5, 0, 0], [0, -5, 0, 0]]], GOLD)
-    random, variance = simulate(found, ["a"] * 4, ["1"], ways=["variance"], draws=4000)
+    random, variance = simulate(found, ["a"] * 4, SelectSettings(budget="1", draws=4000), ways=["variance"])
     assert variance.accuracy == 1.0
     assert variance.mean_error == pytest.approx((2.25 + 5.25) / 2)
     assert variance.gap_error == pytest.approx(7.5)
@@ -148,13 +148,17 @@ def test_worth_by_hand() -> None:
 
 def test_all_segments_are_worth_all() -> None:
     found = eval_set([[[0, 5, 0, 0], [0, -5, 0, 0]]], GOLD)
-    for worth in simulate(found, ["a"] * 4, ["100%"], ways=["variance", "diversity"], draws=10):
+    for worth in simulate(
+        found, ["a"] * 4, SelectSettings(budget="100%", draws=10), ways=["variance", "diversity"]
+    ):
         assert (worth.accuracy, worth.mean_error, worth.gap_error, worth.length) == (1, 0, 0, 1)
 
 
 def test_a_budget_of_tokens_pays_for_tokens() -> None:
     found = eval_set([[[0, 5, 0, 4], [0, -5, 0, -4]]], GOLD)
-    random, variance = simulate(found, ["a"] * 4, ["4"], ways=["variance"], by_length=True, draws=500)
+    random, variance = simulate(
+        found, ["a"] * 4, SelectSettings(budget="4", unit="tokens", draws=500), ways=["variance"]
+    )
     assert variance.segments == 2
     assert variance.length == pytest.approx(3 / 10)
     assert random.length <= 4 / 10
@@ -162,12 +166,14 @@ def test_a_budget_of_tokens_pays_for_tokens() -> None:
 
 def test_gold_without_two_systems_on_common_segments_is_refused() -> None:
     with pytest.raises(DataError, match="two of each are needed"):
-        simulate(eval_set([], [[1, NAN], [NAN, 2]]), ["a", "b"], ["1"], ways=[])
+        simulate(eval_set([], [[1, NAN], [NAN, 2]]), ["a", "b"], SelectSettings(budget="1"), ways=[])
 
 
 def test_a_seed_decides_the_random_choices() -> None:
     found = eval_set([], GOLD)
-    one, again, other = (simulate(found, ["a"] * 4, ["2"], ways=[], draws=50, seed=s) for s in (1, 1, 2))
+    one, again, other = (
+        simulate(found, ["a"] * 4, SelectSettings(budget="2", draws=50, seed=s), ways=[]) for s in (1, 1, 2)
+    )
     assert one == again
     assert one != other
 
@@ -179,7 +185,7 @@ def test_on_wmt23_what_is_chosen_for_its_difficulty_estimates_means_worse_than_c
     names = ["chrF-refA", "COMET-refA", "MetricX-23-QE-src"]
     found = read_eval_set(adjudge_data / "wmt23", "en-de", gold=["mqm"], metrics=names)
     sources = (adjudge_data / "wmt23" / "sources" / "en-de.txt").read_text(encoding="utf-8").split("\n")[:-1]
-    random, *others = simulate(found, sources, ["20%"], draws=200)
+    random, *others = simulate(found, sources, SelectSettings(budget="20%", draws=200))
     assert len(others) == len(WAYS) - 1
     assert all(worth.gap_error > random.gap_error for worth in others)
     assert 0.9 < random.accuracy < 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from adjudge.core.segment import TestSet
 from adjudge.curation.questions import Key
-from adjudge.curation.sources import PLACE, Difficulty, Keeping, find_private, keep_hardest, quotas
+from adjudge.curation.sources import PLACE, Difficulty, FilterSettings, find_private, keep_hardest, quotas
 from adjudge.errors import UsageError
 from tests.curation.conftest import sources
 
@@ -27,7 +27,7 @@ def rated(test_set: TestSet, scores: list[int | None], **said: bool) -> dict[Key
 
 def kept(scores: list[int | None], domains: str = "", **keeping: object) -> list[str]:
     test_set = sources(*(f"text {n}" for n in range(len(scores))), domains=domains)
-    settings: Keeping = Keeping(**keeping)  # type: ignore[arg-type]
+    settings: FilterSettings = FilterSettings(**keeping)  # type: ignore[arg-type]
     return [s.segment for s in keep_hardest(test_set, rated(test_set, scores), settings).test_set]
 
 
@@ -40,7 +40,7 @@ def kept(scores: list[int | None], domains: str = "", **keeping: object) -> list
         ([1, 9, 3, 8], "", {"share": 0.25}, ["2"]),
         ([1, 9, 3, 8], "", {"top": 4, "least": 3}, ["2", "3", "4"]),
         ([9, 8, 7, 1], "aabb", {"top": 2}, ["1", "3"]),
-        ([9, 8, 7, 1], "aabb", {"top": 2, "by_domain": False}, ["1", "2"]),
+        ([9, 8, 7, 1], "aabb", {"top": 2, "strata": "none"}, ["1", "2"]),
         ([9, 8, 7, 1], "aaab", {"top": 3, "least": 5}, ["1", "2", "3"]),
     ],
 )
@@ -62,13 +62,13 @@ def test_personal_and_offensive_sources_are_marked_or_dropped_and_counted() -> N
     found = rated(test_set, [5, 5, 5])
     key = Key("en-de", "3", PLACE)
     found[key] = Difficulty(score=9, reasons="so", personal=False, offensive=True)
-    marked = keep_hardest(test_set, found, Keeping())
+    marked = keep_hardest(test_set, found, FilterSettings())
     assert [s.meta["difficulty"] for s in marked.test_set] == [
         {"score": 5, "reasons": "so", "personal": True, "private": ["e-mail"]},
         {"score": 5, "reasons": "so"},
         {"score": 9, "reasons": "so", "offensive": True},
     ]
-    dropped = keep_hardest(test_set, found, Keeping(flagged="drop"))
+    dropped = keep_hardest(test_set, found, FilterSettings(flagged="drop"))
     assert [s.segment for s in dropped.test_set] == ["2"]
     for result in (marked, dropped):
         (domain,) = result.domains
@@ -77,7 +77,7 @@ def test_personal_and_offensive_sources_are_marked_or_dropped_and_counted() -> N
 
 def test_failed_sources_are_counted_and_lower_no_mean() -> None:
     test_set = sources("one", "two", "three")
-    (domain,) = keep_hardest(test_set, rated(test_set, [8, None, 4]), Keeping(top=1)).domains
+    (domain,) = keep_hardest(test_set, rated(test_set, [8, None, 4]), FilterSettings(top=1)).domains
     assert (domain.rated, domain.failed, domain.kept, domain.mean, domain.easiest) == (2, 1, 1, 6.0, 8)
 
 
@@ -89,7 +89,7 @@ def test_nothing_left_is_said() -> None:
 @pytest.mark.parametrize("wrong", [{"top": 1, "share": 0.5}, {"top": 0}, {"share": 0.0}, {"share": 1.5}])
 def test_bounds_that_contradict_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(UsageError):
-        Keeping(**wrong)  # type: ignore[arg-type]
+        FilterSettings(**wrong)  # type: ignore[arg-type]
 
 
 groups = st.dictionaries(

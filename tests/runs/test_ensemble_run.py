@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adjudge import examples
-from adjudge.analysis.ensemble import By, Settings
+from adjudge.analysis.ensemble import By, EnsembleSettings
 from adjudge.analysis.segment_scores import score_records
 from adjudge.core.record import Annotation, Failure, Preference, Record
 from adjudge.core.scores import Run
@@ -43,7 +43,7 @@ def scorers(members: dict[str, Run]) -> dict[str, Run]:
 def test_an_ensemble_is_a_run_that_can_be_scored_and_reported(
     by: By, low: float | None, high: float | None, members: dict[str, Run], tmp_path: Path
 ) -> None:
-    made = ensemble(scorers(members), out=tmp_path / "e", settings=Settings(by=by)).run
+    made = ensemble(scorers(members), out=tmp_path / "e", settings=EnsembleSettings(by=by)).run
     assert (made.info.kind, made.info.annotator, made.info.protocol) == ("ensemble", "ensemble", "metric")
     assert (made.info.low, made.info.high) == (low, high)
     assert made.info.counts == {"judged": 64, "failed": 0, "pending": 0}
@@ -51,12 +51,12 @@ def test_an_ensemble_is_a_run_that_can_be_scored_and_reported(
     line = str(score_records(made).signature)
     assert line.startswith(f"ensemble|by:{by}|within:lp|members:gemba-mqm,gemba-da,chrf|inputs:")
     assert min(score_records(made).systems, key=lambda s: s.score or 0).system == "Dogwood"
-    report([made, members["chrf"]], out=tmp_path / "page.html")
+    report([made, members["chrf"]], tmp_path / "page.html")
     assert "made of those of gemba-mqm, gemba-da, chrf" in (tmp_path / "page.html").read_text()
 
 
 def test_members_of_both_kinds_vote(members: dict[str, Run], tmp_path: Path) -> None:
-    made = ensemble(members, out=tmp_path / "e", settings=Settings(by="majority")).run
+    made = ensemble(members, out=tmp_path / "e", settings=EnsembleSettings(by="majority")).run
     assert all(isinstance(r, Preference) for r in made.records)
     assert made.info.counts["judged"] == 16 * 6
     assert made.info.protocol == "pairwise"
@@ -67,7 +67,7 @@ def test_the_same_call_writes_the_same_records(members: dict[str, Run], tmp_path
         return hashlib.sha256((tmp_path / "e" / "records.jsonl").read_bytes()).hexdigest()
 
     gold = ("mqm", [r for r in read_records(examples.path("gold.mqm.jsonl")) if r.lp == LP])
-    learned = Settings(by="learned", folds=4)
+    learned = EnsembleSettings(by="learned", folds=4)
     made = ensemble(scorers(members), out=tmp_path / "e", gold=gold, settings=learned)
     before = digest()
     again = ensemble(scorers(members), out=tmp_path / "e", gold=gold, settings=learned)
@@ -129,9 +129,9 @@ def test_wrong_use_is_said(members: dict[str, Run], texts: TestSet, tmp_path: Pa
     with pytest.raises(DataError, match="no translation of segment"):
         ensemble(bare, out=tmp_path / "e", test_set=texts.select(limit=3))
     with pytest.raises(UsageError, match="learns nothing from gold"):
-        ensemble(two, out=tmp_path / "e", gold=("g", bare["chrf"]), settings=Settings(by="majority"))
+        ensemble(two, out=tmp_path / "e", gold=("g", bare["chrf"]), settings=EnsembleSettings(by="majority"))
     with pytest.raises(UsageError, match="is for --by majority"):
-        ensemble(two, out=tmp_path / "e", settings=Settings(tie=1))
+        ensemble(two, out=tmp_path / "e", settings=EnsembleSettings(tie=1))
     assert not (tmp_path / "e").exists()
     assert ensemble(bare, out=tmp_path / "e", test_set=texts).run.info.counts["judged"] == 64
 
@@ -148,7 +148,11 @@ def test_learned_weights_agree_with_people_better_than_members_of_wmt23(
         for name in ("BLEU-refA", "COMET-refA", "GEMBA-MQM-src")
     }
     made = ensemble(
-        judged, out=tmp_path / "e", test_set=texts, gold=("mqm", gold), settings=Settings(by="learned")
+        judged,
+        out=tmp_path / "e",
+        test_set=texts,
+        gold=("mqm", gold),
+        settings=EnsembleSettings(by="learned"),
     ).run
     known = {(r.system, r.segment): r.rating for r in gold}
     asked = {(r.system, r.segment) for r in made.records if isinstance(r, Annotation)} & known.keys()

@@ -8,15 +8,17 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import Final, Generic, Literal, TypeVar, get_args
+from typing import Annotated, Final, Generic, Literal, TypeVar
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
 from adjudge.analysis.preferences import OVERALL, preferences_of
 from adjudge.analysis.segment_scores import score_records
 from adjudge.core.record import SUSPECT, UNDECIDED, Annotation, Failure, Preference, Record, Verdict
 from adjudge.core.scores import Run
+from adjudge.core.verb import LanguagePair, Option, settings
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import read_judgements
@@ -28,7 +30,7 @@ __all__ = [
     "NO_MAJORITY",
     "By",
     "Combined",
-    "Settings",
+    "EnsembleSettings",
     "combine_scores",
     "combine_verdicts",
     "fold_of_each",
@@ -375,39 +377,24 @@ By = Literal["ranks", "z-scores", "learned", "majority"]
 Within = Literal["lp", "segment"]
 FoldBy = Literal["document", "segment"]
 
-_FEWEST_FOLDS: Final = 2
 
+@settings
+class EnsembleSettings:
+    """How members are combined."""
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """How members are combined.
-
-    Args:
-        by: mean of `ranks` or of `z-scores`, mean of z-scores with weights `learned` on gold, or `majority`
-            of verdicts.
-        within: what ranks and z-scores are relative to: all translations of a language pair, or those of
-            one segment.
-        folds: parts of the cross-validation of learned weights.
-        fold_by: what a fold is made of; documents, unless neighbours may see each other.
-        seed: of the folds.
-        tie: largest difference of scores that is a tie, where they vote.
-    """
-
-    by: By = "z-scores"
-    within: Within = "lp"
-    folds: int = 10
-    fold_by: FoldBy = "document"
-    seed: int = 0
-    tie: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Refuse what there is not."""
-        kinds: dict[str, object] = {"by": By, "within": Within, "fold_by": FoldBy}
-        for name, kind in kinds.items():
-            if (value := getattr(self, name)) not in (known := get_args(kind)):
-                raise UsageError(f"{name} must be one of {', '.join(known)}; got {value!r}")
-        if self.folds < _FEWEST_FOLDS:
-            raise UsageError(f"folds must be {_FEWEST_FOLDS} or more, got {self.folds}")
+    by: Annotated[
+        By, Option(help="Mean of ranks or z-scores, weights learned on gold, or majority of verdicts.")
+    ] = "z-scores"
+    within: Annotated[
+        Within, Option(help="Ranks and z-scores among all of a language pair, or of a segment.")
+    ] = "lp"
+    folds: Annotated[int, Ge(2), Option(help="Folds of the cross-validation of learned weights.")] = 10
+    fold_by: Annotated[FoldBy, Option(help="What stays in one fold.")] = "document"
+    seed: Annotated[int, Ge(0), Option(help="Seed of the folds.")] = 0
+    tie: Annotated[
+        float, Ge(0), Option(help="Largest difference of scores that is a tie, in a majority.")
+    ] = 0.0
+    lp: LanguagePair = None
 
     @property
     def said(self) -> dict[str, str]:
@@ -440,7 +427,7 @@ class Combined:
 
 
 def combine_scores(
-    members: Sequence[Member[float]], settings: Settings, gold: Member[float] | None = None
+    members: Sequence[Member[float]], settings: EnsembleSettings, gold: Member[float] | None = None
 ) -> Combined:
     """Combine scores into one a translation; language pairs never meet.
 
@@ -477,7 +464,7 @@ class _Part:
 
     keys: Sequence[Key]
     members: Sequence[Member[float]]
-    settings: Settings
+    settings: EnsembleSettings
 
     @property
     def lp(self) -> str:

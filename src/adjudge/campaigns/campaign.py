@@ -28,7 +28,7 @@ from adjudge.campaigns.people import ROLES, Link
 from adjudge.campaigns.settings import (
     OURS,
     CampaignProtocol,
-    Settings,
+    CampaignSettings,
     find_campaign_protocol,
     read_settings,
     read_typology,
@@ -204,7 +204,7 @@ class Campaign:
     folder: Path
     id: int
     name: str
-    settings: Settings
+    settings: CampaignSettings
     protocol: CampaignProtocol
     categories: Mapping[str, str]
     database: Database
@@ -268,7 +268,7 @@ def _open(folder: Path, name: str, database: Database) -> Campaign:
     )
 
 
-def protocol_of(settings: Settings) -> CampaignProtocol:
+def protocol_of(settings: CampaignSettings) -> CampaignProtocol:
     """A protocol as a campaign has it: critical errors and half steps only where they were asked for."""
     protocol = find_campaign_protocol(settings.protocol)
     if not settings.critical:

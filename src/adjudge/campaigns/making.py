@@ -35,7 +35,7 @@ from adjudge.campaigns.database import person as person_table
 from adjudge.campaigns.database import task as task_table
 from adjudge.campaigns.people import Link, Role, insert_people
 from adjudge.campaigns.planning import batches_of_people, plan_tasks
-from adjudge.campaigns.settings import CampaignProtocol, Settings, read_typology, render_settings
+from adjudge.campaigns.settings import CampaignProtocol, CampaignSettings, read_typology, render_settings
 from adjudge.campaigns.tasks import (
     Given,
     Item,
@@ -157,6 +157,7 @@ class Extras:
         guidelines: folder with `guidelines.md` or LP.md in place of ours.
         tutorial: TOML file in place of ours.
         typology: TOML file of categories in place of ours (mqm).
+        database: address of a PostgreSQL server's database; None for a file in the folder.
     """
 
     pairs: Pairs | None = None
@@ -166,16 +167,16 @@ class Extras:
     guidelines: Path | None = None
     tutorial: Path | None = None
     typology: Path | None = None
+    database: str | None = None
 
 
-def new_campaign(  # noqa: PLR0913 (what makes a campaign; the rest are extras)
+def new_campaign(
     folder: Path | str,
     test_set: TestSet,
-    settings: Settings,
+    settings: CampaignSettings,
     annotators: int | Sequence[str],
     *,
     now: float,
-    database: str | None = None,
     extras: Extras = Extras(),
 ) -> tuple[Campaign, tuple[Link, ...]]:
     """Make a campaign, whole or not at all.
@@ -186,7 +187,6 @@ def new_campaign(  # noqa: PLR0913 (what makes a campaign; the rest are extras)
         settings: name, digest and language pairs of the test set are filled in.
         annotators: how many, or their names.
         now: seconds since 1970.
-        database: address of a PostgreSQL server's database; None for a file in the folder.
         extras: what it has besides.
 
     Returns:
@@ -209,13 +209,13 @@ def new_campaign(  # noqa: PLR0913 (what makes a campaign; the rest are extras)
         write_guidelines(draft / "guidelines", settings.protocol, test_set.lps, own=extras.guidelines)
         if extras.typology is not None:
             write_text(draft / TYPOLOGY, [read_text(extras.typology)])
-        store = Database(store_url(draft, database))
+        store = Database(store_url(draft, extras.database))
         try:
             store.migrate()
             links = _fill(store, check_file_name(folder.name), settings, tasks, names, now)
         finally:
             store.close()
-        write_file(draft, folder.name, settings.protocol, database)
+        write_file(draft, folder.name, settings.protocol, extras.database)
         write_links(draft, links)
     return open_campaign(folder), links
 
@@ -229,7 +229,7 @@ def _names(annotators: int | Sequence[str]) -> list[str]:
     return [f"annotator-{number:0{len(str(count))}d}" for number in range(1, count + 1)]
 
 
-def _check_extras(settings: Settings, extras: Extras) -> None:
+def _check_extras(settings: CampaignSettings, extras: Extras) -> None:
     protocol = protocol_of(settings)
     if extras.typology is not None:
         if not protocol.has_categories:
@@ -248,7 +248,7 @@ def _check_extras(settings: Settings, extras: Extras) -> None:
 
 
 def _plan(
-    test_set: TestSet, settings: Settings, people: int, extras: Extras, media: Mapping[str, str]
+    test_set: TestSet, settings: CampaignSettings, people: int, extras: Extras, media: Mapping[str, str]
 ) -> list[Task]:
     protocol = protocol_of(settings)
     given = None if extras.given is None else Given(extras.given, protocol.severities)
@@ -295,7 +295,7 @@ def _unshown(pairs: Pairs, tasks: Sequence[Task]) -> Iterator[str]:
 
 
 def _without_time(
-    tasks: Sequence[Task], planned: Sequence[Task], settings: Settings, people: int
+    tasks: Sequence[Task], planned: Sequence[Task], settings: CampaignSettings, people: int
 ) -> Iterator[str]:
     """What nobody has time for, for people."""
     kept = [task for task in planned if task.kind in FIRST]
@@ -314,7 +314,12 @@ def _moved(task: Task, by: int) -> Task:
 
 
 def _fill(
-    store: Database, name: str, settings: Settings, tasks: Sequence[Task], names: Sequence[str], now: float
+    store: Database,
+    name: str,
+    settings: CampaignSettings,
+    tasks: Sequence[Task],
+    names: Sequence[str],
+    now: float,
 ) -> tuple[Link, ...]:
     batches = batches_of_people(len(names), settings)
     rows: list[tuple[str, Role, int | None]] = [

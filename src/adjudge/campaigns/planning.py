@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from adjudge.campaigns.items import Shown
-from adjudge.campaigns.settings import CheckKind, Settings
+from adjudge.campaigns.settings import CampaignSettings, CheckKind
 from adjudge.campaigns.tasks import Item, Task
 from adjudge.core.scores import Scores
 from adjudge.core.wording import count
@@ -33,7 +33,7 @@ _SOONEST, _LATEST = (
 )  # a check comes so many tasks after its original: long enough to forget how it was rated
 
 
-def batches_of_people(people: int, settings: Settings) -> list[int | None]:
+def batches_of_people(people: int, settings: CampaignSettings) -> list[int | None]:
     """The batch of each person: with a redundancy of k, every batch is that of k people or of a few more.
 
     Raises:
@@ -47,7 +47,7 @@ def batches_of_people(people: int, settings: Settings) -> list[int | None]:
     return [person % (people // settings.redundancy) for person in range(people)]
 
 
-def plan_tasks(tasks: Sequence[Task], settings: Settings, people: int, damage: Damage) -> list[Task]:
+def plan_tasks(tasks: Sequence[Task], settings: CampaignSettings, people: int, damage: Damage) -> list[Task]:
     """Choose, spread and order tasks, and put controls and checks among them.
 
     Args:
@@ -110,7 +110,7 @@ def _least(wanted: dict[str, float], counts: dict[str, int]) -> str:
 # What there is time for...
 
 
-def _ordered(tasks: Sequence[Task], settings: Settings, draw: Random) -> list[Task]:
+def _ordered(tasks: Sequence[Task], settings: CampaignSettings, draw: Random) -> list[Task]:
     """Document by document, or in rounds of one task of each system; both in an order that is drawn."""
     groups: defaultdict[object, list[Task]] = defaultdict(list)
     for task in tasks:
@@ -129,7 +129,7 @@ def _document(task: Task) -> tuple[str, str]:
     return task.document, "" if task.document else task.items[0].segment
 
 
-def _fitting(tasks: list[Task], settings: Settings, people: int) -> list[Task]:
+def _fitting(tasks: list[Task], settings: CampaignSettings, people: int) -> list[Task]:
     """The first tasks that so many people can judge, as often as each needs to be judged; checks count."""
     if settings.segments_each is None:
         return tasks
@@ -148,7 +148,7 @@ def _fitting(tasks: list[Task], settings: Settings, people: int) -> list[Task]:
     return kept
 
 
-def _groups(tasks: Iterable[Task], settings: Settings) -> Iterator[list[Task]]:
+def _groups(tasks: Iterable[Task], settings: CampaignSettings) -> Iterator[list[Task]]:
     if settings.balance == "systems":
         yield from ([task] for task in tasks)
         return
@@ -161,7 +161,7 @@ def _groups(tasks: Iterable[Task], settings: Settings) -> Iterator[list[Task]]:
 # Who gets which...
 
 
-def _spread(tasks: Sequence[Task], weights: Sequence[int], settings: Settings) -> list[list[Task]]:
+def _spread(tasks: Sequence[Task], weights: Sequence[int], settings: CampaignSettings) -> list[list[Task]]:
     """Give each task to a batch: evenly by document or system first, then by segments, then by the other.
 
     Args:
@@ -219,7 +219,7 @@ class _Placed(NamedTuple):
 
 
 def _with_checks(
-    row: list[Task], settings: Settings, damage: Damage, draw: Random, offset: int
+    row: list[Task], settings: CampaignSettings, damage: Damage, draw: Random, offset: int
 ) -> list[Task]:
     """Put damaged copies behind their originals: so many that their share of all is as wanted."""
     placed = [_Placed(float(place), task, place, is_copy=False) for place, task in enumerate(row)]
@@ -246,7 +246,7 @@ def _first_check(
     return None
 
 
-def _where(place: int, length: int, settings: Settings, draw: Random) -> float:
+def _where(place: int, length: int, settings: CampaignSettings, draw: Random) -> float:
     """Where a check goes: between tasks, after its original unless it may come before."""
     later = min(place + draw.uniform(_SOONEST, _LATEST), length - draw.uniform(0.1, 0.9))
     return draw.uniform(place - _LATEST, later) if settings.checks_first else later

@@ -9,10 +9,13 @@ from dataclasses import asdict, dataclass, fields
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal
 
-from adjudge.core.protocol import is_number
+from annotated_types import Ge, Gt, Le, MinLen
+from pydantic import AllowInfNan, BeforeValidator
+
 from adjudge.core.typology import CATEGORIES, Severity, find_category
+from adjudge.core.verb import Option, Seed, settings, split_names
 from adjudge.errors import DataError, UsageError
 from adjudge.store.files import read_text
 
@@ -20,9 +23,9 @@ __all__ = [
     "NAMES",
     "OURS",
     "CampaignProtocol",
+    "CampaignSettings",
     "CheckKind",
     "Scale",
-    "Settings",
     "Shows",
     "canonical_category",
     "find_campaign_protocol",
@@ -133,86 +136,71 @@ DynamicBy = Literal["ties", "disagreement", "information"]
 CheckKind = Literal["damaged", "missing", "score"]
 """Some words replaced by others; some words left out; a whole translation of another text."""
 
-_CHOICES: Final[dict[str, tuple[str, ...]]] = {
-    "balance": get_args(Balance),
-    "assignment": get_args(AssignmentKind),
-    "dynamic_by": get_args(DynamicBy),
-}
-_SHARES: Final = {"checks": 0.5, "control": 1.0}
-_POSITIVE: Final = ("redundancy", "lease_minutes", "time_idle_after")
+
+_FINITE: Final = AllowInfNan(allow_inf_nan=False)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
+@settings
+class CampaignSettings:
     """How a campaign was set up.
 
-    Args:
-        protocol: a name of `campaigns.settings`.
-        test_set: its name.
-        digest: SHA-256 of the test set, so that an export knows what was judged.
-        lps: language pairs, in order.
-        redundancy: how many people judge each task.
-        segments_each: the most segments that one person is asked to judge; None for no limit.
-        checks: share of the tasks of each person that are attention checks; 0.12 in the ESA paper.
-        check_kinds: what is done to texts, in turn.
-        is_loud: whether a person is told at once of a check that was missed.
-        checks_first: whether a check may come before its original; in static batches.
-        balance: see `Balance`.
-        assignment: see `AssignmentKind`.
-        dynamic_by: what a dynamic assignment looks at.
-        control: share of the tasks that are shown without the spans marked beforehand.
-        lease_minutes: how long a task that nobody works on is kept for a person.
-        seed: of everything that is drawn.
-        half_steps: whether ratings of `sqm` may lie halfway.
-        critical: whether `mqm` has a severity critical.
-        tutorial: whether the tutorial must be passed before the first task.
-        time_idle_after: seconds without a sign of life that count as a pause.
-        code_pass: completion code for who passed the checks; empty for none.
-        code_fail: completion code for who did not.
-
     Raises:
-        UsageError: an unknown choice, or a number out of its range.
+        UsageError: an unknown choice, a number out of its range, or settings that contradict.
     """
 
-    protocol: str
-    test_set: str = ""
-    digest: str = ""
-    lps: tuple[str, ...] = ()
-    redundancy: int = 1
-    segments_each: int | None = None
-    checks: float = 0.0
-    check_kinds: tuple[CheckKind, ...] = ("damaged",)
-    is_loud: bool = False
-    checks_first: bool = False
-    balance: Balance = "documents"
-    assignment: AssignmentKind = "static"
-    dynamic_by: DynamicBy = "ties"
-    control: float = 0.0
-    lease_minutes: float = 60.0
-    seed: int = 0
-    half_steps: bool = False
-    critical: bool = False
-    tutorial: bool = False
-    time_idle_after: float = 60.0
-    code_pass: str = ""
-    code_fail: str = ""
+    protocol: Annotated[
+        str,
+        Option(help="What is asked: esa, esa-ai, mqm, da-sqm, sqm, contrastive-esa, pairwise, post-edit."),
+    ] = "esa"
+    test_set: Annotated[str, Option(help="Name of the test set.", kind=None)] = ""
+    digest: Annotated[
+        str, Option(help="SHA-256 of the test set, so that an export knows what was judged.", kind=None)
+    ] = ""
+    lps: Annotated[tuple[str, ...], Option(help="Language pairs, in order.", kind=None)] = ()
+    redundancy: Annotated[int, Ge(1), Option(help="How many people judge each task.")] = 1
+    segments_each: Annotated[
+        int | None, Ge(1), Option(help="The most segments that one person is asked to judge.")
+    ] = None
+    checks: Annotated[
+        float, Ge(0), Le(0.5), Option(help="Share of attention checks; 0.12 in the ESA paper.")
+    ] = 0.0
+    check_kinds: Annotated[
+        tuple[CheckKind, ...],
+        BeforeValidator(split_names),
+        MinLen(1),
+        Option(help="Of damaged, missing, score; commas between.", kind=str),
+    ] = ("damaged",)
+    is_loud: Annotated[bool, Option(help="Tell people at once of a check they missed.", name="loud")] = False
+    checks_first: Annotated[bool, Option(help="A check may come before its original (static batches).")] = (
+        False
+    )
+    balance: Annotated[Balance, Option(help="What is spread evenly where not all fits.")] = "documents"
+    assignment: Annotated[AssignmentKind, Option(help="A batch each, whatever is next, or below.")] = "static"
+    dynamic_by: Annotated[DynamicBy, Option(help="What a dynamic assignment looks at.")] = "ties"
+    control: Annotated[
+        float, Ge(0), Le(1), Option(help="Share of tasks that are shown without the marks made beforehand.")
+    ] = 0.0
+    lease_minutes: Annotated[
+        float, Gt(0), _FINITE, Option(help="Minutes that an idle task is kept.", name="lease")
+    ] = 60.0
+    seed: Seed = 0
+    half_steps: Annotated[bool, Option(help="Ratings of sqm halfway.")] = False
+    critical: Annotated[bool, Option(help="A severity critical in mqm.")] = False
+    tutorial: Annotated[bool, Option(help="Whether a tutorial must be passed first.", off="no-tutorial")] = (
+        False
+    )
+    time_idle_after: Annotated[
+        float,
+        Gt(0),
+        _FINITE,
+        Option(help="Seconds without a sign of life that count as a pause.", name="idle-after"),
+    ] = 60.0
+    code_pass: Annotated[str, Option(help="Completion code for who passed the checks.")] = ""
+    code_fail: Annotated[str, Option(help="Completion code for who did not.")] = ""
 
     def __post_init__(self) -> None:
         """Refuse what no campaign can be."""
-        protocol = find_campaign_protocol(self.protocol)
-        for name, known in _CHOICES.items():
-            _one_of(name, getattr(self, name), known)
-        for kind in self.check_kinds or ("none",):
-            _one_of("check_kinds", kind, get_args(CheckKind))
-        for name, most in _SHARES.items():
-            _within(name, getattr(self, name), 0, most)
-        for name in _POSITIVE:
-            _within(name, getattr(self, name), 1e-9, float("inf"))
-        if self.redundancy != int(self.redundancy):
-            raise UsageError(f"redundancy must be a whole number, got {self.redundancy!r}")
-        if self.segments_each is not None:
-            _within("segments_each", self.segments_each, 1, float("inf"))
-        for why in self._contradictions(protocol):
+        for why in self._contradictions(find_campaign_protocol(self.protocol)):
             raise UsageError(why)
 
     def _contradictions(self, protocol: CampaignProtocol) -> Iterator[str]:
@@ -226,24 +214,12 @@ class Settings:
             yield f"critical: only mqm has such errors, not {self.protocol}"
 
 
-def _one_of(name: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise UsageError(f"{name} must be one of {', '.join(known)}; got {value!r}")
-
-
-def _within(name: str, value: object, low: float, high: float) -> None:
-    if not is_number(value) or not low <= value <= high:
-        least = f"{low:g} or more" if low >= 1 else "more than 0"
-        wanted = least if high == float("inf") else f"a share from {low:g} to {high:g}"
-        raise UsageError(f"{name} must be {wanted}, got {value!r}")
-
-
-def render_settings(settings: Settings) -> str:
+def render_settings(settings: CampaignSettings) -> str:
     """Settings as JSON."""
     return json.dumps(asdict(settings), ensure_ascii=False)
 
 
-def read_settings(text: str) -> Settings:
+def read_settings(text: str) -> CampaignSettings:
     """Read what `render_settings` wrote.
 
     Raises:
@@ -252,9 +228,9 @@ def read_settings(text: str) -> Settings:
     try:
         values: dict[str, Any] = json.loads(text)
         lists = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
-        return Settings(**{**values, **lists})
-    except (ValueError, TypeError, AttributeError) as error:
-        known = ", ".join(field.name for field in fields(Settings))
+        return CampaignSettings(**{**values, **lists, "protocol": values["protocol"]})
+    except (ValueError, TypeError, AttributeError, KeyError, UsageError) as error:
+        known = ", ".join(field.name for field in fields(CampaignSettings))
         raise DataError(
             f"the settings of this campaign cannot be read ({error}); known are {known}"
         ) from error

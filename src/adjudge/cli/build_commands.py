@@ -1,12 +1,12 @@
-"""`adjudge curate translate`: translations of a test set by a model or a command."""
+"""Commands that build test sets: `adjudge curate`."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
 
@@ -14,13 +14,7 @@ from adjudge.cli.judge_commands import make_job, print_summary
 from adjudge.cli.main import RESUMABLE, parting
 from adjudge.cli.options import (
     FormatOption,
-    LimitOption,
-    LpOption,
-    ReferencesOption,
-    SourceOption,
-    SystemsOption,
     TestSetArgument,
-    TranslationsOption,
     Without,
     changed_options,
     check_failures,
@@ -29,7 +23,13 @@ from adjudge.cli.options import (
     print_result,
 )
 from adjudge.core.scores import listed
+from adjudge.curation.drafting import DraftSettings
+from adjudge.curation.drawing import DrawSettings
+from adjudge.curation.selecting import SelectSettings
+from adjudge.curation.settling import SettleSettings
+from adjudge.curation.sources import FilterSettings
 from adjudge.errors import UsageError
+from adjudge.formats.read import TextSettings
 from adjudge.reports.tables import Table, TableFormat
 from adjudge.runs.job import ForecastSettings, RunSettings
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from adjudge.core.segment import TestSet
     from adjudge.curation.drawing import PairSample
     from adjudge.curation.questions import Gathered, Question
-    from adjudge.curation.selecting import Way, Worth
+    from adjudge.curation.selecting import Worth
     from adjudge.curation.settling import Agreed, Gated
     from adjudge.curation.sources import Domain
 
@@ -57,12 +57,7 @@ def curate_agreement_command(
         Path | None,
         typer.Option("--out", "-o", help="Records to write: the majority's verdicts, or what passed."),
     ] = None,
-    threshold: Annotated[
-        float, typer.Option(help="Of ratings: correlation that every two people must reach.")
-    ] = 0.7,
-    resamples: Annotated[int, typer.Option(min=0, help="Draws of the interval of kappa; 0 for none.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Of those draws.")] = 0,
-    lp: LpOption = None,
+    settings: SettleSettings,
     form: FormatOption = "table",
 ) -> None:
     """Settle people's verdicts as FiRE did: kappa, then the majority; pairs without one are dropped.
@@ -71,17 +66,15 @@ def curate_agreement_command(
     Records without verdicts are ratings, and go through the gate of MENT: a segment fails where any two
     people's ratings of its systems correlate less than --threshold.
     """
-    from adjudge.core.language import canonical_lp
     from adjudge.core.record import Preference
     from adjudge.formats.read import read_judgements
 
-    wanted = None if lp is None else canonical_lp(lp)
-    read = [read_judgements(file, wanted).warn().of_one_kind(wanted) for file in files]
+    read = [read_judgements(file, settings.lp).warn().of_one_kind(settings.lp) for file in files]
     records = [record for each in read for record in each.records]
     if any(isinstance(record, Preference) for record in records):
-        _settle(records, out, resamples, seed, form)
+        _settle(records, out, settings, form)
     else:
-        _gate(records, out, threshold, form)
+        _gate(records, out, settings.threshold, form)
 
 
 def _gate(records: Sequence[Record], out: Path | None, threshold: float, form: TableFormat) -> None:
@@ -121,13 +114,11 @@ def _gated(gated: Gated) -> dict[str, object]:
     return {name: getattr(gated, name) for name in names} | {"each": each}
 
 
-def _settle(
-    records: Sequence[Record], out: Path | None, resamples: int, seed: int, form: TableFormat
-) -> None:
+def _settle(records: Sequence[Record], out: Path | None, settings: SettleSettings, form: TableFormat) -> None:
     from adjudge.curation.settling import settle
     from adjudge.store.json_lines import write_records
 
-    found = settle(records, resamples=resamples, seed=seed)
+    found = settle(records, resamples=settings.resamples, seed=settings.seed)
     print_result(form, _table(found), {"criteria": [_data(agreed) for agreed in found]})
     if out is not None:
         gold = [preference for agreed in found for preference in agreed.gold]
@@ -247,7 +238,7 @@ def curate_classify_command(
     from adjudge.store.json_lines import read_records, write_records
 
     marked = read_records(records)
-    asked = marked_set(marked, options.load_texts(test_set))
+    asked = marked_set(marked, options.load(test_set))
     question = AskCategories(prompts=options.prompts_folder)
     gathered = ask(ctx, question, asked, replace(options, out=run_folder(out)), form)
     classified = with_categories(marked, asked, gathered.found)
@@ -279,16 +270,7 @@ def curate_filter_command(
     *,
     test_set: TestSetArgument = None,
     out: OutOption,
-    top: Annotated[int | None, typer.Option(min=1, help="Keep so many of each language pair.")] = None,
-    share: Annotated[float | None, typer.Option(help="Keep this share of them, such as 0.2.")] = None,
-    least: Annotated[int, typer.Option(min=1, max=10, help="Keep none that is easier.")] = 1,
-    strata: Annotated[
-        Literal["domain", "none"],
-        typer.Option(help="Take from each domain its share, or from all alike."),
-    ] = "domain",
-    flagged: Annotated[
-        Literal["mark", "drop"], typer.Option(help="What is personal or offensive: mark it, or drop it.")
-    ] = "mark",
+    settings: FilterSettings,
     options: Annotated[ForecastSettings, Without(*_NOT_HERE, "terms", "systems", "translation")],
     form: FormatOption = "table",
 ) -> None:
@@ -298,16 +280,13 @@ def curate_filter_command(
     is, and why. Personal and offensive content is flagged. What failed has no score and is not kept.
     """
     from adjudge.curation.questions import blank
-    from adjudge.curation.sources import PLACE, AskDifficulty, Keeping, keep_hardest
+    from adjudge.curation.sources import PLACE, AskDifficulty, keep_hardest
     from adjudge.store.json_lines import write_test_set
 
-    keeping = Keeping(
-        top=top, share=share, least=least, by_domain=strata == "domain", flagged=flagged, seed=options.seed
-    )
-    texts = options.load_texts(test_set)
+    texts = options.load(test_set)
     question = AskDifficulty(prompts=options.prompts_folder)
     gathered = ask(ctx, question, blank(texts, [PLACE]), replace(options, out=run_folder(out)), form)
-    kept = keep_hardest(texts, gathered.found, keeping)
+    kept = keep_hardest(texts, gathered.found, settings)
     write_test_set(out, kept.test_set)
     signature = str(gathered.outcome.info.signature)
     data = {"signature": signature, "out": str(out), "domains": [asdict(domain) for domain in kept.domains]}
@@ -337,22 +316,8 @@ def curate_pairs_command(
     test_set: TestSetArgument = None,
     *,
     out: Annotated[Path, typer.Option("--out", "-o", help="Pairs to write, one JSON object a line.")],
-    pairs: Annotated[
-        int | None, typer.Option(min=1, help="Draw so many of each language pair; else all.")
-    ] = None,
-    thin: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="SYSTEM=FACTOR", help="Draw pairs of a weak system more rarely by a factor; repeat."
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Of the draws.")] = 0,
-    lp: LpOption = None,
-    systems: SystemsOption = None,
-    limit: LimitOption = None,
-    source: SourceOption = None,
-    translation: TranslationsOption = None,
-    reference_file: ReferencesOption = None,
+    settings: DrawSettings,
+    texts: TextSettings,
     form: FormatOption = "table",
 ) -> None:
     """Draw pairs of translations as FiRE did: even over systems and sources, none of one text.
@@ -361,24 +326,14 @@ def curate_pairs_command(
     """
     from adjudge.curation.drawing import draw_pairs
     from adjudge.formats.pair_file import write_pairs
-    from adjudge.formats.read import load_chosen
 
-    chosen = load_chosen(test_set, lp, (source, translation, reference_file), systems, limit)
-    sample = draw_pairs(chosen, pairs, thin=dict(map(_factor, thin or [])), seed=seed)
+    sample = draw_pairs.by(texts.load(test_set), settings)
     write_pairs(out, sample.pairs)
     rows = [asdict(composition) for composition in sample.compositions]
-    data = {"seed": seed, "out": str(out), "pairs": len(sample.pairs), "compositions": rows}
+    data = {"seed": settings.seed, "out": str(out), "pairs": len(sample.pairs), "compositions": rows}
     data["sources"] = {name: {str(n): k for n, k in each.items()} for name, each in sample.sources.items()}
-    print_result(form, _curate_pairs_table(sample, seed), data)
+    print_result(form, _curate_pairs_table(sample, settings.seed), data)
     print_note(f"{len(sample.pairs)} pairs -> {out}")
-
-
-def _factor(text: str) -> tuple[str, float]:
-    name, equals, factor = text.rpartition("=")
-    try:
-        return name, float(factor if equals else "")
-    except ValueError:
-        raise UsageError(f"--thin must look like SYSTEM=3, got {text!r}") from None
 
 
 def _curate_pairs_table(sample: PairSample, seed: int) -> Table:
@@ -403,29 +358,8 @@ def curate_select_command(
         str, typer.Argument(metavar="TEST_SET", help="Folder of mt-metrics-eval or MENT, or any test set.")
     ],
     *,
-    budget: Annotated[str, typer.Option(help="Such as 100 or 20%; several by commas with --gold.")] = "20%",
-    unit: Annotated[
-        Literal["segments", "tokens"], typer.Option(help="Of the budget; tokens are the source's.")
-    ] = "segments",
-    by: Annotated[
-        Literal["variance", "disagreement", "diversity", "combined", "random"],
-        typer.Option(help="What is looked at; docs/curate.md."),
-    ] = "random",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Test set of the chosen segments.")] = None,
-    scores: Annotated[
-        list[str] | None,
-        typer.Option(metavar="[NAME=]RUN|FILE", help="A metric or a judge to look at; repeat for more."),
-    ] = None,
-    metrics: Annotated[
-        str | None, typer.Option(help="Of the test set's own only these, separated by commas.")
-    ] = None,
-    gold: Annotated[
-        str | None,
-        typer.Option(metavar="NAME|FILE", help="Say what each way would have been worth, beside chance."),
-    ] = None,
-    draws: Annotated[int, typer.Option(min=1, help="Random choices, with --gold.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Of all draws.")] = 0,
-    lp: LpOption = None,
+    settings: SelectSettings,
     form: FormatOption = "table",
 ) -> None:
     """Choose the segments that people annotate for a budget.
@@ -438,42 +372,29 @@ def curate_select_command(
     from adjudge.analysis.eval_set_files import read_eval_set
     from adjudge.formats.read import load
 
-    if (gold is None) == (out is None):
+    if (settings.gold is None) == (out is None):
         raise UsageError(
             "give --out FILE to choose segments, or --gold to see what a choice is worth; one of them"
         )
-    if out is not None and (scores or metrics) and by in _BLIND:
-        raise UsageError(f"--by {by} looks at no scores: choose variance, disagreement or combined")
+    if out is not None and (settings.scores or settings.metrics) and settings.by in _BLIND:
+        raise UsageError(f"--by {settings.by} looks at no scores: choose variance, disagreement or combined")
     found = read_eval_set(
         test_set,
-        lp,
-        gold=None if gold is None else [gold],
-        scores=find_own_scores(scores or [], [lp]),
-        metrics=[name for name in (metrics or "").split(",") if name],
+        settings.lp,
+        gold=None if settings.gold is None else [settings.gold],
+        scores=find_own_scores(settings.scores, [settings.lp]),
+        metrics=settings.metrics or (),
     )
     for note in found.notes:
         print_note(note)
     texts = load(Path(test_set), found.lp)
-    wanted = _Wanted(budget=budget, unit=unit, by=by, draws=draws, seed=seed, form=form)
     if out is None:
-        _simulate(found, texts, wanted)
+        _simulate(found, texts, settings, form)
     else:
-        _choose(found, texts, wanted, out)
+        _choose(found, texts, settings, out, form)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Wanted:
-    """The options of the same names."""
-
-    budget: str
-    unit: str
-    by: Way
-    draws: int
-    seed: int
-    form: TableFormat
-
-
-def _choose(found: EvalSet, texts: TestSet, wanted: _Wanted, out: Path) -> None:
+def _choose(found: EvalSet, texts: TestSet, wanted: SelectSettings, out: Path, form: TableFormat) -> None:
     import numpy as np
 
     from adjudge.curation.selecting import choose, priorities, read_budget
@@ -493,7 +414,7 @@ def _choose(found: EvalSet, texts: TestSet, wanted: _Wanted, out: Path) -> None:
         listed.append({"segment": segment.segment, "value": value})
     data = {"lp": found.lp, "by": wanted.by, "metrics": list(found.metrics), "segments": listed}
     columns = [">rank", "segment", "document", ">value"]
-    print_result(wanted.form, Table(columns=columns, rows=rows, notes=[note]), data)
+    print_result(form, Table(columns=columns, rows=rows, notes=[note]), data)
     print_note(f"{len(places)} of {len(texts)} segments -> {out}")
 
 
@@ -508,17 +429,14 @@ def _marked(texts: TestSet, by: str, ranked: Sequence[int]) -> TestSet:
     return replace(texts, segments=tuple(segments))
 
 
-def _simulate(found: EvalSet, texts: TestSet, wanted: _Wanted) -> None:
+def _simulate(found: EvalSet, texts: TestSet, wanted: SelectSettings, form: TableFormat) -> None:
     from adjudge.curation.selecting import WAYS, simulate
 
     worths = simulate(
         found,
         [s.source for s in texts],
-        wanted.budget.split(","),
+        wanted,
         ways=[way for way in WAYS if way not in _lacking(found)],
-        by_length=wanted.unit == "tokens",
-        draws=wanted.draws,
-        seed=wanted.seed,
     )
     (gold,) = found.golds
     told = f"{wanted.draws} random choices, seed {wanted.seed}; budget in {wanted.unit}"
@@ -531,7 +449,7 @@ def _simulate(found: EvalSet, texts: TestSet, wanted: _Wanted) -> None:
     columns = [">segments", "way", ">length", ">accuracy", ">of random", ">error of means"]
     columns += [">of gaps", ">beats random", ">nearer"]
     table = Table(columns=columns, rows=list(map(_curate_select_row, worths)), notes=notes)
-    print_result(wanted.form, table, {**data, "worth": [asdict(worth) for worth in worths]})
+    print_result(form, table, {**data, "worth": [asdict(worth) for worth in worths]})
 
 
 def _lacking(found: EvalSet) -> set[str]:
@@ -555,18 +473,7 @@ def curate_translate_command(
     *,
     test_set: TestSetArgument = None,
     out: OutOption,
-    name: Annotated[
-        str | None, typer.Option(help="Of the system; else the model's, without its provider.")
-    ] = None,
-    candidates: Annotated[
-        int, typer.Option(min=1, help="Draw so many of each source: systems NAME-1, NAME-2, ...")
-    ] = 1,
-    temperature: Annotated[
-        float | None, typer.Option(min=0, help="0 for one candidate, 0.7 for several.")
-    ] = None,
-    command: Annotated[
-        str | None, typer.Option(help="A program that translates JSON lines, in place of a model.")
-    ] = None,
+    draft: DraftSettings,
     options: Annotated[ForecastSettings, Without(*_NOT_HERE)],
     form: FormatOption = "table",
 ) -> None:
@@ -579,20 +486,23 @@ def curate_translate_command(
     from adjudge.store.json_lines import write_test_set
 
     options = replace(options, out=run_folder(out))
-    texts = options.load_texts(test_set)
-    names = candidate_names(name or _system_name(options, command), candidates)
+    texts = options.load(test_set)
+    candidates = draft.candidates
+    names = candidate_names(draft.name or _system_name(options, draft.command), candidates)
     check_names(texts, names)
     asked = blank(texts, names)
-    if command is None:
-        warmth = temperature if temperature is not None else _WARM if candidates > 1 else 0.0
+    if draft.command is None:
+        warmth = draft.temperature
+        if warmth is None:
+            warmth = _WARM if candidates > 1 else 0.0
         if candidates > 1 and not warmth:
             raise UsageError("--candidates above 1 needs a temperature above 0, or all would be one")
         question = AskTranslation(temperature=warmth, prompts=options.prompts_folder)
         gathered = ask(ctx, question, asked, options, form)
     else:
-        if temperature is not None:
+        if draft.temperature is not None:
             raise UsageError("--temperature is for models, and --command asks none")
-        gathered = _by_command(command, asked, options)
+        gathered = _by_command(draft.command, asked, options)
     write_test_set(out, with_translations(texts, gathered.found, names))
     signature = str(gathered.outcome.info.signature)
     rows = _curate_translate_count(asked, names, gathered.failures)

@@ -1,39 +1,38 @@
-"""`adjudge campaign import`: a campaign that was begun elsewhere goes on here."""
+"""Commands that make campaigns: `adjudge campaign new` and `import`."""
 
 from __future__ import annotations
 
 import shutil
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from adjudge.campaigns.settings import CampaignSettings
 from adjudge.cli.options import (
-    LimitOption,
     LpOption,
-    ReferencesOption,
-    SourceOption,
-    SystemsOption,
     TestSetArgument,
-    TranslationsOption,
+    changed_options,
     existing,
     print_note,
     print_text,
 )
+from adjudge.core.verb import Option, settings
 from adjudge.core.wording import count
 from adjudge.errors import UsageError
+from adjudge.formats.read import TextSettings
 from adjudge.reports.tables import duration
 
 if TYPE_CHECKING:
     from adjudge.campaigns.campaign import Campaign
     from adjudge.campaigns.dashboard import Progress
     from adjudge.campaigns.making import Extras
-    from adjudge.campaigns.settings import CampaignProtocol, CheckKind
+    from adjudge.campaigns.settings import CampaignProtocol
     from adjudge.campaigns.tasks import Pairs, Priorities
     from adjudge.core.record import Annotation, Record
     from adjudge.core.segment import TestSet
@@ -49,95 +48,44 @@ others roughly."""
 _USUAL_SECONDS: Final = 34
 
 
+@settings
+class ExtraSettings:
+    """What a campaign may have besides a test set."""
+
+    metrics: Annotated[
+        Sequence[Path],
+        Option(
+            help="Scores of a metric or judge, for --dynamic-by disagreement; twice or more.",
+            metavar="RUN|FILE",
+            kind=list[Path],
+            exists=True,
+        ),
+    ] = ()
+    pairs_file: Annotated[
+        Path | None, Option(help="Pairs of `adjudge curate pairs`, and no others, for pairwise.", exists=True)
+    ] = None
+    given: Annotated[
+        Path | None, Option(help="Marks made beforehand, for esa-ai.", metavar="RUN|FILE", exists=True)
+    ] = None
+    tutorial_file: Annotated[
+        Path | None, Option(help="TOML file of a tutorial of your own.", exists=True)
+    ] = None
+    typology: Annotated[Path | None, Option(help="TOML file of categories for mqm.", exists=True)] = None
+    guidelines: Annotated[Path | None, Option(help="Folder of your own guidelines.", exists=True)] = None
+    media: Annotated[Path | None, Option(help="Folder of images, audio or video.", exists=True)] = None
+    database: Annotated[str | None, Option(help="postgresql://... in place of a file.", metavar="URL")] = None
+
+
 def campaign_new_command(
     name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder to make; also the campaign's name.")],
     test_set: TestSetArgument = None,
     *,
-    protocol: Annotated[
-        str,
-        typer.Option(
-            help="What is asked: esa, esa-ai, mqm, da-sqm, sqm, contrastive-esa, pairwise, post-edit."
-        ),
-    ] = "esa",
     annotators: Annotated[
         str, typer.Option("--annotators", "-n", help="How many people, or their names with commas between.")
     ] = "1",
-    redundancy: Annotated[int, typer.Option(min=1, help="How many people judge each task.")] = 1,
-    segments_each: Annotated[
-        int | None, typer.Option(min=1, help="The most segments that one person is asked to judge.")
-    ] = None,
-    checks: Annotated[
-        float, typer.Option(min=0, max=0.5, help="Share of attention checks; 0.12 in the ESA paper.")
-    ] = 0.0,
-    check_kinds: Annotated[
-        str, typer.Option("--check-kinds", help="Of damaged, missing, score; commas between.")
-    ] = "damaged",
-    loud: Annotated[bool, typer.Option("--loud", help="Tell people at once of a check they missed.")] = False,
-    checks_first: Annotated[
-        bool, typer.Option("--checks-first", help="A check may come before its original (static batches).")
-    ] = False,
-    assignment: Annotated[
-        Literal["static", "pool", "dynamic"], typer.Option(help="A batch each, whatever is next, or below.")
-    ] = "static",
-    dynamic_by: Annotated[
-        Literal["ties", "disagreement", "information"],
-        typer.Option(help="What a dynamic assignment looks at."),
-    ] = "ties",
-    metrics: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="RUN|FILE",
-            callback=existing,
-            help="Scores of a metric or judge, for --dynamic-by disagreement; twice or more.",
-        ),
-    ] = None,
-    pairs_file: Annotated[
-        Path | None,
-        typer.Option(callback=existing, help="Pairs of `adjudge curate pairs`, and no others, for pairwise."),
-    ] = None,
-    balance: Annotated[
-        Literal["documents", "systems"], typer.Option(help="What is spread evenly where not all fits.")
-    ] = "documents",
-    given: Annotated[
-        Path | None,
-        typer.Option(metavar="RUN|FILE", callback=existing, help="Marks made beforehand, for esa-ai."),
-    ] = None,
-    control: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of tasks that are shown without those marks.")
-    ] = 0.0,
-    tutorial: Annotated[
-        bool, typer.Option("--tutorial/--no-tutorial", help="Whether a tutorial must be passed first.")
-    ] = False,
-    tutorial_file: Annotated[
-        Path | None, typer.Option(callback=existing, help="TOML file of a tutorial of your own.")
-    ] = None,
-    half_steps: Annotated[bool, typer.Option("--half-steps", help="Ratings of sqm halfway.")] = False,
-    critical: Annotated[bool, typer.Option("--critical", help="A severity critical in mqm.")] = False,
-    typology: Annotated[
-        Path | None, typer.Option(callback=existing, help="TOML file of categories for mqm.")
-    ] = None,
-    guidelines: Annotated[
-        Path | None, typer.Option(callback=existing, help="Folder of your own guidelines.")
-    ] = None,
-    media: Annotated[
-        Path | None, typer.Option(callback=existing, help="Folder of images, audio or video.")
-    ] = None,
-    code_pass: Annotated[str, typer.Option(help="Completion code for who passed the checks.")] = "",
-    code_fail: Annotated[str, typer.Option(help="Completion code for who did not.")] = "",
-    lease: Annotated[float, typer.Option(min=1, help="Minutes that an idle task is kept.")] = 60.0,
-    idle_after: Annotated[
-        float, typer.Option(min=1, help="Seconds without a sign of life that count as a pause.")
-    ] = 60.0,
-    database: Annotated[
-        str | None, typer.Option(metavar="URL", help="postgresql://... in place of a file.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 0,
-    lp: LpOption = None,
-    source: SourceOption = None,
-    translations: TranslationsOption = None,
-    references: ReferencesOption = None,
-    systems: SystemsOption = None,
-    limit: LimitOption = None,
+    settings: CampaignSettings,
+    extra: ExtraSettings,
+    texts: TextSettings,
 ) -> None:
     """Make a campaign in which people judge TEST_SET; `adjudge campaign serve NAME` then runs it.
 
@@ -145,64 +93,39 @@ def campaign_new_command(
     """
     from adjudge.campaigns.dashboard import find_progress
     from adjudge.campaigns.making import Extras, new_campaign
-    from adjudge.campaigns.settings import Settings
 
-    settings = Settings(
-        protocol=protocol,
-        redundancy=redundancy,
-        segments_each=segments_each,
-        checks=checks,
-        check_kinds=cast("tuple[CheckKind, ...]", tuple(check_kinds.split(","))),  # Settings refuses others
-        is_loud=loud,
-        checks_first=checks_first,
-        assignment=assignment,
-        dynamic_by=dynamic_by,
-        balance=balance,
-        control=control,
-        tutorial=tutorial or tutorial_file is not None,
-        half_steps=half_steps,
-        critical=critical,
-        code_pass=code_pass,
-        code_fail=code_fail,
-        lease_minutes=lease,
-        time_idle_after=idle_after,
-        seed=seed,
-    )
-    from adjudge.formats.read import load_chosen
-
-    chosen = load_chosen(test_set, lp, (source, translations, references), systems, limit)
-    _refuse_idle(
-        {
-            "--dynamic-by": (dynamic_by != "ties" and assignment != "dynamic", "--assignment dynamic"),
-            "--check-kinds": (check_kinds != "damaged" and not checks, "--checks"),
-            "--loud": (loud and not checks, "--checks"),
-            "--checks-first": (checks_first and not checks, "--checks"),
-            "--code-fail": (bool(code_fail) and not checks, "--checks"),
-        }
-    )
+    if extra.tutorial_file is not None:
+        settings = replace(settings, tutorial=True)
+    chosen = texts.load(test_set)
+    _refuse_idle(settings)
     extras = Extras(
-        pairs=None if pairs_file is None else _read_pairs(pairs_file),
-        given=None if given is None else _read_given(given, lp),
-        media=media,
-        guidelines=guidelines,
-        typology=typology,
-        tutorial=tutorial_file,
-        priorities=_priorities(metrics or [], lp, dynamic_by if assignment == "dynamic" else ""),
+        pairs=None if extra.pairs_file is None else _read_pairs(extra.pairs_file),
+        given=None if extra.given is None else _read_given(extra.given, texts.lp),
+        media=extra.media,
+        guidelines=extra.guidelines,
+        typology=extra.typology,
+        tutorial=extra.tutorial_file,
+        priorities=_priorities(extra.metrics, texts.lp, settings),
+        database=extra.database,
     )
     now = time.time()
-    campaign, _ = new_campaign(
-        name, chosen, settings, _people(annotators), now=now, database=database, extras=extras
-    )
+    campaign, _ = new_campaign(name, chosen, settings, _people(annotators), now=now, extras=extras)
     with campaign:
         print_text(_told(campaign, chosen, find_progress(campaign, now)))
     print_note(f"adjudge: everybody's link is in {name / 'links.csv'}: whoever has one is that person")
 
 
-def _refuse_idle(options: Mapping[str, tuple[bool, str]]) -> None:
-    """Refuse options that would change nothing, each with whether it would and what it needs."""
-    for name, (is_idle, needed) in options.items():
-        if is_idle:
-            raise UsageError(f"{name} does nothing without {needed}")
+def _refuse_idle(settings: CampaignSettings) -> None:
+    """Refuse options that would change nothing, each with what it needs."""
+    of_checks = ("check_kinds", "is_loud", "checks_first", "code_fail")
+    idle = {
+        "--assignment dynamic": settings.assignment != "dynamic"
+        and changed_options(settings, ["dynamic_by"]),
+        "--checks": not settings.checks and changed_options(settings, of_checks),
+    }
+    for needed, names in idle.items():
+        if names:
+            raise UsageError(f"{names[0]} does nothing without {needed}")
 
 
 def _read_pairs(path: Path) -> Pairs:
@@ -221,16 +144,14 @@ def _people(text: str) -> int | Sequence[str]:
 
 
 def _read_given(path: Path, lp: str | None) -> Sequence[Record]:
-    from adjudge.core.language import canonical_lp
     from adjudge.formats.read import read_judgements
 
-    lp = None if lp is None else canonical_lp(lp)
     return read_judgements(path, lp).warn().of_one_kind(lp).records
 
 
-def _priorities(metrics: Sequence[Path], lp: str | None, by: str) -> Priorities | None:
+def _priorities(metrics: Sequence[Path], lp: str | None, settings: CampaignSettings) -> Priorities | None:
     """How far scores of a translation differ: the standard deviation of its z-scores."""
-    if by != "disagreement":
+    if (settings.assignment, settings.dynamic_by) != ("dynamic", "disagreement"):
         if metrics:
             raise UsageError("--metrics are for --assignment dynamic --dynamic-by disagreement")
         return None
@@ -298,7 +219,6 @@ def campaign_import_command(
     from adjudge.campaigns.dashboard import find_progress
     from adjudge.campaigns.importing import import_submissions
     from adjudge.campaigns.making import new_campaign
-    from adjudge.campaigns.settings import Settings
     from adjudge.formats.read import read_content
 
     if (file / "campaign.json").is_file():
@@ -315,7 +235,7 @@ def campaign_import_command(
             "people were shown"
         )
     people = [*dict.fromkeys(s.person for s in campaign_file.submissions)]
-    settings = Settings(
+    settings = CampaignSettings(
         protocol=campaign_file.protocol,
         redundancy=redundancy or _most_people(campaign_file),
         assignment="pool",

@@ -1,8 +1,8 @@
-"""Commands that compare systems: `adjudge rank`, `compare`, `gate` and `power`."""
+"""Commands that compare systems: `adjudge rank`, `compare`, `gate`, `power` and `ensemble`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
@@ -10,24 +10,36 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 import typer
 
 from adjudge.analysis.compare import CompareSettings, compare
+from adjudge.analysis.ensemble import EnsembleSettings
 from adjudge.analysis.gate import GateSettings, gate, verdict_words
 from adjudge.analysis.power import PowerSettings, separations
 from adjudge.analysis.rank import RankSettings, rank, rank_by_criterion
 from adjudge.analysis.score import scored
 from adjudge.analysis.segment_scores import score_records
 from adjudge.cli.main import DONE, GATE_NO, GATE_UNSURE
-from adjudge.cli.options import FormatOption, existing, is_for_people, print_note, print_result
+from adjudge.cli.options import (
+    FormatOption,
+    MaxFailedOption,
+    check_failures,
+    existing,
+    is_for_people,
+    print_note,
+    print_result,
+)
 from adjudge.core.scores import listed
+from adjudge.core.wording import read_share
 from adjudge.errors import UsageError
 from adjudge.formats.read import Judgements, detect, find_format, read_judgements
 from adjudge.reports.tables import Table, TableFormat
 
 if TYPE_CHECKING:
     from adjudge.analysis.compare import Comparison, Side, Stratum
+    from adjudge.analysis.ensemble import Combined
     from adjudge.analysis.gate import Gate, GateRow, Verdict
     from adjudge.analysis.power import Plan, Separation
     from adjudge.analysis.rank import Ranking
     from adjudge.core.record import Record
+    from adjudge.core.scores import Run
 
 
 # `adjudge rank`: systems with intervals, the tests of every pair, ranges of ranks and clusters.
@@ -450,3 +462,65 @@ def _power_data(row: Separation) -> dict[str, Any]:
         "needed": row.needed,
         "more": row.more,
     }
+
+
+# `adjudge ensemble`: several runs and files as one more annotator.
+
+
+def ensemble_command(
+    members: Annotated[
+        list[str], typer.Argument(metavar="[NAME=]RUN|FILE...", help="Two or more, of judges or metrics.")
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Run directory of the ensemble.")],
+    settings: EnsembleSettings,
+    gold: Annotated[
+        str | None, typer.Option(metavar="[NAME=]FILE|RUN", help="What weights are learned on.")
+    ] = None,
+    test_set: Annotated[
+        Path | None, typer.Option(help="Texts, where no member is a run, or files have no ids.")
+    ] = None,
+    max_failed: MaxFailedOption = "1%",
+) -> None:
+    """Combine runs and files of scores into a run of their ensemble, which every other command reads.
+
+    A translation that any member failed on is a failure of the ensemble; what some were not asked for is
+    left out, and said.
+    """
+    from adjudge.analysis.eval_set import split_scores
+    from adjudge.formats.read import load
+    from adjudge.runs.ensemble_run import ensemble
+
+    allowed = read_share(max_failed)
+    lp = settings.lp
+    texts = None if test_set is None else load(test_set, lp)
+    given = {name: _read(path, lp, test_set) for name, path in split_scores(members).items()}
+    truth = {name: _read(path, lp, test_set) for name, path in split_scores([gold] if gold else []).items()}
+    found = ensemble(
+        given,
+        out=out,
+        test_set=texts,
+        gold=next(iter(truth.items()), None),
+        settings=settings,
+    )
+    for note in (*found.combined.notes, *_learned(found.combined)):
+        print_note(note)
+    info = found.run.info
+    print_note(f"{info.counts['judged']:,} judged, {info.counts['failed']:,} failed; in {out}")
+    print_note(str(info.signature))
+    check_failures(info.counts, allowed)
+
+
+def _read(path: Path, lp: str | None, texts: Path | None) -> Run | Sequence[Record]:
+    found = read_judgements(path, lp, texts, needed=False).warn()
+    return found.run or found.records
+
+
+def _learned(combined: Combined) -> Iterator[str]:
+    """What was learned, over all folds."""
+    for lp, learned in combined.weights.items():
+        each = (
+            f"{name} {sum(own) / len(own):.2f} ({min(own):.2f} to {max(own):.2f})"
+            for name, own in learned.items()
+        )
+        yield f"{lp}: weights, mean over folds and range: {', '.join(each)}"

@@ -1,4 +1,4 @@
-"""`adjudge demo`: the main job on the bundled test set, every step a command that can be repeated."""
+"""Commands about files, and what there is: `adjudge convert`, `fetch`, `demo` and `list`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,31 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final, Literal
 
 import typer
 
-from adjudge.cli.options import LpOption, ReferencesOption, SourceOption, TranslationsOption, print_note
+from adjudge.cli.options import FormatOption, Without, print_note, print_result
+from adjudge.core.verb import Option, settings
 from adjudge.errors import UsageError
+from adjudge.formats.read import TextSettings
+from adjudge.reports.tables import Table
 
 # `adjudge convert`: between every format that holds the same thing.
+
+
+@settings
+class ConvertSettings:
+    """How what is converted is read, and which of it."""
+
+    form: Annotated[
+        str | None, Option(help="Format of IN; found out if left out.", name="from", metavar="FORMAT")
+    ] = None
+    test_set: Annotated[
+        Path | None, Option(help="All texts that the records are about, where IN lacks them.")
+    ] = None
+    annotator: Annotated[str | None, Option(help="Only this annotator's records.")] = None
+    protocol: Annotated[str, Option(help="What the numbers of a score file are ratings of.")] = "metric"
 
 
 def convert_command(
@@ -27,20 +44,8 @@ def convert_command(
     ],
     *,
     to: Annotated[str, typer.Option(help="Format to write; `adjudge list formats` names them.")],
-    form: Annotated[
-        str | None, typer.Option("--from", metavar="FORMAT", help="Format of IN; found out if left out.")
-    ] = None,
-    lp: LpOption = None,
-    test_set: Annotated[
-        Path | None, typer.Option(help="All texts that the records are about, where IN lacks them.")
-    ] = None,
-    annotator: Annotated[str | None, typer.Option(help="Only this annotator's records.")] = None,
-    protocol: Annotated[
-        str, typer.Option(help="What the numbers of a score file are ratings of.")
-    ] = "metric",
-    source: SourceOption = None,
-    translations: TranslationsOption = None,
-    references: ReferencesOption = None,
+    settings: ConvertSettings,
+    texts: Annotated[TextSettings, Without("systems", "limit")],
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")] = False,
 ) -> None:
     """Convert test sets and records between formats, without loss where the format allows it.
@@ -49,20 +54,26 @@ def convert_command(
     output, or a folder for formats that are folders.
     """
     from adjudge.formats.convert import check_target, of_annotator, write_content
-    from adjudge.formats.read import Content, detect, find_format, load, load_lines, read_content
+    from adjudge.formats.read import Content, detect, find_format, load, read_content
 
-    given, out = _split(paths, with_lines=source is not None)
+    test_set, lp = settings.test_set, texts.lp
+    given, out = _split(paths, with_lines=texts.source is not None)
     check_target(out, to, force=force)
-    if source is not None:
-        content = Content(test_set=load_lines(source, translations or [], references or [], lp))
+    if texts.source is not None:
+        content = Content(test_set=texts.load(None))
     else:
-        texts = None if test_set is None else load(test_set, lp)
-        whole = find_format(to).is_campaign
-        content = read_content(given, form, lp=lp, test_set=texts, protocol=protocol, as_campaign=whole)
+        content = read_content(
+            given,
+            settings.form,
+            lp=lp,
+            test_set=None if test_set is None else load(test_set, lp),
+            protocol=settings.protocol,
+            as_campaign=find_format(to).is_campaign,
+        )
     if test_set is not None and find_format(detect(test_set)).is_marked_up:
         content = replace(content, origin=test_set)
-    if annotator is not None:
-        content = of_annotator(content, annotator)
+    if settings.annotator is not None:
+        content = of_annotator(content, settings.annotator)
     _say(content.met, str(given))
     _say(write_content(out, to, content, force=force), f"not in {out}")
 
@@ -174,3 +185,161 @@ def _step(what: str, arguments: list[str]) -> None:
     sys.stdout.flush()
     if code:
         raise typer.Exit(code)
+
+
+# `adjudge list`: what there is, by name.
+
+
+What = Literal[
+    "judges", "metrics", "measures", "tasks", "models", "protocols", "weights", "formats", "test-sets"
+]
+
+
+def list_command(
+    what: Annotated[What, typer.Argument(help="What to list.", show_default=False)],
+    form: FormatOption = "table",
+) -> None:
+    """List what there is, by the names that other commands take."""
+    columns, rows = _LISTS[what]()
+    keys = [c.removeprefix(">").replace(" ", "_") for c in columns]
+    data: dict[str, object] = {what: [dict(zip(keys, row, strict=True)) for row in rows]}
+    print_result(form, Table(columns=columns, rows=rows), data)
+
+
+Rows = tuple[list[str], list[list[str]]]
+
+
+_UNITS: Final = {"translation": "translation", "pair": "pair", "source": "translation of a source"}
+"""What the calls of a judge are counted for."""
+
+
+def _judges() -> Rows:
+    from adjudge.judges import JUDGES, load_judge
+    from adjudge.runs.units import kind_of, names_in
+
+    rows = []
+    for name in names_in("adjudge.judges", JUDGES):
+        try:
+            judge = load_judge(name)
+            title, kind = _title(judge), kind_of(judge)
+        except Exception as error:
+            if name in JUDGES:
+                raise
+            rows.append([name, "", "", "", f"cannot be loaded: {error}"])
+            continue
+        calls = judge.calls
+        spread = str(calls.min) if calls.min == calls.max else f"{calls.min} to {calls.max}"
+        rows.append([name, judge.protocol, judge.weights or "", f"{spread} a {_UNITS[kind]}", title])
+    return ["judge", "protocol", "weights", ">calls", "what it does"], rows
+
+
+def _metrics() -> Rows:
+    from adjudge.metrics import METRICS, load_metric
+    from adjudge.runs.units import names_in
+
+    rows = []
+    for name in names_in("adjudge.metrics", METRICS):
+        try:
+            metric = load_metric(name)
+        except Exception as error:
+            if name in METRICS:
+                raise
+            rows.append([name, "", "", f"cannot be loaded: {error}"])
+            continue
+        needs = "reference" if metric.with_reference else "source"
+        rows.append([name, needs, metric.protocol, _title(metric)])
+    return ["metric", "needs", "protocol", "what it does"], rows
+
+
+def _measures() -> Rows:
+    from adjudge.stats.measures import MEASURES
+
+    rows = []
+    for m in MEASURES.values():
+        low, high = m.range
+        best = "higher" if m.higher_is_better else "lower"
+        rows.append([m.name, m.level, m.average or "", f"{low:g} to {high:g}", best, m.title, m.source])
+    return ["measure", "level", "average", "range", "better", "what it is", "source"], rows
+
+
+def _tasks() -> Rows:
+    from adjudge.analysis.shared_tasks import list_tasks
+
+    rows = [
+        [
+            t.name,
+            t.gold or "",
+            ", ".join(t.lps),
+            ", ".join(s.measure for s in t.statistics),
+            t.title,
+            t.source,
+        ]
+        for t in list_tasks()
+    ]
+    return ["task", "gold", "lps", "measures", "title", "source"], rows
+
+
+def _title(thing: object) -> str:
+    """First line of a class's docstring; empty without one."""
+    return next(iter((type(thing).__doc__ or "").strip().splitlines()), "")
+
+
+def _models() -> Rows:
+    from adjudge.llm.model_choice import describe_models
+
+    rows = [list(row) for row in describe_models()]
+    return ["model", "base URL", "key", "what it is"], rows
+
+
+def _protocols() -> Rows:
+    """Those of records, and then those that only campaigns have, with the records that they make."""
+    from adjudge.campaigns.settings import NAMES, find_campaign_protocol
+    from adjudge.core.protocol import PROTOCOLS
+
+    rows = []
+    for p in PROTOCOLS.values():
+        scale = "" if p.low is None or p.high is None else f"{p.low:g} to {p.high:g}"
+        rows.append([p.name, scale, ", ".join(p.severities), "yes" if p.name in NAMES else "", p.title])
+    for asked in map(find_campaign_protocol, NAMES):
+        if asked.name not in PROTOCOLS:
+            scale = "" if asked.scale is None else f"{asked.scale.low:g} to {asked.scale.high:g}"
+            records = f" (records: {asked.record})" if asked.record else " (a reference)"
+            rows.append([asked.name, scale, ", ".join(asked.severities), "yes", asked.title + records])
+    return ["protocol", "rating", "severities", "campaigns", "title"], rows
+
+
+def _weights() -> Rows:
+    from adjudge.core.typology import WEIGHTS
+
+    rows = []
+    for w in WEIGHTS.values():
+        rules = ", ".join(f"{key} {value:g}" for key, value in w.rules.items())
+        rows.append([w.name, rules, "" if w.cap is None else f"{w.cap:g}", w.source])
+    return ["weights", "points", ">cap", "source"], rows
+
+
+def _formats() -> Rows:
+    from adjudge.formats.read import FORMATS
+
+    rows = [[f.name, f.holds, "yes" if f.reads else "", "yes" if f.writes else "", f.title] for f in FORMATS]
+    return ["format", "holds", "reads", "writes", "title"], rows
+
+
+def _test_sets() -> Rows:
+    from adjudge.formats.catalog import CATALOG
+
+    rows = [[t.name, ", ".join(t.lps), t.size, t.licence, t.title] for t in CATALOG]
+    return ["test set", "lps", ">size", "licence", "title"], rows
+
+
+_LISTS = {
+    "judges": _judges,
+    "metrics": _metrics,
+    "measures": _measures,
+    "tasks": _tasks,
+    "models": _models,
+    "protocols": _protocols,
+    "weights": _weights,
+    "formats": _formats,
+    "test-sets": _test_sets,
+}

@@ -1,4 +1,4 @@
-"""`adjudge ensemble`: several runs and files as one more annotator."""
+"""Commands that ask a judge: `adjudge run`, `forecast`, `show`, `merge` and `calibrate`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
 from adjudge.cli.main import RESUMABLE, parting
 from adjudge.cli.options import (
     FormatOption,
-    LpOption,
     MaxFailedOption,
     TestSetArgument,
     Without,
@@ -26,21 +25,19 @@ from adjudge.cli.options import (
     read_settings,
 )
 from adjudge.core.judge import Profile
+from adjudge.core.verb import LanguagePair, Option, settings
 from adjudge.core.wording import read_share
 from adjudge.errors import UsageError
 from adjudge.formats.read import read_judgements
 from adjudge.reports.tables import Table, TableFormat, number
-from adjudge.runs.job import ForecastSettings, RunSettings
+from adjudge.runs.job import NOWHERE, CalibrateSettings, ForecastSettings, RunSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from decimal import Decimal
 
-    from adjudge.analysis.ensemble import Combined
     from adjudge.analysis.preferences import TieAgreement, TieCalibration
     from adjudge.core.judge import Judge
-    from adjudge.core.record import Record
-    from adjudge.core.scores import Run
     from adjudge.core.segment import Subject, TestSet
     from adjudge.runs.forecast import Forecast
     from adjudge.runs.job import Job
@@ -279,19 +276,24 @@ _MARK: Final = "0123456789abcdef"
 _LOOKED_AT: Final = 8
 
 
+@settings
+class ShowSettings:
+    """About which translation a judge's messages are shown."""
+
+    segment: Annotated[
+        Path | None, Option(help="Test set whose first segment is shown; else one of the examples.")
+    ] = None
+    system: Annotated[str | None, Option(help="System whose translation is judged.")] = None
+    lp: LanguagePair = None
+    profile: Annotated[Profile, Option(help="Our advice, the paper, or the paper's code.")] = "recommended"
+    prompts: Annotated[Path | None, Option(help="Folder of prompts in place of ours.")] = None
+
+
 def show_command(
-    context: typer.Context,
+    ctx: typer.Context,
     *,
     judge: Annotated[str, typer.Argument(help="A name of `adjudge list judges`.")],
-    segment: Annotated[
-        Path | None, typer.Option(help="Test set whose first segment is shown; else one of the examples.")
-    ] = None,
-    system: Annotated[str | None, typer.Option(help="System whose translation is judged.")] = None,
-    lp: Annotated[str | None, typer.Option("--lp", "-l", help="Language pair.")] = None,
-    profile: Annotated[
-        Profile, typer.Option(help="Our advice, the paper, or the paper's code.")
-    ] = "recommended",
-    prompts: Annotated[Path | None, typer.Option(help="Folder of prompts in place of ours.")] = None,
+    settings: ShowSettings,
     form: FormatOption = "table",
 ) -> None:
     """Show every message of a judge about one segment, with the embedded rules in the model's place.
@@ -307,13 +309,19 @@ def show_command(
     from adjudge.runs.conversation import exchange_to_json, rehearse, render_exchange
     from adjudge.runs.units import is_judge, load_annotator, options_of
 
-    with naming_the_nearest(context):
-        shown = load_annotator(judge, profile=profile, prompts=prompts, settings=read_settings(context.args))
+    with naming_the_nearest(ctx):
+        shown = load_annotator(
+            judge,
+            profile=settings.profile,
+            prompts=settings.prompts,
+            settings=read_settings(ctx.args),
+        )
     if not is_judge(shown):
         raise UsageError(f"{judge} is a metric: it has no messages")
-    test_set = load(segment or examples.path("test_set.jsonl"), lp=lp)
+    test_set = load(settings.segment or examples.path("test_set.jsonl"), lp=settings.lp)
     model = open_model(EMBEDDED, Connection()).model
-    tries = _subjects(shown, test_set if segment is None else test_set.select(limit=1), system)
+    first = test_set if settings.segment is None else test_set.select(limit=1)
+    tries = _subjects(shown, first, settings.system)
     rehearsals = (asyncio.run(rehearse(shown, subject, model)) for subject in tries)
     exchanges = max(rehearsals, key=_told, default=[])  # of our examples, one that every stage speaks of
     if form == "table":
@@ -453,19 +461,7 @@ def calibrate_command(
     *,
     judge: JudgeArgument,
     test_set: TestSetArgument = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="File of the threshold, such as himate.json.")
-    ] = None,
-    options: Annotated[ForecastSettings, Without("out", "dry_run", "samples", "temperature")],
-    gold: Annotated[
-        Path | None,
-        typer.Option(
-            callback=existing, help="Of a judge of pairs: what people said; TEST_SET is then its run."
-        ),
-    ] = None,
-    percentile: Annotated[
-        float, typer.Option(help="Of the confidences: so many per cent of the findings are looked at again.")
-    ] = 60.0,
+    options: Annotated[CalibrateSettings, Without("dry_run", "samples", "temperature")],
     form: FormatOption = "table",
 ) -> None:
     """Find the confidence below which HiMATE discusses what it found, for one model, by language pair.
@@ -481,17 +477,18 @@ def calibrate_command(
     from adjudge.runs.run import run_to_end
     from adjudge.store.run_directory import write_calibration
 
-    if gold is not None:
+    if options.gold is not None:
         _refuse(read_settings(ctx.args), "nothing is asked with --gold")
-        calibrate_run(judge, test_set, gold, options.lp, form)
+        calibrate_run(judge, test_set, Path(options.gold), options.lp, form)
         return
-    if out is None:
+    if options.out == NOWHERE:
         raise UsageError("--out FILE is missing: it holds the threshold")
+    out = Path(options.out)
     asked = options.without("profile", "prompts", "explain_in")
     folder = out.with_name(f"{out.name}.run")
     job = make_job(ctx, _judge(ctx, judge, options), test_set, replace(asked, out=folder))
     with parting(RESUMABLE):
-        calibration, outcome = run_to_end(acalibrate(job, percentile))
+        calibration, outcome = run_to_end(acalibrate(job, options.percentile))
     write_calibration(out, calibration)
     print_result(form, _calibrate_table(calibration), _to_json(calibration))
     print_note(f"use it with: adjudge run {calibration.judge} ... --threshold {out}")
@@ -542,82 +539,3 @@ def _to_json(calibration: Calibration) -> dict[str, object]:
     from dataclasses import asdict
 
     return {**asdict(calibration), "digest": calibration.digest}
-
-
-def ensemble_command(
-    members: Annotated[
-        list[str], typer.Argument(metavar="[NAME=]RUN|FILE...", help="Two or more, of judges or metrics.")
-    ],
-    *,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Run directory of the ensemble.")],
-    by: Annotated[
-        Literal["ranks", "z-scores", "learned", "majority"],
-        typer.Option(help="Mean of ranks or z-scores, weights learned on gold, or majority of verdicts."),
-    ] = "z-scores",
-    within: Annotated[
-        Literal["lp", "segment"],
-        typer.Option(help="Ranks and z-scores among all of a language pair, or of a segment."),
-    ] = "lp",
-    gold: Annotated[
-        str | None, typer.Option(metavar="[NAME=]FILE|RUN", help="What weights are learned on.")
-    ] = None,
-    folds: Annotated[int, typer.Option(min=2, help="Of the cross-validation of learned weights.")] = 10,
-    fold_by: Annotated[
-        Literal["document", "segment"], typer.Option(help="What stays in one fold.")
-    ] = "document",
-    seed: Annotated[int, typer.Option(min=0, help="Of the folds.")] = 0,
-    tie: Annotated[
-        float, typer.Option(min=0, help="Largest difference of scores that is a tie, in a majority.")
-    ] = 0.0,
-    lp: LpOption = None,
-    test_set: Annotated[
-        Path | None, typer.Option(help="Texts, where no member is a run, or files have no ids.")
-    ] = None,
-    max_failed: MaxFailedOption = "1%",
-) -> None:
-    """Combine runs and files of scores into a run of their ensemble, which every other command reads.
-
-    A translation that any member failed on is a failure of the ensemble; what some were not asked for is
-    left out, and said.
-    """
-    from adjudge.analysis.ensemble import Settings
-    from adjudge.analysis.eval_set import split_scores
-    from adjudge.core.language import canonical_lp
-    from adjudge.formats.read import load
-    from adjudge.runs.ensemble_run import ensemble
-
-    allowed = read_share(max_failed)
-    lp = None if lp is None else canonical_lp(lp)
-    texts = None if test_set is None else load(test_set, lp)
-    given = {name: _read(path, lp, test_set) for name, path in split_scores(members).items()}
-    truth = {name: _read(path, lp, test_set) for name, path in split_scores([gold] if gold else []).items()}
-    found = ensemble(
-        given,
-        out=out,
-        test_set=texts,
-        gold=next(iter(truth.items()), None),
-        settings=Settings(by=by, within=within, folds=folds, fold_by=fold_by, seed=seed, tie=tie),
-    )
-    for note in (*found.combined.notes, *_weights(found.combined)):
-        print_note(note)
-    info = found.run.info
-    print_note(f"{info.counts['judged']:,} judged, {info.counts['failed']:,} failed; in {out}")
-    print_note(str(info.signature))
-    check_failures(info.counts, allowed)
-
-
-def _read(path: Path, lp: str | None, texts: Path | None) -> Run | Sequence[Record]:
-    """Read a run or a file, and keep one language pair if one is chosen."""
-    found = read_judgements(path, lp, texts, needed=False).warn()
-    kept = found if lp is None else found.with_records(r for r in found.records if r.lp == lp)
-    return kept.run or kept.records
-
-
-def _weights(combined: Combined) -> Iterator[str]:
-    """What was learned, over all folds."""
-    for lp, learned in combined.weights.items():
-        each = (
-            f"{name} {sum(own) / len(own):.2f} ({min(own):.2f} to {max(own):.2f})"
-            for name, own in learned.items()
-        )
-        yield f"{lp}: weights, mean over folds and range: {', '.join(each)}"

@@ -1,25 +1,17 @@
-"""`adjudge list`: what there is, by name."""
+"""Commands that show what was judged: `adjudge score`, `trace`, `report` and `serve`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from adjudge.analysis.score import scored
-from adjudge.cli.inputs import (
-    Asked,
-    GoldOption,
-    JudgedArgument,
-    JudgedTextsOption,
-    TitleOption,
-    read_material,
-)
 from adjudge.cli.options import (
     FormatOption,
-    LpOption,
     existing,
     is_for_people,
     print_note,
@@ -29,13 +21,16 @@ from adjudge.cli.options import (
 from adjudge.core.scores import Run, listed
 from adjudge.core.verb import OneAnnotator
 from adjudge.errors import UsageError
+from adjudge.reports.page import PageSettings, ReportSettings
 from adjudge.reports.tables import Table
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from adjudge.core.record import Record
     from adjudge.core.scores import Scores, SegmentScore
     from adjudge.core.segment import TestSet
+    from adjudge.formats.read import Judgements
     from adjudge.reports.annotators import Judged
     from adjudge.reports.html import Drawer
     from adjudge.reports.page import Page
@@ -270,6 +265,100 @@ def _print_conversations(trace: Trace, units: list[TracedUnit], form: str) -> No
         print_result(form, table, {"units": data})  # type: ignore[arg-type]
 
 
+# What the page of `report` and `serve` is about: how it is given, and read.
+
+
+_CAMPAIGN = "campaign.json"
+
+JudgedArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RUN|FILE|CAMPAIGN...",
+        callback=existing,
+        help="Run directories, records, campaigns and their exports, MQM TSV, .seg.rating, .seg.score.",
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Material:
+    """What a page is made of.
+
+    Args:
+        asked: how it was asked for.
+        judged: all that stands on it, in the order given.
+        texts: of what carries none.
+    """
+
+    asked: PageSettings
+    judged: Sequence[Judged]
+    texts: TestSet | None
+
+    def make(self) -> Page:
+        """Read gold, and put the page together."""
+        from adjudge.reports.page import make_page
+
+        gold = _read_gold(self)
+        return make_page(
+            self.judged, title=self.asked.title, gold=gold, lp=self.asked.lp, test_set=self.texts
+        )
+
+
+def read_material(places: Sequence[Path], asked: PageSettings) -> Material:
+    """Read everything but gold; folders of campaigns are opened, the rest are files and runs."""
+    from adjudge.formats.read import load
+
+    texts = asked.test_set
+    if isinstance(texts, Path | str):
+        texts = load(texts, asked.lp)
+    return Material(asked=asked, judged=_read_all(places, asked.lp, texts), texts=texts)
+
+
+def _read_all(places: Sequence[Path], lp: str | None, texts: TestSet | None) -> list[Judged]:
+    from adjudge.reports.annotators import read_judged
+
+    campaigns = {index: _campaign(place) for index, place in enumerate(places) if _is_campaign(place)}
+    files = [place for index, place in enumerate(places) if index not in campaigns]
+    beside = next((c.test_set for c in campaigns.values()), None)
+    rest = iter(read_judged(files, lp, texts, beside))
+    return [campaigns[index] if index in campaigns else next(rest) for index in range(len(places))]
+
+
+def _is_campaign(path: Path) -> bool:
+    return (path / _CAMPAIGN).is_file()
+
+
+def _campaign(path: Path) -> Judgements:
+    """What counts of a campaign's judgements; it may still be going on."""
+    from adjudge.campaigns.campaign import open_campaign
+    from adjudge.campaigns.exporting import export_campaign
+    from adjudge.formats.read import Judgements, content_of
+
+    campaign = open_campaign(path)
+    try:
+        content = content_of(export_campaign(campaign))
+    finally:
+        campaign.database.close()
+    for what, amount in content.met.items():
+        print_note(f"adjudge: {path}: left out {amount:,} {what}")
+    records = tuple(content.records or ())
+    return Judgements(name=path.resolve().name, records=records, test_set=content.test_set, form="campaign")
+
+
+def _read_gold(material: Material) -> Sequence[Record]:
+    """What the others are measured by; lines without ids are those of the test set, or of the runs' texts."""
+    from adjudge.reports.annotators import read_judged
+
+    path = material.asked.gold
+    if not isinstance(path, Path | str):
+        return path
+    if _is_campaign(Path(path)):
+        return _campaign(Path(path)).records
+    beside = next((each.test_set for each in material.judged if each.test_set is not None), None)
+    (found,) = read_judged([path], material.asked.lp, material.texts, beside)
+    return found.records
+
+
 # `adjudge report`: one self-contained HTML page about runs, campaigns and metrics.
 
 
@@ -277,14 +366,10 @@ def report_command(
     judged: JudgedArgument,
     *,
     out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file.")] = Path("report.html"),
-    title: TitleOption = None,
-    lp: LpOption = None,
-    gold: GoldOption = None,
-    test_set: JudgedTextsOption = None,
+    settings: ReportSettings,
     figures: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write its figures there too, as PDF, SVG and PNG.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
 ) -> None:
     """Write one HTML file: who leads, how sure that is, who agrees, every error in its place, what failed.
 
@@ -293,13 +378,18 @@ def report_command(
     """
     from adjudge.reports.tables import uncollected
 
-    if out.exists() and not force:
+    if out.exists() and not settings.force:
         raise UsageError(f"--out {out} exists; --force replaces it")
     with uncollected():
-        _report_write(judged, Asked(gold=gold, test_set=test_set, title=title, lp=lp), out, figures)
+        _report_write(judged, settings, out, figures)
 
 
-def _report_write(places: Sequence[Path], asked: Asked, out: Path, figures: Path | None) -> None:
+def _given(asked: PageSettings) -> dict[str, object]:
+    """The options of a page, as `page_commands` takes them."""
+    return {field.name: getattr(asked, field.name) for field in fields(PageSettings)}
+
+
+def _report_write(places: Sequence[Path], asked: PageSettings, out: Path, figures: Path | None) -> None:
     from adjudge.reports.html import drawer_for, render_page
     from adjudge.reports.page import page_commands
     from adjudge.store.files import write_text
@@ -307,7 +397,7 @@ def _report_write(places: Sequence[Path], asked: Asked, out: Path, figures: Path
     material = read_material(places, asked)
     with drawer_for(material.judged) as drawer:
         page = material.make()
-        options = {**vars(asked), "out": out, "figures": figures, "force": True}
+        options = {**_given(asked), "out": out, "figures": figures, "force": True}
         again = page_commands("report", material.judged, places, options)
         write_text(out, [render_page(page, again, drawer=drawer)])
     print_note(f"{page.headline}.")
@@ -323,10 +413,7 @@ def serve_command(
     judged: JudgedArgument,
     *,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any free one.")] = 8000,
-    title: TitleOption = None,
-    lp: LpOption = None,
-    gold: GoldOption = None,
-    test_set: JudgedTextsOption = None,
+    settings: PageSettings,
 ) -> None:
     """Show the report as a page of this machine, with every conversation; Ctrl-C ends it.
 
@@ -337,17 +424,16 @@ def serve_command(
     from adjudge.web.app import address_of, listen
     from adjudge.web.viewer import serve_viewer
 
-    asked = Asked(gold=gold, test_set=test_set, title=title, lp=lp)
     with listen("127.0.0.1", port) as listening, Drawer() as drawer:
         print_note("Reading ...")
-        app = _make(judged, asked, drawer)
+        app = _make(judged, settings, drawer)
         print_note(f"The report is at {address_of(listening)}")
         print_note("Ctrl-C stops it.")
         serve_viewer(app, listening)
     print_note("Stopped.")
 
 
-def _make(places: Sequence[Path], asked: Asked, drawer: Drawer) -> FastAPI:
+def _make(places: Sequence[Path], asked: PageSettings, drawer: Drawer) -> FastAPI:
     """Read everything, and keep the server alone: records and page are gone when it begins."""
     from adjudge.reports.page import page_commands
     from adjudge.web.viewer import create_viewer
@@ -357,7 +443,7 @@ def _make(places: Sequence[Path], asked: Asked, drawer: Drawer) -> FastAPI:
     print_note(f"{amount:,} judgements; putting the page together ...")
     page = material.make()
     print_note(f"{page.headline}.")
-    again = page_commands("serve", material.judged, places, vars(asked))
+    again = page_commands("serve", material.judged, places, _given(asked))
     return create_viewer(page, talks=_talks(page, material.judged, places), commands=again, drawer=drawer)
 
 
@@ -376,158 +462,3 @@ def _talks(page: Page, judged: Sequence[Judged], places: Sequence[Path]) -> dict
         except StoreError as error:
             print_note(f"adjudge: no conversations of {annotator.label}: {error}")
     return found
-
-
-What = Literal[
-    "judges", "metrics", "measures", "tasks", "models", "protocols", "weights", "formats", "test-sets"
-]
-
-
-def list_command(
-    what: Annotated[What, typer.Argument(help="What to list.", show_default=False)],
-    form: FormatOption = "table",
-) -> None:
-    """List what there is, by the names that other commands take."""
-    columns, rows = _LISTS[what]()
-    keys = [c.removeprefix(">").replace(" ", "_") for c in columns]
-    data: dict[str, object] = {what: [dict(zip(keys, row, strict=True)) for row in rows]}
-    print_result(form, Table(columns=columns, rows=rows), data)
-
-
-Rows = tuple[list[str], list[list[str]]]
-
-
-_UNITS: Final = {"translation": "translation", "pair": "pair", "source": "translation of a source"}
-"""What the calls of a judge are counted for."""
-
-
-def _judges() -> Rows:
-    from adjudge.judges import JUDGES, load_judge
-    from adjudge.runs.units import kind_of, names_in
-
-    rows = []
-    for name in names_in("adjudge.judges", JUDGES):
-        try:
-            judge = load_judge(name)
-            title, kind = _title(judge), kind_of(judge)
-        except Exception as error:
-            if name in JUDGES:
-                raise
-            rows.append([name, "", "", "", f"cannot be loaded: {error}"])
-            continue
-        calls = judge.calls
-        spread = str(calls.min) if calls.min == calls.max else f"{calls.min} to {calls.max}"
-        rows.append([name, judge.protocol, judge.weights or "", f"{spread} a {_UNITS[kind]}", title])
-    return ["judge", "protocol", "weights", ">calls", "what it does"], rows
-
-
-def _metrics() -> Rows:
-    from adjudge.metrics import METRICS, load_metric
-    from adjudge.runs.units import names_in
-
-    rows = []
-    for name in names_in("adjudge.metrics", METRICS):
-        try:
-            metric = load_metric(name)
-        except Exception as error:
-            if name in METRICS:
-                raise
-            rows.append([name, "", "", f"cannot be loaded: {error}"])
-            continue
-        needs = "reference" if metric.with_reference else "source"
-        rows.append([name, needs, metric.protocol, _title(metric)])
-    return ["metric", "needs", "protocol", "what it does"], rows
-
-
-def _measures() -> Rows:
-    from adjudge.stats.measures import MEASURES
-
-    rows = []
-    for m in MEASURES.values():
-        low, high = m.range
-        best = "higher" if m.higher_is_better else "lower"
-        rows.append([m.name, m.level, m.average or "", f"{low:g} to {high:g}", best, m.title, m.source])
-    return ["measure", "level", "average", "range", "better", "what it is", "source"], rows
-
-
-def _tasks() -> Rows:
-    from adjudge.analysis.shared_tasks import list_tasks
-
-    rows = [
-        [
-            t.name,
-            t.gold or "",
-            ", ".join(t.lps),
-            ", ".join(s.measure for s in t.statistics),
-            t.title,
-            t.source,
-        ]
-        for t in list_tasks()
-    ]
-    return ["task", "gold", "lps", "measures", "title", "source"], rows
-
-
-def _title(thing: object) -> str:
-    """First line of a class's docstring; empty without one."""
-    return next(iter((type(thing).__doc__ or "").strip().splitlines()), "")
-
-
-def _models() -> Rows:
-    from adjudge.llm.model_choice import describe_models
-
-    rows = [list(row) for row in describe_models()]
-    return ["model", "base URL", "key", "what it is"], rows
-
-
-def _protocols() -> Rows:
-    """Those of records, and then those that only campaigns have, with the records that they make."""
-    from adjudge.campaigns.settings import NAMES, find_campaign_protocol
-    from adjudge.core.protocol import PROTOCOLS
-
-    rows = []
-    for p in PROTOCOLS.values():
-        scale = "" if p.low is None or p.high is None else f"{p.low:g} to {p.high:g}"
-        rows.append([p.name, scale, ", ".join(p.severities), "yes" if p.name in NAMES else "", p.title])
-    for asked in map(find_campaign_protocol, NAMES):
-        if asked.name not in PROTOCOLS:
-            scale = "" if asked.scale is None else f"{asked.scale.low:g} to {asked.scale.high:g}"
-            records = f" (records: {asked.record})" if asked.record else " (a reference)"
-            rows.append([asked.name, scale, ", ".join(asked.severities), "yes", asked.title + records])
-    return ["protocol", "rating", "severities", "campaigns", "title"], rows
-
-
-def _weights() -> Rows:
-    from adjudge.core.typology import WEIGHTS
-
-    rows = []
-    for w in WEIGHTS.values():
-        rules = ", ".join(f"{key} {value:g}" for key, value in w.rules.items())
-        rows.append([w.name, rules, "" if w.cap is None else f"{w.cap:g}", w.source])
-    return ["weights", "points", ">cap", "source"], rows
-
-
-def _formats() -> Rows:
-    from adjudge.formats.read import FORMATS
-
-    rows = [[f.name, f.holds, "yes" if f.reads else "", "yes" if f.writes else "", f.title] for f in FORMATS]
-    return ["format", "holds", "reads", "writes", "title"], rows
-
-
-def _test_sets() -> Rows:
-    from adjudge.formats.catalog import CATALOG
-
-    rows = [[t.name, ", ".join(t.lps), t.size, t.licence, t.title] for t in CATALOG]
-    return ["test set", "lps", ">size", "licence", "title"], rows
-
-
-_LISTS = {
-    "judges": _judges,
-    "metrics": _metrics,
-    "measures": _measures,
-    "tasks": _tasks,
-    "models": _models,
-    "protocols": _protocols,
-    "weights": _weights,
-    "formats": _formats,
-    "test-sets": _test_sets,
-}

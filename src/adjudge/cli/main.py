@@ -129,11 +129,11 @@ GROUP_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
 _MODULES: Final[Mapping[str, str]] = {
     name: module
     for module, names in {
-        "judge_commands": "run forecast show merge calibrate ensemble",
-        "look_commands": "score trace report serve list",
-        "compare_commands": "rank compare gate power",
+        "judge_commands": "run forecast show merge calibrate",
+        "look_commands": "score trace report serve",
+        "compare_commands": "rank compare gate power ensemble",
         "trust_commands": "meta spans agreement bias reproduce thresholds estimate",
-        "file_commands": "convert fetch demo",
+        "file_commands": "convert fetch demo list",
         "campaign_setup": "campaign_new campaign_import",
         "people_commands": (
             "campaign_serve campaign_status campaign_people campaign_again campaign_export "

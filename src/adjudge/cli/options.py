@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import MISSING, fields, is_dataclass
 from itertools import pairwise
+from keyword import iskeyword
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
@@ -175,17 +176,27 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+_HINTS: Final[dict[type[Any], Mapping[str, Any]]] = {}
+
+
+def _hints(model: type[Any]) -> Mapping[str, Any]:
+    if model not in _HINTS:
+        _HINTS[model] = get_type_hints(model, include_extras=True)
+    return _HINTS[model]
+
+
 def option_fields(model: type[Any]) -> list[str]:
     """Return the fields of settings that are options."""
-    hints = get_type_hints(model, include_extras=True)
+    hints = _hints(model)
     known = {field.name: option_of(hints[field.name]) for field in fields(model)}
     return [name for name, option in known.items() if option is not None and option.kind is not None]
 
 
 def option_name(model: type[Any], field: str) -> str:
-    """Return the name of a field's parameter: the option's spelling, with underscores."""
-    option = option_of(get_type_hints(model, include_extras=True)[field])
-    return field if option is None or not option.name else option.name.replace("-", "_")
+    """Return the name of a field's parameter: the option's spelling, as Python can have it."""
+    option = option_of(_hints(model)[field])
+    name = field if option is None or not option.name else option.name.replace("-", "_")
+    return f"{name}_" if iskeyword(name) else name
 
 
 def changed_options(settings: Any, among: Iterable[str]) -> list[str]:  # noqa: ANN401 (any settings)
@@ -193,7 +204,7 @@ def changed_options(settings: Any, among: Iterable[str]) -> list[str]:  # noqa: 
     model = type(settings)
     plain = {field.name: field.default for field in fields(model)}
     names = [name for name in among if getattr(settings, name) != plain[name]]
-    return [f"--{option_name(model, name).replace('_', '-')}" for name in names]
+    return [f"--{option_name(model, name).rstrip('_').replace('_', '-')}" for name in names]
 
 
 def _dropped(hint: Any) -> tuple[str, ...]:  # noqa: ANN401 (an annotation)
@@ -204,7 +215,7 @@ def _dropped(hint: Any) -> tuple[str, ...]:  # noqa: ANN401 (an annotation)
 
 def _options_of(model: type[Any], dropped: Collection[str]) -> Iterator[inspect.Parameter]:
     """Make a parameter of typer from each field that the command line has."""
-    hints = get_type_hints(model, include_extras=True)
+    hints = _hints(model)
     defaults = {field.name: field.default for field in fields(model)}
     for name in option_fields(model):
         if name in dropped:

@@ -1,4 +1,4 @@
-"""`adjudge campaign status`: how far it is, who did how much, and when it will end."""
+"""Commands that run a campaign: `adjudge campaign serve`, `status`, `people` and others."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
+from annotated_types import Ge
 
-from adjudge.cli.inputs import TextsOption, WeightsOption
 from adjudge.cli.options import FormatOption, LpOption, existing, print_note, print_result
+from adjudge.core.verb import IntervalDraws, LanguagePair, Option, Seed, settings
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
 from adjudge.reports.tables import Table, TableFormat, duration
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from adjudge.campaigns.campaign import Campaign
     from adjudge.campaigns.dashboard import PersonProgress, Progress
     from adjudge.campaigns.database import AuditLine
-    from adjudge.campaigns.people import Link, Person, Role
+    from adjudge.campaigns.people import Link, Person
     from adjudge.core.record import Record
     from adjudge.formats.campaign_export import CampaignFile
 
@@ -130,12 +131,31 @@ def _share(value: float | None) -> str:
 # `adjudge campaign analyse`: everything that a campaign shows, whole or half done.
 
 
-BatchesOption = Annotated[
-    Path | None,
-    typer.Option(
-        callback=existing, help="Appraise's batches of a CSV; else the only batches*.json beside it."
-    ),
-]
+@settings
+class AnalyseSettings:
+    """What a campaign is compared with, and how it is counted."""
+
+    gold: Annotated[Path | None, Option(help="Judgements of the same translations.", exists=True)] = None
+    beside: Annotated[
+        Path | None,
+        Option(
+            help="Another campaign of the same translations, such as the same people's later.",
+            metavar="NAME|FILE",
+            exists=True,
+        ),
+    ] = None
+    batches: Annotated[
+        Path | None,
+        Option(help="Appraise's batches of a CSV; else the only batches*.json beside it.", exists=True),
+    ] = None
+    weights: Annotated[
+        str | None,
+        Option(help="Points of marked errors; else esa-spans with ESA, mqm-google with MQM.", short="w"),
+    ] = None
+    lp: LanguagePair = None
+    test_set: Annotated[Path | None, Option(help="Texts of gold that carries none.", metavar="PATH")] = None
+    resamples: IntervalDraws = 1000
+    seed: Seed = 0
 
 
 def campaign_analyse_command(
@@ -149,23 +169,7 @@ def campaign_analyse_command(
         ),
     ],
     *,
-    gold: Annotated[
-        Path | None, typer.Option(callback=existing, help="Judgements of the same translations.")
-    ] = None,
-    beside: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="NAME|FILE",
-            callback=existing,
-            help="Another campaign of the same translations, such as the same people's later.",
-        ),
-    ] = None,
-    batches: BatchesOption = None,
-    weights: WeightsOption = None,
-    lp: LpOption = None,
-    test_set: TextsOption = None,
-    resamples: Annotated[int, typer.Option(min=0, help="Draws of the intervals; 0 for none.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Of those draws.")] = 0,
+    settings: AnalyseSettings,
     figures: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Draw figures there, as PDF, SVG and PNG.")
     ] = None,
@@ -176,7 +180,6 @@ def campaign_analyse_command(
     Where a definition of the ESA paper has a flaw, the paper's number and a mended one stand there.
     """
     from adjudge.analysis.study import analyse
-    from adjudge.core.language import canonical_lp
     from adjudge.reports.campaign_report import (
         analysis_data,
         analysis_rows,
@@ -185,13 +188,13 @@ def campaign_analyse_command(
     )
     from adjudge.stats.bootstrap import Draws
 
-    chosen = None if lp is None else canonical_lp(lp)
+    lp, batches, beside = settings.lp, settings.batches, settings.beside
     found = analyse(
-        _of_lp(read_campaign(campaign, batches), chosen),
-        gold=_gold(gold, chosen, test_set),
-        beside=None if beside is None else _of_lp(read_campaign(beside, batches), chosen),
-        weights=weights,
-        draws=Draws(resamples=resamples, seed=seed),
+        _of_lp(read_campaign(campaign, batches), lp),
+        gold=_gold(settings.gold, lp, settings.test_set),
+        beside=None if beside is None else _of_lp(read_campaign(beside, batches), lp),
+        weights=settings.weights,
+        draws=Draws(resamples=settings.resamples, seed=settings.seed),
     )
     for figure in campaign_figures(found) if figures is not None else ():
         figure.write(figures or Path())
@@ -341,25 +344,33 @@ def _write(
 # `adjudge campaign people`: who takes part; new people, new links, no more access, a password.
 
 
+@settings
+class PeopleSettings:
+    """What is to change about the people of a campaign."""
+
+    add: Annotated[Sequence[str], Option(help="Add somebody; repeat.", metavar="PERSON", repeats=True)] = ()
+    role: Annotated[
+        Literal["annotator", "adjudicator", "organiser"], Option(help="Role of who is added.")
+    ] = "annotator"
+    batch: Annotated[
+        int | None, Ge(0), Option(help="Static batch of who is added, shared with who has it.")
+    ] = None
+    new_link: Annotated[
+        Sequence[str], Option(help="Replace somebody's link; repeat.", metavar="PERSON", repeats=True)
+    ] = ()
+    revoke: Annotated[
+        Sequence[str],
+        Option(help="Shut somebody out; answers stay. Repeat.", metavar="PERSON", repeats=True),
+    ] = ()
+    password: Annotated[
+        str | None, Option(help="Ask for a new password of an organiser.", metavar="PERSON")
+    ] = None
+
+
 def campaign_people_command(
     name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
     *,
-    add: Annotated[list[str] | None, typer.Option(metavar="PERSON", help="Add somebody; repeat.")] = None,
-    role: Annotated[
-        str, typer.Option(help="Of who is added: annotator, adjudicator or organiser.")
-    ] = "annotator",
-    batch: Annotated[
-        int | None, typer.Option(min=0, help="Static batch of who is added, shared with who has it.")
-    ] = None,
-    new_link: Annotated[
-        list[str] | None, typer.Option(metavar="PERSON", help="Replace somebody's link; repeat.")
-    ] = None,
-    revoke: Annotated[
-        list[str] | None, typer.Option(metavar="PERSON", help="Shut somebody out; answers stay. Repeat.")
-    ] = None,
-    password: Annotated[
-        str | None, typer.Option(metavar="PERSON", help="Ask for a new password of an organiser.")
-    ] = None,
+    changes: PeopleSettings,
     form: FormatOption = "table",
 ) -> None:
     """List the people of a campaign, after the changes asked for.
@@ -367,17 +378,16 @@ def campaign_people_command(
     A new link is printed once and kept nowhere: whoever has it is that person.
     """
     from adjudge.campaigns.campaign import open_campaign
-    from adjudge.campaigns.people import people, set_password
-    from adjudge.campaigns.people import revoke as revoke_person
+    from adjudge.campaigns.people import people, revoke, set_password
     from adjudge.reports.words import in_words
 
     with open_campaign(name) as campaign:
         now = time.time()
-        links = _links(campaign, add or [], role, batch, new_link or [], now)  # type: ignore[arg-type]
-        for one in revoke or []:
-            revoke_person(campaign, _find(campaign, one).id, now, actor=_ACTOR)
-        if password is not None:
-            number = _find(campaign, password).id
+        links = _links(campaign, changes, now)
+        for one in changes.revoke:
+            revoke(campaign, _find(campaign, one).id, now, actor=_ACTOR)
+        if changes.password is not None:
+            number = _find(campaign, changes.password).id
             chosen = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
             set_password(campaign, number, chosen, now, actor=_ACTOR)
         found = people(campaign)
@@ -390,13 +400,15 @@ def campaign_people_command(
             print_note(f"adjudge: {file} stays as it was made; of {whose}, only the links above are good")
 
 
-def _links(
-    campaign: Campaign, add: list[str], role: Role, batch: int | None, renewed: list[str], now: float
-) -> list[Link]:
+def _links(campaign: Campaign, changes: PeopleSettings, now: float) -> list[Link]:
     from adjudge.campaigns.people import add_people, new_link
 
-    links = [*add_people(campaign, add, role, now, actor=_ACTOR, batch=batch)] if add else []
-    return links + [new_link(campaign, _find(campaign, one).id, now, actor=_ACTOR) for one in renewed]
+    links: list[Link] = []
+    if changes.add:
+        links += add_people(campaign, changes.add, changes.role, now, actor=_ACTOR, batch=changes.batch)
+    return links + [
+        new_link(campaign, _find(campaign, one).id, now, actor=_ACTOR) for one in changes.new_link
+    ]
 
 
 def _find(campaign: Campaign, name: str) -> Person:

@@ -1,4 +1,4 @@
-"""`adjudge estimate`: systems' means on gold's scale, from a judge's many scores and gold's few."""
+"""Commands that say whom to trust: `adjudge meta`, `spans`, `agreement`, `bias` and others."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from adjudge.cli.options import (
     progress_bar,
 )
 from adjudge.core.scores import listed
+from adjudge.core.verb import Option, settings
 from adjudge.errors import UsageError
 from adjudge.formats.read import read_judgements
 from adjudge.reports.tables import TableFormat
@@ -173,6 +174,20 @@ def _metric(metric: MetricResults) -> dict[str, Any]:
 # `adjudge spans`: marked errors against gold, their severities, and translations without errors.
 
 
+@settings
+class SpanPage:
+    """What `spans` prints and draws."""
+
+    confusion: Annotated[bool, Option(help="Instead: which severity the run gives to what gold marks.")] = (
+        False
+    )
+    error_free: Annotated[bool, Option(help="Instead: which translations have no errors at all.")] = False
+    intervals: Annotated[bool, Option(help="95 % bootstrap intervals over segments, of 1000 draws.")] = False
+    figure: Annotated[
+        Path | None, Option(help="Draw himate over its thresholds, as .pdf, .svg or .png.", metavar="FILE")
+    ] = None
+
+
 def spans_command(
     paths: Annotated[
         list[Path],
@@ -184,19 +199,7 @@ def spans_command(
     gold: Annotated[Path, typer.Option(help="The same, to compare them with.")],
     settings: SpanSettings,
     free: ErrorFreeSettings,
-    confusion: Annotated[
-        bool, typer.Option("--confusion", help="Instead: which severity the run gives to what gold marks.")
-    ] = False,
-    error_free: Annotated[
-        bool, typer.Option("--error-free", help="Instead: which translations have no errors at all.")
-    ] = False,
-    intervals: Annotated[
-        bool, typer.Option("--intervals", help="95 % bootstrap intervals over segments, of 1000 draws.")
-    ] = False,
-    figure: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw himate over its thresholds, as .pdf, .svg or .png."),
-    ] = None,
+    printed: SpanPage,
     form: FormatOption = "table",
 ) -> None:
     """Compare marked errors with gold, on the translations that both judged.
@@ -210,15 +213,16 @@ def spans_command(
     from adjudge.reports.metric_tables import span_data, span_table
 
     runs = {str(path): path for path in paths}
-    if intervals and not settings.resamples:
+    figure, confusion = printed.figure, printed.confusion
+    if printed.intervals and not settings.resamples:
         settings = replace(settings, resamples=1000)
     shared = {field.name for field in fields(Marking)}
     of_free = changed_options(free, (f.name for f in fields(ErrorFreeSettings) if f.name not in shared))
     of_marks = {field.name for field in fields(MarkSettings)}
     of_rules = changed_options(settings, (f.name for f in fields(SpanSettings) if f.name not in of_marks))
     of_rules += ["--figure"] if figure else []
-    if error_free:
-        more = changed_options(settings, ("severities",)) + ["--intervals"] * intervals
+    if printed.error_free:
+        more = changed_options(settings, ("severities",)) + ["--intervals"] * printed.intervals
         _refuse([*of_rules, *more, *["--confusion"] * confusion], "--error-free", "whole translations")
         _print_error_free(error_free_of_runs(runs, gold, free), form)
         return

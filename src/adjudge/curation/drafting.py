@@ -13,13 +13,16 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
+
+from annotated_types import Ge
 
 from adjudge.core.ask import About, Ask, Reply, Sampling
 from adjudge.core.judge import annotation_of, failure_of
 from adjudge.core.language import target_language
 from adjudge.core.record import Annotation, Failure
 from adjudge.core.segment import Segment, Subject, TestSet
+from adjudge.core.verb import Option, settings
 from adjudge.curation.questions import Key, SourceQuestion
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._json import object_schema, read_object
@@ -102,6 +105,22 @@ def read_translation(value: object, source: str) -> str:
     if not value.strip() and source.strip():
         raise AnswerError("empty", "wanted a translation, got no words")
     return value if source != source.strip() else value.strip()
+
+
+@settings
+class DraftSettings:
+    """What translates, and how often."""
+
+    name: Annotated[
+        str | None, Option(help="Name of the system; else the model's, without its provider.")
+    ] = None
+    candidates: Annotated[
+        int, Ge(1), Option(help="Draw so many of each source: systems NAME-1, NAME-2, ...")
+    ] = 1
+    temperature: Annotated[float | None, Ge(0), Option(help="0 for one candidate, 0.7 for several.")] = None
+    command: Annotated[
+        str | None, Option(help="A program that translates JSON lines, in place of a model.")
+    ] = None
 
 
 def candidate_names(name: str, candidates: int) -> tuple[str, ...]:

@@ -11,11 +11,15 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge
+from pydantic import BeforeValidator
 
 from adjudge.analysis.pair_schedules import Pair, Place
 from adjudge.core.segment import Segment, TestSet
+from adjudge.core.verb import Option, settings, takes
 from adjudge.errors import UsageError
 from adjudge.formats.pair_file import ListedPair
 
@@ -56,9 +60,39 @@ class PairSample:
     sources: Mapping[str, Mapping[int, int]]
 
 
-def draw_pairs(
-    test_set: TestSet, number: int | None = None, *, thin: Mapping[str, float] | None = None, seed: int = 0
-) -> PairSample:
+def _read_factors(value: object) -> object:
+    """Read `SYSTEM=3` of the command line; a mapping is left to the check of its type."""
+    if isinstance(value, Mapping):
+        return value
+    found = {}
+    for text in value if isinstance(value, list | tuple) else [value]:
+        name, equals, factor = str(text).rpartition("=")
+        try:
+            found[name] = float(factor if equals else "")
+        except ValueError:
+            raise ValueError("like SYSTEM=3") from None
+    return found
+
+
+@settings
+class DrawSettings:
+    """Which pairs are drawn."""
+
+    pairs: Annotated[int | None, Ge(1), Option(help="Draw so many of each language pair; else all.")] = None
+    thin: Annotated[
+        Mapping[str, float] | None,
+        BeforeValidator(lambda it: None if it is None else _read_factors(it)),
+        Option(
+            help="Draw pairs of a weak system more rarely by a factor; repeat.",
+            metavar="SYSTEM=FACTOR",
+            repeats=True,
+        ),
+    ] = None
+    seed: Annotated[int, Option(help="Seed of the draws.")] = 0
+
+
+@takes(DrawSettings)
+def draw_pairs(test_set: TestSet, settings: DrawSettings) -> PairSample:
     """Draw pairs of each language pair, as even as they can be over systems first, then over sources.
 
     Two texts are one where they are equal but for white space. Of pairs with a thinned system, 1 of
@@ -67,21 +101,19 @@ def draw_pairs(
 
     Args:
         test_set: with two systems at least.
-        number: of pairs of each language pair; None for all that may be drawn.
-        thin: system to factor, 1 or more.
-        seed: of the draws.
+        settings: how many, and which more rarely.
 
     Raises:
         UsageError: fewer than one pair, an unknown system, a factor below 1, or nothing to compare.
     """
-    thin = thin or {}
-    _check(test_set, number, thin)
+    thin = settings.thin or {}
+    _check(test_set, thin)
     chosen: list[ListedPair] = []
     compositions: list[Composition] = []
     sources: dict[str, dict[int, int]] = {}
     for lp in test_set.lps:
-        board = _Board.of([s for s in test_set if s.lp == lp], thin, f"{seed}/{lp}")
-        board.draw(number)
+        board = _Board.of([s for s in test_set if s.lp == lp], thin, f"{settings.seed}/{lp}")
+        board.draw(settings.pairs)
         chosen += board.listed()
         compositions += board.compositions(lp)
         sources[lp] = board.spread()
@@ -90,9 +122,7 @@ def draw_pairs(
     return PairSample(pairs=tuple(chosen), compositions=tuple(compositions), sources=sources)
 
 
-def _check(test_set: TestSet, number: int | None, thin: Mapping[str, float]) -> None:
-    if number is not None and number < 1:
-        raise UsageError(f"--pairs must be 1 or more, got {number}")
+def _check(test_set: TestSet, thin: Mapping[str, float]) -> None:
     for name, factor in thin.items():
         if name not in test_set.systems:
             raise UsageError(

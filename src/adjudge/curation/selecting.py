@@ -18,23 +18,52 @@ import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Final, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
 
 import numpy as np
-import scipy.stats
+from annotated_types import Ge
 from numpy.typing import NDArray
 
 from adjudge.analysis.eval_set import EvalSet, is_unspaced
+from adjudge.core.verb import LanguagePair, Names, Option, Seed, settings
 from adjudge.errors import DataError, UsageError
+from adjudge.stats.correlation import ranks
 from adjudge.stats.judged import Floats
 
-__all__ = ["WAYS", "Way", "Worth", "choose", "priorities", "read_budget", "simulate"]
+__all__ = ["WAYS", "SelectSettings", "Way", "Worth", "choose", "priorities", "read_budget", "simulate"]
 
 Way = Literal["variance", "disagreement", "diversity", "combined", "random"]
 WAYS: Final[tuple[Way, ...]] = get_args(Way)
 
 _LONGEST: Final = 2  # words of an n-gram, or 3 characters where no space stands between words
 _LONGEST_UNSPACED: Final = 3
+
+
+@settings
+class SelectSettings:
+    """Which segments are chosen, and what is looked at."""
+
+    budget: Annotated[str, Option(help="Such as 100 or 20%; several by commas with --gold.")] = "20%"
+    unit: Annotated[
+        Literal["segments", "tokens"], Option(help="Unit of the budget; tokens are the source's.")
+    ] = "segments"
+    by: Annotated[Way, Option(help="What is looked at; docs/curate.md.")] = "random"
+    scores: Annotated[
+        Sequence[str],
+        Option(
+            help="A metric or a judge to look at; repeat for more.", metavar="[NAME=]RUN|FILE", repeats=True
+        ),
+    ] = ()
+    metrics: Annotated[
+        Names | None, Option(help="Of the test set's own only these, separated by commas.")
+    ] = None
+    gold: Annotated[
+        str | None,
+        Option(help="Say what each way would have been worth, beside chance.", metavar="NAME|FILE"),
+    ] = None
+    draws: Annotated[int, Ge(1), Option(help="Random choices, with --gold.")] = 1000
+    seed: Seed = 0
+    lp: LanguagePair = None
 
 
 def priorities(eval_set: EvalSet, sources: Sequence[str], way: Way, *, seed: int = 0) -> Floats:
@@ -178,8 +207,8 @@ def _combined(eval_set: EvalSet, sources: Sequence[str]) -> Floats:
     found = [_diversity(sources, eval_set.lp)]
     found += [_variance(scores)] if len(scores) else []
     found += [_disagreement(scores)] if len(scores) > 1 else []
-    ranks = [scipy.stats.rankdata(np.nan_to_num(values, nan=-np.inf)) for values in found]
-    return np.asarray(np.mean(ranks, axis=0))
+    placed = [ranks(np.nan_to_num(values, nan=-np.inf)[:, None])[:, 0] for values in found]
+    return np.asarray(np.mean(placed, axis=0))
 
 
 # What a choice of segments is worth: how it orders systems, and how far off it is, beside chance.
@@ -218,15 +247,8 @@ class Worth:
     high: float | None = None
 
 
-def simulate(  # noqa: PLR0913 (what a simulation is told)
-    eval_set: EvalSet,
-    sources: Sequence[str],
-    budgets: Sequence[str],
-    *,
-    ways: Sequence[Way] = WAYS,
-    by_length: bool = False,
-    draws: int = 1000,
-    seed: int = 0,
+def simulate(
+    eval_set: EvalSet, sources: Sequence[str], settings: SelectSettings, ways: Sequence[Way] = WAYS
 ) -> tuple[Worth, ...]:
     """Choose as if nothing were annotated, then look at gold.
 
@@ -235,31 +257,26 @@ def simulate(  # noqa: PLR0913 (what a simulation is told)
     Args:
         eval_set: with one gold, and the metrics that are looked at.
         sources: texts of its segments.
-        budgets: numbers or shares, as `read_budget` has them, of the segments that gold judged.
+        settings: budgets are of the segments that gold judged.
         ways: to choose; `random` is always among them.
-        by_length: a segment costs its source's tokens, and is not 1.
-        draws: random choices.
-        seed: of them.
 
     Raises:
         DataError: fewer than two systems or segments judged.
         UsageError: a budget out of range, or a metric that a way lacks.
     """
-    if draws < 1:
-        raise UsageError(f"--draws must be 1 or more, got {draws}")
     gold, kept = _judged(eval_set)
     lengths = np.array(eval_set.lengths, dtype=np.float64)[kept]
-    costs = lengths if by_length else np.ones(len(lengths))
+    costs = lengths if settings.unit == "tokens" else np.ones(len(lengths))
     left, texts = (
         _only(eval_set, kept),
         [text for text, is_kept in zip(sources, kept, strict=True) if is_kept],
     )
-    wanted = {way: priorities(left, texts, way, seed=seed) for way in ways if way != _RANDOM}
-    rng = np.random.default_rng(seed)
+    wanted = {way: priorities(left, texts, way, seed=settings.seed) for way in ways if way != _RANDOM}
+    rng = np.random.default_rng(settings.seed)
     found: list[Worth] = []
-    for text in budgets:
+    for text in settings.budget.split(","):
         budget = read_budget(text, float(costs.sum()))
-        drawn = [choose(rng.random(len(costs)), budget, costs) for _ in range(draws)]
+        drawn = [choose(rng.random(len(costs)), budget, costs) for _ in range(settings.draws)]
         chosen: dict[Way, list[int]] = {way: choose(values, budget, costs) for way, values in wanted.items()}
         if not all([*drawn, *chosen.values()]):
             raise UsageError(

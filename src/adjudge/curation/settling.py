@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
+from annotated_types import Ge
 
 from adjudge.analysis.preferences import Comparisons, tabulate
 from adjudge.analysis.study_agreement import THRESHOLD, SegmentAgreement, segment_agreements
 from adjudge.core.record import Annotation, Preference, Record, Verdict
+from adjudge.core.verb import LanguagePair, Option, Seed, settings
 from adjudge.errors import DataError
 from adjudge.stats.agreement_coefficients import MAJORITY, fleiss_kappa, majority
 from adjudge.stats.bootstrap import Draws
@@ -64,6 +66,18 @@ class Agreed:
     def kept(self) -> int:
         """Pairs with a majority."""
         return len(self.gold)
+
+
+@settings
+class SettleSettings:
+    """How people's judgements are settled."""
+
+    threshold: Annotated[float, Option(help="Of ratings: correlation that every two people must reach.")] = (
+        THRESHOLD
+    )
+    resamples: Annotated[int, Ge(0), Option(help="Draws of the interval of kappa; 0 for none.")] = 1000
+    seed: Seed = 0
+    lp: LanguagePair = None
 
 
 def settle(records: Iterable[Record], *, resamples: int = 0, seed: int = 0) -> tuple[Agreed, ...]:

@@ -8,10 +8,13 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import ClassVar, Final, Literal, NamedTuple, get_args
+from typing import Annotated, ClassVar, Final, Literal, NamedTuple, get_args
+
+from annotated_types import Ge, Gt, Le
 
 from adjudge.core.ask import About, Ask, Reply
 from adjudge.core.segment import Segment, Subject, TestSet
+from adjudge.core.verb import Option, Seed, settings
 from adjudge.curation.questions import Key, SourceQuestion
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._answers import check_scale
@@ -24,7 +27,7 @@ __all__ = [
     "AskDifficulty",
     "Difficulty",
     "Domain",
-    "Keeping",
+    "FilterSettings",
     "find_private",
     "keep_hardest",
     "quotas",
@@ -228,37 +231,29 @@ Flagged = Literal["mark", "drop"]
 """What becomes of a source that is personal or offensive: said in its `meta`, or not kept."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Keeping:
+@settings
+class FilterSettings:
     """How many sources are kept.
-
-    Args:
-        top: so many of all; None for all, or for `share`.
-        share: of those that were rated, above 0 and at most 1.
-        least: none that is easier than this.
-        by_domain: take from each domain in proportion to what was rated there.
-        flagged: what becomes of a source that is personal or offensive.
-        seed: which of several equally hard ones are kept at the bound.
 
     Raises:
         UsageError: both numbers, or one out of its range.
     """
 
-    top: int | None = None
-    share: float | None = None
-    least: int = LOWEST
-    by_domain: bool = True
-    flagged: Flagged = "mark"
-    seed: int = 0
+    top: Annotated[int | None, Ge(1), Option(help="Keep so many of each language pair.")] = None
+    share: Annotated[
+        float | None, Gt(0), Le(1), Option(help="Keep this share of those that were rated, such as 0.2.")
+    ] = None
+    least: Annotated[int, Ge(LOWEST), Le(HIGHEST), Option(help="Keep none that is easier.")] = LOWEST
+    strata: Annotated[
+        Literal["domain", "none"], Option(help="Take from each domain its share, or from all alike.")
+    ] = "domain"
+    flagged: Annotated[Flagged, Option(help="What is personal or offensive: mark it, or drop it.")] = "mark"
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
         """Refuse what contradicts."""
         if self.top is not None and self.share is not None:
             raise UsageError("--top and --share: choose one of them")
-        if self.top is not None and self.top < 1:
-            raise UsageError(f"--top must be 1 or more, got {self.top}")
-        if self.share is not None and not 0 < self.share <= 1:
-            raise UsageError(f"--share must be above 0 and at most 1, got {self.share:g}")
 
     def wanted(self, rated: int) -> int:
         """How many of so many rated sources."""
@@ -338,7 +333,7 @@ class _Source:
         )
 
 
-def keep_hardest(test_set: TestSet, found: Mapping[Key, Difficulty], keeping: Keeping) -> Kept:
+def keep_hardest(test_set: TestSet, found: Mapping[Key, Difficulty], keeping: FilterSettings) -> Kept:
     """Keep the hardest sources of each language pair, and of each domain its share.
 
     Sources that failed are never kept, for they have no score. At the bound, which of several equally hard
@@ -350,7 +345,7 @@ def keep_hardest(test_set: TestSet, found: Mapping[Key, Difficulty], keeping: Ke
     sources = [_Source(segment=s, difficulty=found.get(Key(s.lp, s.segment, PLACE))) for s in test_set]
     groups: dict[tuple[str, str], list[_Source]] = {}
     for source in sources:
-        name = source.segment.domain if keeping.by_domain else ""
+        name = source.segment.domain if keeping.strata == "domain" else ""
         groups.setdefault((source.segment.lp, name), []).append(source)
     kept: set[Key] = set()
     for lp in test_set.lps:
@@ -362,7 +357,7 @@ def keep_hardest(test_set: TestSet, found: Mapping[Key, Difficulty], keeping: Ke
     return Kept(test_set=TestSet(name=test_set.name, segments=chosen), domains=domains)
 
 
-def _keep(lp: str, groups: Mapping[str, Sequence[_Source]], keeping: Keeping) -> set[Key]:
+def _keep(lp: str, groups: Mapping[str, Sequence[_Source]], keeping: FilterSettings) -> set[Key]:
     """The kept ones of one language pair."""
     fit = {name: [s for s in group if _fits(s, keeping)] for name, group in groups.items()}
     rated = {name: sum(s.difficulty is not None for s in group) for name, group in groups.items()}
@@ -374,7 +369,7 @@ def _keep(lp: str, groups: Mapping[str, Sequence[_Source]], keeping: Keeping) ->
     }
 
 
-def _fits(source: _Source, keeping: Keeping) -> bool:
+def _fits(source: _Source, keeping: FilterSettings) -> bool:
     if source.difficulty is None or source.difficulty.score < keeping.least:
         return False
     return keeping.flagged == "mark" or not (source.is_personal or source.is_offensive)

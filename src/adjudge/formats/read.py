@@ -11,13 +11,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from adjudge.core.judge import checks_keywords
+from annotated_types import Ge
+from pydantic import BeforeValidator
+
 from adjudge.core.language import canonical_lp
 from adjudge.core.record import Annotation, Preference, Record, repeats_note, without_repeats
 from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
+from adjudge.core.verb import LanguagePair, Names, Option, checks_keywords, settings
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.formats.appraise import (
     batches_test_set,
@@ -87,13 +90,14 @@ __all__ = [
     "Format",
     "Given",
     "Judgements",
+    "OneOrMore",
+    "TextSettings",
     "Texts",
     "content_of",
     "detect",
     "find_format",
     "find_path",
     "load",
-    "load_chosen",
     "load_lines",
     "read_content",
     "read_judgements",
@@ -326,7 +330,7 @@ _FOLDERS: Final = (
 )
 
 
-@checks_keywords()
+@checks_keywords
 def load(path: Path | str, lp: str | None = None, *, form: str | None = None) -> TestSet:
     """Load a test set.
 
@@ -522,47 +526,59 @@ def load_lines(
     return read_files(Path(source), systems, refs, lp, name)
 
 
-def load_chosen(
-    test_set: Path | str | None,
-    lp: str | None,
-    files: tuple[Path | None, Sequence[str] | None, Sequence[str] | None],
-    systems: str | Sequence[str] | None,
-    limit: int | None,
-) -> TestSet:
-    """Load a test set from a path or from line-aligned files, and keep what was chosen.
-
-    Args:
-        test_set: folder, file or name.
-        lp: language pair.
-        files: source, translations and references as line-aligned files.
-        systems: names to keep, a list or one text with commas; None for all.
-        limit: first segments to keep.
-
-    Raises:
-        UsageError: both a test set and files, neither, or files that lack their source.
-    """
-    source, translations, references = files
-    _refuse_mixtures(test_set, source, [*(translations or []), *(references or [])])
-    if source is None:
-        chosen = load(_required(test_set), lp=lp)
-    else:
-        chosen = load_lines(source, translations or [], references or [], lp=lp)
-    if isinstance(systems, str):
-        systems = [name.strip() for name in systems.split(",") if name.strip()]
-    return chosen.select(systems=systems, limit=limit)
+OneOrMore = Annotated[Sequence[str], BeforeValidator(lambda it: (it,) if isinstance(it, str) else it)]
+"""Texts; one alone stands for itself."""
 
 
-def _refuse_mixtures(test_set: Path | str | None, source: Path | None, others: Sequence[str]) -> None:
+@settings
+class TextSettings:
+    """Which texts: a test set or line-aligned files, and what is chosen of them."""
+
+    lp: LanguagePair = None
+    systems: Annotated[Names | None, Option(help="Only these systems, separated by commas.")] = None
+    limit: Annotated[int | None, Ge(1), Option(help="Only the first N segments of every system.")] = None
+    source: Annotated[Path | str | None, Option(help="Source, one segment a line.", short="s", kind=Path)] = (
+        None
+    )
+    translation: Annotated[
+        OneOrMore | None,
+        Option(help="A system's output; repeat for more.", short="t", metavar="[NAME=]FILE", repeats=True),
+    ] = None
+    reference_file: Annotated[
+        OneOrMore | None,
+        Option(help="A reference; repeat for more.", short="r", metavar="[NAME=]FILE", repeats=True),
+    ] = None
+
+    def load(self, test_set: TestSet | Path | str | None) -> TestSet:
+        """Load the test set, and keep what was chosen of it.
+
+        Args:
+            test_set: a loaded one, a path or a name; None with `source`.
+
+        Raises:
+            UsageError: both a test set and files, neither, files that lack their source, or something chosen
+                that the test set has not.
+        """
+        if isinstance(test_set, TestSet):
+            if self.source is not None or self.translation or self.reference_file:
+                raise UsageError("give either a test set or source, translation and reference_file; not both")
+            return test_set.select(lp=self.lp, systems=self.systems, limit=self.limit)
+        others = [*(self.translation or ()), *(self.reference_file or ())]
+        _refuse_mixtures(test_set, self.source, others)
+        if self.source is not None:
+            chosen = load_lines(self.source, self.translation or (), self.reference_file or (), self.lp)
+        elif test_set is not None:
+            chosen = load(test_set, lp=self.lp)
+        else:
+            raise UsageError("give a TEST_SET, or line-aligned files with -s and -t")
+        return chosen.select(systems=self.systems, limit=self.limit)
+
+
+def _refuse_mixtures(test_set: Path | str | None, source: Path | str | None, others: Sequence[str]) -> None:
     if test_set is not None and (source is not None or others):
         raise UsageError(f"give either the test set {str(test_set)!r} or files with -s, -t and -r; not both")
     if source is None and others:
         raise UsageError(f"-t and -r need the source that {others[0]!r} belongs to: add -s FILE")
-
-
-def _required(test_set: Path | str | None) -> Path | str:
-    if test_set is None:
-        raise UsageError("give a TEST_SET, or line-aligned files with -s and -t")
-    return test_set
 
 
 # Texts and judgements of a file as they stand in it.

@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from importlib.resources import files
 from itertools import islice
@@ -32,17 +32,16 @@ import orjson
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from adjudge.core.judge import checks_keywords
-from adjudge.core.language import canonical_lp
 from adjudge.core.record import Record, repeats_note, without_repeats
 from adjudge.core.scores import VERSION, Run
 from adjudge.core.segment import Segment, TestSet
+from adjudge.core.verb import takes
 from adjudge.core.wording import count
 from adjudge.errors import DataWarning, UsageError
 from adjudge.formats.read import Judgements, load
 from adjudge.reports.annotators import RULES_MODEL, Judged, read_judged
 from adjudge.reports.figures import Figure, page_svg
-from adjudge.reports.page import Page, make_page, page_commands, run_command
+from adjudge.reports.page import Page, PageSettings, ReportSettings, make_page, page_commands, run_command
 from adjudge.reports.segments import to_script_json
 from adjudge.reports.tables import name_invisible, share, uncollected
 from adjudge.reports.words import FAILURES
@@ -261,16 +260,11 @@ _SERVED: Final = ("text.js", "said.js", "served.js", "report.js")
 _LONGEST: Final = 16
 
 
-@checks_keywords()
-def report(  # noqa: PLR0913 (what a report can be asked for; every one has its default)
+@takes(ReportSettings)
+def report(
     judged: Judged | Path | str | Sequence[Judged | Path | str],
-    out: Path | str,
-    *,
-    title: str | None = None,
-    gold: Sequence[Record] | Path | str = (),
-    lp: str | None = None,
-    test_set: TestSet | Path | str | None = None,
-    force: bool = False,
+    out: Path | str | None,
+    settings: ReportSettings,
 ) -> Path:
     """Write one self-contained HTML file about runs, campaigns and metrics.
 
@@ -278,12 +272,8 @@ def report(  # noqa: PLR0913 (what a report can be asked for; every one has its 
 
     Args:
         judged: what to report: runs, run directories, files of records, exports of campaigns, score files.
-        out: the file.
-        title: of the page; None for the name of the test set.
-        gold: records to show beside those of the others, or the path of their file.
-        lp: keep one language pair.
-        test_set: the texts of what carries none; a path is loaded.
-        force: replace the file if it exists.
+        out: the file; `report.html` if left out.
+        settings: what stands on the page besides.
 
     Returns:
         The file.
@@ -293,21 +283,24 @@ def report(  # noqa: PLR0913 (what a report can be asked for; every one has its 
             different texts.
         DataError: a file that is damaged, or holds no judgements.
     """
-    if Path(out).exists() and not force:
+    out = Path(out or "report.html")
+    if out.exists() and not settings.force:
         raise UsageError(f"{out} exists; force=True replaces it")
     given = [judged] if isinstance(judged, (Run, Judgements, Path, str)) else list(judged)
-    lp = None if lp is None else canonical_lp(lp)
-    texts = load(test_set, lp) if isinstance(test_set, (Path, str)) else test_set
+    lp, texts = settings.lp, settings.test_set
+    if isinstance(texts, (Path, str)):
+        texts = load(texts, lp)
     read = iter(read_judged([each for each in given if isinstance(each, (Path, str))], lp, texts))
     whole = [next(read) if isinstance(each, (Path, str)) else each for each in given]
     beside = next((each.test_set for each in whole if each.test_set is not None), None)
-    records = _read_gold(gold, lp, texts, beside)
-    asked = {"gold": gold, "test_set": test_set, "title": title, "lp": lp, "out": out, "force": True}
+    records = _read_gold(settings.gold, lp, texts, beside)
+    wanted = {field.name: getattr(settings, field.name) for field in fields(PageSettings)}
+    asked = {**wanted, "out": out, "force": True}
     commands = _commands(given, whole, asked)
     with drawer_for(whole) as drawer:
-        page = make_page(whole, title=title, gold=records, lp=lp, test_set=texts)
-        write_text(Path(out), [render_page(page, commands, drawer=drawer)])
-    return Path(out)
+        page = make_page(whole, title=settings.title, gold=records, lp=lp, test_set=texts)
+        write_text(out, [render_page(page, commands, drawer=drawer)])
+    return out
 
 
 def _read_gold(

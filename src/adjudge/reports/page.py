@@ -8,12 +8,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from pydantic import SkipValidation
 
 from adjudge.analysis.rank import RankedSystem
 from adjudge.core.record import Failure, Record
 from adjudge.core.scores import Run, RunInfo
 from adjudge.core.segment import Segment, TestSet
+from adjudge.core.verb import LanguagePair, Option, Texts, settings
 from adjudge.core.wording import count
 from adjudge.errors import UsageError
 from adjudge.reports.annotators import (
@@ -436,6 +439,26 @@ def _changed_settings(info: RunInfo) -> list[str]:
     ]
 
 
+@settings
+class PageSettings:
+    """What stands on a page beside the judgements that it is about."""
+
+    gold: Annotated[
+        SkipValidation[Sequence[Record] | Path | str],
+        Option(help="What the others are measured by: a run, a file or a campaign.", kind=Path, exists=True),
+    ] = ()
+    test_set: Texts = None
+    title: Annotated[str | None, Option(help="Title of the page; else the name of the test set.")] = None
+    lp: LanguagePair = None
+
+
+@settings
+class ReportSettings(PageSettings):
+    """The same, of a page that is a file."""
+
+    force: Annotated[bool, Option(help="Replace the file if it exists.")] = False
+
+
 def page_commands(
     command: str,
     judged: Sequence[Judged],
@@ -460,7 +483,7 @@ def page_commands(
 
 def _words(options: Mapping[str, object]) -> Iterator[str]:
     for name, value in options.items():
-        if value is not None:
+        if value is not None and value != ():
             yield f"--{name.replace('_', '-')}"
             yield from () if value is True else (str(value),)
 

@@ -14,7 +14,7 @@ from typing import Final
 from adjudge.analysis.ensemble import (
     ENSEMBLE,
     Combined,
-    Settings,
+    EnsembleSettings,
     combine_scores,
     combine_verdicts,
     scored,
@@ -57,7 +57,7 @@ def ensemble(
     out: Path | str,
     test_set: TestSet | None = None,
     gold: tuple[str, Judged] | None = None,
-    settings: Settings | None = None,
+    settings: EnsembleSettings | None = None,
 ) -> Ensemble:
     """Combine what several annotators judged into a run directory; the same call writes the same records.
 
@@ -72,10 +72,11 @@ def ensemble(
         UsageError: fewer than two members, no texts, settings that contradict, or `out` holds another run.
         DataError: records that cannot be combined, or that are not about the test set.
     """
-    settings = settings or Settings()
+    settings = settings or EnsembleSettings()
     if len(members) < _FEWEST:
         raise UsageError(f"an ensemble needs two members or more, got {len(members)}")
-    members = {name: judged if isinstance(judged, Run) else tuple(judged) for name, judged in members.items()}
+    members = {name: _of_lp(judged, settings.lp) for name, judged in members.items()}
+    gold = None if gold is None else (gold[0], _of_lp(gold[1], settings.lp))
     texts = test_set or next((j.test_set for j in members.values() if isinstance(j, Run)), None)
     if texts is None:
         raise UsageError("no member is a run, which would bring the texts: add --test-set")
@@ -89,8 +90,15 @@ def ensemble(
     return Ensemble(run=read_run(out), combined=combined)
 
 
+def _of_lp(judged: Judged, lp: str | None) -> Run | tuple[Record, ...]:
+    """Keep one language pair."""
+    records = judged.records if isinstance(judged, Run) else tuple(judged)
+    kept = tuple(r for r in records if lp in {None, r.lp})
+    return replace(judged, records=kept) if isinstance(judged, Run) else kept
+
+
 def _combine(
-    members: Mapping[str, Judged], gold: tuple[str, Judged] | None, settings: Settings
+    members: Mapping[str, Judged], gold: tuple[str, Judged] | None, settings: EnsembleSettings
 ) -> tuple[Combined, _Inputs]:
     """The records, and what they were made of."""
     if settings.by == "majority":
@@ -131,7 +139,7 @@ def _judged_part(texts: TestSet, records: Iterable[Record]) -> TestSet:
     return TestSet(name=texts.name, segments=tuple(kept))
 
 
-def _info(combined: Combined, inputs: _Inputs, settings: Settings, test_set: TestSet) -> RunInfo:
+def _info(combined: Combined, inputs: _Inputs, settings: EnsembleSettings, test_set: TestSet) -> RunInfo:
     records = combined.records
     reasons = Counter(r.reason for r in records if isinstance(r, Failure))
     failed = reasons.total()

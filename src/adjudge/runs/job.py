@@ -12,18 +12,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Final, Literal, Protocol, Self, runtime_checkable
 
-from annotated_types import Ge
-from pydantic import BeforeValidator
+from annotated_types import Ge, Gt, Le
 
 from adjudge.analysis.pair_schedules import Schedule, ScheduleKind
 from adjudge.core.ask import NO_ENGINE
 from adjudge.core.judge import Profile, is_searching_judge
 from adjudge.core.scores import RunInfo, Signature
 from adjudge.core.segment import Subject, TestSet
-from adjudge.core.verb import LanguagePair, MaxFailed, Names, Option, settings, takes
+from adjudge.core.verb import MaxFailed, Names, Option, settings, takes
 from adjudge.errors import FailureReason, UsageError
 from adjudge.formats.pair_file import read_pairs
-from adjudge.formats.read import load_chosen
+from adjudge.formats.read import OneOrMore, TextSettings
 from adjudge.judges import has_setting
 from adjudge.judges._samples import Repeated, Sampled
 from adjudge.llm.model_choice import EMBEDDED, Models, open_models
@@ -48,6 +47,7 @@ from adjudge.store.calls import Spent
 
 __all__ = [
     "NOWHERE",
+    "CalibrateSettings",
     "ForecastSettings",
     "Job",
     "RunSettings",
@@ -62,17 +62,13 @@ __all__ = [
 
 _COMMON: Final = ("samples", "temperature", "explain_in", "search")
 _OF_NAMED: Final = ("profile", "prompts", "settings", *_COMMON)
-_OF_TEXTS: Final = ("lp", "systems", "limit", "source", "translation", "reference_file")
 
 NOWHERE: Final = Path(os.devnull)
 """A run directory in which there never is a store."""
 
-OneOrMore = Annotated[Sequence[str], BeforeValidator(lambda it: (it,) if isinstance(it, str) else it)]
-"""Texts; one alone stands for itself."""
-
 
 @settings
-class RunSettings:
+class RunSettings(TextSettings):
     """What is judged, by which model, how, and what may be paid.
 
     Raises:
@@ -83,20 +79,6 @@ class RunSettings:
         Path | str,
         Option(help="Run directory; an interrupted run goes on in it.", short="o", kind=Path),
     ]
-    lp: LanguagePair = None
-    systems: Annotated[Names | None, Option(help="Only these systems, separated by commas.")] = None
-    limit: Annotated[int | None, Ge(1), Option(help="Only the first N segments of every system.")] = None
-    source: Annotated[Path | str | None, Option(help="Source, one segment a line.", short="s", kind=Path)] = (
-        None
-    )
-    translation: Annotated[
-        OneOrMore | None,
-        Option(help="A system's output; repeat for more.", short="t", metavar="[NAME=]FILE", repeats=True),
-    ] = None
-    reference_file: Annotated[
-        OneOrMore | None,
-        Option(help="A reference; repeat for more.", short="r", metavar="[NAME=]FILE", repeats=True),
-    ] = None
     model: Annotated[
         OneOrMore,
         Option(
@@ -203,23 +185,6 @@ class RunSettings:
         """The folder of prompts, if one was given."""
         return None if self.prompts is None else Path(self.prompts)
 
-    def load_texts(self, test_set: TestSet | Path | str | None) -> TestSet:
-        """Load the test set, and keep what was chosen of it.
-
-        Args:
-            test_set: a loaded one, a path or a name; None with `source`.
-
-        Raises:
-            UsageError: both a test set and files, neither, or something chosen that it has not.
-        """
-        if isinstance(test_set, TestSet):
-            if self.source is not None or self.translation or self.reference_file:
-                raise UsageError("give either a test set or source, translation and reference_file; not both")
-            return test_set.select(lp=self.lp, systems=self.systems, limit=self.limit)
-        source = None if self.source is None else Path(self.source)
-        files = (source, self.translation, self.reference_file)
-        return load_chosen(test_set, self.lp, files, self.systems, self.limit)
-
     def without(self, *names: str) -> Self:
         """The same, with some settings as if nobody had given them."""
         return replace(self, **{name: getattr(type(self), name) for name in names})
@@ -233,6 +198,27 @@ class ForecastSettings(RunSettings):
         Path | str,
         Option(help="Run directory: what it has answered costs nothing.", short="o", kind=Path),
     ] = NOWHERE
+
+
+@settings
+class CalibrateSettings(ForecastSettings):
+    """A run over a validation set, and what is taken of its confidences."""
+
+    out: Annotated[
+        Path | str, Option(help="File of the threshold, such as himate.json.", short="o", kind=Path)
+    ] = NOWHERE
+    gold: Annotated[
+        Path | str | None,
+        Option(
+            help="Of a judge of pairs: what people said; TEST_SET is then its run.", kind=Path, exists=True
+        ),
+    ] = None
+    percentile: Annotated[
+        float,
+        Gt(0),
+        Le(100),
+        Option(help="Of the confidences: so many per cent of the findings are looked at again."),
+    ] = 60.0
 
 
 # What a judge has to say before a run: what will cost more than it need, and what it cannot do.
@@ -415,7 +401,7 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
         UsageError: something is unknown, unclear or contradicts.
         DataError: a file cannot be read.
     """
-    chosen = options.load_texts(test_set)
+    chosen = options.load(test_set)
     if not isinstance(test_set, TestSet) and test_set is not None and Path(test_set).is_file():
         options = replace(options, origin=options.origin or test_set)
     annotator, options = _load(judge, options)
@@ -446,7 +432,7 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
         | {"store": _seen_from(store, out)}
         | _money(prices, budget),
         signature=_signature(annotator, models, plan, options),
-        options=options.without(*_OF_TEXTS),
+        options=options.without(*TextSettings.__dataclass_fields__),
         prices=prices,
         budget=budget,
         notes=(*plan.notes, *_notes(models), *advise(annotator, models, plan)),

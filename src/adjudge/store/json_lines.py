@@ -8,12 +8,12 @@ from pathlib import Path
 from sys import intern
 from typing import Any, Final, Literal, cast
 
-from adjudge.core.judge import checks_keywords
 from adjudge.core.language import canonical_lp
 from adjudge.core.protocol import is_number
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Match, Preference, Record, Side, Verdict
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import SEVERITIES, Severity
+from adjudge.core.verb import checks_keywords
 from adjudge.errors import AdjudgeError, DataError, FailureReason, UsageError
 from adjudge.store.files import Fields, read_fields, read_json_lines, render_json_line, write_bytes
 
@@ -127,7 +127,7 @@ _SPAN_KEYS: Final = frozenset(
 _NO_COUNTS: Final[Mapping[Severity, int]] = {}
 
 
-@checks_keywords()
+@checks_keywords
 def read_records(path: Path | str) -> list[Record]:
     """Read the records of a JSONL file or a run directory, in file order.
 
