@@ -20,7 +20,6 @@ from adjudge.analysis.preferences import (
     tabulate,
 )
 from adjudge.analysis.score import Source, scored
-from adjudge.analysis.segment_scores import Floats as SegmentScoresFloats
 from adjudge.analysis.segment_scores import (
     ScoreMatrix,
     Totals,
@@ -47,7 +46,6 @@ from adjudge.stats.bradley_terry import (
     smallest_cycles,
     unbeaten_groups,
 )
-from adjudge.stats.judged import Floats as JudgedFloats
 from adjudge.stats.paired import (
     ROUNDING,
     enlarged,
@@ -328,7 +326,7 @@ def few_documents_note(units: int) -> str:
 
 
 def placed(
-    rows: Sequence[RankedSystem], compared: Sequence[float], p_values: JudgedFloats, alpha: float
+    rows: Sequence[RankedSystem], compared: Sequence[float], p_values: Floats, alpha: float
 ) -> list[RankedSystem]:
     """Give each row its cluster, its range of ranks, and the systems that it is significantly better than.
 
@@ -357,7 +355,7 @@ def placed(
     ]
 
 
-def p_value_rows(p_values: JudgedFloats, unjudged: int) -> tuple[tuple[float | None, ...], ...]:
+def p_value_rows(p_values: Floats, unjudged: int) -> tuple[tuple[float | None, ...], ...]:
     """Arrange p-values as `Ranking.p_values` has them.
 
     Args:
@@ -385,8 +383,8 @@ class Tally:
     """
 
     systems: tuple[str, ...]
-    wins: JudgedFloats
-    ties: JudgedFloats
+    wins: Floats
+    ties: Floats
 
     @property
     def totals(self) -> Totals:
@@ -394,7 +392,7 @@ class Tally:
         played = self.wins + self.wins.swapaxes(1, 2) + self.ties
         return Totals(sums=(self.wins + self.ties / 2).sum(axis=2), sizes=played.sum(axis=2))
 
-    def draws(self, resamples: int, seed: int) -> Iterator[tuple[JudgedFloats, JudgedFloats]]:
+    def draws(self, resamples: int, seed: int) -> Iterator[tuple[Floats, Floats]]:
         """Wins and ties of units drawn with replacement, draws by systems by systems, in blocks."""
         for counts in unit_draws(len(self.wins), resamples, seed):
             yield np.tensordot(counts, self.wins, axes=1), np.tensordot(counts, self.ties, axes=1)
@@ -491,13 +489,11 @@ def rank_comparisons(
 class _Fit:
     """Score of each system, and its log strength where there is one."""
 
-    scores: JudgedFloats
+    scores: Floats
     strengths: Sequence[float | None]
 
 
-def _fit(
-    wins: JudgedFloats, ties: JudgedFloats, systems: Sequence[str], method: Method
-) -> tuple[_Fit, list[str]]:
+def _fit(wins: Floats, ties: Floats, systems: Sequence[str], method: Method) -> tuple[_Fit, list[str]]:
     """Score the systems, and say what the comparisons leave open.
 
     Raises:
@@ -541,7 +537,7 @@ def _listed(names: Sequence[str]) -> str:
     return f"({', '.join(names)})" if len(names) > 1 else names[0]
 
 
-def _copeland(wins: JudgedFloats, ties: JudgedFloats) -> JudgedFloats:
+def _copeland(wins: Floats, ties: Floats) -> Floats:
     """Resamples by systems: points by comparisons; NaN where a system has none."""
     played = (wins + wins.swapaxes(1, 2) + ties).sum(axis=2)
     found = np.full(played.shape, np.nan)
@@ -549,13 +545,13 @@ def _copeland(wins: JudgedFloats, ties: JudgedFloats) -> JudgedFloats:
     return found
 
 
-def _model(wins: JudgedFloats, ties: JudgedFloats, method: Method, pull: float) -> Strengths:
+def _model(wins: Floats, ties: Floats, method: Method, pull: float) -> Strengths:
     if method == "davidson":
         return fit_davidson(wins, ties, pull)
     return fit_bradley_terry(wins + ties / 2, pull)
 
 
-def _drawn_scores(tally: Tally, settings: RankSettings) -> JudgedFloats:
+def _drawn_scores(tally: Tally, settings: RankSettings) -> Floats:
     """Resamples by systems; NaN where a draw holds no comparison of a system.
 
     Resamples are fitted under the pull, for some may leave strengths without bounds.
@@ -572,7 +568,7 @@ def _drawn_scores(tally: Tally, settings: RankSettings) -> JudgedFloats:
 
 def _rows(
     tally: Tally, fitted: _Fit, failed: Mapping[str, int], settings: RankSettings
-) -> tuple[list[RankedSystem], JudgedFloats]:
+) -> tuple[list[RankedSystem], Floats]:
     """Rows of the systems compared, best first, equal scores in the order of their names; p-values."""
     scores = np.round(fitted.scores, _DIGITS).tolist()
     order = sorted(range(len(scores)), key=lambda i: (-scores[i], tally.systems[i]))
@@ -595,7 +591,7 @@ def _rows(
     return placed(rows, ordered, p_values, settings.alpha), p_values
 
 
-def _p_values(tally: Tally, drawn: JudgedFloats, order: list[int], settings: RankSettings) -> JudgedFloats:
+def _p_values(tally: Tally, drawn: Floats, order: list[int], settings: RankSettings) -> Floats:
     """Systems by systems, best first: [i, j] is the one-sided p-value of "i is better than j"."""
     if not settings.is_model:
         totals = Totals(sums=tally.totals.sums[:, order], sizes=tally.totals.sizes[:, order])
@@ -794,7 +790,7 @@ def _lps(scores: Scores) -> str:
 
 def _ranked(
     common: ScoreMatrix, totals: Totals, settings: RankSettings, known: tuple[Range, Mapping[str, int]]
-) -> tuple[list[RankedSystem], SegmentScoresFloats]:
+) -> tuple[list[RankedSystem], Floats]:
     """Rows of the systems that are judged, best first, equal means in the order of their names; p-values.
 
     Args:

@@ -234,7 +234,7 @@ def check_spacing(texts: Texts) -> Iterator[Mark]:
     if (
         text[-1:].isspace()
         and not source[-1:].isspace()
-        and (found := _END.search(text, _spacing_last_word(text)))
+        and (found := _END.search(text, _start_of_last_word(text)))
     ):
         yield Mark("space-at-end", *found.span(), note="the source ends without")
     if not _SPACING_DOUBLE.search(source):
@@ -242,7 +242,7 @@ def check_spacing(texts: Texts) -> Iterator[Mark]:
             yield Mark("doubled-space", *found.span(), note="one space is enough")
 
 
-def _spacing_last_word(text: str) -> int:
+def _start_of_last_word(text: str) -> int:
     """Start of the last word."""
     words = text.rsplit(maxsplit=1)
     return len(text.rstrip()) - len(words[-1]) if words else 0

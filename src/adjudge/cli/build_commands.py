@@ -290,19 +290,19 @@ def curate_filter_command(
     write_test_set(out, kept.test_set)
     signature = str(gathered.outcome.info.signature)
     data = {"signature": signature, "out": str(out), "domains": [asdict(domain) for domain in kept.domains]}
-    print_result(form, _curate_filter_table(kept.domains, signature), data)
+    print_result(form, _filter_table(kept.domains, signature), data)
     print_note(f"{len(kept.test_set)} sources -> {out}")
     check_failures(gathered.outcome.info.counts, options.max_failed)
 
 
-def _curate_filter_table(domains: tuple[Domain, ...], signature: str) -> Table:
-    rows = [_curate_filter_row(domain) for domain in domains]
+def _filter_table(domains: tuple[Domain, ...], signature: str) -> Table:
+    rows = [_filter_row(domain) for domain in domains]
     counts = [">sources", ">rated", ">failed", ">personal", ">offensive", ">kept"]
     columns = ["lp", "domain", *counts, ">mean difficulty", ">easiest kept"]
     return Table(columns=columns, rows=rows, notes=[signature])
 
 
-def _curate_filter_row(domain: Domain) -> list[str]:
+def _filter_row(domain: Domain) -> list[str]:
     d = domain
     counts = (d.sources, d.rated, d.failed, d.personal, d.offensive, d.kept)
     mean = "" if d.mean is None else f"{d.mean:.2f}"
@@ -332,11 +332,11 @@ def curate_pairs_command(
     rows = [asdict(composition) for composition in sample.compositions]
     data = {"seed": settings.seed, "out": str(out), "pairs": len(sample.pairs), "compositions": rows}
     data["sources"] = {name: {str(n): k for n, k in each.items()} for name, each in sample.sources.items()}
-    print_result(form, _curate_pairs_table(sample, settings.seed), data)
+    print_result(form, _pairs_table(sample, settings.seed), data)
     print_note(f"{len(sample.pairs)} pairs -> {out}")
 
 
-def _curate_pairs_table(sample: PairSample, seed: int) -> Table:
+def _pairs_table(sample: PairSample, seed: int) -> Table:
     rows = [[c.lp, *c.systems, f"{c.there}", f"{c.identical}", f"{c.drawn}"] for c in sample.compositions]
     notes = [
         f"{lp}: sources by their number of pairs: " + ", ".join(f"{k} with {n}" for n, k in each.items())
@@ -448,7 +448,7 @@ def _simulate(found: EvalSet, texts: TestSet, wanted: SelectSettings, form: Tabl
     data = {"lp": found.lp, "gold": gold, "draws": wanted.draws, "seed": wanted.seed, "unit": wanted.unit}
     columns = [">segments", "way", ">length", ">accuracy", ">of random", ">error of means"]
     columns += [">of gaps", ">beats random", ">nearer"]
-    table = Table(columns=columns, rows=list(map(_curate_select_row, worths)), notes=notes)
+    table = Table(columns=columns, rows=list(map(_select_row, worths)), notes=notes)
     print_result(form, table, {**data, "worth": [asdict(worth) for worth in worths]})
 
 
@@ -458,7 +458,7 @@ def _lacking(found: EvalSet) -> set[str]:
     return {way for way, needed in ways.items() if len(found.metrics) < needed}
 
 
-def _curate_select_row(worth: Worth) -> list[str]:
+def _select_row(worth: Worth) -> list[str]:
     between = "" if worth.low is None else f"{worth.low:.3f} to {worth.high:.3f}"
     shares = ["" if share is None else f"{share:.2f}" for share in (worth.beaten, worth.nearer)]
     numbers = (f"{worth.accuracy:.3f}", between, f"{worth.mean_error:.3f}", f"{worth.gap_error:.3f}")
@@ -505,9 +505,9 @@ def curate_translate_command(
         gathered = _by_command(draft.command, asked, options)
     write_test_set(out, with_translations(texts, gathered.found, names))
     signature = str(gathered.outcome.info.signature)
-    rows = _curate_translate_count(asked, names, gathered.failures)
+    rows = _translate_counts(asked, names, gathered.failures)
     data = {"signature": signature, "out": str(out), "systems": rows}
-    print_result(form, _curate_translate_table(rows, signature), data)
+    print_result(form, _translate_table(rows, signature), data)
     print_note(f"{len(texts)} segments with {', '.join(names)} -> {out}")
     check_failures(gathered.outcome.info.counts, options.max_failed)
 
@@ -553,7 +553,7 @@ def _by_command(command: str, asked: TestSet, options: RunSettings) -> Gathered[
     return Gathered(found=translator.found, failures=failures, outcome=outcome)
 
 
-def _curate_translate_count(
+def _translate_counts(
     asked: TestSet, names: Sequence[str], failures: Sequence[Failure]
 ) -> list[dict[str, object]]:
     """What came of each system."""
@@ -566,7 +566,7 @@ def _curate_translate_count(
     return rows
 
 
-def _curate_translate_table(rows: Sequence[Mapping[str, Any]], signature: str) -> Table:
+def _translate_table(rows: Sequence[Mapping[str, Any]], signature: str) -> Table:
     cells = [
         [row["system"], f"{row['translated']}", f"{row['failed']}", _reasons(row["reasons"])] for row in rows
     ]

@@ -248,7 +248,7 @@ def campaign_import_command(
     try:
         with campaign:
             left_out = import_submissions(campaign, campaign_file.submissions, now)
-            print_text(_campaign_import_told(campaign, find_progress(campaign, now)))
+            print_text(_told_of_import(campaign, find_progress(campaign, now)))
     except BaseException:
         shutil.rmtree(name, ignore_errors=True)  # made a moment ago, by us
         raise
@@ -257,7 +257,7 @@ def campaign_import_command(
     print_note(f"adjudge: everybody has a new link, in {name / 'links.csv'}: whoever has one is that person")
 
 
-def _campaign_import_told(campaign: Campaign, found: Progress) -> str:
+def _told_of_import(campaign: Campaign, found: Progress) -> str:
     """What was taken over, for people."""
     settings, people = campaign.settings, sum(person.role == "annotator" for person in found.people)
     begun = found.items_given_back

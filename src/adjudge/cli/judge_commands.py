@@ -411,7 +411,7 @@ def calibrate_run(judge: str, run: Path | None, gold: Path, lp: str | None, form
     found = calibrate_ties(
         *(preferences_of(read_judgements(path, lp).warn().of_one_kind(lp)) for path in (run, gold))
     )
-    print_result(form, _calibrate_ties_table(found), _data(found))
+    print_result(form, _ties_table(found), _data(found))
     print_note(f"use it with: adjudge run {judge} ... --tie-threshold {found.threshold:.6g}")
 
 
@@ -424,7 +424,7 @@ def _refuse_no_pairs(name: str) -> None:
         raise UsageError(f"--gold is for judges of pairs, and {name} is none; leave it out")
 
 
-def _calibrate_ties_table(found: TieCalibration) -> Table:
+def _ties_table(found: TieCalibration) -> Table:
     rows = [
         [name, f"{threshold:.6g}", *_cells(agreement)]
         for name, threshold, agreement in (

@@ -29,20 +29,10 @@ from adjudge.reports.tables import Table, TableFormat, name_invisible, render_ta
 __all__ = [
     "MOST_SHOWN",
     "Command",
-    "DrawDocumentsOption",
     "FormatOption",
-    "IntervalDrawsOption",
-    "LimitOption",
     "LpOption",
     "MaxFailedOption",
-    "ReferencesOption",
-    "SeedOption",
-    "SourceOption",
-    "SystemsOption",
-    "TestDrawsOption",
     "TestSetArgument",
-    "TranslationsOption",
-    "UnitOption",
     "WithSettings",
     "Without",
     "changed_options",
@@ -81,29 +71,6 @@ TestSetArgument = Annotated[
     ),
 ]
 LpOption = Annotated[str | None, typer.Option("--lp", "-l", help="Language pair, such as en-de.")]
-SystemsOption = Annotated[str | None, typer.Option(help="Only these systems, separated by commas.")]
-LimitOption = Annotated[int | None, typer.Option(min=1, help="Only the first N segments of every system.")]
-SourceOption = Annotated[Path | None, typer.Option("--source", "-s", help="Source, one segment a line.")]
-TranslationsOption = Annotated[
-    list[str] | None,
-    typer.Option("--translation", "-t", metavar="[NAME=]FILE", help="A system's output; repeat for more."),
-]
-ReferencesOption = Annotated[
-    list[str] | None,
-    typer.Option("--reference-file", "-r", metavar="[NAME=]FILE", help="A reference; repeat for more."),
-]
-DrawDocumentsOption = Annotated[bool, typer.Option("--by-document", help="Draw whole documents.")]
-UnitOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--by-document/--by-segment",
-        help="What varies independently; documents where they are known.",
-        show_default=False,
-    ),
-]
-IntervalDrawsOption = Annotated[int, typer.Option(min=0, help="Draws of the intervals; 0 for none.")]
-TestDrawsOption = Annotated[int, typer.Option(help="Draws of the bootstrap and of the permutation.")]
-SeedOption = Annotated[int, typer.Option(min=0, help="Of those draws.")]
 
 
 @contextmanager

@@ -536,9 +536,7 @@ def campaign_status_command(
             print_result(form, _log_table(campaign.name, lines), data)
             return
         found = find_progress(campaign, time.time())
-    print_result(
-        form, _campaign_status_table(campaign.name, found), _campaign_status_data(campaign.name, found)
-    )
+    print_result(form, _status_table(campaign.name, found), _status_data(campaign.name, found))
 
 
 def _log_table(name: str, lines: Sequence[AuditLine]) -> Table:
@@ -546,7 +544,7 @@ def _log_table(name: str, lines: Sequence[AuditLine]) -> Table:
     return Table(title=f"What was done to {name}", columns=("when", "who", "what", "detail"), rows=rows)
 
 
-def _campaign_status_table(name: str, found: Progress) -> Table:
+def _status_table(name: str, found: Progress) -> Table:
     return Table(
         title=f"{name}: {found.items_done:,} of {found.items:,} segments",
         columns=("person", ">tasks", ">segments", ">left", ">hours", ">s a segment", ">checks", "last seen"),
@@ -593,7 +591,7 @@ def _moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
-def _campaign_status_data(name: str, found: Progress) -> dict[str, Any]:
+def _status_data(name: str, found: Progress) -> dict[str, Any]:
     return {
         "campaign": name,
         "tasks": found.tasks,

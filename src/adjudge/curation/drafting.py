@@ -162,8 +162,8 @@ def _with(segment: Segment, found: Mapping[Key, str], names: Sequence[str]) -> S
     return replace(segment, translations={**segment.translations, **new})
 
 
-_COMMANDS_ROOM: Final = 4 * 2**20  # bytes that any number of answers may have
-_COMMANDS_ROOM_EACH: Final = 64 * 2**10
+_OUTPUT: Final = 4 * 2**20  # bytes that any number of answers may have
+_OUTPUT_EACH: Final = 64 * 2**10
 _KEYS: Final = {"id", "translation"}
 
 
@@ -224,7 +224,7 @@ class CommandTranslator:
         answers: Mapping[str, Answered | AnswerError]
         try:
             lines = (_line(name, subject) for name, subject in asked.items())
-            raw = self._program.run(lines, most=_COMMANDS_ROOM + _COMMANDS_ROOM_EACH * len(asked))
+            raw = self._program.run(lines, most=_OUTPUT + _OUTPUT_EACH * len(asked))
             answers = read_answers(raw, asked.keys())
         except AnswerError as error:
             answers = dict.fromkeys(asked, error)

@@ -805,7 +805,7 @@ def _most_common(rows: Iterable[tuple[K, str, str]]) -> dict[K, str]:
 # Annotations as MQM TSV in the columns of Marot; read back, they are equal.
 
 
-_MQM_WRITER_CLEAN = "No-error"
+_NO_ERROR = "No-error"
 
 
 def write_mqm_tsv(path: Path | str, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
@@ -847,7 +847,7 @@ def write_mqm_tsv(path: Path | str, records: Iterable[Record], test_set: TestSet
 
 def _rows(annotations: Iterable[Annotation], test_set: TestSet, path: Path) -> Iterator[list[str]]:
     segments = {s.segment: s for s in test_set}
-    positions = _mqm_writer_positions(test_set)
+    positions = _segment_positions(test_set)
     seen: set[tuple[str, str, str]] = set()
     for annotation in annotations:
         segment = segments.get(annotation.segment)
@@ -876,7 +876,7 @@ def _rows(annotations: Iterable[Annotation], test_set: TestSet, path: Path) -> I
             yield [*row, json.dumps(extras, ensure_ascii=False) if extras else ""]
 
 
-def _mqm_writer_positions(test_set: TestSet) -> dict[str, str]:
+def _segment_positions(test_set: TestSet) -> dict[str, str]:
     """Number of each segment within its document, from 1."""
     counts: Counter[str] = Counter()
     found = {}
@@ -894,9 +894,9 @@ def _full_name(annotation: Annotation) -> tuple[str, str]:
 
 def _labels(span: ErrorSpan | None) -> tuple[str, str]:
     if span is None:
-        return _MQM_WRITER_CLEAN, _MQM_WRITER_CLEAN
+        return _NO_ERROR, _NO_ERROR
     label = render_label(span.category, span.label)
-    if label.strip().lower() in {_MQM_WRITER_CLEAN.lower(), "no error", "hotw-test"}:
+    if label.strip().lower() in {_NO_ERROR.lower(), "no error", "hotw-test"}:
         raise DataError(f"in an MQM TSV {label!r} is no category of an error")
     return label, render_severity(span.severity)
 

@@ -364,7 +364,7 @@ def _take(record: Annotation, found: dict[tuple[str, str], float]) -> None:
 # Error spans in mt-metrics-eval's `.seg.rating`: `SYSTEM<TAB>{"errors": [...]}` a line.
 
 
-_MTME_RATINGS_ENDING: Final = ".seg.rating"
+_RATINGS_ENDING: Final = ".seg.rating"
 _ERROR_KEYS: Final = frozenset({"start", "end", "category", "severity", "score", "is_source_error"})
 _WEIGHTS: Final = "mqm-google"
 
@@ -399,7 +399,7 @@ def find_test_set(path: Path | str) -> TestSet | None:
 
 def rater_name(path: Path | str, lp: str) -> str:
     """Annotator that a file's name tells: `mqm.rater1` of `zh-en.mqm.rater1.seg.rating`."""
-    name = Path(path).name.removesuffix(".gz").removesuffix(_MTME_RATINGS_ENDING)
+    name = Path(path).name.removesuffix(".gz").removesuffix(_RATINGS_ENDING)
     return name.removeprefix(f"{lp}.") or "mqm"
 
 

@@ -548,7 +548,7 @@ def write_pearmut_submissions(path: Path | str, file: CampaignFile) -> Counter[s
     lines = [(other["line"], other["campaign"], other["fields"]) for other in about.get("others", ())]
     lines += _stored([s for s in file.submissions if MORE in s.more])
     last = max((number for number, _, _ in lines), default=0)
-    ours = _pearmut_export_rendered([s for s in file.submissions if MORE not in s.more], left_out)
+    ours = _rendered_submissions([s for s in file.submissions if MORE not in s.more], left_out)
     lines += [(number, file.name, line) for number, line in enumerate(ours, start=last + 1)]
     lines.sort(key=lambda line: line[0])
     if about.get("is_json"):
@@ -576,7 +576,7 @@ def _place(more: Mapping[str, Any]) -> tuple[int, int]:
     return more["line"], more["at"]
 
 
-def _pearmut_export_rendered(
+def _rendered_submissions(
     submissions: Sequence[Submission], left_out: Counter[str]
 ) -> Iterator[dict[str, Any]]:
     """Lines of a campaign that was not Pearmut's: what one person did of one task."""
@@ -586,7 +586,7 @@ def _pearmut_export_rendered(
         if any(isinstance(record, Annotation) for record in submission.records):
             tasks.setdefault((submission.person, submission.task, submission.is_last), []).append(submission)
     for (person, task, _), parts in sorted(tasks.items(), key=_order):
-        yield _pearmut_export_line(person, task, sorted(parts, key=lambda s: (s.item, s.ended)), left_out)
+        yield _submission_line(person, task, sorted(parts, key=lambda s: (s.item, s.ended)), left_out)
 
 
 def _order(entry: tuple[tuple[str, int, bool], Sequence[Submission]]) -> tuple[bool, bool, float]:
@@ -595,7 +595,7 @@ def _order(entry: tuple[tuple[str, int, bool], Sequence[Submission]]) -> tuple[b
     return is_last, not any(submission.is_filler for submission in parts), parts[0].ended
 
 
-def _pearmut_export_line(
+def _submission_line(
     person: str, task: int, parts: Sequence[Submission], left_out: Counter[str]
 ) -> dict[str, Any]:
     actions = [{"time": min(s.started for s in parts), "action": "load"}]

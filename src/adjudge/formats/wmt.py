@@ -188,7 +188,7 @@ def _segment(row: Mapping[str, str], lp: str) -> Segment:
 # Segments of WMT25's general task with what people said of them: `wmt25-genmt-humeval.jsonl`.
 
 
-_WMT25_JSONL_REFERENCE: Final = re.compile(r"ref[A-Z]?")
+_REFERENCE_KEY: Final = re.compile(r"ref[A-Z]?")
 _ROUND: Final = re.compile(r"human([0-9]+)")
 _PARTS: Final = 4
 _TEXTS: Final = frozenset({"doc_id", "src_text", "tgt_text", "scores"})
@@ -228,7 +228,7 @@ def read_wmt25_jsonl(path: Path | str, lp: str | None = None) -> Wmt25Judged:
         if not isinstance(value, dict):
             raise DataError(f"wanted an object, got {value!r}", path=path, line=line)
         fields = Fields(value, "WMT25", path, line)
-        segment = _wmt25_jsonl_segment(fields)
+        segment = _segment_of_line(fields)
         segments.append(segment)
         if wanted in {None, segment.lp}:
             records += _annotations(fields, segment, met)
@@ -238,7 +238,7 @@ def read_wmt25_jsonl(path: Path | str, lp: str | None = None) -> Wmt25Judged:
     return Wmt25Judged(test_set=test_set, records=tuple(records) or None, met=+met)
 
 
-def _wmt25_jsonl_segment(fields: Fields) -> Segment:
+def _segment_of_line(fields: Fields) -> Segment:
     name = fields.text("doc_id")
     parts = name.split("_#_")
     if len(parts) < _PARTS:
@@ -253,7 +253,7 @@ def _wmt25_jsonl_segment(fields: Fields) -> Segment:
         lp=lp,
         source=fields.text("src_text"),
         translations=texts,
-        references={key: text for key, text in texts.items() if _WMT25_JSONL_REFERENCE.fullmatch(key)},
+        references={key: text for key, text in texts.items() if _REFERENCE_KEY.fullmatch(key)},
         document="_#_".join(parts[2:-1]),
         domain=parts[1],
         meta={key: value for key, value in fields.values.items() if key not in _TEXTS},
@@ -357,7 +357,7 @@ def write_wmt25(path: Path | str, records: Iterable[Record], test_set: TestSet) 
     for segment, system in ((s, name) for name in test_set.systems for s in test_set):
         if system in segment.translations:
             found = judged.pop((segment.lp, segment.segment, system), None)
-            table.writerow([*_texts(segment, system), *_wmt25_writer_marks(found, left_out)])
+            table.writerow([*_texts(segment, system), *_written_marks(found, left_out)])
     if judged:
         lp, name, system = next(iter(judged))
         raise DataError(f"the records judge segment {name!r} of {lp} by {system!r}, which is not there")
@@ -402,7 +402,7 @@ def _texts(segment: Segment, system: str) -> Iterator[str]:
     return (str(said[name]) for name in TEXTS)
 
 
-def _wmt25_writer_marks(annotation: Annotation | None, left_out: Counter[str]) -> tuple[str, str, str]:
+def _written_marks(annotation: Annotation | None, left_out: Counter[str]) -> tuple[str, str, str]:
     if annotation is None:
         left_out["translations that nobody judged, their cells are empty"] += 1
         return "", "", ""

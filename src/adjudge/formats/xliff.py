@@ -437,7 +437,7 @@ _UNSAID: Final = (
 _UNNAMED: Final = "judgements without an annotator"
 _UNKNOWN: Final = "types that are no category of ours, kept as label"
 _DISABLED: Final = "issues that are not enabled, left out"
-_XLIFF_JUDGED_PARTS: Final = "confidences and ratings of a part of a translation, left out"
+_JUDGED_PARTS: Final = "confidences and ratings of a part of a translation, left out"
 _NOBODY: Final = "translations that name who looked for issues, and say no more: taken for not judged"
 _ELSEWHERE: Final = "marks of ITS that are about no translation here, or votes, left out"
 
@@ -503,7 +503,7 @@ class _Reader:
         """A record for each annotator: errors with their rating, and confidences apart."""
         found = self._found
         self._met[_DISABLED] += sum(not issue.is_enabled for issue in found.issues)
-        self._met[_XLIFF_JUDGED_PARTS] += found.parts
+        self._met[_JUDGED_PARTS] += found.parts
         numbers, issues = dict(found.numbers), found.issues
         if found.stated is not None:
             raw, line, annotator = found.stated
@@ -622,9 +622,6 @@ class _Reader:
 # Judgements into the XLIFF file that was judged, as ITS 2.0 quality issues; all else stays as it was.
 
 
-_XLIFF_WRITER_ID = "{http://www.w3.org/XML/1998/namespace}id"
-
-
 def write_xliff(
     path: Path | str, records: Iterable[Record], origin: Path | str, lp: str | None = None
 ) -> Counter[str]:
@@ -693,9 +690,7 @@ class _Marks:
         self._etree = import_extra("lxml.etree")
         self._is_2 = is_version_2(file)
         self._left_out = left_out
-        taken = {
-            value for e in file.tree.iter("*") for key, value in e.items() if key in {"id", _XLIFF_WRITER_ID}
-        }
+        taken = {value for e in file.tree.iter("*") for key, value in e.items() if key in {"id", _ID}}
         self._ids = (name for n in itertools_count(1) if (name := f"adjudge-{n}") not in taken)
 
     def add(self, unit: Unit, annotation: Annotation) -> None:
@@ -756,7 +751,7 @@ class _Marks:
             What refers to them.
         """
         name = next(self._ids)
-        issues = self._etree.Element(its("locQualityIssues"), {_XLIFF_WRITER_ID: name}, nsmap={"its": ITS})
+        issues = self._etree.Element(its("locQualityIssues"), {_ID: name}, nsmap={"its": ITS})
         for span in spans:
             issue = self._etree.SubElement(issues, its("locQualityIssue"))
             for key, value in issue_attributes(span, annotation.protocol).items():

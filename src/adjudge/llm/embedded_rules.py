@@ -199,8 +199,8 @@ def answer_correction(about: About) -> Tokens:
 
 def answer_verification(about: About) -> Tokens:
     """Corrected, if the rules find fewer errors of the category than before."""
-    before = _rules_himate_findings(about, about.subject.translation)
-    after = _rules_himate_findings(about, str(about.facts.get("corrected", "")))
+    before = _himate_findings(about, about.subject.translation)
+    after = _himate_findings(about, str(about.facts.get("corrected", "")))
     if len(after) < len(before):
         return _said(max(found.precision for found in before), result="corrected")
     return _said(CLEAN_PRECISION, result="no difference")
@@ -223,7 +223,7 @@ def answer_response(about: About) -> Tokens:
     return _said(_precision(found), reply=_reason(found), agrees=about.facts.get("exists") == exists)
 
 
-def _rules_himate_findings(about: About, translation: str) -> list[Finding]:
+def _himate_findings(about: About, translation: str) -> list[Finding]:
     category = str(about.facts.get("category"))
     found = find_errors(about.subject.source, translation, about.subject.lp)
     return [one for one in found if category_among(one, {category})]
@@ -232,7 +232,7 @@ def _rules_himate_findings(about: About, translation: str) -> list[Finding]:
 def _strongest(about: About) -> Finding | None:
     """The surest finding of the category that shares words with the error."""
     span = str(about.facts.get("span", ""))
-    near = [f for f in _rules_himate_findings(about, about.subject.translation) if f.span.text in span]
+    near = [f for f in _himate_findings(about, about.subject.translation) if f.span.text in span]
     return max(near, key=lambda found: found.precision, default=None)
 
 
@@ -359,7 +359,7 @@ def answer_action(about: About) -> Tokens | ToolCall:
         return ToolCall(id="call", name=tool, arguments={"thought": thought, **arguments})
     spelled = {key: str(value).replace("<", "‹") for key, value in arguments.items()}  # no tag in a value
     pairs = "\n".join(f"<arg_key>{k}</arg_key>\n<arg_value>{v}</arg_value>" for k, v in spelled.items())
-    return _rules_rate_said(f"{thought}\n<tool_call>{tool}\n{pairs}\n</tool_call>")
+    return _rate_said(f"{thought}\n<tool_call>{tool}\n{pairs}\n</tool_call>")
 
 
 def _tools(facts: Mapping[str, Any]) -> list[str]:
@@ -414,14 +414,14 @@ def answer_assessment(about: About) -> Tokens:
 def answer_queries(about: About) -> Tokens:
     """The question itself."""
     query = {"query": str(about.facts.get("question", "")), "recency": None}
-    return _rules_rate_said(json.dumps({"queries": [query]}, ensure_ascii=False))
+    return _rate_said(json.dumps({"queries": [query]}, ensure_ascii=False))
 
 
 def answer_question(about: About) -> Tokens:
     """The first result as it stands."""
     found = _safe(str(about.facts.get("found", "")))
     answer = {"reasoning": "The first result, unread.", "answer": found}
-    return _rules_rate_said(json.dumps(answer, ensure_ascii=False))
+    return _rate_said(json.dumps(answer, ensure_ascii=False))
 
 
 def _span(finding: Finding) -> dict[str, str]:
@@ -442,7 +442,7 @@ def _safe(text: str) -> str:
     return writable(text).strip() or "(empty)"
 
 
-def _rules_rate_said(text: str) -> Tokens:
+def _rate_said(text: str) -> Tokens:
     return (TokenLogprob(text, 0.0),)
 
 

@@ -218,7 +218,6 @@ _STYLES: Final = ((_ACCENT, "-"), (_INK, "--"), (_SOFT, "-."), (_SOFT, ":"), (_I
 _LONGEST: Final = 22
 _MOST_PEOPLE: Final = 40
 _HIGH: Final = 0.95  # a share of pairs ordered alike that is called high
-_CAMPAIGN_FIGURES_WHOSE: Final = {"paper": "as the paper", "mended": "mended", "": ""}
 _GAP: Final = 0.08  # of two labels, as a part of the height of the axes
 
 
@@ -244,7 +243,7 @@ def campaign_figures(found: Analysis) -> Iterator[Figure]:
     if len(curves.weights):
         yield weights_figure("weights", curves.weights)
     if curves.subsets:
-        kept = {_CAMPAIGN_FIGURES_WHOSE[name]: Subsets(*curve) for name, curve in curves.subsets.items()}
+        kept = {_DEFINITIONS[name]: Subsets(*curve) for name, curve in curves.subsets.items()}
         yield subsets_figure("subsets", kept)
 
 

@@ -537,17 +537,16 @@ def _cost(box: Box, others: Sequence[Box], frame: Box) -> float:
 # Which tool a judge used at which turn, where it decides by itself what to do next.
 
 
-_STEPS_FIGURE_INK, _STEPS_FIGURE_SOFT, _STEPS_FIGURE_ACCENT, _STEPS_FIGURE_LINE, _ = COLOURS
 _FILLS: Final = (
-    (_STEPS_FIGURE_ACCENT, ""),
-    (_STEPS_FIGURE_INK, ""),
-    (_STEPS_FIGURE_SOFT, ""),
-    (_STEPS_FIGURE_LINE, ""),
-    (_STEPS_FIGURE_LINE, "////"),
-    (_STEPS_FIGURE_SOFT, "////"),
+    (_ACCENT, ""),
+    (_INK, ""),
+    (_SOFT, ""),
+    (_LINE, ""),
+    (_LINE, "////"),
+    (_SOFT, "////"),
 )
 """Fill and hatching of each tool, in the order of first use; further tools begin again."""
-_STEPS_FIGURE_WIDTH: Final = 0.8
+_STEPS_WIDTH: Final = 0.8
 
 
 def count_steps(records: Iterable[Record]) -> list[Counter[str]]:
@@ -583,12 +582,12 @@ def _draw_steps(title: str, turns: Sequence[Mapping[str, int]]) -> Drawing:
         axes.bar(
             places,
             heights,
-            _STEPS_FIGURE_WIDTH,
+            _STEPS_WIDTH,
             bottoms,
             label=tool,
             color=fill,
             hatch=hatch,
-            edgecolor=_STEPS_FIGURE_SOFT,
+            edgecolor=_SOFT,
         )
         bottoms = [low + high for low, high in zip(bottoms, heights, strict=True)]
     axes.set_xticks(list(places))
@@ -620,11 +619,10 @@ def _totals(turns: Sequence[Mapping[str, int]], tools: Sequence[str]) -> str:
 # Radar of a ranking by criterion: one small panel a system, the others behind it as thin lines.
 
 
-_RADAR_FIGURE_INK, _RADAR_FIGURE_SOFT, _RADAR_FIGURE_ACCENT, _RADAR_FIGURE_LINE, _radar_figure_ = COLOURS
 _COLUMNS: Final = 2
 _NAME_WIDTH: Final = 1.3  # of the name above a panel, in inches
 _LABEL_WIDTH: Final = 0.6  # of the name of a criterion, in inches
-_RADAR_FIGURE_FEWEST_LETTERS: Final = 6
+_FEWEST_LETTERS_OF_AXIS: Final = 6
 _LABEL_LINE: Final = 7.2  # height of a line of a label, in points
 _PANEL: Final = 1.5  # height of a row of panels, in inches
 _REACH: Final = 1.08  # how far from the middle a label stands
@@ -645,9 +643,7 @@ def radar_figure(name: str, rankings: Mapping[str, Ranking], by: str = "") -> Fi
         for criterion, r in rankings.items()
     }
     title = _title(rankings, by)
-    return Figure(
-        name=name, title=title, draw=partial(_draw_radar, title, rows, _radar_figure_caption(rankings))
-    )
+    return Figure(name=name, title=title, draw=partial(_draw_radar, title, rows, _radar_caption(rankings)))
 
 
 def _draw_radar(title: str, rows: Mapping[str, _Points], caption: str) -> Drawing:
@@ -684,12 +680,10 @@ def _draw_web(axes: Axes, criteria: Sequence[str]) -> None:
     n = len(criteria)
     for ring in (0.5, 1.0):
         corners = [_place(spoke, n, ring) for spoke in range(n)]
-        axes.fill(
-            *zip(*corners, strict=True), fill=False, edgecolor=_RADAR_FIGURE_LINE, linewidth=0.7, zorder=0
-        )
+        axes.fill(*zip(*corners, strict=True), fill=False, edgecolor=_LINE, linewidth=0.7, zorder=0)
     for spoke in range(n):
         x, y = _place(spoke, n, 1.0)
-        axes.plot([0, x], [0, y], color=_RADAR_FIGURE_LINE, linewidth=0.7, zorder=0)
+        axes.plot([0, x], [0, y], color=_LINE, linewidth=0.7, zorder=0)
     axes.set_aspect("equal")
     axes.set_axis_off()
     axes.set_xlim(-1.7, 1.7)
@@ -700,8 +694,8 @@ def _outline(axes: Axes, scores: Sequence[float], *, is_own: bool) -> None:
     corners = [_place(spoke, len(scores), score) for spoke, score in enumerate(scores)]
     xs, ys = zip(*corners, strict=True)
     if is_own:
-        axes.fill(xs, ys, facecolor=_RADAR_FIGURE_ACCENT, alpha=0.18)
-    width, colour, order = (1.4, _RADAR_FIGURE_ACCENT, 3) if is_own else (0.4, _RADAR_FIGURE_SOFT, 2)
+        axes.fill(xs, ys, facecolor=_ACCENT, alpha=0.18)
+    width, colour, order = (1.4, _ACCENT, 3) if is_own else (0.4, _SOFT, 2)
     axes.fill(xs, ys, fill=False, edgecolor=colour, linewidth=width, zorder=order)
 
 
@@ -711,19 +705,15 @@ def _draw_system(axes: Axes, system: str, rows: _Points) -> None:
     for spoke, (criterion, row) in enumerate(rows.items()):
         if row.interval is not None:
             ends = [_place(spoke, len(rows), radius) for radius in row.interval]
-            axes.plot(*zip(*ends, strict=True), color=_RADAR_FIGURE_INK, linewidth=1.1, zorder=4)
+            axes.plot(*zip(*ends, strict=True), color=_INK, linewidth=1.1, zorder=4)
         x, y = _place(spoke, len(rows), _REACH)
         side = "center" if abs(x) < 0.1 else "left" if x > 0 else "right"
-        label = fitting_lines(
-            name_invisible(criterion), _LABEL_WIDTH, size=6, fewest=_RADAR_FIGURE_FEWEST_LETTERS
-        )
+        label = fitting_lines(name_invisible(criterion), _LABEL_WIDTH, size=6, fewest=_FEWEST_LETTERS_OF_AXIS)
         words = "\n".join([*label, number(row.score, 2)])
         highest = highest or len(label) + 1
-        axes.text(
-            x, y, words, ha=side, va="bottom" if y > 0.5 else "center", color=_RADAR_FIGURE_SOFT, fontsize=6
-        )
+        axes.text(x, y, words, ha=side, va="bottom" if y > 0.5 else "center", color=_SOFT, fontsize=6)
     name = fitting_lines(
-        short_name(system), _NAME_WIDTH, size=8, weight="bold", fewest=_RADAR_FIGURE_FEWEST_LETTERS
+        short_name(system), _NAME_WIDTH, size=8, weight="bold", fewest=_FEWEST_LETTERS_OF_AXIS
     )
     axes.set_title("\n".join(name), loc="center", fontsize=8, pad=8 + _LABEL_LINE * (highest - 2))
 
@@ -742,7 +732,7 @@ def _title(rankings: Mapping[str, Ranking], by: str) -> str:
     return words[:1].upper() + words[1:] if words.startswith("no system") else words
 
 
-def _radar_figure_caption(rankings: Mapping[str, Ranking]) -> str:
+def _radar_caption(rankings: Mapping[str, Ranking]) -> str:
     """Say what the rings and bars are, over how many comparisons, and how many failed."""
     rows = [row for ranking in rankings.values() for row in ranking.systems]
     low, high = min(row.n for row in rows), max(row.n for row in rows)

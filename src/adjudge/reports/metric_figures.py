@@ -280,15 +280,10 @@ def _short(name: str) -> str:
     return short_name(name, _LONGEST)
 
 
-_SPAN_FIGURES_INK, _SPAN_FIGURES_SOFT, _SPAN_FIGURES_ACCENT, _SPAN_FIGURES_LINE, _ = COLOURS
 _MEASURES: Final = {"precision": "precision", "recall": "recall", "f1": "F1"}
-_STYLES: Final = [
-    (colour, dash)
-    for dash in ("-", "--", ":")
-    for colour in (_SPAN_FIGURES_ACCENT, _SPAN_FIGURES_INK, _SPAN_FIGURES_SOFT)
-]
-_SPAN_FIGURES_GAP: Final = 0.085  # of two labels, as a part of the height of the axes
-_SPAN_FIGURES_LONGEST: Final = 14
+_STYLES: Final = [(colour, dash) for dash in ("-", "--", ":") for colour in (_ACCENT, _INK, _SOFT)]
+_GAP_OF_RUNS: Final = 0.085  # of two labels, as a part of the height of the axes
+_LONGEST_RUN: Final = 14
 
 
 def threshold_figure(name: str, comparisons: Mapping[str, SpanComparison]) -> Figure:
@@ -313,7 +308,7 @@ def threshold_figure(name: str, comparisons: Mapping[str, SpanComparison]) -> Fi
             _draw(panels[0], {_MEASURES[key]: _line(rows, key) for key in ("f1", "precision", "recall")})
         else:
             for panel, (key, title) in zip(panels, _MEASURES.items(), strict=True):
-                _draw(panel, {_span_figures_short(run): _line(rows, key) for run, rows in curves.items()})
+                _draw(panel, {_short_run(run): _line(rows, key) for run, rows in curves.items()})
                 panel.set_title(title)
         panels[-1].set_xlabel(_axis_label(comparisons))
         return drawing
@@ -344,9 +339,9 @@ def _draw(axes: Axes, lines: Mapping[str, _Line]) -> None:
         axes.plot(line.thresholds, line.values, dash, color=colour, linewidth=1.4, marker="o", markersize=2.6)
     top = max([high for line in lines.values() for high in line.highs], default=1.0) * 1.05 or 1.0
     axes.set_ylim(0, top)
-    axes.grid(axis="y", color=_SPAN_FIGURES_LINE, linewidth=0.5)
+    axes.grid(axis="y", color=_LINE, linewidth=0.5)
     axes.set_xticks([0.2, 0.4, 0.6, 0.8, 1.0])
-    places = spread_heights([line.values[-1] / top for line in lines.values()], _SPAN_FIGURES_GAP)
+    places = spread_heights([line.values[-1] / top for line in lines.values()], _GAP_OF_RUNS)
     for (label, line), place, (colour, _) in zip(lines.items(), places, _STYLES * len(lines), strict=False):
         axes.annotate(
             label,
@@ -359,9 +354,9 @@ def _draw(axes: Axes, lines: Mapping[str, _Line]) -> None:
         )
 
 
-def _span_figures_short(run: str) -> str:
+def _short_run(run: str) -> str:
     """Last part of a path."""
-    return short_name(run.rstrip("/").rpartition("/")[2] or run, _SPAN_FIGURES_LONGEST)
+    return short_name(run.rstrip("/").rpartition("/")[2] or run, _LONGEST_RUN)
 
 
 def _title(curves: Mapping[str, Sequence[SpanScore]]) -> str:
@@ -379,7 +374,7 @@ def _title(curves: Mapping[str, Sequence[SpanScore]]) -> str:
     leader = max(dict.fromkeys(leads), key=leads.count)
     often, all_ = leads.count(leader), len(curves[leader])
     where = "every threshold" if often == all_ else f"{often} of {all_} thresholds"
-    return f"{_span_figures_short(leader)} has the highest F1 at {where}"
+    return f"{_short_run(leader)} has the highest F1 at {where}"
 
 
 def _leads(run: str, rows: Mapping[str, SpanScore]) -> bool:

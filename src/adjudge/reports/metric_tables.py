@@ -464,7 +464,7 @@ def confusion_table(found: Confusion, title: str = "") -> Table:
         rows=rows,
         rules=frozenset({len(rows) - 2}),
         title=title,
-        notes=[str(found.signature), *_span_tables_same(found), *found.notes],
+        notes=[str(found.signature), *_is_same(found), *found.notes],
     )
 
 
@@ -472,7 +472,7 @@ def _amount(found: Confusion, gold: Severity | None, run: Severity | None) -> st
     return "" if gold is run is None else whole(found.counts.get((gold, run), 0))
 
 
-def _span_tables_same(found: Confusion) -> Iterator[str]:
+def _is_same(found: Confusion) -> Iterator[str]:
     for name, result in (("Same severity", found.same), ("Cohen's kappa", found.kappa)):
         yield f"{name}, of marks that both marked: {_told(result)}."
 
@@ -495,7 +495,7 @@ def confusion_rows(found: Mapping[str, Confusion]) -> Table:
     notes = [
         f"{run}: {note}" if several else note
         for run, one in found.items()
-        for note in (*_span_tables_same(one), *one.notes)
+        for note in (*_is_same(one), *one.notes)
     ]
     return Table(
         columns=[*(["run"] if several else []), "gold", "predicted", ">n"],
@@ -573,7 +573,7 @@ def _result(found: Result) -> dict[str, Any]:
 
 _COLUMNS: Final = ("row", "column", ">paper", ">ours", ">difference", "verdict", "reason")
 
-_REPRODUCTION_TABLE_DIGITS: Final = 4  # of a number that the paper does not print
+_DIGITS_OF_OURS: Final = 4  # of a number that the paper does not print
 
 
 def reproduction_tables(found: Reproduction) -> list[Table]:
@@ -600,7 +600,7 @@ def _lines(cells: Sequence[Cell]) -> Iterator[list[str]]:
 
 def _line(cell: Cell, ours: float) -> list[str]:
     if cell.is_unprinted:
-        digits = 0 if ours == int(ours) else _REPRODUCTION_TABLE_DIGITS
+        digits = 0 if ours == int(ours) else _DIGITS_OF_OURS
         return [cell.row, cell.column, NOTHING, number(ours, digits), NOTHING, NOTHING, cell.reason]
     digits = 1 - int(Decimal(cell.paper).as_tuple().exponent)
     difference = ours - float(cell.paper)

@@ -362,7 +362,7 @@ def _signatures(comparison: Comparison) -> list[str]:
 # The answer of a gate: a table for people, Markdown for a pull request, JUnit for what runs the tests.
 
 
-_GATE_TABLES_EXACT = (
+_GATE_EXACT = (
     "candidate",
     "baseline",
     "difference",
@@ -383,8 +383,8 @@ def gate_table(gate: Gate, *, exact: bool) -> Table:
         exact: full precision and no notes, for programs.
     """
     if exact:
-        columns = ["kind", "name", *(f">{c}" for c in _GATE_TABLES_EXACT), "verdict", ">more"]
-        return Table(columns=columns, rows=[_gate_tables_exact(row) for row in gate.rows])
+        columns = ["kind", "name", *(f">{c}" for c in _GATE_EXACT), "verdict", ">more"]
+        return Table(columns=columns, rows=[_gate_exact(row) for row in gate.rows])
     between = f">{100 * (1 - 2 * gate.settings.alpha):g} % interval"
     columns = ["segments", *_names(gate), ">difference", between, ">margin"]
     columns += [">p as good", ">p worse", ">n", "by the test", ">more"]
@@ -392,14 +392,14 @@ def gate_table(gate: Gate, *, exact: bool) -> Table:
     digits = digits_for([row.found.candidate for row in gate.rows], bounds)
     return Table(
         columns=columns,
-        rows=[_gate_tables_row(row, digits) for row in gate.rows],
+        rows=[_gate_row(row, digits) for row in gate.rows],
         rules=frozenset({0}) if len(gate.rows) > 1 else frozenset(),
-        title=_gate_tables_heading(gate),
-        notes=[*gate.reasons, *_gate_tables_notes(gate)],
+        title=_gate_heading(gate),
+        notes=[*gate.reasons, *_gate_notes(gate)],
     )
 
 
-def _gate_tables_heading(gate: Gate) -> str:
+def _gate_heading(gate: Gate) -> str:
     return f"{verdict_words(gate.verdict).capitalize()}: {gate.candidate.name} for {gate.baseline.name}"
 
 
@@ -407,7 +407,7 @@ def _names(gate: Gate) -> list[str]:
     return [f">{gate.candidate.name}", f">{gate.baseline.name}"]
 
 
-def _gate_tables_row(row: GateRow, digits: int) -> list[str]:
+def _gate_row(row: GateRow, digits: int) -> list[str]:
     found = row.found
     numbers = (found.candidate, found.baseline, found.difference)
     return [
@@ -423,7 +423,7 @@ def _gate_tables_row(row: GateRow, digits: int) -> list[str]:
     ]
 
 
-def _gate_tables_exact(row: GateRow) -> list[str]:
+def _gate_exact(row: GateRow) -> list[str]:
     found = row.found
     numbers = (found.candidate, found.baseline, found.difference, found.low, found.high, row.margin)
     return [
@@ -432,7 +432,7 @@ def _gate_tables_exact(row: GateRow) -> list[str]:
     ]
 
 
-def _gate_tables_notes(gate: Gate) -> Iterator[str]:
+def _gate_notes(gate: Gate) -> Iterator[str]:
     """What must be known besides the verdict and its reasons."""
     sides = (gate.candidate, gate.baseline)
     yield from dict.fromkeys(str(side.signature) for side in sides)
@@ -457,9 +457,9 @@ def _gate_tables_notes(gate: Gate) -> Iterator[str]:
 
 def render_summary(gate: Gate) -> str:
     """Markdown for a pull request or the summary of a build: the verdict first."""
-    heading = f"## {_gate_tables_heading(gate)}"
+    heading = f"## {_gate_heading(gate)}"
     reasons = "\n".join(f"- {name_invisible(reason)}" for reason in gate.reasons)
-    table = replace(gate_table(gate, exact=False), title="", notes=list(_gate_tables_notes(gate)))
+    table = replace(gate_table(gate, exact=False), title="", notes=list(_gate_notes(gate)))
     return f"{name_invisible(heading)}\n\n{reasons}\n\n{render_table(table, 'markdown')}"
 
 
@@ -547,7 +547,7 @@ def separation_table(found: Sequence[Separation], signature: str, *, exact: bool
     """
     if exact:
         columns = ["first", "second", *(f">{name}" for name in _FULL)]
-        return Table(columns=columns, rows=[_power_tables_exact(row) for row in found])
+        return Table(columns=columns, rows=[_power_exact(row) for row in found])
     digits = digits_for([row.detectable for row in found], ())
     rows = [
         [
@@ -602,7 +602,7 @@ def _count(value: float | None) -> str:
     return f">{MOST_UNITS:,}" if value is None else f"{value:,}"
 
 
-def _power_tables_exact(row: Separation) -> list[str]:
+def _power_exact(row: Separation) -> list[str]:
     values = (row.n, row.difference, row.p, row.plan.sd, row.detectable, row.power, row.needed, row.more)
     return [row.first, row.second, *exact_cells(*values)]
 
@@ -744,11 +744,11 @@ def _system(row: SystemEstimate, digits: int) -> list[str]:
 
 def _exact_system(row: SystemEstimate) -> list[str]:
     counts = [str(row.mean.labelled), str(row.mean.scored)]
-    ahead = [""] * len(_EXACT_ESTIMATE) if row.ahead is None else _decision_tables_exact(row.ahead)
-    return [row.system, *counts, *_decision_tables_exact(row.mean), *ahead, str(row.best), str(row.worst)]
+    ahead = [""] * len(_EXACT_ESTIMATE) if row.ahead is None else _decisions_exact(row.ahead)
+    return [row.system, *counts, *_decisions_exact(row.mean), *ahead, str(row.best), str(row.worst)]
 
 
-def _decision_tables_exact(found: Estimate) -> list[str]:
+def _decisions_exact(found: Estimate) -> list[str]:
     spans = (*(found.interval or (None, None)), found.plain, *(found.plain_interval or (None, None)))
     return exact_cells(found.value, *spans, found.weight, found.gain)
 
@@ -852,7 +852,7 @@ def _test_data(test: AlternativeTest) -> dict[str, Any]:
     }
 
 
-_BIAS_TABLE_COLUMNS: Final = ("annotator", "criterion", "bias", "number")
+_BIAS_COLUMNS: Final = ("annotator", "criterion", "bias", "number")
 
 
 def bias_table(biases: Biases, *, exact: bool) -> Table:
@@ -871,7 +871,7 @@ def bias_table(biases: Biases, *, exact: bool) -> Table:
         rules.add(len(rows) - 1)
     ends = [">low", ">high"] if exact else [">95 % interval"]
     return Table(
-        columns=[*_BIAS_TABLE_COLUMNS, ">value", *ends, ">p", ">n", ">failed"],
+        columns=[*_BIAS_COLUMNS, ">value", *ends, ">p", ">n", ">failed"],
         rows=rows,
         rules=frozenset(rules - {-1, len(rows) - 1}),
         notes=[str(biases.signature), *biases.notes],
@@ -926,7 +926,7 @@ def bias_data(biases: Biases) -> dict[str, Any]:
                 "failed": bias.failed,
                 **({"undecided": bias.undecided} if bias.undecided else {}),
                 "position": _part(bias.position, ("consistency", "first", "second", "tie", "lean")),
-                **({} if bias.repeat is None else {"repeat": _bias_table_number(bias.repeat)}),
+                **({} if bias.repeat is None else {"repeat": _bias_number(bias.repeat)}),
                 "length": _part(bias.length, ("longer", "gold", "beyond_gold")),
                 "family": _part(bias.family, ("own", "others", "beyond_others", "gold", "beyond_gold")),
             }
@@ -941,10 +941,10 @@ def _part(part: object, names: tuple[str, ...]) -> dict[str, Any] | None:
     if part is None:
         return None
     named = {key: getattr(part, key) for key in ("family", "systems") if hasattr(part, key)}
-    return named | {name: _bias_table_number(getattr(part, name)) for name in names}
+    return named | {name: _bias_number(getattr(part, name)) for name in names}
 
 
-def _bias_table_number(result: Result | None) -> dict[str, Any] | None:
+def _bias_number(result: Result | None) -> dict[str, Any] | None:
     if result is None:
         return None
     found: dict[str, Any] = {"value": result.value, "interval": listed(result.interval), "n": result.n}

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from adjudge.core.scores import Interval
 from adjudge.errors import DataError
-from adjudge.stats.judged import Floats as JudgedFloats
 from adjudge.stats.judged import Result
 
 __all__ = [
@@ -163,7 +162,7 @@ NO_INTERVAL = Draws()
 
 
 def estimate(
-    statistic: Callable[[JudgedFloats], JudgedFloats], kept: NDArray[np.bool_], draws: Draws, undefined: str
+    statistic: Callable[[Floats], Floats], kept: NDArray[np.bool_], draws: Draws, undefined: str
 ) -> Result:
     """Value of a statistic where each kept unit counts once, and its 95 % interval.
 
@@ -181,14 +180,14 @@ def estimate(
     return Result(value=value, n=n, interval=interval)
 
 
-def beyond_chance(observed: JudgedFloats, expected: JudgedFloats) -> JudgedFloats:
+def beyond_chance(observed: Floats, expected: Floats) -> Floats:
     """(observed - expected) / (1 - expected); NaN where chance alone agrees throughout."""
     found = np.full(observed.shape, np.nan)
     np.divide(observed - expected, 1 - expected, out=found, where=expected < 1 - _ROUNDING)
     return found
 
 
-def mean_of(values: JudgedFloats, draws: Draws, nothing: str) -> Result:
+def mean_of(values: Floats, draws: Draws, nothing: str) -> Result:
     """Mean of the values that are not NaN, with its interval.
 
     Args:

@@ -13,8 +13,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.stats.judged import Floats as JudgedFloats
-
 __all__ = [
     "ROUNDING",
     "Alternative",
@@ -165,7 +163,7 @@ def rank_sum_p_value(first: Floats, second: Floats, alternative: Alternative = "
 # What a table of p-values is turned into: corrected ones, and ranks.
 
 
-def holm(p_values: JudgedFloats) -> JudgedFloats:
+def holm(p_values: Floats) -> Floats:
     """Holm's step-down correction: the chance of any false finding among all tests stays below alpha.
 
     adjusted (k-th smallest of m) = max over j <= k of min(1, (m - j + 1) p_(j))
@@ -182,9 +180,7 @@ def holm(p_values: JudgedFloats) -> JudgedFloats:
     return adjusted.reshape(p_values.shape)
 
 
-def significance_ranks(
-    values: Sequence[float | None], p_values: JudgedFloats, alpha: float
-) -> list[int | None]:
+def significance_ranks(values: Sequence[float | None], p_values: Floats, alpha: float) -> list[int | None]:
     """Rank of each metric, from 1; metrics of one rank are one cluster.
 
     From the best down: a metric opens the next rank where any metric of the current rank is better than it

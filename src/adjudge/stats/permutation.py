@@ -461,11 +461,11 @@ def accuracy_p_values(
         seed: of those.
     """
     every = np.asarray(epsilons, dtype=np.float64)
-    test = partial(_sign_test_test, epsilons=every, average=average, drawing=(resamples, seed))
+    test = partial(_sign_test_of_sums, epsilons=every, average=average, drawing=(resamples, seed))
     return table_of_pairs(gold, metrics, test)
 
 
-def _sign_test_test(
+def _sign_test_of_sums(
     compared: Compared, *, epsilons: Floats, average: Average, drawing: tuple[int, int]
 ) -> tuple[Floats, Floats]:
     gold, metrics, used, pairs = compared

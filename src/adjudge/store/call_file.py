@@ -477,7 +477,7 @@ _DEAD_SECONDS: Final = 15.0
 Standing = Literal["ours", "stored", "held"]
 """Of a question: this process is to ask it; it is answered; another process is asking it."""
 
-_CALL_CLAIMS_TABLES: Final = """
+_CLAIM_TABLES: Final = """
 CREATE TABLE IF NOT EXISTS askers (
     name TEXT PRIMARY KEY, host TEXT NOT NULL, process INTEGER NOT NULL, beat INTEGER NOT NULL
 ) WITHOUT ROWID;
@@ -501,7 +501,7 @@ class Claims:
         self._held: set[bytes] = set()
         self._seen: dict[str, tuple[int, float]] = {}  # asker: its last beat, and when it was first seen
         self._next_beat = 0.0
-        for statement in _CALL_CLAIMS_TABLES.split(";"):
+        for statement in _CLAIM_TABLES.split(";"):
             connection.execute(statement)
         connection.execute(
             "INSERT INTO askers (name, host, process, beat) VALUES (?, ?, ?, 0)",

@@ -538,7 +538,7 @@ def drop_cookie(response: Response, site: Site) -> None:
 # A line for each request: who, what, how it ended, how long it took; no query, no header, no body.
 
 
-_ACCESS_LOG_LOG: Final = logging.getLogger("adjudge.access")
+_ACCESS_LOG: Final = logging.getLogger("adjudge.access")
 
 
 @dataclass(frozen=True)
@@ -569,4 +569,4 @@ class AccessLog:
             address = (scope["client"] or ("-",))[0]
             path = scope["raw_path"].decode("latin-1")  # percent-encoded: no line end, no terminal escape
             spent = 1000 * (time.perf_counter() - start)
-            _ACCESS_LOG_LOG.info("%s %s %s %s %.1f ms", address, scope["method"], path, status, spent)
+            _ACCESS_LOG.info("%s %s %s %s %.1f ms", address, scope["method"], path, status, spent)
