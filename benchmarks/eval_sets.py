@@ -2,7 +2,7 @@
 
     ADJUDGE_DATA=DIR .venv/bin/python benchmarks/eval_sets.py [--write]
 
-`--write` puts the figures into docs/benchmarks.md.
+`--write` puts the figures into docs/benchmark-tables.md.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 No language model judges here: `builtin/rules` cannot read. The table shows that all methods run end to end,
 what they ask, and the floor that they start from; it says nothing about which method is better. `--write`
-puts it into docs/benchmarks.md. The first segments that gold judged for every system are taken.
+puts it into docs/benchmark-tables.md. The first segments that gold judged for every system are taken.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     OPENBLAS_NUM_THREADS=1 ADJUDGE_DATA=DIR .venv/bin/python benchmarks/meta.py [--write]
 
-`--write` puts the figures into docs/benchmarks.md. The text there says how they are measured.
+`--write` puts the figures into docs/benchmark-tables.md. The text there says how they are measured.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What benchmarks share: arguments, the public test sets, and a section of docs/benchmarks.md for figures."""
+"""What benchmarks share: arguments, the public test sets, and a section of docs/benchmark-tables.md for figures."""
 
 import argparse
 import os
@@ -7,13 +7,13 @@ from pathlib import Path
 
 __all__ = ["find_data", "make_parser", "show", "write_section"]
 
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+PAGE = Path(__file__).parents[1] / "docs" / "benchmark-tables.md"
 
 
 def make_parser(about: str | None) -> argparse.ArgumentParser:
     """A parser that knows `--write`; `about` is the docstring of the benchmark."""
     parser = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmark-tables.md")
     return parser
 
 

@@ -191,7 +191,7 @@ def measure(data: Path, folder: Path, amount: int, systems: tuple[str, ...], *, 
 
 
 def main() -> None:
-    """Measure, and with --write put the figures into docs/benchmarks.md."""
+    """Measure, and with --write put the figures into docs/benchmark-tables.md."""
     parser = make_parser(__doc__)
     parser.add_argument("--segments", type=int, default=30_000)
     parser.add_argument("--keep", type=Path, help="folder for inputs and reports, kept")

@@ -1,7 +1,7 @@
 """How well the checks agree with people: false alarms on references, precision by rule, agreement, speed.
 
 Reads WMT23 (MTME folder) and, as texts that no rule was tuned on, MENT and the MQM annotations of TED talks,
-from the folder that ADJUDGE_DATA or the first argument names. Prints the tables of docs/benchmarks.md.
+from the folder that ADJUDGE_DATA or the first argument names. Prints the tables of docs/benchmark-tables.md.
 Precision is measured by halves: the even documents of WMT23 were looked at while the rules were written.
 """
 

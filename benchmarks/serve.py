@@ -77,7 +77,7 @@ def measure(inputs: list[str]) -> list[tuple[str, str]]:
 
 
 def main() -> None:
-    """Measure, and with --write put the figures into docs/benchmarks.md."""
+    """Measure, and with --write put the figures into docs/benchmark-tables.md."""
     parser = make_parser(__doc__)
     parser.add_argument("--segments", type=int, nargs="+", default=[30_000])
     chosen = parser.parse_args()

@@ -4,7 +4,7 @@
 
 Each command is a process of its own, and so is the bare interpreter that it stands beside: CPU time of user
 and system together, the median of several, taken in turn so that a busy machine burdens all alike. `--write`
-puts the figures into docs/benchmarks.md. Without ADJUDGE_DATA the job on WMT23 is left out.
+puts the figures into docs/benchmark-tables.md. Without ADJUDGE_DATA the job on WMT23 is left out.
 """
 
 from __future__ import annotations

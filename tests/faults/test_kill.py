@@ -137,7 +137,7 @@ def test_killed_runs_go_on_without_paying_twice_and_end_the_same(
     assert toll.most <= WIDTH, f"seed {seed}, {toll}"
     if KILLS > 50:
         with capsys.disabled():
-            print(f"\n{toll}")  # noqa: T201 (the figures of docs/benchmarks.md)
+            print(f"\n{toll}")  # noqa: T201 (the figures of docs/benchmark-tables.md)
 
 
 def kill_and_go_on(server: Server, test_set: Path, out: Path, chance: random.Random, toll: Toll) -> set[str]:

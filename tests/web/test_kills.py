@@ -195,6 +195,6 @@ def test_nothing_acknowledged_is_lost_or_doubled(server: tuple[Server, list[Brow
     assert sum(row.revision for row in answers) == len(events)
     assert len(acknowledged) >= KILLS * CLIENTS
     told = f"{KILLS} kills: {len(acknowledged):,} saves acknowledged, each of them stored once"
-    print(f"\n{told}")  # noqa: T201 (the figures of docs/benchmarks.md)
+    print(f"\n{told}")  # noqa: T201 (the figures of docs/benchmark-tables.md)
     found.database.close()
     process.start()

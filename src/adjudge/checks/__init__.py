@@ -49,7 +49,7 @@ class Rule(NamedTuple):
         severity: of each of its findings.
         category: canonical category of `core.typology`.
         precision: probability that a finding is a real error.
-        seen: findings on which the precision was measured (docs/benchmarks.md); 0 where it is our judgement.
+        seen: findings on which the precision was measured (docs/benchmark-tables.md); 0 where it is our judgement.
         what: for people.
     """
 
@@ -62,7 +62,7 @@ class Rule(NamedTuple):
 
 
 CLEAN_PRECISION: Final = 0.25
-"""Probability that people find no error either where no rule finds one (docs/benchmarks.md)."""
+"""Probability that people find no error either where no rule finds one (docs/benchmark-tables.md)."""
 
 _ENCODING: Final = "fluency/character encoding"
 _WRONG: Final = "accuracy/mistranslation"

@@ -1,7 +1,7 @@
 """Texts that look as if they were written to sway whoever judges them.
 
 The detectors flag, and that is all: no text is altered, no judgement dropped, no score moved. Who writes with
-them in view gets past them; docs/benchmarks.md says how many attacks of ours they find, and how many clean
+them in view gets past them; docs/benchmark-tables.md says how many attacks of ours they find, and how many clean
 translations they flag.
 """
 
@@ -427,7 +427,7 @@ DETECTORS: Final[Mapping[str, str]] = {
     "encoded_text": "words in base64, hexadecimal, binary or escapes",
     "disguise": "one of the above in look-alike, full-width, rotated, spaced or leet letters",
 }
-"""Detector to what it finds; measured false flags are in docs/benchmarks.md."""
+"""Detector to what it finds; measured false flags are in docs/benchmark-tables.md."""
 
 
 class Suspicion(NamedTuple):

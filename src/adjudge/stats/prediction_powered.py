@@ -126,7 +126,7 @@ def estimate_mean(sample: Sample, *, target: Target = "test-set", seed: int = 0)
     Interval: the wider one of Student's t and the bootstrap-t (Efron 1979; Hall 1988) at each end, because
     labels are skewed: few translations carry most of the errors. Below 100 drawn units the nominal level is
     raised to 1 - 0.05 max(m, 15) / 100, since rare grave errors may be missing among few labels; there it
-    errs on the safe side. Measured coverage: docs/benchmarks.md.
+    errs on the safe side. Measured coverage: docs/benchmark-tables.md.
 
     Args:
         sample: labels and scores.
