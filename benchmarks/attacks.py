@@ -2,7 +2,8 @@
 
     ADJUDGE_DATA=DIR .venv/bin/python benchmarks/attacks.py [--write]
 
-`--write` puts the figures into docs/benchmark-tables.md. Without ADJUDGE_DATA clean translations are not counted.
+`--write` puts the figures into docs/benchmark-tables.md. Without ADJUDGE_DATA clean translations are not
+counted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What benchmarks share: arguments, the public test sets, and a section of docs/benchmark-tables.md for figures."""
+"""What benchmarks share: arguments, the public test sets, and a section of docs/benchmark-tables.md."""
 
 import argparse
 import os

@@ -70,7 +70,15 @@ _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "Decide": ("gate", "thresholds"),
     "People": ("campaigns", "annotate", "campaign-analysis", "campaign-measures", "campaign-security"),
     "Benchmarks of your own": ("curate", "formats"),
-    "The project": ("glossary", "rooms", "benchmarks", "benchmark-tables", "releasing", "contributing", "changelog"),
+    "The project": (
+        "glossary",
+        "rooms",
+        "benchmarks",
+        "benchmark-tables",
+        "releasing",
+        "contributing",
+        "changelog",
+    ),
 }
 """Heading to pages of docs/, in order; a page that is in none fails the build."""
 

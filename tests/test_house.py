@@ -1,6 +1,7 @@
 """The house rules that no linter checks. Each failure says what to do."""
 
 import ast
+import functools
 import hashlib
 import importlib.metadata
 import json
@@ -139,6 +140,7 @@ def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return len([name for name in names if name not in {"self", "cls"}])
 
 
+@functools.cache
 def counts() -> dict[str, list[str]]:
     graph = imports()
     stems = [path.stem for path in MODULES]

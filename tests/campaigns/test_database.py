@@ -440,3 +440,31 @@ def test_a_commit_that_fails_fails_for_everybody_in_it(together_database: Databa
     assert all(one.exception() for one in done[1:])
     assert names(together_database) == ["a"]
     assert together_database.write(add("d")) == "d"
+
+
+def test_who_a_deadlock_sends_away_does_its_work_again(url: str) -> None:
+    with closing(Database(url)) as database:
+        database.migrate()
+        with database.writing() as connection:
+            for name in ("one", "two"):
+                connection.execute(insert(campaign).values(name=name, **ROW))
+        both_hold_one = threading.Barrier(2)
+        tries: list[str] = []
+
+        def rename(first: str, second: str) -> None:
+            def work(connection: Connection) -> None:
+                tries.append(first)
+                for name in (first, second):
+                    chosen = campaign.c.name.like(f"{name}%")
+                    connection.execute(update(campaign).where(chosen).values(name=campaign.c.name + "!"))
+                    if len(tries) <= 2 and name == first and not database.is_sqlite:
+                        both_hold_one.wait(timeout=20)  # SQLite has one writer at a time
+
+            database.write_alone(work)
+
+        with ThreadPoolExecutor(2) as pool:
+            for done in [pool.submit(rename, "one", "two"), pool.submit(rename, "two", "one")]:
+                done.result(timeout=30)
+        with database.reading() as connection:
+            assert sorted(connection.execute(select(campaign.c.name)).scalars()) == ["one!!", "two!!"]
+        assert len(tries) == (2 if database.is_sqlite else 3)

@@ -658,7 +658,8 @@ def assign_next(campaign: Campaign, person: Person, now: float) -> Assignment | 
         return None
     settings = campaign.settings
     ranked = rank_systems(campaign, now) if settings.assignment == "dynamic" else Ranked()
-    with campaign.database.writing() as connection:
+
+    def assign(connection: Connection) -> Assignment | None:
         known = lock_person(connection, campaign, person.id)
         until = now + settings.lease_minutes * 60
         if (held := _current(connection, campaign, person.id)) is not None:
@@ -673,6 +674,8 @@ def assign_next(campaign: Campaign, person: Person, now: float) -> Assignment | 
             return None
         chosen = tutorial_before(connection, campaign, known, chosen)
         return _give(connection, campaign, known, chosen, place, now)
+
+    return campaign.database.write_alone(assign)
 
 
 def _places(connection: Connection, person: int) -> int:

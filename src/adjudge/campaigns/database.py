@@ -250,11 +250,26 @@ class Database:
         Raises:
             StoreError: it cannot be written, as on a full disk.
         """
-        with _told(self._engine):
-            if self.is_sqlite:
+        if self.is_sqlite:
+            with _told(self._engine):
                 return self._together.do(work)
-            with self._engine.begin() as connection:
-                return work(connection)
+        return self.write_alone(work)
+
+    def write_alone(self, work: Callable[[Connection], _Found]) -> _Found:
+        """Do some work in a transaction of its own, again where a server ended it because of a deadlock.
+
+        Raises:
+            StoreError: it cannot be written, as on a full disk.
+        """
+        for _ in range(_MOST_DEADLOCKS):
+            try:
+                with self.writing() as connection:
+                    return work(connection)
+            except StoreError as error:
+                if getattr(getattr(error.__cause__, "orig", error.__cause__), "sqlstate", "") != _DEADLOCK:
+                    raise
+        with self.writing() as connection:
+            return work(connection)
 
     def migrate(self) -> None:
         """Carry an older or an empty store to the tables of this version.
@@ -297,6 +312,10 @@ def _copy(source: Path, target: Path) -> None:
     with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as new:
         target.chmod(0o600)
         old.backup(new)
+
+
+_DEADLOCK: Final = "40P01"  # of PostgreSQL: of two who wait for each other, one is sent away
+_MOST_DEADLOCKS: Final = 5
 
 
 @contextmanager

@@ -49,7 +49,8 @@ class Rule(NamedTuple):
         severity: of each of its findings.
         category: canonical category of `core.typology`.
         precision: probability that a finding is a real error.
-        seen: findings on which the precision was measured (docs/benchmark-tables.md); 0 where it is our judgement.
+        seen: findings on which the precision was measured (docs/benchmark-tables.md); 0 where it is
+            our judgement.
         what: for people.
     """
 

@@ -1,8 +1,8 @@
 """Texts that look as if they were written to sway whoever judges them.
 
 The detectors flag, and that is all: no text is altered, no judgement dropped, no score moved. Who writes with
-them in view gets past them; docs/benchmark-tables.md says how many attacks of ours they find, and how many clean
-translations they flag.
+them in view gets past them; docs/benchmark-tables.md says how many attacks of ours they find, and how many
+clean translations they flag.
 """
 
 from __future__ import annotations
