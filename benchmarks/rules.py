@@ -18,9 +18,9 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from adjudge.analysis.segment_scores import score_records
 from adjudge.checks import RULES, Finding, find_errors
+from adjudge.core.mqm import find_weights
 from adjudge.core.record import Annotation
 from adjudge.core.segment import TestSet
-from adjudge.core.typology import find_weights
 from adjudge.formats.mqm_tsv import read_mqm_tsv
 from adjudge.formats.mtme import read_ratings
 from adjudge.formats.read import load

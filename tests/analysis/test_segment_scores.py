@@ -14,10 +14,11 @@ from adjudge.analysis.bias import bias
 from adjudge.analysis.preferences import tabulate
 from adjudge.analysis.rank import Method, rank
 from adjudge.analysis.segment_scores import document_scores, score_records
+from adjudge.core.mqm import Weights
 from adjudge.core.record import SUSPECT, UNDECIDED, Annotation, ErrorSpan, Preference, Record, without_repeats
 from adjudge.core.scores import Run, RunInfo, Scores, Signature
 from adjudge.core.segment import TestSet
-from adjudge.core.typology import Weights, find_category
+from adjudge.core.typology import find_category
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.mqm_tsv import read_mqm_tsv
 from adjudge.formats.score_file import read_score_file

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.analysis.segment_scores import esa_score
-from adjudge.core.mqm import mqm_range, mqm_score, unknown_categories_note
+from adjudge.core.mqm import Weights, find_weights, mqm_range, mqm_score, unknown_categories_note
 from adjudge.core.record import ErrorSpan
-from adjudge.core.typology import CATEGORIES, Severity, Weights, find_weights
+from adjudge.core.typology import CATEGORIES, Severity
 from adjudge.errors import DataError, UsageError
 from tests.analysis.records import error, mqm, rated
 

@@ -8,16 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.typology import (
-    CATEGORIES,
-    SEVERITIES,
-    SUBTYPES,
-    WEIGHTS,
-    Severity,
-    find_category,
-    find_severity,
-    find_weights,
-)
+from adjudge.core.mqm import WEIGHTS, find_weights
+from adjudge.core.typology import CATEGORIES, SEVERITIES, SUBTYPES, Severity, find_category, find_severity
 from adjudge.errors import DataError, UsageError
 
 

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from adjudge.core.mqm import find_weights
 from adjudge.core.record import Annotation, ErrorSpan, Preference
 from adjudge.core.segment import Segment, TestSet
-from adjudge.core.typology import CATEGORIES, SEVERITIES, SUBTYPES, Severity, find_weights
+from adjudge.core.typology import CATEGORIES, SEVERITIES, SUBTYPES, Severity
 from adjudge.examples import path
 from adjudge.store.json_lines import read_records, read_test_set
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from adjudge.core.mqm import find_weights
 from adjudge.core.segment import TestSet
-from adjudge.core.typology import find_weights
 from adjudge.formats.convert import write_content
 from adjudge.formats.mqm_tsv import read_mqm_tsv, write_mqm_tsv
 from adjudge.formats.mtme import find_score_files, find_test_set, read_ratings, write_ratings

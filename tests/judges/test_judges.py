@@ -10,8 +10,8 @@ import pytest
 
 import adjudge.judges
 from adjudge.core.judge import PROFILES, Calls, Profile
+from adjudge.core.mqm import find_weights
 from adjudge.core.protocol import find_protocol
-from adjudge.core.typology import find_weights
 from adjudge.errors import UsageError
 from adjudge.judges import JUDGES, load_judge
 

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import pytest
 
 import adjudge.metrics
+from adjudge.core.mqm import find_weights
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
-from adjudge.core.typology import find_weights
 from adjudge.errors import UsageError
 from adjudge.metrics import METRICS, load_metric
 

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from adjudge.analysis.segment_scores import DEFAULT_WEIGHTS
 from adjudge.analysis.spans import COUNTED, Marking, Paired, keep_common, pair_up, read_both, signature_of
-from adjudge.core.mqm import mqm_score
+from adjudge.core.mqm import Weights, find_weights, mqm_score
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation
 from adjudge.core.scores import Signature
-from adjudge.core.typology import Weights, find_weights
 from adjudge.core.verb import Alpha, Option, settings, takes
 from adjudge.errors import UsageError
 from adjudge.formats.read import Given

@@ -11,10 +11,11 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from adjudge.analysis.segment_scores import score_records
+from adjudge.core.mqm import Weights
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record, Verdict
 from adjudge.core.scores import SegmentScore
-from adjudge.core.typology import Weights, find_category
+from adjudge.core.typology import find_category
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import Judgements
 from adjudge.stats.judged import Floats

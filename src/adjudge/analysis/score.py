@@ -14,10 +14,10 @@ from adjudge.analysis.eval_set import EvalSet, ScoreSet, row_means
 from adjudge.analysis.eval_set_files import read_one
 from adjudge.analysis.preferences import preferences_of
 from adjudge.analysis.segment_scores import DEFAULT_WEIGHTS, score_records
+from adjudge.core.mqm import Weights
 from adjudge.core.record import Record
 from adjudge.core.scores import VERSION, Run, Scores, SegmentScore, Signature, SystemScore
 from adjudge.core.segment import TestSet
-from adjudge.core.typology import Weights
 from adjudge.core.verb import OneAnnotator, Scoring, takes
 from adjudge.errors import UsageError
 from adjudge.formats.read import Judgements, load, read_judgements

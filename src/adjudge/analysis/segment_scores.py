@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.core.mqm import mean, mqm_range, mqm_score, unknown_categories_note
+from adjudge.core.mqm import Weights, find_weights, mean, mqm_range, mqm_score, unknown_categories_note
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import (
     SUSPECT,
@@ -35,7 +35,6 @@ from adjudge.core.scores import (
     Suspects,
     SystemScore,
 )
-from adjudge.core.typology import Weights, find_weights
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.preferences import numbered
-from adjudge.core.mqm import mqm_score
+from adjudge.core.mqm import Weights, find_weights, mqm_score
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.scores import Interval
-from adjudge.core.typology import Weights, find_weights
 from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import PASSES, Submission, of_latest_pass
 from adjudge.stats.bootstrap import NO_INTERVAL, Draws, estimate, mean_of

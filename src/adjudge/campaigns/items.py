@@ -13,8 +13,9 @@ from sqlalchemy import Row, and_, bindparam, select
 
 from adjudge.campaigns.database import Statement, answer, item
 from adjudge.campaigns.settings import CampaignProtocol, canonical_category
+from adjudge.core.mqm import find_weights
 from adjudge.core.record import Side, Verdict
-from adjudge.core.typology import CATEGORIES, Severity, find_weights
+from adjudge.core.typology import CATEGORIES, Severity
 from adjudge.errors import DataError
 
 if TYPE_CHECKING:

@@ -309,7 +309,7 @@ def _protocols() -> Rows:
 
 
 def _weights() -> Rows:
-    from adjudge.core.typology import WEIGHTS
+    from adjudge.core.mqm import WEIGHTS
 
     rows = []
     for w in WEIGHTS.values():

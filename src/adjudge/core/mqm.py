@@ -1,17 +1,175 @@
-"""MQM: the weighted errors of one translation, negated."""
+"""MQM: the named weights of errors, and the score of a translation: its weighted errors, negated."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from adjudge.core.record import Annotation, Record
-from adjudge.core.typology import SEVERITIES, Severity, Weights
+from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
 from adjudge.core.wording import count, form
+from adjudge.errors import DataError, UsageError
 
-__all__ = ["mean", "mqm_range", "mqm_score", "total", "unknown_categories_note"]
+__all__ = [
+    "WEIGHTS",
+    "Weights",
+    "find_weights",
+    "mean",
+    "mqm_range",
+    "mqm_score",
+    "total",
+    "unknown_categories_note",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weights:
+    """How much each error costs; named data that every signature shows.
+
+    Args:
+        name: the word on the command line.
+        rules: `severity`, `severity/category` or `*/category` to points; the most specific rule wins.
+        first: only so many errors count, in the order they were given; None for all.
+        cap: no translation loses more than this; None for no cap.
+        source: where the numbers come from.
+    """
+
+    name: str
+    rules: Mapping[str, float]
+    source: str
+    first: int | None = None
+    cap: float | None = None
+
+    def points(self, severity: Severity, category: str | None) -> float:
+        """Points that one error costs, 0 or more.
+
+        Raises:
+            DataError: no such category; a severity without a name is one that no rule knows.
+            UsageError: these weights say nothing of such an error; that is never weight 0.
+        """
+        known = self._known.get((severity, category))
+        if known is None:
+            known = self._known[severity, category] = self._find(severity, category)
+        return known
+
+    @cached_property
+    def _known(self) -> dict[tuple[Severity, str | None], float]:
+        """Points that were looked up before: a test set has few kinds of errors, and each of them often."""
+        return {}
+
+    def _find(self, severity: Severity, category: str | None) -> float:
+        if category is not None and category not in CATEGORIES:
+            raise DataError(f"category must be one of {', '.join(CATEGORIES)}; got {category!r}")
+        for key in self._keys(severity, category):
+            if key in self.rules:
+                return self.rules[key]
+        what = severity if category is None else f"{severity} {category}"
+        raise UsageError(
+            f"weights {self.name!r} have no rule for a {what} error; choose others of {_names()}"
+        )
+
+    @staticmethod
+    def _keys(severity: Severity, category: str | None) -> list[str]:
+        if category is None:
+            return [severity]
+        core = category.split("/", 1)[0]
+        names = [category, core]
+        return [f"{s}/{name}" for name in names for s in (severity, "*")] + [severity]
+
+
+_NO_POINTS: Final[Mapping[str, float]] = {"*/source error": 0, "*/accuracy/creative reinterpretation": 0}
+"""Marked in the WMT data but not held against a system."""
+
+_GOOGLE: Final[Mapping[str, float]] = {
+    "critical": 25,
+    "major": 5,
+    "minor": 1,
+    "neutral": 0,
+    "minor/fluency/punctuation": 0.1,
+    "*/non-translation": 25,
+}
+
+_M_MAD: Final[Mapping[str, float]] = {
+    "major": 5,
+    "minor": 1,
+    "neutral": 0,
+    "*/non-translation": 25,
+    "*/source error": 0,
+}
+
+WEIGHTS: Final[Mapping[str, Weights]] = {
+    w.name: w
+    for w in (
+        Weights(
+            name="mqm-google",
+            source="Freitag et al. 2021, as WMT23 applies it; critical as in the ESA paper's MQM campaigns",
+            rules={**_GOOGLE, **_NO_POINTS},
+        ),
+        Weights(
+            name="mqm-google-2021",
+            source="fits the published scores of WMT21's TED files, where errors of the source cost too",
+            rules=_GOOGLE,
+        ),
+        Weights(
+            name="gemba",
+            source="GEMBA-MQM, Kocmi and Federmann 2023: the first five errors, at most 25 points",
+            rules={"critical": 25, "major": 5, "minor": 1, "neutral": 0, "*/non-translation": 25},
+            first=5,
+            cap=25,
+        ),
+        Weights(
+            name="himate",
+            source="HiMATE, table 6",
+            rules={"major": 5, "minor": 1, "neutral": 0, "minor/fluency/punctuation": 0.1},
+        ),
+        Weights(
+            name="m-mad",
+            source="M-MAD, section 3",
+            rules=_M_MAD,
+        ),
+        Weights(
+            name="m-mad-capped",
+            source="M-MAD, section 2.1: no segment is worse than 25",
+            rules=_M_MAD,
+            cap=25,
+        ),
+        Weights(
+            name="m-mad-published",
+            source="fits M-MAD's published score files, which differ from the paper in punctuation",
+            rules={**_M_MAD, "minor/fluency/punctuation": 0.1},
+        ),
+        Weights(name="ea-prompt", source="EAPrompt, Lu et al. 2024", rules={"major": 5, "minor": 1}),
+        Weights(
+            name="ea-prompt-published",
+            source="fits the published EAPrompt files, where a major error costs 6",
+            rules={"major": 6, "minor": 1},
+        ),
+        Weights(
+            name="esa-spans",
+            source="ESA paper, section 4; 4.8 is the scanned optimum for a major error",
+            rules={"critical": 5, "major": 5, "minor": 1, "neutral": 0},
+        ),
+    )
+}
+
+
+def _names() -> str:
+    return ", ".join(WEIGHTS)
+
+
+def find_weights(name: str) -> Weights:
+    """Look weights up by their name.
+
+    Raises:
+        UsageError: there are none of that name.
+    """
+    if name not in WEIGHTS:
+        raise UsageError(f"no weights {name!r}; there are {_names()}")
+    return WEIGHTS[name]
 
 
 # Sums and means that are the same on every machine and in every Python.

@@ -32,8 +32,8 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, SkipValidation
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from adjudge.core.language import canonical_lp
+from adjudge.core.mqm import Weights
 from adjudge.core.segment import TestSet
-from adjudge.core.typology import Weights
 from adjudge.core.wording import read_share
 from adjudge.errors import UsageError
 

@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple, TypeGuard, cast, get_args
 
 from adjudge.core.language import canonical_lp
+from adjudge.core.mqm import Weights, find_weights
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
 from adjudge.core.segment import Segment, TestSet
-from adjudge.core.typology import Weights, find_severity, find_weights
+from adjudge.core.typology import find_severity
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.mqm_tsv import read_label
 from adjudge.formats.score_file import AVERAGES, Level, ScoreTable, read_score_file, write_score_file

@@ -15,10 +15,10 @@ from typing import Final, TypeVar
 
 from adjudge.core.ask import About, Answer, Ask, Message, Reply, Sampling, SearchEngine, Tool
 from adjudge.core.judge import Calls, Judge, PairJudge, Profile, SearchingJudge, SourceJudge, TranslationJudge
-from adjudge.core.mqm import mqm_score
+from adjudge.core.mqm import find_weights, mqm_score
 from adjudge.core.record import UNDECIDED, Annotation, ErrorSpan, Preference, Verdict
 from adjudge.core.segment import Subject
-from adjudge.core.typology import SEVERITIES, find_weights
+from adjudge.core.typology import SEVERITIES
 from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.judges._pairs import (
     IDENTICAL,

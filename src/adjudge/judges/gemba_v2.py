@@ -34,10 +34,10 @@ from typing import ClassVar, Final, NamedTuple
 
 from adjudge.core.ask import Ask, Message, Sampling
 from adjudge.core.judge import Calls, Profile, annotation_of
-from adjudge.core.mqm import mqm_score, total
+from adjudge.core.mqm import find_weights, mqm_score, total
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
-from adjudge.core.typology import Severity, find_weights
+from adjudge.core.typology import Severity
 from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.judges._answers import GEMBA_CATEGORIES, ErrorList, Marked
 from adjudge.judges._prompts import TEXT_FILES, Prompts, load_prompts, render_texts

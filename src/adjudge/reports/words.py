@@ -8,9 +8,9 @@ from typing import Final
 
 from adjudge.analysis.rank import RankedSystem, Ranking
 from adjudge.core.language import language_name, source_language, target_language
+from adjudge.core.mqm import find_weights
 from adjudge.core.protocol import find_protocol
 from adjudge.core.scores import Scores
-from adjudge.core.typology import find_weights
 from adjudge.core.wording import count
 from adjudge.errors import FailureReason
 from adjudge.reports.annotators import Annotator
