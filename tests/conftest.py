@@ -1,5 +1,6 @@
 """What every test gets: an environment of its own, and a clear word when a test cannot run here."""
 
+import hashlib
 import os
 import shutil
 import signal
@@ -28,6 +29,21 @@ settings.load_profile("house")
 def pytest_xdist_auto_num_workers() -> int:
     """`-n auto` is two workers for each core: many tests wait, for a server, a browser or the disk."""
     return 2 * (os.cpu_count() or 1)
+
+
+CASES = 8  # of each table with `make test`; `make test-all` runs all of them
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is left of a table beside its representatives, which its cases' names choose."""
+    tables: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if hasattr(item, "callspec"):
+            tables.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in tables.values():
+        for item in sorted(cases, key=lambda item: hashlib.sha256(item.nodeid.encode()).digest())[CASES:]:
+            item.add_marker("exhaustive")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -15,6 +15,7 @@ AdjudgeError              what a user may see: one line on the command line, `--
 │   └── NotYoursError     a person of a campaign asked for what is not theirs, or not any more
 ├── UnfinishedError       a task cannot be finished yet; says what is still to do
 └── AnswerError           one reply cannot be used; becomes a `Failure`, never a score
+    └── NoToolsError      the server takes no tools; a judge that can do without asks in words
 
 DataWarning               a file was read, but not quite as it stands; says how
 """
@@ -35,6 +36,7 @@ __all__ = [
     "FailureReason",
     "LanguagePairError",
     "ModelError",
+    "NoToolsError",
     "NotYoursError",
     "ServerAwayError",
     "ServerStopError",
@@ -181,3 +183,7 @@ class AnswerError(AdjudgeError):
         super().__init__(f"{reason}: {detail}")
         self.reason: FailureReason = reason
         self.detail = detail
+
+
+class NoToolsError(AnswerError):
+    """A question that offers tools gets no answer: the server takes none, or none is stored."""

@@ -37,12 +37,7 @@ def identity(way: tuple[str, str, dict[str, str]]) -> str:
     return " ".join((way[0], way[1], *way[2]))
 
 
-@pytest.fixture(
-    params=[
-        pytest.param(way, id=identity(way), marks=[pytest.mark.exhaustive] if way[1] != "recommended" else [])
-        for way in WAYS
-    ]
-)
+@pytest.fixture(params=[pytest.param(way, id=identity(way)) for way in WAYS])
 def judge(request: pytest.FixtureRequest) -> TranslationJudge:
     name, profile, settings = request.param
     return load_judge(name, profile=profile, settings=settings)

@@ -286,13 +286,8 @@ def test_what_came_from_appraise_goes_back_byte_for_byte(
     "name",
     [
         "240315rc5GEMBA",
-        *(
-            pytest.param(name, marks=pytest.mark.exhaustive)
-            for name in (
-                *("240315rc5ESA", "240315rc5MQM", "240520rc6ESA", "240520rc6GEMBA"),
-                *("240521rc6ESA", "240521rc6GEMBA", "240521rc6MQM"),
-            )
-        ),
+        *("240315rc5ESA", "240315rc5MQM", "240520rc6ESA", "240520rc6GEMBA"),
+        *("240521rc6ESA", "240521rc6GEMBA", "240521rc6MQM"),
     ],
 )
 def test_the_campaigns_of_the_esa_paper_go_through_ours_and_back_byte_for_byte(

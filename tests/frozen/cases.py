@@ -190,16 +190,22 @@ RANK = run_of("direct-rank", "test_set.jsonl", "runs/direct-rank", "--lp en-de -
 RUN_FILES = ("records.jsonl", "run.json")
 
 
+def way(judge: str, profile: str) -> str:
+    """The options of a profile; rate's own wants an engine, or that it is said that there is none."""
+    ablation = " --without search" if judge == "rate" and profile != "recommended" else ""
+    return f"--profile {profile}{ablation}"
+
+
 def recorded_run(judge: str, profile: str) -> str:
     """The command of a run that others replay; its calls are in the fifth word."""
-    return run_of(judge, "few.jsonl", f"recorded/{judge}-{profile}", f"--profile {profile}")
+    return run_of(judge, "few.jsonl", f"recorded/{judge}-{profile}", way(judge, profile))
 
 
 def runs() -> Iterator[Case]:
     for judge in JUDGES:
         for profile in PROFILES:
             out = f"judged/{judge}-{profile}"
-            arguments = run_of(judge, "few.jsonl", out, f"--profile {profile}")
+            arguments = run_of(judge, "few.jsonl", out, way(judge, profile))
             yield Case(
                 group="records",
                 name=f"{judge} {profile}",

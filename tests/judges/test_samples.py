@@ -138,7 +138,8 @@ class Rater(DirectRank):
                 found.append(annotation_of(self, subject.of(system), rating=float(answer.value)))
         return found
 
-    def calls_for(self, systems: int) -> Calls:
+    def calls_for(self, subject: Subject) -> Calls:
+        systems = len(subject.systems)
         return Calls(systems, systems, systems)
 
 
@@ -148,7 +149,7 @@ async def test_a_source_is_judged_several_times_and_each_system_averaged() -> No
     assert isinstance(first, Annotation)
     assert (first.rating, first.samples) == (90, (80, 90, 100))
     assert isinstance(second, AnswerError)
-    assert judge.calls_for(2) == (6, 6, 6)
+    assert judge.calls_for(pair()) == (6, 6, 6)
 
 
 async def test_a_sample_that_fails_as_a_whole_fails_for_every_system() -> None:

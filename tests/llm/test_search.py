@@ -153,6 +153,109 @@ async def test_wikipedia_finding_nothing_is_no_fault() -> None:
         assert await look_up(engine(f"wikipedia:{server.url}/w/api.php"), "x") == ()
 
 
+TAVILY = {
+    "query": "q",
+    "results": [{"title": "Slang", "url": "http://x/y", "content": "It means: how mean", "score": 0.9}],
+    "response_time": 1.1,
+}
+SERPER = {
+    "searchParameters": {"q": "q"},
+    "organic": [
+        {"title": "Slang", "link": "http://x/y", "snippet": "It means: how mean", "position": 1},
+        {"title": "No text", "link": "http://x/z", "position": 2},
+    ],
+}
+BRAVE = {
+    "type": "search",
+    "web": {"results": [{"title": "Slang", "url": "http://x/y", "description": "It means: how mean"}]},
+}
+BING = {
+    "_type": "SearchResponse",
+    "webPages": {"value": [{"name": "Slang", "url": "http://x/y", "snippet": "It means: how mean"}]},
+}
+Hosted = tuple[str, object, str, str, tuple[str, str], str, dict[str, object], object]
+HOSTED: list[Hosted] = [
+    (
+        *("tavily", TAVILY, "POST", "/search", ("Authorization", "Bearer "), "TAVILY_API_KEY"),
+        {"query": "q", "max_results": 8, "time_range": "month"},
+        {"results": []},
+    ),
+    (
+        *("serper", SERPER, "POST", "/search", ("X-API-KEY", ""), "SERPER_API_KEY"),
+        {"q": "q", "num": 8, "tbs": "qdr:m"},
+        {"organic": []},
+    ),
+    (
+        *("brave", BRAVE, "GET", "/res/v1/web/search", ("X-Subscription-Token", ""), "BRAVE_API_KEY"),
+        {"q": "q", "count": "8", "freshness": "pm"},
+        {"type": "search", "query": {}},
+    ),
+    (
+        *("bing", BING, "GET", "/v7.0/search", ("Ocp-Apim-Subscription-Key", ""), "MY_KEY"),
+        {"q": "q", "count": "8", "freshness": "Month"},
+        {"_type": "SearchResponse", "queryContext": {}},
+    ),
+]
+
+
+@pytest.mark.parametrize("row", HOSTED, ids=[row[0] for row in HOSTED])
+async def test_a_hosted_engine_is_asked_and_read_in_its_own_dialect(
+    row: Hosted, monkeypatch: pytest.MonkeyPatch, quick: None
+) -> None:
+    kind, body, method, path, header, variable, asked, nothing = row
+    monkeypatch.setenv(variable, "canary-4f1d9b7c2e8a6053")
+    key = {"key_env": variable} if kind == "bing" else {}
+    with Engine(answers(body)).running() as server:
+        found = await look_up(engine(f"{kind}:{server.url}", **key), "q", 30)
+    assert found == (Snippet(title="Slang", text="It means: how mean", place="http://x/y"),)
+    assert server.asked == [{"method": method, "path": path, **asked}]
+    assert server.headers[0][header[0]] == f"{header[1]}canary-4f1d9b7c2e8a6053"
+    with Engine(answers(nothing)).running() as server:
+        assert await look_up(engine(f"{kind}:{server.url}", **key), "q") == ()
+        assert not {"time_range", "tbs", "freshness"} & server.asked[0].keys()
+    with Engine(answers({"unexpected": 1})).running() as server, pytest.raises(AnswerError) as raised:
+        await look_up(engine(f"{kind}:{server.url}", **key), "q")
+    assert raised.value.reason == "bad_envelope"
+
+
+@pytest.mark.parametrize("kind", ["tavily", "serper", "brave"])
+def test_a_hosted_engine_without_its_key_says_which_variable_holds_it(kind: str) -> None:
+    with pytest.raises(
+        ModelError, match=f"--search {kind}: no key: .*{kind.upper()}_API_KEY.*--search-key-env"
+    ):
+        open_search(kind)
+    assert open_search(kind, needs_key=False) is not None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"snippets": ["It means: how mean", "b"], "count": 2},
+        {"results": [{"content": "It means: how mean"}, {"snippet": "b"}]},
+        {"organic": [{"snippet": "It means: how mean"}, {"description": "b"}]},
+    ],
+    ids=["the form of RATE's authors", "content and snippet", "organic"],
+)
+async def test_an_endpoint_of_ones_own_may_answer_as_others_do(body: object) -> None:
+    with Engine(answers(body)).running() as server:
+        found = await look_up(engine(server.url), "x")
+    assert found == (Snippet(title="", text="It means: how mean"), Snippet(title="", text="b"))
+
+
+async def test_nothing_found_is_an_empty_list_in_every_form() -> None:
+    for key in ("results", "snippets", "organic"):
+        with Engine(answers({key: []})).running() as server:
+            assert await look_up(engine(server.url), "x") == ()
+
+
+async def test_a_403_of_searxng_says_which_setting_it_wants(quick: None) -> None:
+    with (
+        Engine(answers({}, 403)).running() as server,
+        pytest.raises(ServerStopError, match=r"json under search\.formats"),
+    ):
+        await look_up(engine(f"searxng:{server.url}"), "x")
+
+
 @pytest.mark.parametrize(
     ("name", "address"),
     [
@@ -176,6 +279,9 @@ def test_an_engine_is_found_at_its_address(name: str, address: str) -> None:
         ({"results": "none"}, "bad_envelope"),
         ({"results": [7]}, "bad_envelope"),
         ({"results": [{"text": 7}]}, "bad_envelope"),
+        ({"results": [{"title": "a"}]}, "bad_envelope"),
+        ({"results": [{"text": "a"}, {"summary": "b"}]}, "bad_envelope"),
+        ({"snippets": ["a", ""]}, "bad_envelope"),
         ({"answer": "x"}, "bad_envelope"),
         ({"results": [{"text": "a\0b"}]}, "encoding"),
     ],

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import adjudge
@@ -414,17 +415,28 @@ def test_a_test_set_that_was_fetched_needs_no_folder(tmp_path: Path, monkeypatch
     assert found["Table 2", "BLEU", "en-de seg Pearson"].reason == f"wanted: {wanted.as_posix()}"
 
 
-def write_ment(path: Path, lp: str, shift: float) -> None:
-    """MENT of three segments and four systems, with sums as scores of systems."""
-    systems = {f"system_{n}": [(n * 7 + k * 5 + n * k) % 5 for k in range(3)] for n in range(4)}
+def write_ment(path: Path, lp: str, shift: float, *, lines: int = 3) -> None:
+    """MENT of a few segments and four systems, with sums as scores of systems."""
+    systems = {f"system_{n}": [(n * 7 + k * 5 + n * k) % 5 for k in range(lines)] for n in range(4)}
     (path / "sources").mkdir(parents=True, exist_ok=True)
-    (path / f"sources/{lp}.txt").write_text('{"src": "s"}\n' * 3)
+    (path / f"sources/{lp}.txt").write_text('{"src": "s"}\n' * lines)
     for system in systems:
         (path / f"system-outputs/{lp}").mkdir(parents=True, exist_ok=True)
-        (path / f"system-outputs/{lp}/{system}").write_text('{"trans": "t"}\n' * 3)
+        (path / f"system-outputs/{lp}/{system}").write_text('{"trans": "t"}\n' * lines)
     ours = {s: [v * 2 + shift * k for k, v in enumerate(values)] for s, values in systems.items()}
     write_scores(path / f"human-scores/{lp}.seg.score", systems)
     write_scores(path / f"metric-scores/{lp}/RATE-src.seg.score", ours)
+
+
+def seg_pearson(folder: Path, lp: str, first: int, last: int) -> float:
+    """Pearson's r of all scores of these lines."""
+    rows = []
+    for name in (f"human-scores/{lp}.seg.score", f"metric-scores/{lp}/RATE-src.seg.score"):
+        values: dict[str, list[float]] = {}
+        for line in (folder / name).read_text().splitlines():
+            values.setdefault(line.split("\t")[0], []).append(float(line.split("\t")[1]))
+        rows.append([v for system in sorted(values) for v in values[system][first - 1 : last]])
+    return float(np.corrcoef(rows)[0, 1])
 
 
 def test_rate_is_computed_for_both_language_pairs_as_soon_as_both_are_there(tmp_path: Path) -> None:
@@ -442,7 +454,17 @@ def test_rate_is_computed_for_both_language_pairs_as_soon_as_both_are_there(tmp_
         cell = found["Table 3", "RATE (Ours)", f"{lp} seg Acc-t"]
         assert cell.ours == 100 * (results["seg_acc_eq"].value or 0)
         assert cell.reason.endswith(f"gives {printed(100 * (flat or 0), '0.0')}")
-    assert found["Table 9", "RATE (Ours)", "en-zh seg r"].reason.startswith("wanted: which segments")
+
+
+def test_the_domains_of_rate_are_lines_of_the_files(tmp_path: Path) -> None:
+    folder = tmp_path / "RATE/meta_eval/workspace"
+    write_ment(folder, "en-zh", 0.01, lines=355)
+    found = reproduction_cells(reproduce("rate", tmp_path).cells)
+    lines = {"Table 8": (285, 355), "Table 9": (1, 92), "Table 10": (201, 284), "Table 11": (93, 200)}
+    for table, (first, last) in lines.items():
+        ours = found[table, "RATE (Ours)", "en-zh seg r"].ours
+        assert ours == pytest.approx(100 * seg_pearson(folder, "en-zh", first, last), abs=1e-9)
+        assert found[table, "RATE (Ours)", "meta"].reason.startswith("wanted: ")
 
 
 def test_himate_is_one_system_and_runs_are_read_as_score_files_are(tmp_path: Path) -> None:

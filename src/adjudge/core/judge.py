@@ -144,8 +144,8 @@ class PairJudge(Judge, Protocol):
 class SourceJudge(Judge, Protocol):
     """Judges all translations of a source together. `calls` are those for a single system."""
 
-    def calls_for(self, systems: int) -> Calls:
-        """Calls for a source with so many translations."""
+    def calls_for(self, subject: Subject) -> Calls:
+        """Calls for a source with its translations."""
         ...
 
     async def annotate_all(self, subject: Subject, ask: Ask) -> Sequence[Annotation | AnswerError]:
@@ -168,7 +168,7 @@ class SearchingJudge(Judge, Protocol):
         """Its search engine; `none` where it has none."""
         ...
 
-    def calls_for(self, systems: int) -> Calls:
+    def calls_for(self, subject: Subject) -> Calls:
         """As `SourceJudge`."""
         ...
 

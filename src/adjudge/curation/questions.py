@@ -102,8 +102,9 @@ class Question(ABC, Generic[T]):
         """Six hexadecimal digits over its prompts."""
         ...
 
-    def calls_for(self, systems: int) -> Calls:
+    def calls_for(self, subject: Subject) -> Calls:
         """One for each system."""
+        systems = len(subject.systems)
         return Calls(systems, systems, systems)
 
     async def annotate_all(self, subject: Subject, ask: Ask) -> Sequence[Annotation | AnswerError]:

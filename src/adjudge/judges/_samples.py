@@ -466,9 +466,9 @@ class _OfSources(Repeated):
 
     judge: SourceJudge | SearchingJudge
 
-    def calls_for(self, systems: int) -> Calls:
+    def calls_for(self, subject: Subject) -> Calls:
         """The judge's own, as often as there are samples."""
-        return Calls(*(self.samples * count for count in self.judge.calls_for(systems)))
+        return Calls(*(self.samples * count for count in self.judge.calls_for(subject)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,9 +26,17 @@ from adjudge.core.ask import (
     Usage,
 )
 from adjudge.core.segment import Subject
-from adjudge.errors import AnswerError, FailureReason, ModelError, UsageError
+from adjudge.errors import AnswerError, FailureReason, ModelError, NoToolsError, UsageError
 from adjudge.llm.credentials import KEY_MARK
-from adjudge.llm.model import NotYetError, Request, call_key, mark_of, question_digest, stored_request
+from adjudge.llm.model import (
+    Identity,
+    NotYetError,
+    Request,
+    call_key,
+    mark_of,
+    question_digest,
+    stored_request,
+)
 from adjudge.llm.model_choice import Models, OpenModel
 from adjudge.llm.money import NOTHING, unsure_of
 from adjudge.llm.remote import is_search, query_message, read_snippets
@@ -55,7 +63,8 @@ FINAL: Final[frozenset[FailureReason]] = frozenset({"model_mismatch", "refused"}
 """Asking again would not help, or would ask until the answer pleases."""
 
 _SHOWN: Final = 120
-_HINT: Final = "a lower --effort leaves more of its tokens for the answer"
+_HINT: Final = "--max-tokens gives it more, and a lower --effort leaves more of them for the answer"
+_THOUGHT: Final = re.compile(r"\s*[<◁\[](?:\w+:)?(think|thought|reason|reflect|analysis)", re.IGNORECASE)
 _VERSION: Final = re.compile(
     r"(?:[-@:](?:latest|preview|exp|free|\d{4}-\d\d-\d\d|\d\d-\d{4}|\d\d-\d\d|\d{6,8}|\d{3,4}))+$"
 )
@@ -80,7 +89,7 @@ def check_reply(reply: Reply, model: str, served: str | None) -> None:
     if reply.finish in {"refused", "content_filter"}:
         raise AnswerError("refused", f"{reply.finish}: {reply.text[:_SHOWN]!r}")
     if reply.finish == "length":
-        raise AnswerError("truncated", f"cut at {reply.usage.completion or 'max'} tokens")
+        raise cut_error(reply, reply.usage.completion)
     if reply.text.strip() or reply.calls:
         return
     if has_only_thought(reply):
@@ -108,7 +117,12 @@ def cut_error(reply: Reply, tokens: int) -> AnswerError:
     """Why a reply that was cut is none: it may have been thinking to the end."""
     if has_only_thought(reply):
         return AnswerError("no_answer", f"the model thought for all of its {tokens} tokens; {_HINT}")
-    return AnswerError("truncated", f"cut at {tokens} tokens")
+    return AnswerError("truncated", f"cut at {tokens} tokens; --max-tokens gives it more")
+
+
+def shows_thought(reply: Reply) -> bool:
+    """Whether a reply, cut or not, holds thinking, in a field of its own or between tags."""
+    return bool(reply.reasoning.strip() or reply.usage.reasoning or _THOUGHT.match(reply.text))
 
 
 def has_only_thought(reply: Reply) -> bool:
@@ -375,6 +389,7 @@ class Asker:
         self.seed = seed
         self.explains = explains
         self._offline = offline
+        self._rooms: dict[Identity, int] = {}
         self._in_flight: dict[bytes, asyncio.Task[Reply]] = {}
         self._forgotten: set[bytes] = set()
         self._renewed: set[bytes] = set()
@@ -391,6 +406,15 @@ class Asker:
         self.tally.from_store += stored is not None and not is_search(stored.model)
         return stored
 
+    def room_of(self, model: OpenModel) -> int:
+        """After how many cuts a model had the room that it needed so far."""
+        return self._rooms.get(model.identity, 0)
+
+    def note_room(self, model: OpenModel, place: int) -> None:
+        """Remember that a model has answered in the room that it has after so many cuts."""
+        if place > self.room_of(model):
+            self._rooms[model.identity] = place
+
     def forget(self, keys: Iterable[bytes]) -> None:
         """Ask these questions anew although they are stored; each of them once in a session."""
         self._forgotten |= {*keys} - self._renewed
@@ -406,7 +430,8 @@ class Asker:
         task = self._in_flight.get(request.key)
         if task is None:
             if self._offline:
-                raise AnswerError("missing", "the store has no answer to this question, and nobody is asked")
+                kind = NoToolsError if request.tools else AnswerError
+                raise kind("missing", "the store has no answer to this question, and nobody is asked")
             task = asyncio.create_task(self._pay(model, request))
             self._in_flight[request.key] = task
             task.add_done_callback(lambda done: self._landed(request.key, done))
@@ -520,19 +545,19 @@ class UnitAsk:
         self._log.roles.add(about.role)
         if tools and not model.takes_tools:
             raise UsageError(f"{model.name} takes no tools")
-        room = model.identity.room
+        limits = model.identity.limits(sampling.max_tokens)
         request = Request(
             messages=tuple(messages),
             about=about,
             schema=schema,
-            sampling=replace(sampling, max_tokens=sampling.max_tokens + room) if room else sampling,
+            sampling=_limited(sampling, limits[0]),
             tools=tuple(tools),
             seed=self._asker.seed,
         )
         digest = question_digest(model.identity, request)
         if sample := self._next_sample(digest, about):
             request = request.but(sample=sample)
-        question = _Question(self._asker, model, self._log, digest)
+        question = _Question(self._asker, model, self._log, digest, limits)
         with self._quiet:
             try:
                 return await question.ask(request, read, attempts)
@@ -639,10 +664,13 @@ class _Log:
 class _Question:
     """One question, until its answer is read or given up."""
 
-    def __init__(self, asker: Asker, model: OpenModel, log: _Log, digest: bytes) -> None:
+    def __init__(
+        self, asker: Asker, model: OpenModel, log: _Log, digest: bytes, limits: Sequence[int] = ()
+    ) -> None:
         self._asker = asker
         self._model = model
         self._log = log
+        self._limits = limits
         self._digest = self._first = digest
         self._asked = 0
 
@@ -678,7 +706,7 @@ class _Question:
 
     async def look_up(self, request: Request) -> tuple[Snippet, ...]:
         """Put a query to a search engine; its results are read as they were written, or not at all."""
-        reply, use = await self._obtain(request)
+        reply, use = await self._obtain(request, *self._known(request))
         try:
             return read_snippets(reply)
         except AnswerError as error:
@@ -686,25 +714,53 @@ class _Question:
             raise
 
     async def _reply(self, request: Request) -> tuple[Reply, int]:
-        """One reply; where it was cut, once more with room for twice as much."""
-        reply, use = await self._obtain(request)
-        if reply.finish == "length":
-            self._refuse(use, cut_error(reply, request.sampling.max_tokens))
-            roomier = replace(request.sampling, max_tokens=2 * request.sampling.max_tokens)
-            reply, use = await self._obtain(request.but(sampling=roomier))
-            if reply.finish == "length":
-                error = cut_error(reply, roomier.max_tokens)
-                self._refuse(use, error)
-                raise error
-        return reply, use
+        """One reply; where it was cut, again with more room, as long as it is thinking that takes the room.
 
-    async def _obtain(self, request: Request) -> tuple[Reply, int]:
+        The room in which a model has answered is where its other questions begin, and whatever is stored is
+        used first: so a run that goes on asks what it would have asked.
+        """
+        place, key, stored = self._begin(request)
+        before = 0
+        while True:
+            tokens = self._limits[place]
+            reply, use = await self._obtain(self._in_room(request, place), key, stored)
+            if reply.finish != "length":
+                self._asker.note_room(self._model, place)
+                return reply, use
+            error = cut_error(reply, reply.usage.completion or tokens)
+            self._refuse(use, error)
+            is_last = place + 1 == len(self._limits) or (place > 0 and not shows_thought(reply))
+            if is_last or 0 < reply.usage.completion <= before:  # the server allows no more
+                raise error
+            before, place = reply.usage.completion, place + 1
+            key, stored = self._known(self._in_room(request, place))
+
+    def _begin(self, request: Request) -> tuple[int, bytes, Reply | None]:
+        """With how much room a question begins: as stored, else as the model is known to need."""
+        key, stored = self._known(request)
+        if stored is not None:
+            return 0, key, stored
+        known = self._asker.room_of(self._model)
+        keys = {0: key}
+        for place in range(1, len(self._limits)):
+            keys[place] = call_key(self._model.identity, self._in_room(request, place), self._digest)
+            if (stored := self._asker.find(keys[place])) is not None:
+                return place, keys[place], stored
+        return known, keys[known], None
+
+    def _in_room(self, request: Request, place: int) -> Request:
+        """The request with as many tokens as it has after so many cuts."""
+        return request.but(sampling=_limited(request.sampling, self._limits[place])) if place else request
+
+    def _known(self, request: Request) -> tuple[bytes, Reply | None]:
+        """The key of a request, and the stored reply; each key is looked for once, since a store counts."""
         keys = self._keys(request)
-        key, stored = keys[0], None
-        for each in keys:  # each is looked for once, since a store counts what it finds and what is damaged
-            if (stored := self._asker.find(each)) is not None:
-                key = each
-                break
+        for key in keys:
+            if (stored := self._asker.find(key)) is not None:
+                return key, stored
+        return keys[0], None
+
+    async def _obtain(self, request: Request, key: bytes, stored: Reply | None) -> tuple[Reply, int]:
         use = len(self._log.uses)
         self._log.uses.append(Use(key, request.about.stage, request.about.role))
         self._log.stored.append(False)
@@ -749,6 +805,10 @@ class _Question:
 
     def _refuse(self, use: int, error: AnswerError) -> None:
         self._log.uses[use] = replace(self._log.uses[use], reason=error.reason, detail=error.detail)
+
+
+def _limited(sampling: Sampling, tokens: int) -> Sampling:
+    return sampling if sampling.max_tokens == tokens else replace(sampling, max_tokens=tokens)
 
 
 class _UnreadableError(Exception):

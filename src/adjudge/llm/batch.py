@@ -367,6 +367,9 @@ class BatchModel:
         self.schema = SchemaUse("on" if endpoint.constrained else "off")
         """What becomes of the JSON schema: it is sent or not; none is only tried, for that takes a day."""
 
+    tools_refused = ""
+    """What the server said to tools: judges that call them are not judged in batches."""
+
     def leave_schema(self, why: str) -> None:
         """Send no schema any more; see `llm.model_choice.Remote`."""
         self.schema = SchemaUse("refused", why)

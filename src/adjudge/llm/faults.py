@@ -73,6 +73,18 @@ _SCHEMA: Final = re.compile(
     re.IGNORECASE,
 )
 """What servers say that do not know the JSON schema of a request; it may be said of something else, too."""
+_LENGTH: Final = re.compile(
+    r"max[_ ]?((completion|output|new)[_ ]?)?tokens|completion tokens|output tokens|in the completion"
+    r"|(maximum|model.?s|max) context|context (length|window|size)|token count exceeds",
+    re.IGNORECASE,
+)
+"""What servers say that cannot write a reply as long as it may be."""
+_TOOLS: Final = re.compile(
+    r"tool[_ -]?(choice|call|use)|function[_ -]?call|tools? (param|are|is)\b|support.{0,20}\btools?\b"
+    r"|\btools?\b.{0,20}support",
+    re.IGNORECASE,
+)
+"""What servers say that cannot be offered tools."""
 _RATE: Final = re.compile(r"rate[_ ]?limit|too many requests|overloaded|resource[_ ]exhausted", re.IGNORECASE)
 
 
@@ -107,6 +119,8 @@ class Fault:
         usage: tokens that the server counted all the same.
         body: what came, where it was no text.
         names_schema: whether the request may be refused for its JSON schema.
+        names_length: whether it may be refused for the length that its reply may have.
+        names_tools: whether it may be refused for the tools that it offers.
     """
 
     consequence: Consequence
@@ -120,6 +134,8 @@ class Fault:
     usage: Usage = field(default_factory=Usage)
     body: bytes | None = None
     names_schema: bool = False
+    names_length: bool = False
+    names_tools: bool = False
 
 
 def retried(reason: FailureReason, detail: str, status: int | None = None, **more: Any) -> Fault:  # noqa: ANN401
@@ -150,6 +166,8 @@ def fault_of(status: int, message: str, wait: float | None = None) -> Fault:
         limited=is_retried and status in {429, 503, 529},
         is_free=is_retried and status == 429 and wait is not None,
         names_schema=is_request and _SCHEMA.search(message) is not None,
+        names_tools=status in {400, 404, 422, 500, 501} and _TOOLS.search(message) is not None,
+        names_length=status in {400, 422} and _LENGTH.search(message) is not None,
     )
 
 

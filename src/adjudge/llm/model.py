@@ -32,6 +32,10 @@ __all__ = [
 ]
 
 
+GROWING: Final = (8192, 16_384, 32_768)
+"""Tokens for thinking, beside those of the answer, of a model whose replies are cut; one after the other."""
+
+
 class NotYetError(Exception):
     """The answer comes later: the question goes out with others; its unit of work is done again then."""
 
@@ -126,6 +130,7 @@ class Identity:
         reads_about: whether it answers by `Request.about`, as the embedded model does.
         effort: how much it was told to think; empty for as much as it does by itself.
         room: tokens that it may think beside those of its answer.
+        most: tokens of a reply in all, if the user has said so; 0 for what is asked for, and more if needed.
     """
 
     endpoint: str
@@ -136,6 +141,7 @@ class Identity:
     reads_about: bool = False
     effort: str = ""
     room: int = 0
+    most: int = 0
 
     def takes_seed(self, request: Request) -> bool:
         """Whether the seed makes a difference: it is sent, and the reply is drawn at random."""
@@ -155,8 +161,22 @@ class Identity:
             "seeded": self.seeded,
             "reads_about": self.reads_about,
             **({"effort": self.effort, "room": self.room} if self.effort or self.room else {}),
+            **({"most": self.most} if self.most else {}),
             **({"is_tried": True} if self.is_tried else {}),
         }
+
+    def limits(self, answer: int) -> tuple[int, ...]:
+        """Tokens that a reply may have, thinking included: at first, and whenever it was cut.
+
+        Args:
+            answer: tokens of the reply without thinking.
+        """
+        if self.most:
+            return (self.most,)
+        first = answer + self.room
+        return (first, *(answer + room for room in GROWING if room > self.room)) + (
+            () if self.room < GROWING[-1] else (2 * first,)
+        )
 
     @property
     def earlier(self) -> Identity | None:

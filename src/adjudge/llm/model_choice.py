@@ -48,6 +48,11 @@ class Remote(Protocol):
         """What became of the JSON schema so far."""
         ...
 
+    @property
+    def tools_refused(self) -> str:
+        """What the server said to a request that offered tools; empty where it takes them."""
+        ...
+
     def leave_schema(self, why: str) -> None:
         """Send no schema any more: the server has refused it."""
         ...
@@ -345,6 +350,7 @@ def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel
         seeded=bool(row.seed),
         effort=effort or "",
         room=row.room_for(model, effort),
+        most=connection.most_tokens(f"{provider.name}/{model}"),
     )
     remote = RemoteModel(
         Endpoint(

@@ -23,7 +23,7 @@ from adjudge.llm.dialect import (
     refuse_calls,
 )
 from adjudge.llm.model import Request, render_message
-from adjudge.llm.providers import COMPATIBLE, Endpoint, Provider
+from adjudge.llm.providers import COMPATIBLE, ROOM, Endpoint, Provider
 
 __all__ = ["ChatDialect", "read_envelope", "read_usage"]
 
@@ -265,8 +265,11 @@ class ChatDialect:
             payload[provider.seed] = request.draw
         if sampling.logprobs and provider.gives_logprobs(self._endpoint.model):
             payload["logprobs"] = True
-        if self._endpoint.effort is not None:
-            payload["reasoning_effort"] = self._endpoint.effort
+        if (effort := self._endpoint.effort) is not None:
+            in_tokens = provider.effort_field == "thinking_budget"
+            payload[provider.effort_field] = ROOM[effort] if in_tokens else effort
+            if in_tokens:
+                payload["enable_thinking"] = True
         if request.schema is not None and self._endpoint.constrained:
             schema = {"name": "answer", "schema": request.schema, "strict": True}
             payload["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -282,6 +285,7 @@ class ChatDialect:
                 }
                 for tool in request.tools
             ]
+            payload["tool_choice"] = "auto"
         return payload
 
     def _message(self, message: Message, mark: str) -> dict[str, Any]:

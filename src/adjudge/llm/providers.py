@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
@@ -42,11 +42,11 @@ class Provider:
         no_tools: pattern of models that take no tools.
         max_tokens: field for the length of the reply.
         seed: field for the seed; empty where it takes none.
-        logprobs: whether it takes the field and gives token log-probabilities.
-        thinks: pattern of models that think unless told otherwise; they are given room for it, and are not
-            asked for log-probabilities.
+        no_logprobs: pattern of models that give no log-probabilities of their tokens.
+        thinks: pattern of models that think unless told otherwise; they are given room for it.
         fixed_temperature: pattern of models that refuse a temperature.
         effort: pattern of models that can be told how much to think.
+        effort_field: how they are told: `reasoning_effort`, or tokens in `thinking_budget`.
         cached: where in its usage the prompt tokens are counted that the server had kept.
         text_parts: whether content may come as a list of parts.
         state: field of a message in which thinking must come back with the tool calls that followed it.
@@ -63,11 +63,12 @@ class Provider:
     schema: bool = False
     max_tokens: str = "max_tokens"
     seed: str = "seed"
-    logprobs: bool = True
+    no_logprobs: str = ""
     no_tools: str = ""
     thinks: str = ""
     fixed_temperature: str = ""
     effort: str = ""
+    effort_field: Literal["reasoning_effort", "thinking_budget"] = "reasoning_effort"
     cached: str = "prompt_tokens_details.cached_tokens"
     text_parts: bool = False
     state: str = ""
@@ -87,7 +88,7 @@ class Provider:
 
     def gives_logprobs(self, model: str) -> bool:
         """Whether the model gives log-probabilities of its tokens."""
-        return self.logprobs and not _matches(self.thinks, model)
+        return not _matches(self.no_logprobs, model)
 
     def room_for(self, model: str, effort: Effort | None) -> int:
         """Tokens that the model may think, beside those of its answer."""
@@ -103,12 +104,17 @@ def _matches(pattern: str, model: str) -> bool:
 _GPT_THINKS: Final = r"o\d|gpt-5(?!.*-chat)"
 _CLAUDE_5: Final = r"claude-((opus|sonnet|haiku)-[5-9]|fable|mythos)"
 _DEEPSEEK: Final = r"deepseek-(?!chat)"
-_GPT_OSS: Final = r"(?i:.*gpt-oss)"
+_OPEN_THINKS: Final = (
+    r"(?i:.*(qwq|qwen-?3(?!.*(instruct|embed))|glm-(4\.[5-9]|4\.1v|z1|[5-9])|deepseek-?(r\d|reason|v3\.[1-9]|v[4-9])"
+    r"|magistral|gpt-oss|minimax-m\d|kimi-k\d.*think|phi-4.*reason|nemotron|[-_]r1\b|think|reason))"
+)
+"""Open models that think, whoever serves them."""
 
 COMPATIBLE: Final = Provider(
     name="compatible",
     title="any other OpenAI-compatible server, with --base-url",
     needs_key=False,
+    thinks=_OPEN_THINKS,
     effort=".*",
     batch="openai",
 )
@@ -122,6 +128,7 @@ _ROWS: Final = (
         schema=True,
         max_tokens="max_completion_tokens",
         thinks=_GPT_THINKS,
+        no_logprobs=_GPT_THINKS,
         fixed_temperature=_GPT_THINKS,
         effort=_GPT_THINKS,
         no_tools=r"o1-(mini|preview)|gpt-5.*-chat",
@@ -134,7 +141,8 @@ _ROWS: Final = (
         key_env="VLLM_API_KEY",
         needs_key=False,
         schema=True,
-        effort=_GPT_OSS,
+        thinks=_OPEN_THINKS,
+        effort=".*",
     ),
     Provider(
         name="sglang",
@@ -143,7 +151,8 @@ _ROWS: Final = (
         key_env="SGLANG_API_KEY",
         needs_key=False,
         schema=True,
-        effort=_GPT_OSS,
+        thinks=_OPEN_THINKS,
+        effort=".*",
     ),
     Provider(
         name="llama.cpp",
@@ -152,7 +161,8 @@ _ROWS: Final = (
         key_env="LLAMA_API_KEY",
         needs_key=False,
         schema=True,
-        effort=_GPT_OSS,
+        thinks=_OPEN_THINKS,
+        effort=".*",
     ),
     Provider(
         name="ollama",
@@ -161,7 +171,8 @@ _ROWS: Final = (
         key_env="OLLAMA_API_KEY",
         needs_key=False,
         schema=True,
-        effort=_GPT_OSS,
+        thinks=_OPEN_THINKS,
+        effort=".*",
     ),
     Provider(
         name="mistral",
@@ -170,7 +181,7 @@ _ROWS: Final = (
         key_env="MISTRAL_API_KEY",
         schema=True,
         seed="random_seed",
-        logprobs=False,
+        no_logprobs=".*",
         text_parts=True,
     ),
     Provider(
@@ -180,6 +191,7 @@ _ROWS: Final = (
         key_env="DEEPSEEK_API_KEY",
         seed="",
         thinks=_DEEPSEEK,
+        no_logprobs=_DEEPSEEK,
         fixed_temperature=_DEEPSEEK,
         effort=_DEEPSEEK,
         cached="prompt_cache_hit_tokens",
@@ -190,6 +202,9 @@ _ROWS: Final = (
         title="Alibaba's Qwen (DashScope, international)",
         base_url="https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
         key_env="DASHSCOPE_API_KEY",
+        thinks=_OPEN_THINKS,
+        effort=r"qwq|qwen",
+        effort_field="thinking_budget",
     ),
     Provider(
         name="glm",
@@ -197,16 +212,18 @@ _ROWS: Final = (
         base_url="https://api.z.ai/api/paas/v4",
         key_env="ZAI_API_KEY",
         seed="",
-        logprobs=False,
+        thinks=_OPEN_THINKS,
+        no_logprobs=".*",
     ),
     Provider(
         name="openrouter",
         title="OpenRouter, models of many makers",
         base_url="https://openrouter.ai/api/v1",
         key_env="OPENROUTER_API_KEY",
-        thinks=r"openai/(o\d|gpt-5(?!.*-chat))",
+        thinks=_OPEN_THINKS + r"|openai/(o\d|gpt-5(?!.*-chat))",
+        no_logprobs=r"openai/(o\d|gpt-5(?!.*-chat))",
         fixed_temperature=r"openai/(o\d|gpt-5(?!.*-chat))",
-        effort=r"openai/(o\d|gpt-5(?!.*-chat)|gpt-oss)",
+        effort=".*",
     ),
     Provider(
         name="anthropic",
@@ -216,7 +233,7 @@ _ROWS: Final = (
         key_env="ANTHROPIC_API_KEY",
         schema=True,
         seed="",
-        logprobs=False,
+        no_logprobs=".*",
         thinks=_CLAUDE_5,
         fixed_temperature=_CLAUDE_5 + r"|claude-opus-4-[7-9]",
         effort=_CLAUDE_5 + r"|claude-(3-7|(opus|sonnet|haiku)-4)",
@@ -231,7 +248,7 @@ _ROWS: Final = (
         key_env="GEMINI_API_KEY",
         schema=True,
         max_tokens="maxOutputTokens",
-        logprobs=False,
+        no_logprobs=".*",
         thinks=r"gemini-(2\.5-(pro|flash(?!-lite))|[3-9])",
         effort=r"gemini-(2\.5|[3-9])",
         cached="cachedContentTokenCount",
@@ -305,13 +322,15 @@ class Connection:
         served_as: name that the server gives the model, where that is another one; `any` for any.
         json_schema: whether the server is asked to hold answers to a schema; `auto` where it can.
         effort: how much the model shall think, where it can be told; None for as it does by itself.
+        max_tokens: of a reply, thinking included: a number for all models, or `MODEL=NUMBER`; else what the
+            judge asks for, and more where that is too little.
         timeout: seconds for one attempt, from connecting to the last byte.
         concurrency: calls at a time.
         needs_key: whether a key must be there; not where nothing is sent.
         in_batches: whether calls go out in batches, where a refusal of the schema would come a day later.
 
     Raises:
-        UsageError: a deadline that never comes.
+        UsageError: a deadline that never comes, or a number of tokens that is none.
     """
 
     base_url: str | None = None
@@ -320,15 +339,24 @@ class Connection:
     served_as: str | None = None
     json_schema: JsonSchema = "auto"
     effort: Effort | None = None
+    max_tokens: Sequence[str] = ()
     timeout: float = 180.0
     concurrency: int = 20
     needs_key: bool = True
     in_batches: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse to wait for ever."""
+        """Refuse to wait for ever, and rooms that are no number."""
         if not 0 < self.timeout < math.inf:
             raise UsageError(f"--timeout must be a number of seconds above 0, got {self.timeout!r}")
+        for said in self.max_tokens:
+            if not re.fullmatch(r"[1-9]\d{0,7}", said.rpartition("=")[2], re.ASCII):
+                raise UsageError(f"--max-tokens must be a number of tokens, or MODEL=NUMBER, got {said!r}")
+
+    def most_tokens(self, model: str) -> int:
+        """Tokens that a reply of this model may have, by its name or for all; 0 where nothing was said."""
+        said = {name: int(tokens) for name, _, tokens in (each.rpartition("=") for each in self.max_tokens)}
+        return said.get(model, said.get(model.partition("/")[2], said.get("", 0)))
 
     @property
     def given(self) -> tuple[str, ...]:

@@ -9,13 +9,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import orjson
 
 from adjudge.core.ask import Message, Query, Reply, Snippet
-from adjudge.errors import AnswerError, ModelError, ServerAwayError, ServerStopError, UsageError
+from adjudge.errors import AnswerError, ModelError, NoToolsError, ServerAwayError, ServerStopError, UsageError
 from adjudge.llm.faults import Fault, Tries
 from adjudge.llm.limits import Limiter, Share, Turn, join
 from adjudge.llm.model import Identity, Request, SchemaUse
@@ -38,6 +39,9 @@ __all__ = [
 ]
 
 
+_ENOUGH: Final = 2048  # tokens of a reply; a server that refuses so few refuses the question
+
+
 class RemoteModel:
     """A model behind the wire; satisfies `llm.model.Model`."""
 
@@ -50,7 +54,9 @@ class RemoteModel:
         self._account = Account(self.name)
         how: Literal["on", "off", "tried"] = "on" if endpoint.constrained else "off"
         self._schema = SchemaUse("tried" if endpoint.tries_schema else how)
+        self.tools_refused = ""  # what the server said to a request that offered tools
         self._bare: set[bytes] = set()
+        self._fitting: dict[int, int] = {}  # tokens of a reply, by the bytes of the shortest request for it
 
     @property
     def name(self) -> str:
@@ -110,6 +116,8 @@ class RemoteModel:
 
     async def reply(self, request: Request) -> Reply:
         """Answer one request, trying again where that can help; see `llm.model.Model`."""
+        if request.tools and self.tools_refused:
+            raise NoToolsError("server_error", self.tools_refused)
         asked, body = self._said(request)
         refusal: Fault | None = None  # of the schema, as it seems
         tries = Tries(self._endpoint.patience, self._endpoint.timeout)
@@ -124,15 +132,35 @@ class RemoteModel:
                 self._refusals.clear()
                 self._learn_of_schema(request, asked, refusal)
                 return outcome
+            if outcome.names_tools and request.tools:
+                self.tools_refused = outcome.detail
+                raise NoToolsError(outcome.reason, outcome.detail)
+            if outcome.names_length and asked.sampling.max_tokens > _ENOUGH:
+                asked, body = self._shortened(asked, len(body))
+                continue
             if outcome.names_schema and asked.schema is not None and self._endpoint.tries_schema:
                 refusal, (asked, body) = outcome, self._said(request, is_bare=True)
                 continue
             await share.sleep(self._pause_or_give_up(outcome, tries))
 
     def _said(self, request: Request, *, is_bare: bool = False) -> tuple[Request, bytes]:
-        """The request as it is sent now, and its body: without a schema where the server refuses one."""
+        """The request as it is sent now, and its body: what the server refuses is left out or shortened."""
         is_bare = is_bare or self._schema.how == "refused"
         asked = request.but(schema=None) if is_bare and request.schema is not None else request
+        body = orjson.dumps(self._wire.dialect.payload(asked))
+        fitting = [tokens for tokens, size in self._fitting.items() if size <= len(body)]
+        if fitting and min(fitting) < asked.sampling.max_tokens:
+            return self._limited(asked, min(fitting))
+        return asked, body
+
+    def _shortened(self, asked: Request, size: int) -> tuple[Request, bytes]:
+        """The request with half as long a reply; longer requests leave no more room than this one."""
+        tokens = max(_ENOUGH, asked.sampling.max_tokens // 2)
+        self._fitting[tokens] = min(size, self._fitting.get(tokens, size))
+        return self._limited(asked, tokens)
+
+    def _limited(self, asked: Request, tokens: int) -> tuple[Request, bytes]:
+        asked = asked.but(sampling=replace(asked.sampling, max_tokens=tokens))
         return asked, orjson.dumps(self._wire.dialect.payload(asked))
 
     def _learn_of_schema(self, request: Request, asked: Request, refusal: Fault | None) -> None:
@@ -288,7 +316,8 @@ class ReplayModel:
             self._reader = CallReader(self._path)
         reply = self._reader.find(request.key)
         if reply is None:
-            raise AnswerError("missing", f"the recorded store {self._path.name} has no such call")
+            kind = NoToolsError if request.tools else AnswerError
+            raise kind("missing", f"the recorded store {self._path.name} has no such call")
         return reply
 
 

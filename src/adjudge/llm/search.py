@@ -5,6 +5,8 @@ files:DIR                    a folder of notes, without a network
 http:URL, or the URL         an endpoint of anybody's own
 searxng:URL                  a SearXNG server
 wikipedia, wikipedia:LANG    Wikipedia in English or another language; wikipedia:URL for any MediaWiki
+tavily, serper, brave        hosted engines, with a key; NAME:URL for another address
+bing:URL                     an engine that answers as Bing's API version 7 did
 recorded:RUN[#ENGINE]        what a run or a call store has kept: another machine repeats it without a network
 """
 
@@ -15,14 +17,15 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, Protocol
+from typing import Any, ClassVar, Final, Literal
 from urllib.parse import urlsplit
 
 from adjudge.core.ask import NO_ENGINE, Query, Reply, Snippet, Usage
-from adjudge.errors import AnswerError, ServerAwayError, UsageError
+from adjudge.errors import AnswerError, ModelError, ServerAwayError, ServerStopError, UsageError
 from adjudge.llm.credentials import Redactor, check_address, read_key
 from adjudge.llm.dialect import fail_envelope, read_words
 from adjudge.llm.faults import Patience
@@ -135,7 +138,11 @@ def _words(text: str) -> Iterator[str]:
         yield from filter(None, _UNSPACED.split(word))
 
 
-_FORMS: Final = "none, files:DIR, http:URL, searxng:URL, wikipedia[:LANG] or recorded:RUN"
+_FORMS: Final = (
+    "none, files:DIR, http:URL, searxng:URL, wikipedia[:LANG], tavily, serper, brave, bing:URL "
+    "or recorded:RUN"
+)
+_SEARXNG: Final = "SearXNG answers so where its settings.yml does not list json under search.formats"
 _PATIENCE: Final = Patience(attempts=4, longest_wait=60.0, first_wait=5.0, seconds=180.0)
 _CONCURRENCY: Final = 4
 _LANGUAGE: Final = re.compile(r"[a-z][a-z-]{1,11}")
@@ -155,6 +162,10 @@ class _Patient:
             return await self._remote.reply(request)
         except ServerAwayError as error:
             raise AnswerError("connection", str(error)) from error
+        except ServerStopError as error:
+            if "searxng:" in self.name and "status 403" in str(error):
+                raise ServerStopError(f"{error}; {_SEARXNG}") from error
+            raise
 
 
 def open_search(
@@ -177,7 +188,7 @@ def open_search(
         return _remote(
             "http", name if place.startswith("//") else place, key_env, timeout, needs_key=needs_key
         )
-    if key_env is not None and kind not in {"searxng", "wikipedia"}:
+    if key_env is not None and kind not in _ENGINES:
         raise UsageError(f"--search-key-env: {name} needs no key")
     if name == NO_ENGINE:
         return None
@@ -186,10 +197,10 @@ def open_search(
         return _opened(model.engine, model)
     if kind == "recorded" and place:
         return _recorded(place)
-    if kind == "searxng" and place:
-        return _remote(kind, place, key_env, timeout, needs_key=needs_key)
     if kind == "wikipedia":
         return _remote(kind, _mediawiki(place), key_env, timeout, needs_key=needs_key)
+    if kind in _ENGINES and (address := place or _ENGINES[kind].address):
+        return _remote(kind, address, key_env, timeout, needs_key=needs_key)
     raise UsageError(f"no search engine {name!r}; say {_FORMS}")
 
 
@@ -211,13 +222,29 @@ def _remote(kind: str, address: str, key_env: str | None, timeout: float, *, nee
             provider=_PROVIDER,
             url=url,
             model=engine,
-            key=read_key(key_env, None) if needs_key and key_env is not None else "",
+            key=_key(kind, key_env) if needs_key else "",
             timeout=timeout,
             concurrency=_CONCURRENCY,
             patience=_PATIENCE,
         )
     )
     return _opened(engine, _Patient(remote), remote)
+
+
+def _key(kind: str, key_env: str | None) -> str:
+    """The key of an engine: of the variable that the user names, else of its own.
+
+    Raises:
+        ModelError: it is missing.
+    """
+    default = _ENGINES[kind].key_env
+    if key_env is None and not default:
+        return ""
+    try:
+        return read_key(key_env, None, default=default, needed=True)
+    except ModelError as error:
+        said = str(error).replace("--key-env", "--search-key-env")
+        raise ModelError(f"--search {kind}: {said}") from error
 
 
 def _recorded(place: str) -> OpenModel:
@@ -241,61 +268,104 @@ _COUNT: Final = 8
 _RANGES: Final = ((1, "day"), (7, "week"), (31, "month"), (366, "year"))
 
 
-class _Engine(Protocol):
-    """What differs between engines."""
+@dataclass(frozen=True, kw_only=True)
+class _Engine:
+    """How one engine is asked, and where its results stand.
 
-    method: Literal["GET", "POST"]
-    path: str
+    Args:
+        ask: the body, or the parameters of a GET, for a query.
+        rows: keys that lead to the list of results; of several ways the first whose first key is there.
+        nothing: what a body without any of them holds where nothing was found.
+        title, text, place, date: keys of a result; of several the first that is there.
+        rank: key by which results are ordered.
+        each_has_text: whether a result without text is an error, and not left out.
+        method, path: of the request.
+        address: of the engine, where it has one.
+        key_env: environment variable of its key, which it needs.
+        header: that holds the key.
+    """
 
-    def ask(self, query: Query) -> dict[str, Any]:
-        """The body, or the parameters of a GET."""
-        ...
-
-    def read(self, value: Mapping[str, object], redactor: Redactor) -> Iterator[Snippet]:
-        """Read the results, strictly."""
-        ...
-
-
-class _Http:
-    """An endpoint of anybody's own."""
-
-    method: Literal["GET", "POST"] = "POST"
-    path = ""
-
-    def ask(self, query: Query) -> dict[str, Any]:
-        recency = {} if query.recency is None else {"recency": query.recency}
-        return {"query": query.text, **recency, "count": _COUNT}
-
-    def read(self, value: Mapping[str, object], redactor: Redactor) -> Iterator[Snippet]:
-        for row in _rows(value.get("results"), "results"):
-            yield _snippet(row, redactor, title="title", text="text", place="place", date="date")
-
-
-class _Searxng:
-    """SearXNG, see its documentation of the search API."""
-
+    ask: Callable[[Query], dict[str, Any]]
+    rows: tuple[tuple[str, ...], ...] = (("results",),)
+    nothing: Mapping[str, object] | None = None
+    title: tuple[str, ...] = ("title",)
+    text: tuple[str, ...]
+    place: tuple[str, ...] = ("url",)
+    date: tuple[str, ...] = ()
+    rank: str = ""
+    each_has_text: bool = False
     method: Literal["GET", "POST"] = "GET"
-    path = "/search"
+    path: str = ""
+    address: str = ""
+    key_env: str = ""
+    header: str = "Authorization"
 
-    def ask(self, query: Query) -> dict[str, Any]:
-        asked = {"q": query.text, "format": "json"}
-        if query.recency is None or query.recency > _RANGES[-1][0]:
-            return asked
-        return asked | {"time_range": next(name for days, name in _RANGES if query.recency <= days)}
+    def read(self, value: Mapping[str, object], redactor: Redactor) -> list[Snippet]:
+        """Read the results, strictly: one at least has words, or nothing was found."""
+        rows = self._rows(value)
+        found = [self._snippet(row, redactor) for row in rows]
+        kept = [snippet for snippet in found if snippet.text]
+        if len(kept) < len(found) and (self.each_has_text or not kept):
+            fail_envelope(f"results with their text as {' or '.join(self.text)}", rows[0])
+        return kept
 
-    def read(self, value: Mapping[str, object], redactor: Redactor) -> Iterator[Snippet]:
-        for row in _rows(value.get("results"), "results"):
-            yield _snippet(row, redactor, title="title", text="content", place="url", date="publishedDate")
+    def _rows(self, value: Mapping[str, object]) -> list[Any]:
+        way = next((way for way in self.rows if way[0] in value), None)
+        if way is None:
+            if self.nothing is not None and self.nothing.items() <= value.items():
+                return []
+            fail_envelope(f"results under {' or '.join(way[0] for way in self.rows)}", dict(value))
+        found: object = value
+        for key in way:
+            found = found.get(key) if isinstance(found, dict) else None
+        if not isinstance(found, list) or not all(isinstance(row, dict | str) for row in found):
+            fail_envelope(f"a list under {'.'.join(way)}", found)
+        return sorted(found, key=lambda row: _index(row.get(self.rank))) if self.rank else found
+
+    def _snippet(self, row: Mapping[str, object] | str, redactor: Redactor) -> Snippet:
+        if isinstance(row, str):
+            return Snippet(title="", text=read_words(row, redactor))
+        fields = {"title": self.title, "text": self.text, "place": self.place, "date": self.date}
+        return Snippet(**{name: _text(row, keys, redactor) for name, keys in fields.items()})
 
 
-class _Wikipedia:
-    """A MediaWiki with the extension TextExtracts, as every Wikipedia has it."""
+def _within(recency: int | None, names: Mapping[str, str]) -> str | None:
+    """The engine's name for the time that a query is limited to; None for any time."""
+    if recency is None:
+        return None
+    return next((names.get(name) for days, name in _RANGES if recency <= days), None)
 
-    method: Literal["GET", "POST"] = "GET"
-    path = ""
 
-    def ask(self, query: Query) -> dict[str, Any]:
-        return {
+def _asked(query: Query, names: Mapping[str, str], field: str, /, **asked: object) -> dict[str, Any]:
+    """Parameters with, where it is limited, the time."""
+    within = _within(query.recency, names)
+    return asked if within is None else {**asked, field: within}
+
+
+_NAMED: Final = {name: name for _, name in _RANGES}
+_ENGINES: Final[Mapping[str, _Engine]] = {
+    "http": _Engine(  # an endpoint of anybody's own: also the form that RATE's authors use, and common ones
+        ask=lambda query: {
+            "query": query.text,
+            **({} if query.recency is None else {"recency": query.recency}),
+            "count": _COUNT,
+        },
+        rows=(("results",), ("snippets",), ("organic",)),
+        title=("title", "name"),
+        text=("text", "content", "snippet", "description"),
+        place=("place", "url", "link"),
+        date=("date",),
+        each_has_text=True,
+        method="POST",
+    ),
+    "searxng": _Engine(
+        ask=lambda query: _asked(query, _NAMED, "time_range", q=query.text, format="json"),
+        text=("content",),
+        date=("publishedDate",),
+        path="/search",
+    ),
+    "wikipedia": _Engine(  # a MediaWiki with the extension TextExtracts, as every Wikipedia has it
+        ask=lambda query: {
             "action": "query",
             "format": "json",
             "formatversion": "2",
@@ -305,18 +375,66 @@ class _Wikipedia:
             "prop": "extracts",
             "exintro": "1",
             "explaintext": "1",
-        }
-
-    def read(self, value: Mapping[str, object], redactor: Redactor) -> Iterator[Snippet]:
-        found = value.get("query", {"pages": []})  # left out where nothing was found
-        if not isinstance(found, dict):
-            fail_envelope("a query", found)
-        pages = _rows(found.get("pages"), "pages")
-        for row in sorted(pages, key=lambda page: _index(page.get("index"))):
-            yield _snippet(row, redactor, title="title", text="extract", place="title", date="")
-
-
-_ENGINES: Final[Mapping[str, _Engine]] = {"http": _Http(), "searxng": _Searxng(), "wikipedia": _Wikipedia()}
+        },
+        rows=(("query", "pages"),),
+        nothing={"batchcomplete": True},
+        text=("extract",),
+        place=("title",),
+        rank="index",
+    ),
+    "tavily": _Engine(
+        ask=lambda query: _asked(query, _NAMED, "time_range", query=query.text, max_results=_COUNT),
+        text=("content",),
+        date=("published_date",),
+        method="POST",
+        path="/search",
+        address="https://api.tavily.com",
+        key_env="TAVILY_API_KEY",
+    ),
+    "serper": _Engine(
+        ask=lambda query: _asked(
+            query, {name: f"qdr:{name[0]}" for name in _NAMED}, "tbs", q=query.text, num=_COUNT
+        ),
+        rows=(("organic",),),
+        text=("snippet",),
+        place=("link",),
+        date=("date",),
+        method="POST",
+        path="/search",
+        address="https://google.serper.dev",
+        key_env="SERPER_API_KEY",
+        header="X-API-KEY",
+    ),
+    "brave": _Engine(
+        ask=lambda query: _asked(
+            query, {name: f"p{name[0]}" for name in _NAMED}, "freshness", q=query.text, count=str(_COUNT)
+        ),
+        rows=(("web", "results"),),
+        nothing={"type": "search"},
+        text=("description",),
+        date=("page_age", "age"),
+        path="/res/v1/web/search",
+        address="https://api.search.brave.com",
+        key_env="BRAVE_API_KEY",
+        header="X-Subscription-Token",
+    ),
+    "bing": _Engine(  # what Bing's own service answered until 2025, and others still do
+        ask=lambda query: _asked(
+            query,
+            {name: name.title() for name in ("day", "week", "month")},
+            "freshness",
+            q=query.text,
+            count=str(_COUNT),
+        ),
+        rows=(("webPages", "value"),),
+        nothing={"_type": "SearchResponse"},
+        title=("name",),
+        text=("snippet",),
+        date=("datePublished",),
+        path="/v7.0/search",
+        header="Ocp-Apim-Subscription-Key",
+    ),
+}
 
 
 class SearchDialect:
@@ -333,8 +451,9 @@ class SearchDialect:
         self.address = parts._replace(path=path or "/").geturl()
 
     def headers(self) -> dict[str, str]:
-        """The key, where there is one, as a bearer token."""
-        return {"Authorization": f"Bearer {self._endpoint.key}"} if self._endpoint.key else {}
+        """The key, where there is one, in the header that the engine reads."""
+        key, header = self._endpoint.key, self._engine.header
+        return {header: f"Bearer {key}" if header == "Authorization" else key} if key else {}
 
     def payload(self, request: Request) -> dict[str, Any]:
         """The query as the engine wants it."""
@@ -353,28 +472,11 @@ class SearchDialect:
         return Usage()
 
 
-def _rows(value: object, what: str) -> list[dict[str, object]]:
-    if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
-        fail_envelope(f"a list of {what}", value)
-    return value
-
-
-def _snippet(
-    row: Mapping[str, object], redactor: Redactor, *, title: str, text: str, place: str, date: str
-) -> Snippet:
-    return Snippet(
-        title=_text(row, title, redactor),
-        text=_text(row, text, redactor),
-        place=_text(row, place, redactor),
-        date=_text(row, date, redactor),
-    )
-
-
-def _text(row: Mapping[str, object], name: str, redactor: Redactor) -> str:
-    """Text of a field; empty where it is missing."""
-    value = row.get(name) or ""
+def _text(row: Mapping[str, object], names: Sequence[str], redactor: Redactor) -> str:
+    """Text of the first of several fields that is there; empty where none is."""
+    value = next((row[name] for name in names if row.get(name)), "")
     if not isinstance(value, str):
-        fail_envelope(f"{name} as text", value)
+        fail_envelope(f"{' or '.join(names)} as text", value)
     return read_words(value, redactor)
 
 

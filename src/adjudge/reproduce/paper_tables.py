@@ -57,7 +57,7 @@ class Definition:
         average: of a segment measure; None for the measure's own.
         task: whose mean `meta` is; None for that of the input.
         metric: another than the row's.
-        segments: first and last line, counted from 1; None for all.
+        segments: first and last line, counted from 1, of every language pair or by it; None for all.
         domain: only this one.
         lengths: shortest source and the first length that is too long, in tokens; None for all.
         scale: of mean errors.
@@ -66,7 +66,6 @@ class Definition:
         criterion: of pairs, None for the row's; of campaigns, which of the row's numbers.
         subset: of pairs.
         threshold: of marked errors, the overlap that a match needs.
-        unknown: what nobody can know from the data; the cell then misses an input.
     """
 
     measure: str
@@ -74,7 +73,7 @@ class Definition:
     average: Average | None = None
     task: str | None = None
     metric: str | None = None
-    segments: tuple[int, int] | None = None
+    segments: tuple[int, int] | Mapping[str, tuple[int, int]] | None = None
     domain: str | None = None
     lengths: tuple[int, int] | None = None
     scale: Scale = "range"
@@ -83,7 +82,6 @@ class Definition:
     criterion: str | None = None
     subset: str = "ranked"
     threshold: float = 0.5
-    unknown: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -240,8 +240,6 @@ def value_of(definition: Definition, metric: str, source: str, inputs: Inputs) -
         MissingInputError: a file is not there, or the measure has no value on what is there.
         DataError: a file is not what it should be.
     """
-    if definition.unknown:
-        raise MissingInputError(definition.unknown)
     metric = definition.metric or metric
     if definition.measure in PAIR_MEASURES:
         return pair_value(definition, metric, source, inputs)
@@ -303,8 +301,8 @@ def _scores(
 def _columns(definition: Definition, eval_set: EvalSet) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Which segments are meant."""
     kept = np.ones(len(eval_set.segments), dtype=np.bool_)
-    if definition.segments is not None:
-        first, last = definition.segments
+    if (lines := definition.segments) is not None:
+        first, last = lines[eval_set.lp] if isinstance(lines, Mapping) else lines
         kept &= (np.arange(len(kept)) >= first - 1) & (np.arange(len(kept)) < last)
     if definition.domain is not None:
         kept &= np.array(eval_set.domains) == definition.domain

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, Protocol, Self, runtime_checkable
 
 from annotated_types import Ge, Gt, Le
+from pydantic import BeforeValidator
 
 from adjudge.analysis.pair_schedules import Schedule, ScheduleKind
 from adjudge.core.ask import NO_ENGINE
@@ -67,6 +68,12 @@ NOWHERE: Final = Path(os.devnull)
 """A run directory in which there never is a store."""
 
 
+Rooms = Annotated[
+    Sequence[str],
+    BeforeValidator(lambda it: (str(it),) if isinstance(it, str | int) else tuple(map(str, it))),
+]
+
+
 @settings
 class RunSettings(TextSettings):
     """What is judged, by which model, how, and what may be paid.
@@ -105,6 +112,14 @@ class RunSettings(TextSettings):
         Literal["low", "medium", "high"] | None,
         Option(help="How much the model thinks, where it can be told; docs/models.md."),
     ] = None
+    max_tokens: Annotated[
+        Rooms,
+        Option(
+            help="Tokens of a reply with its thinking, or MODEL=TOKENS; else more where a reply is cut.",
+            metavar="TOKENS",
+            repeats=True,
+        ),
+    ] = ()
     concurrency: Annotated[
         int, Ge(1), Option(help="Calls at a time at most; fewer where the server wants it.")
     ] = 20
@@ -234,10 +249,10 @@ _REMEDIES: Final[Mapping[FailureReason, str]] = {
     "empty": "try --json-schema off, or another --model",
     "logprob": "choose a --model that gives log-probabilities, or draw samples with --samples",
     "model_mismatch": "if this is the same model, add --served-as NAME; else correct --model",
-    "no_answer": "the model spends its tokens on thinking: try --effort low, or another --model",
+    "no_answer": "the model spends its tokens on thinking: try more --max-tokens, or --effort low",
     "refused": "the model or a content filter refuses these texts: try another --model or filter",
     "too_long": "lower --context, shorten --terms, or choose a --model with a longer context",
-    "truncated": "answers are longer than their token limit: try --effort low, or another --model",
+    "truncated": "answers are longer than their token limit: try more --max-tokens, or --effort low",
 }
 _WITHOUT_TOOLS: Final = frozenset({"bad_envelope", "count", "empty", "no_answer", "parse", "schema"})
 
@@ -590,6 +605,7 @@ def _connection(options: RunSettings) -> Connection:
         served_as=options.served_as,
         json_schema=options.json_schema,
         effort=options.effort,
+        max_tokens=options.max_tokens,
         timeout=options.timeout,
         concurrency=options.concurrency,
         needs_key=not (options.dry_run or options.reparse),
@@ -642,6 +658,7 @@ def _settings(
             "json_schema": options.json_schema,
             "json_schema_used": models.schemas,
             "effort": options.effort,
+            "max_tokens": [*options.max_tokens],
             "seed": options.seed,
             "concurrency": options.concurrency,
             "timeout": options.timeout,
@@ -683,6 +700,8 @@ def _signature(annotator: Annotator, models: Models | None, plan: Plan, options:
         extra["schema"] = forced
     if models is not None and (effort := options.effort) is not None:
         extra["effort"] = effort
+    if models is not None and options.max_tokens:
+        extra["max_tokens"] = "+".join(options.max_tokens)
     return signature_of(
         annotator,
         model="" if models is None else models.name,

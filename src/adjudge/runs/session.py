@@ -388,6 +388,7 @@ class JudgeSession(Session):
         notes = (
             *self._notes(asker),
             *_refused_schemas(models),
+            *_refused_tools(models),
             *_unfound(asker.tally),
             *_masked(asker.tally),
             *_torn(store.torn),
@@ -607,6 +608,16 @@ def _refused_schemas(models: Models) -> Iterator[str]:
             yield (
                 f"{model.name}: the server refuses the JSON schema ({model.schema.why}); "
                 "it was asked without, as with --json-schema off"
+            )
+
+
+def _refused_tools(models: Models) -> Iterator[str]:
+    """Servers that cannot be offered tools."""
+    for model in models.all:
+        if model.remote is not None and model.remote.tools_refused:
+            yield (
+                f"{model.name}: the server takes no tools ({model.remote.tools_refused}); "
+                "it was asked in the XML form, as with --set tools=xml"
             )
 
 

@@ -560,7 +560,7 @@ def criteria_of(annotator: Annotator) -> tuple[str, ...]:
 
 def calls_of(judge: Judge, subject: Subject) -> Calls:
     """Calls that one unit of work takes."""
-    return judge.calls_for(len(subject.systems)) if is_source_judge(judge) else judge.calls
+    return judge.calls_for(subject) if is_source_judge(judge) else judge.calls
 
 
 async def judge_subject(

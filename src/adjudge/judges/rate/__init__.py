@@ -5,7 +5,8 @@ Paper    Tian et al., Beyond Literal Mapping: Benchmarking and Improving Non-Lit
 Code     BITHLP/RATE, agentic/ (core_agent.py, comparison_agent.py, utils.py)
 Prompt   prompts/rate, in our own words; tools, rules and scale are those of the paper's figures 15 to 20
 Differs  1. Tools are the model's own tool calls where it has them, with the reasoning as their first argument
-            (recommended); profiles paper and code use the paper's XML form, as does a model without tools.
+            (recommended); profiles paper and code use the paper's XML form, as does a model without tools,
+            and one whose server refuses them (the run says so).
             An XML call must be the only one, at the end, and not stand in a judged text; the code takes the
             first one anywhere. Of several native calls the first is carried out, the others are told so.
          2. Texts are no arguments: tools know source and translation, so that no agent can alter them, and
@@ -16,22 +17,31 @@ Differs  1. Tools are the model's own tool calls where it has them, with the rea
             the order of systems nor on which of them are there.
          4. A score needs an evaluation that succeeded: finishing before is refused, and without one the
             judgement has failed. After ten turns one reply must finish, as in the paper; then it has failed.
-         5. A tool that fails (no reply, an unreadable one, an engine that is away) is an error result of its
-            turn, flagged `tool_failed`; the paper names it as its limitation that the evaluation starts anew.
+         5. A reply that is no action uses up its turn, and the agent is told so, as in the code. If a model
+            declines, or its reply was cut, there is no judgement. A tool that fails (no reply, an unreadable
+            one, an engine that is away) is an error result of its turn, flagged `tool_failed`; the paper
+            names it as its limitation that the evaluation starts anew.
             The result is the same whatever the reason, so that a stored run repeats.
          6. A comparison that is refused or cannot be read is such a failure and leaves the score as it is,
             flagged `comparison_failed` and, with the reason, `comparison_failed@refused`; the code takes it
-            for a tie, which moves the score. Moves are the paper's from the tentative score; moves=code
-            (profile code) are from the anchor's score, and only from its wrong side. Of two
-            anchors equally near the lower one is taken.
+            for a tie, which moves the score. Moves are the paper's from the tentative score, but losing to an
+            anchor with a higher score leaves it as it is, as winning over one with a lower score does (moves
+            guarded; ours, after the code, which so keeps a 3 that loses to an ideal 4). Profile paper has the
+            paper's (moves=paper). Profile code moves from the anchor's score, and only from its wrong side
+            (moves=code). Of two anchors equally near the lower one is taken.
          7. The rules that can be kept are kept, not only told: a query is put once for a source, a score
             compared once, synthetic anchors are taken with the first comparison of a source and fill the
             scores that no finished translation has. The code tells the model, and believes it.
-         8. Without a search engine the tool is not offered, and the signature says search:none. At most
-            three queries a search; where nothing is found no model is asked to sum it up.
+         8. Without a search engine the tool is not offered, and the signature says search:none; profiles
+            paper and code then want without=search to be said. At most three queries a search; where
+            nothing is found no model is asked to sum it up. The agent that writes the queries is shown the
+            source, and the agent that compares the notes that the core agent passes on; the authors send the
+            query alone, and the whole memory.
          9. scale=0-100 puts the same scale in hundredths: a step of a comparison is 25. Scores are the core
             agent's, halves and all; wrong spans inform it and stay in the trace, for they have no severity.
         10. without=search, compare or both are the paper's ablations. A failed system does not fail others.
+            Systems with the same translation are judged once; the code judges each, and may score it twice.
+            The evaluation and comparison agents write reasons before score and winner, the paper's behind.
         11. An answer is the whole reply, or stands in a known wrapper (`extracted`); sentences without a
             number may follow an evaluation behind a line break, unless its score is an end of the scale.
             Fields that nobody asked for are dropped, unless one of them is another number or declines.
@@ -53,7 +63,7 @@ from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.language import language_name
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
-from adjudge.errors import AnswerError, UsageError
+from adjudge.errors import AnswerError, NoToolsError, UsageError
 from adjudge.judges._prompts import Prompts, judged_texts, load_prompts
 from adjudge.judges.rate.agents import (
     FILES,
@@ -90,6 +100,12 @@ FAILED: Final = "tool_failed"
 COMPARISON_FAILED: Final = "comparison_failed"
 """Flag of a judgement on whose way a comparison failed: its score may be another than a comparison would
 leave."""
+
+
+_UNUSABLE: Final = frozenset(
+    {"ambiguous", "count", "empty", "label", "no_answer", "parse", "range", "schema"}
+)
+"""Reasons for which a reply is no action, so that the agent may take another turn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,15 +184,33 @@ class Core:
         messages = [system, task]
         try:
             while len(state.steps) < self.team.turns:
-                action, reply = await self._act(messages, state, tools)
+                try:
+                    action, reply = await self._act(messages, state, tools, attempts=1)
+                except AnswerError as error:
+                    state = self._unusable(state, error)
+                    messages.append(Message("user", (self.team.errors["unusable"],)))
+                    continue
                 state = replace(state, steps=(*state.steps, action.tool))
                 if action.tool == self._end and self._may_end(state):
                     return Ended(action, state)
                 result, state = await self._carry_out(action, state)
                 messages += result_messages(self.team, action, reply, result)
             return await self._end_now(messages, state, tools)
+        except NoToolsError:
+            raise
         except AnswerError as error:
             return Ended(error, state)
+
+    def _unusable(self, state: State, error: AnswerError) -> State:
+        """The state after a reply that is no action: a turn is used up, and the agent is told.
+
+        Raises:
+            AnswerError: there was no reply of the model's own, or it declined; another turn would not help.
+        """
+        if error.reason not in _UNUSABLE:
+            raise error
+        error_kept = None if self._may_end(state) else error
+        return replace(state, steps=(*state.steps, "unusable"), flags=_with(state, FAILED), error=error_kept)
 
     async def _end_now(self, messages: Sequence[Message], state: State, tools: Sequence[Tool]) -> Ended:
         """After the last turn: nothing can be called but the tool that ends the work."""
@@ -187,7 +221,7 @@ class Core:
         return Ended(action, replace(state, steps=(*state.steps, action.tool), flags=_with(state, FORCED)))
 
     async def _act(
-        self, messages: Sequence[Message], state: State, tools: Sequence[Tool]
+        self, messages: Sequence[Message], state: State, tools: Sequence[Tool], *, attempts: int = 2
     ) -> tuple[Action, Reply]:
         """One reply of the model, with one action in it."""
         team = self.team
@@ -200,6 +234,7 @@ class Core:
             messages,
             about=team.about(stage, self.subject, "core", "action", **facts),
             read=partial(read_action, tools=tools, scale=team.scale, is_native=is_native, judged=judged),
+            attempts=attempts,
             tools=tools if is_native else (),
         )
         return answer.value, answer.reply
@@ -301,6 +336,11 @@ def _with(state: State, *flags: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*state.flags, *flags)))
 
 
+def _of(outcome: Annotation | AnswerError, system: str) -> Annotation | AnswerError:
+    """The judgement of the same translation, as one of another system."""
+    return outcome if isinstance(outcome, AnswerError) else replace(outcome, system=system)
+
+
 _SCALES: Final = {"0-4": Scale(high=4, protocol="sqm"), "0-100": Scale(high=100, protocol="da-sqm")}
 _PREPARATION: Final = "preparation"
 
@@ -343,19 +383,39 @@ class Rate:
     async def annotate_all(
         self, subject: Subject, ask: Ask, engine: SearchEngine | None = None
     ) -> Sequence[Annotation | AnswerError]:
-        """Judge the systems of a source one after the other, each with what the ones before left behind."""
+        """Judge the systems of a source one after the other, each with what the ones before left behind.
+
+        Systems with the same translation get the judgement of the first of them. A server that takes no tools
+        is asked in the XML form.
+        """
+        try:
+            return await self._judge_all(subject, ask, engine)
+        except NoToolsError:
+            if self._form == "xml":
+                raise
+            return await replace(self, tools="xml").annotate_all(subject, ask, engine)
+
+    async def _judge_all(
+        self, subject: Subject, ask: Ask, engine: SearchEngine | None
+    ) -> Sequence[Annotation | AnswerError]:
         searching = None
         if engine is not None and self._team.has_search:
             searching = Searching(team=self._team, subject=subject, ask=ask, engine=engine)
         if self.anchors == "frozen":
             memory = await self.prepare(subject, ask, searching)
-            return await asyncio.gather(
-                *(self._judge_apart(subject.of(s), ask, memory) for s in subject.systems)
+            firsts = {subject.segment.translations[system]: system for system in reversed(subject.systems)}
+            outcomes = await asyncio.gather(
+                *(self._judge_apart(subject.of(system), ask, memory) for system in firsts.values())
             )
-        memory, found = Memory(), {}
+            apart = dict(zip(firsts, outcomes, strict=True))
+            return [_of(apart[subject.segment.translations[system]], system) for system in subject.systems]
+        memory = Memory()
+        found: dict[str, Annotation | AnswerError] = {}
         for system in self.ordered(subject):
-            found[system], memory = await self.judge(subject.of(system), memory, ask, searching)
-        return [found[system] for system in subject.systems]
+            text = subject.segment.translations[system]
+            if text not in found:
+                found[text], memory = await self.judge(subject.of(system), memory, ask, searching)
+        return [_of(found[subject.segment.translations[system]], system) for system in subject.systems]
 
     async def prepare(self, subject: Subject, ask: Ask, searching: Searching | None) -> Memory:
         """What is known of a source before any translation is seen, and only read from then on.
@@ -420,6 +480,11 @@ class Rate:
         """With the engine as it was opened, and the form of tool calls that the model can do."""
         if self.tools == "native" and not takes_tools:
             raise UsageError("--tools native: the model of role core takes no tools; say --tools xml")
+        if search == NO_ENGINE and self.profile != "recommended" and self.without not in {"search", "both"}:
+            raise UsageError(
+                f"rate --profile {self.profile} searches: name an engine with --search, or say --without "
+                "search for the ablation of the paper's table 4"
+            )
         form: Tools = self._form if takes_tools or self.tools == "xml" else "xml"
         return replace(self, search=search, tools=form)
 
@@ -446,10 +511,13 @@ class Rate:
     @property
     def calls(self) -> Calls:
         """For a source with one translation."""
-        return self.calls_for(1)
+        return self._calls_for(1)
 
-    def calls_for(self, systems: int) -> Calls:
-        """For a source with so many translations; queries to the engine are no calls."""
+    def calls_for(self, subject: Subject) -> Calls:
+        """For the different translations of a source; queries to the engine are no calls."""
+        return self._calls_for(len({subject.segment.translations[system] for system in subject.systems}))
+
+    def _calls_for(self, systems: int) -> Calls:
         searches, compares = self._team.has_search, self._team.has_compare
         if self.anchors == "growing":
             each = self._calls(searches=searches, compares=compares)
@@ -474,12 +542,12 @@ class Rate:
 
     @cached_property
     def _team(self) -> Team:
-        moves: Moves = self.moves or ("code" if self.profile == "code" else "paper")
+        usual: Mapping[Profile, Moves] = {"recommended": "guarded", "paper": "paper", "code": "code"}
         return Team(
             prompts=self._files,
             scale=_SCALES[self.scale],
             form=self._form,
-            moves=moves,
+            moves=self.moves or usual[self.profile],
             is_constrained=self.profile == "recommended",
             has_search=self.search != NO_ENGINE and self.without not in {"search", "both"},
             has_compare=self.without not in {"compare", "both"},

@@ -78,7 +78,7 @@ __all__ = [
 ScaleName = Literal["0-4", "0-100"]
 Form = Literal["native", "xml"]
 """How tools are called: as the model's own tool calls, or in the paper's XML."""
-Moves = Literal["paper", "code"]
+Moves = Literal["guarded", "paper", "code"]
 """How a comparison moves a score, see `comparison.py`."""
 
 FILES: Final = (
@@ -676,7 +676,8 @@ def move(
     Paper: two wins lift the tentative score by a step and a win and a tie by half of one, unless it is above
     the anchor's already; two losses lower it by a step, a loss and a tie by half of one; anything else keeps
     it. Code: the same moves from the anchor's score, where the tentative score is not on that side of it
-    already, and anything else is the anchor's score.
+    already, and anything else is the anchor's score. Guarded: the paper's, but losing to an anchor above the
+    tentative score keeps it, too.
     """
     points = sum(_POINTS[outcome] for outcome in outcomes)
     change = points * scale.step / 2
@@ -684,7 +685,8 @@ def move(
         is_wrong = tentative <= anchor if points > 0 else tentative >= anchor
         suggested = anchor + change if points == 0 or is_wrong else tentative
     else:
-        suggested = tentative if points > 0 and tentative > anchor else tentative + change
+        is_known = tentative > anchor if points > 0 else how == "guarded" and tentative < anchor
+        suggested = tentative if is_known else tentative + change
     return scale.clip(suggested)
 
 
