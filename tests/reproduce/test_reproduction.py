@@ -436,7 +436,7 @@ def seg_pearson(folder: Path, lp: str, first: int, last: int) -> float:
         for line in (folder / name).read_text().splitlines():
             values.setdefault(line.split("\t")[0], []).append(float(line.split("\t")[1]))
         rows.append([v for system in sorted(values) for v in values[system][first - 1 : last]])
-    return float(np.corrcoef(rows)[0, 1])
+    return float(np.asarray(np.corrcoef(rows))[0, 1])
 
 
 def test_rate_is_computed_for_both_language_pairs_as_soon_as_both_are_there(tmp_path: Path) -> None:
