@@ -80,7 +80,7 @@ TWICE = {"__init__"}  # the only file name that may stand twice
 AT_MOST = {
     "Python files": 219,
     "modules of more than 1,000 lines": 0,
-    "modules that one module of the same room imports and no other": 21,
+    "modules that one module of the same room imports and no other": 20,
     "file names that stand twice": 0,
     "import circles": 0,
     "functions of more than 6 parameters": 10,  # commands, and verbs of the Python API
@@ -182,7 +182,8 @@ def test_a_judge_names_its_paper_code_prompt_and_differences(path: Path) -> None
 
 @pytest.mark.parametrize("name", JUDGE_FILES)
 def test_a_judge_has_a_prompt_folder_and_a_test(name: str) -> None:
-    assert any((PROMPTS / name).glob("*.md")), f"no message in {inside(PROMPTS / name)}"
+    folder = PROMPTS / {"single_agent": "himate"}.get(name, name)  # the baseline says what himate says
+    assert any(folder.glob("*.md")), f"no message in {inside(folder)}"
     assert (ROOT / "tests" / "judges" / f"test_{name}.py").exists()
 
 

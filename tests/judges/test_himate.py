@@ -4,6 +4,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.judges import load_judge
 from adjudge.judges._prompts import load_prompts
 from adjudge.judges.himate import Himate, Threshold
-from adjudge.judges.himate.stages import BY_CORE, BY_SUBTYPE
+from adjudge.judges.himate.stages import BY_CORE, BY_SUBTYPE, confidence_in
 from adjudge.store.run_directory import Calibration, LpThreshold, read_calibration, write_calibration
 from tests.judges.asking import Asking, subject
 from tests.judges.malformed import ANYWHERE, Bad
@@ -51,27 +52,34 @@ def opinion(severity: str, *, exists: bool = True, words: str = "I looked at it.
 
 
 def sure(text: str, probability: float) -> Reply:
-    """A reply in two tokens, with a probability as a whole."""
-    half = math.log(probability) / 2
-    return Reply(text=text, logprobs=(TokenLogprob(text[:5], half), TokenLogprob(text[5:], half)))
+    """A reply in three tokens, whose decision has this probability; the others are hardly likely."""
+    begin, end = text.index(': "') + 3, text.rindex('"')
+    tokens = ((text[:begin], -3.0), (text[begin:end], math.log(probability)), (text[end:], -3.0))
+    return Reply(text=text, logprobs=tuple(TokenLogprob(*token) for token in tokens))
 
 
 class Roles(Asking):
-    """An `ask` that answers by role and by what is wanted."""
+    """An `ask` that answers by role and by what is wanted, a comparison in both orders."""
 
     def __init__(self, replies: Replies) -> None:
         super().__init__()
         self._replies = {key: list(said) for key, said in replies.items()}
+        self._repeated: set[tuple[str, str]] = set()
 
     def says(self, about: About) -> str | Reply:
         key = (about.role, about.wants)
         assert key in self._replies or about.wants == "errors", f"nobody expected {key}"
-        return self._replies[key].pop(0) if key in self._replies else CLEAN
+        if key not in self._replies:
+            return CLEAN
+        if about.wants == "verification" and len(self._replies[key]) == 1:
+            self._repeated.add(key)
+            return self._replies[key][0]
+        return self._replies[key].pop(0)
 
     @property
     def left(self) -> int:
         """Replies that nobody asked for."""
-        return sum(map(len, self._replies.values()))
+        return sum(len(said) for key, said in self._replies.items() if key not in self._repeated)
 
     def wanted(self) -> Counter[str]:
         return Counter(asked.about.wants for asked in self.asked)
@@ -143,7 +151,8 @@ async def test_errors_come_in_the_order_of_the_agents_with_spans_and_reasons() -
 
 
 @pytest.mark.parametrize(
-    ("profile", "most", "kept"), [("recommended", None, 5), ("code", None, 1), ("code", 2, 2)]
+    ("profile", "most", "kept"),
+    [("recommended", None, 5), ("paper", None, 1), ("code", None, 1), ("code", 2, 2)],
 )
 async def test_what_is_more_than_an_agent_may_report_is_cut(
     profile: Profile, most: int | None, kept: int
@@ -154,6 +163,14 @@ async def test_what_is_more_than_an_agent_may_report_is_cut(
     assert [span.text for span in annotation.spans] == list(words[:kept])
     assert annotation.flags == ("errors_cut",)
     assert f"at most {'one error' if kept == 1 else f'{kept} errors'}" in ask.asked[0].words
+
+
+async def test_of_too_many_errors_the_gravest_is_kept() -> None:
+    many = listing(
+        AWKWARD, error("Katze", "style/awkward", "major"), error("dem", "style/awkward", "neutral")
+    )
+    annotation, _ = await annotate(Himate(stages="se", profile="paper"), {MINE: [many]})
+    assert marks(annotation) == [("style/awkward", "major", "Katze")]
 
 
 async def test_an_error_of_another_subtype_is_left_to_its_own_agent() -> None:
@@ -197,15 +214,61 @@ async def test_five_agents_ask_for_a_core_type_each() -> None:
 # Stage 2...
 
 
-async def test_an_error_that_was_corrected_stands_and_one_without_difference_is_dropped() -> None:
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_an_error_that_was_corrected_stands_and_one_without_difference_is_dropped(
+    profile: Profile,
+) -> None:
+    orders = 2 if profile == "recommended" else 1
     for verified, spans in ((CORRECTED, 1), (SAME, 0)):
-        annotation, ask = await annotate(Himate(stages="se+sr"), one_error(verified=verified))
+        judge = Himate(stages="se+sr", profile=profile)
+        annotation, ask = await annotate(judge, one_error(verified=verified))
         assert len(annotation.spans) == spans
-        assert ask.wanted() == {"errors": 19, "correction": 1, "verification": 1}
-        assert not ask.asked[-1].sampling.logprobs
-        shown = {quoted.name: quoted.text for quoted in ask.asked[-1].quoted}
+        assert ask.wanted() == {"errors": 19, "correction": 1, "verification": orders}
+        compared = ask.asked[-orders:]
+        assert [asked.sampling.logprobs for asked in compared] == ["try"] * orders
+        shown = {quoted.name: quoted.text for quoted in compared[0].quoted}
         assert (shown["translation"], shown["corrected-translation"]) == (subject().translation, BETTER)
-        assert "source" not in shown
+        assert ("source" in shown) == (profile == "recommended")
+        names = [[q.name for q in asked.quoted if "translation" in q.name] for asked in compared]
+        assert names[0] == ["translation", "corrected-translation"]
+        assert names[-1] == names[0][:: 1 if orders == 1 else -1]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "stands", "confidence"),
+    [
+        (sure(CORRECTED, 0.9), sure(CORRECTED, 0.5), True, 0.7),
+        (sure(CORRECTED, 0.9), sure(SAME, 0.7), True, 0.5),
+        (sure(SAME, 0.9), sure(CORRECTED, 0.5), True, 0.3),
+        (sure(SAME, 0.9), sure(SAME, 0.9), False, None),
+        (CORRECTED, SAME, True, None),
+        (CORRECTED, CORRECTED, True, None),
+    ],
+)
+async def test_an_error_on_which_two_orders_differ_stands_and_is_not_sure(
+    first: str | Reply, second: str | Reply, stands: bool, confidence: float | None
+) -> None:
+    replies = {**one_error(), ("style.awkward", "verification"): [first, second]}
+    annotation, _ = await annotate(Himate(stages="se+sr"), replies)
+    assert [span.confidence for span in annotation.spans] == (
+        [None if confidence is None else pytest.approx(confidence)] if stands else []
+    )
+    texts = [one if isinstance(one, str) else one.text for one in (first, second)]
+    assert annotation.flags == (("orders_differ",) if len({*texts}) == 2 else ())
+
+
+def test_confidence_is_that_of_the_decision_and_of_no_other_token() -> None:
+    tokens = [
+        ('{"', -3.0),
+        ("result", -2.0),
+        ('": "', -1.0),
+        ("no", -0.1),
+        (" difference", -0.2),
+        ('"}', -4.0),
+    ]
+    reply = Reply(text=SAME, logprobs=tuple(TokenLogprob(*token) for token in tokens))
+    assert confidence_in(reply, "no difference") == pytest.approx(math.exp(-0.3))
+    assert confidence_in(Reply(text=SAME), "no difference") is None
 
 
 async def test_a_correction_that_changes_nothing_drops_the_error_unasked() -> None:
@@ -232,8 +295,11 @@ async def test_a_verification_that_is_none_is_a_failure(reply: str) -> None:
 async def test_the_confidence_is_the_probability_of_the_verification() -> None:
     judge = Himate(stages="se+sr")
     for result in (CORRECTED, SAME):
-        _, confidences = await judge.measure(subject(), Roles(one_error(verified=sure(result, 0.8))))
-        assert confidences == pytest.approx((0.8,))
+        _, ((subtype, confidence),) = await judge.measure(
+            subject(), Roles(one_error(verified=sure(result, 0.8)))
+        )
+        assert subtype == "style/awkward"
+        assert confidence == pytest.approx(0.8)
 
 
 async def test_an_answer_without_log_probabilities_is_a_failure_where_they_are_needed() -> None:
@@ -256,7 +322,7 @@ async def test_without_log_probabilities_the_share_of_agreeing_samples_is_the_co
     judge, replies = Himate(stages="se+sr", verifications=5), one_error()
     ask = Roles({**replies, ("style.awkward", "verification"): said})
     annotation, confidences = await judge.measure(subject(), ask)
-    assert (len(annotation.spans), confidences) == (stands, (confidence,))
+    assert (len(annotation.spans), confidences) == (stands, (("style/awkward", confidence),))
     assert ("samples_missing" in annotation.flags) == ("?" in said)
     drawn = [asked for asked in ask.asked if asked.about.wants == "verification"]
     assert len(drawn) == 5
@@ -276,7 +342,7 @@ async def test_agreement_ends_the_discussion_with_the_experts_verdict() -> None:
     annotation, ask = await annotate(Himate(), one_error(opinion("major"), AGREE))
     assert marks(annotation) == [("style/awkward", "major", "neuen Sofa")]
     assert annotation.spans[0].note == "I looked at it."
-    assert ask.wanted() == {"errors": 19, "correction": 1, "verification": 1, "opinion": 1, "response": 1}
+    assert ask.wanted() == {"errors": 19, "correction": 1, "verification": 2, "opinion": 1, "response": 1}
     assert annotation.flags == ()
 
 
@@ -290,7 +356,7 @@ async def test_the_expert_may_find_that_there_is_no_error() -> None:
     [
         ("recommended", AGREE, ["neutral"]),
         ("paper", AGREE, ["neutral"]),
-        ("code", AGREE, ["major"]),  # the expert's first verdict
+        ("code", AGREE, ["minor"]),  # what stood before: the expert withdrew the first verdict
         ("recommended", DISAGREE, ["neutral"]),  # the expert's last verdict
         ("paper", DISAGREE, ["neutral"]),
         ("code", DISAGREE, ["minor"]),  # what stood before
@@ -308,17 +374,57 @@ async def test_two_rounds_end_as_the_profile_says(
     assert [json.loads(said) for said in statements] == [json.loads(said) for said in turns[:3]]
 
 
+async def test_in_the_code_a_verdict_that_was_never_withdrawn_counts() -> None:
+    turns = (opinion("major"), DISAGREE, opinion("major", words="Still so."), AGREE)
+    annotation, _ = await annotate(Himate(profile="code"), one_error(*turns))
+    assert [span.severity for span in annotation.spans] == ["major"]
+
+
+async def test_both_agents_are_shown_the_correction_and_the_expert_its_core_type() -> None:
+    _, ask = await annotate(Himate(), one_error(opinion("major"), AGREE))
+    expert, evaluator = ask.asked[-2:]
+    for asked in (expert, evaluator):
+        assert BETTER in [quoted.text for quoted in asked.quoted]
+    assert "- style:" in expert.words
+    assert "- style:" not in evaluator.words
+
+
+async def test_errors_of_several_agents_in_one_place_are_discussed_as_the_gravest() -> None:
+    replies: dict[tuple[str, str], Sequence[str | Reply]] = {
+        **one_error(opinion("minor"), AGREE),
+        ("fluency.grammar", "errors"): [listing(error("dem neuen Sofa", "fluency/grammar", "major"))],
+        ("fluency.grammar", "correction"): [corrected(BETTER)],
+        ("fluency.grammar", "verification"): [CORRECTED],
+        ("tier-1.fluency", "opinion"): [opinion("major")],
+        ("fluency.grammar", "response"): [AGREE],
+    }
+    quiet = {key: said for key, said in replies.items() if key[1] in {"errors", "correction", "verification"}}
+    merged = {
+        **quiet,
+        **{key: replies[key] for key in (("tier-1.fluency", "opinion"), ("fluency.grammar", "response"))},
+    }
+    annotation, _ = await annotate(Himate(), merged)
+    assert marks(annotation) == [("fluency/grammar", "major", "dem neuen Sofa")]
+    assert annotation.flags == ("merged_errors",)
+    annotation, _ = await annotate(Himate(profile="paper"), replies)
+    assert len(annotation.spans) == 2
+
+
 async def test_no_consensus_on_what_the_expert_denies_drops_the_error_but_not_in_the_code() -> None:
     turns = (opinion("major"), DISAGREE, opinion("neutral", exists=False), DISAGREE)
     assert (await annotate(Himate(), one_error(*turns)))[0].spans == ()
     assert len((await annotate(Himate(profile="code"), one_error(*turns)))[0].spans) == 1
 
 
-@pytest.mark.parametrize(("probability", "is_discussed"), [(0.59, True), (0.6, False), (0.99, False)])
-async def test_only_what_is_below_the_threshold_is_discussed(probability: float, is_discussed: bool) -> None:
+@pytest.mark.parametrize(
+    ("probability", "is_discussed"), [(0.25, True), (0.5, True), (0.51, False), (0.99, False)]
+)
+async def test_only_what_is_not_above_the_threshold_is_discussed(
+    probability: float, is_discussed: bool
+) -> None:
     turns = (opinion("major"), AGREE) if is_discussed else ()
-    replies = one_error(*turns, verified=sure(CORRECTED, math.nextafter(probability, 1)))
-    annotation, ask = await annotate(Himate(threshold=Threshold("0.6")), replies)
+    replies = one_error(*turns, verified=sure(CORRECTED, probability))
+    annotation, ask = await annotate(Himate(threshold=Threshold("0.5")), replies)
     assert [span.severity for span in annotation.spans] == ["major" if is_discussed else "minor"]
     assert ask.wanted()["opinion"] == is_discussed
     verification = next(asked for asked in ask.asked if asked.about.wants == "verification")
@@ -377,15 +483,18 @@ async def test_no_malformed_reply_at_any_stage_becomes_an_annotation(
 # Calls...
 
 
+WORDS = subject(" ".join(f"Wort{number:02}" for number in range(len(SUBTYPES))), "Words.")
+
+
 def found_by(agents: Sequence[str], turns: int) -> Replies:
-    """One error by each agent, each discussed in so many turns."""
+    """One error by each agent, each at another word, each discussed in so many turns."""
     replies: dict[tuple[str, str], list[str | Reply]] = {}
-    for name in SUBTYPES:
+    for place, name in enumerate(SUBTYPES):
         role = name.replace("/", ".").replace(" ", "-")
         if role not in agents:
             continue
         expert = f"tier-1.{role.split('.')[0]}"
-        replies[role, "errors"] = [listing(error("neuen Sofa", name, "minor"))]
+        replies[role, "errors"] = [listing(error(f"Wort{place:02}", name, "minor"))]
         replies[role, "correction"] = [corrected(BETTER)]
         replies[role, "verification"] = [CORRECTED]
         replies.setdefault((expert, "opinion"), []).extend([opinion("minor")] * (turns // 2))
@@ -398,23 +507,26 @@ ALL = [agent.role for agent in BY_SUBTYPE]
 
 @pytest.mark.parametrize("found", [0, 1, 7, 19])
 @pytest.mark.parametrize("turns", [2, 4])
-async def test_the_calls_are_those_of_the_formula(found: int, turns: int) -> None:
-    _, ask = await annotate(Himate(), found_by(ALL[:found], turns))
-    assert len(ask.asked) == 19 + 2 * found + turns * found
-    assert Himate().calls.min <= len(ask.asked) <= Himate().calls.max
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_the_calls_are_those_of_the_formula(found: int, turns: int, profile: Profile) -> None:
+    judge = Himate(profile=profile)
+    _, ask = await annotate(judge, found_by(ALL[:found], turns), WORDS)
+    assert len(ask.asked) == 19 + (3 if profile == "recommended" else 2) * found + turns * found
+    assert judge.calls.min <= len(ask.asked) <= judge.calls.max
 
 
 @pytest.mark.parametrize(
     ("settings", "calls"),
     [
-        ({"most": 1}, (19, 35, 133)),
+        ({"most": 1}, (19, 39, 152)),
+        ({"profile": "paper"}, (19, 35, 133)),
         ({"profile": "code"}, (19, 35, 133)),
-        ({"most": 1, "threshold": Threshold(0.5)}, (19, 31, 133)),
+        ({"most": 1, "threshold": Threshold(0.5)}, (19, 35, 152)),
         ({"most": 1, "stages": "se"}, (19, 19, 19)),
-        ({"most": 1, "stages": "se+sr"}, (19, 27, 57)),
+        ({"most": 1, "stages": "se+sr"}, (19, 31, 76)),
         ({"most": 1, "stages": "se+sr", "verifications": 5}, (19, 43, 133)),
-        ({"most": 1, "agents": "core"}, (5, 21, 35)),
-        ({}, (19, 35, 589)),
+        ({"most": 1, "agents": "core"}, (5, 25, 40)),
+        ({}, (19, 39, 684)),
     ],
 )
 def test_the_bounds_follow_from_the_settings(settings: dict[str, Any], calls: tuple[int, int, int]) -> None:
@@ -424,8 +536,8 @@ def test_the_bounds_follow_from_the_settings(settings: dict[str, Any], calls: tu
 async def test_the_most_calls_are_made_where_everybody_finds_one_and_none_agrees() -> None:
     stubborn = {(role, "response"): [DISAGREE, DISAGREE] for role in ALL}
     replies: Replies = {**found_by(ALL, 4), **stubborn}
-    annotation, ask = await annotate(Himate(most=1), replies)
-    assert len(ask.asked) == Himate(most=1).calls.max == 133
+    annotation, ask = await annotate(Himate(most=1), replies, WORDS)
+    assert len(ask.asked) == Himate(most=1).calls.max == 152
     assert annotation.flags == ("no_consensus",)
 
 
@@ -467,7 +579,7 @@ async def test_the_first_case_of_the_paper_ends_in_one_major_mistranslation() ->
         opinion("major"),
     ]  # of the addition, of the mistranslation
     replies["tier-1.style", "opinion"] = [denied]
-    annotation, ask = await annotate(Himate(), replies, judged)
+    annotation, ask = await annotate(Himate(profile="paper"), replies, judged)
     assert marks(annotation) == [("accuracy/mistranslation", "major", "know about it")]
     assert mqm_score(annotation, find_weights("himate")) == -5
     assert len(ask.asked) == 19 + 2 * 5 + 2 * 3
@@ -476,12 +588,34 @@ async def test_the_first_case_of_the_paper_ends_in_one_major_mistranslation() ->
 # Prompts...
 
 
-def test_every_subtype_has_an_example_with_an_error_and_one_without() -> None:
+def test_every_subtype_has_an_error_and_a_near_miss_of_the_same_source_in_two_language_pairs() -> None:
     examples = load_prompts("himate", ("examples.jsonl", "notes.jsonl"), None).examples()
-    assert [[e["category"] for e in example.errors] for example in examples[::2]] == [
-        [name] for name in SUBTYPES
+    errors, others = examples[::2], examples[1::2]
+    assert [(example.lp, [e["category"] for e in example.errors]) for example in errors] == [
+        (lp, [name]) for name in SUBTYPES for lp in ("en-de", "zh-en")
     ]
-    assert all(not example.errors for example in examples[1::2])
+    for error_, other in zip(errors, others, strict=True):
+        assert (other.errors, other.source, other.lp) == ((), error_.source, error_.lp)
+        assert len({error_.translation, other.translation, error_.reference}) == 3
+    assert all(len(example.source) >= 12 for example in examples)
+
+
+@pytest.mark.parametrize(
+    ("lp", "shown"), [("en-de", "en-de"), ("zh-en", "zh-en"), ("ja-en", "zh-en"), ("en-ru", "en-de")]
+)
+async def test_examples_are_in_the_language_pair_that_is_judged_or_one_near_it(lp: str, shown: str) -> None:
+    segment = Segment(segment="1", lp=lp, source="x", translations={"A": "y"})
+    _, ask = await annotate(Himate(), {}, Subject(segment=segment, systems=("A",)))
+    wanted = {"en-de": "The museum is closed", "zh-en": "昨天的会议"}[shown]
+    assert wanted in ask.asked[0].words
+    assert ask.asked[0].words.count("source example>>") == 4
+
+
+async def test_an_agent_of_a_core_type_sees_an_error_of_each_subtype_and_a_clean_translation() -> None:
+    _, ask = await annotate(Himate(agents="core"), {})
+    for asked, agent in zip(ask.asked, BY_CORE, strict=True):
+        assert asked.words.count('"severity"') == len(agent.categories) + 1  # the form has one, too
+        assert asked.words.count('{"errors": []}') == 2
 
 
 async def test_what_agents_share_stands_first_and_the_subtype_last() -> None:
@@ -514,7 +648,7 @@ def test_prompts_that_lack_a_subtype_or_an_example_are_refused(tmp_path: Path) -
     (tmp_path / "subtypes.md").unlink()
     (tmp_path / "examples.jsonl").write_text("")
     (tmp_path / "notes.jsonl").write_text("")
-    with pytest.raises(UsageError, match="2 lines for each of 19 subtypes"):
+    with pytest.raises(UsageError, match="two lines in a row for accuracy/addition"):
         load_judge("himate", prompts=tmp_path)
 
 
@@ -540,7 +674,7 @@ def test_settings_that_cannot_be_are_refused(settings: dict[str, str], message: 
 CALIBRATION = Calibration(
     judge="himate",
     model="openai/gpt-x",
-    confidence="logprobs",
+    confidence="logprobs, both orders",
     prompts=Himate().prompts_digest,
     percentile=60.0,
     thresholds={"en-de": LpThreshold(threshold=0.9, confidences=10, below=5, judged=4, failed=0)},
@@ -560,6 +694,10 @@ def test_a_file_is_read_as_it_was_written_and_named_by_its_content(tmp_path: Pat
     assert threshold == threshold_file(tmp_path)
     assert threshold != threshold_file(tmp_path, model="other")
     assert threshold.of("en-de") == 0.9
+    own = {"en-de": replace(CALIBRATION.thresholds["en-de"], subtypes={"style/awkward": 0.7})}
+    by_subtype = threshold_file(tmp_path, thresholds=own)
+    assert by_subtype.of("en-de", "style/awkward") == 0.7
+    assert by_subtype.of("en-de", "fluency/grammar") == by_subtype.of("en-de") == 0.9
     with pytest.raises(UsageError, match="en-de; zh-en needs"):
         threshold.of("zh-en")
 

@@ -57,12 +57,9 @@ STEPS = {
     "gemba-esa": ("errors", "rating"),
     "gemba-v2": ("errors",),
     "ea-prompt": ("errors", "counts"),
-    "single-agent": ("errors",),
 }
-MANY_AGENTS = {"m-mad", "himate"}
+MANY_AGENTS = {"m-mad", "himate", "single-agent"}
 """Judges whose own tests put the malformed replies to every agent."""
-HEADINGS = {"gemba-mqm": ("Critical", "Minor"), "single-agent": ("Major", "Neutral")}
-"""A third heading that a judge has, before or after the two of `malformed`."""
 
 
 def form_of(wants: str, profile: Profile) -> str:
@@ -85,11 +82,9 @@ def forms_of(name: str, profile: Profile, settings: dict[str, str]) -> tuple[str
 
 def with_third_heading(text: str, name: str, form: str) -> str:
     """The same mistake for a judge with three headings: complete what is right, leave what is wrong."""
-    if form != "errors-headings" or name not in HEADINGS or "Major:\n" not in text:
+    if form != "errors-headings" or name != "gemba-mqm":
         return text
-    if name == "gemba-mqm":
-        return text.replace("Major:\n", "Critical:\nno-error\nMajor:\n", 1)
-    return text + "\nNeutral:\nno-error"
+    return text.replace("Major:\n", "Critical:\nno-error\nMajor:\n", 1)
 
 
 async def outcome(judge: TranslationJudge, judged: Subject, before: list[str], reply: Reply) -> str:

@@ -379,7 +379,7 @@ def test_judged_texts_are_put_into_words_that_were_filled_in_before() -> None:
 # Errors explained in a language that the reader knows.
 
 
-JUDGES = ("gemba-mqm", "gemba-esa", "gemba-v2", "ea-prompt", "single-agent")
+JUDGES = ("gemba-mqm", "gemba-esa", "gemba-v2", "ea-prompt")
 WITH_EXAMPLES = ("gemba_mqm", "gemba_esa", "ea_prompt")
 
 ERROR = {

@@ -2,16 +2,20 @@ from typing import Any, cast
 
 import pytest
 
+from adjudge.core.judge import PROFILES, Profile
 from adjudge.core.typology import SUBTYPES
 from adjudge.errors import AnswerError
 from adjudge.judges import load_judge
+from adjudge.judges._prompts import load_prompts
+from adjudge.judges.himate import Himate
 from adjudge.judges.single_agent import SingleAgent
 from tests.judges.asking import Script, subject
+from tests.judges.malformed import ANYWHERE
 
 
 def listing(category: str, severity: str) -> str:
     error = f'"category": "{category}", "severity": "{severity}", "side": "translation"'
-    return f'{{"errors": [{{"span": "Katze", {error}}}]}}'
+    return f'{{"errors": [{{"span": "Katze", "note": "So.", {error}}}]}}'
 
 
 @pytest.mark.parametrize("severity", ["major", "minor", "neutral"])
@@ -40,20 +44,33 @@ async def test_all_nineteen_subtypes_are_asked_about_in_one_question() -> None:
 
 @pytest.mark.parametrize(("profile", "attempts"), [("recommended", 2), ("paper", 1), ("code", 2)])
 async def test_the_paper_asks_once(profile: Any, attempts: int) -> None:
-    clean = "Major:\nno-error\nMinor:\nno-error\nNeutral:\nno-error"
-    ask = Script('{"errors": []}' if profile == "recommended" else clean)
+    ask = Script('{"errors": []}')
     annotation = await SingleAgent(profile=profile).annotate(subject(), ask)
     assert annotation.spans == ()
     assert ask.asked[0].attempts == attempts
 
 
-async def test_headings_have_the_three_severities() -> None:
-    text = 'Major:\nno-error\nMinor:\nlocale convention/date - "Sofa"\nNeutral:\nstyle/awkward - "Katze"'
-    annotation = await SingleAgent(profile="paper").annotate(subject(), Script(text))
-    assert [(span.severity, span.category) for span in annotation.spans] == [
-        ("minor", "locale convention/date"),
-        ("neutral", "style/awkward"),
-    ]
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_it_is_asked_as_each_agent_of_himate_is(profile: Profile) -> None:
+    alone, agents = Script('{"errors": []}'), Script(*['{"errors": []}'] * 19)
+    await SingleAgent(profile=profile).annotate(subject(), alone)
+    await Himate(profile=profile, stages="se").annotate(subject(), agents)
+    (asked,), agent = alone.asked, agents.asked[0]
+    assert asked.schema == agent.schema
+    assert asked.attempts == agent.attempts
+    files = load_prompts("himate", ("severities.md", "subtypes.md"), None).texts
+    for text in files.values():
+        assert text.strip() in asked.words
+    assert files["severities.md"].strip() in agent.words
+    assert all(f'"category": "{name}"' in asked.words for name in SUBTYPES)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_no_malformed_reply_becomes_an_annotation(profile: Profile) -> None:
+    for bad in ANYWHERE:
+        with pytest.raises(AnswerError) as failed:
+            await SingleAgent(profile=profile).annotate(subject(), Script(bad.reply))
+        assert failed.value.reason == bad.reason, bad
 
 
 def test_it_is_loaded_by_name_and_counts_one_call() -> None:

@@ -12,6 +12,7 @@ import pytest
 from adjudge import examples
 from adjudge.core.record import Annotation, Failure
 from adjudge.core.segment import Segment, TestSet
+from adjudge.core.typology import SUBTYPES
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import load
 from adjudge.judges.himate import Himate, Threshold
@@ -42,9 +43,8 @@ def model(*, finds: bool) -> Callable[[dict[str, Any]], str]:
     def answer(payload: dict[str, Any]) -> str:
         system, question = (payload["messages"][n]["content"] for n in (0, -1))
         if '{"errors"' in system:
-            subtype = SUBTYPE.findall(question)[-1]
-            word = json.loads(TEXT.findall(question)[0]).split()[0]
-            error = {"span": word, "note": "So.", "category": subtype, "severity": "minor"}
+            subtype = SUBTYPE.findall(question)[-1]  # words of its own: errors in one place would be one
+            error = {"span": subtype, "note": "So.", "category": subtype, "severity": "minor"}
             return json.dumps({"errors": [{**error, "side": "translation"}] if finds else []})
         if '{"translation"' in system:
             return '{"translation": "Besser."}'
@@ -66,21 +66,21 @@ def test_a_server_is_asked_as_often_as_was_told(
     check_told("himate", server, tmp_path / "run", 2, settings, finds=finds)
 
 
-@pytest.mark.parametrize(("role", "own"), [("tier-1", 2 * 19), ("accuracy", 4 * 5), ("accuracy.omission", 5)])
+@pytest.mark.parametrize(("role", "own"), [("tier-1", 2 * 19), ("accuracy", 4 * 6), ("accuracy.omission", 6)])
 def test_each_agent_may_have_a_model_of_its_own(server: Server, tmp_path: Path, role: str, own: int) -> None:
     server.answer = model(finds=True)
     options: Any = {"base_url": server.url, "model": ["mock", f"{role}=builtin/rules"]}
     done = run("himate", platform_set(1), out=tmp_path / "run", settings={"most": "1"}, **options)
     assert f"{role}=builtin/rules" in str(done.info.signature)
     assert done.info.counts["judged"] == 2
-    assert len(server.log) < 2 * 133
+    assert len(server.log) < 2 * 152
     if role == "tier-1":
-        assert len(server.log) == 2 * (133 - own)
+        assert len(server.log) == 2 * (152 - own)
 
 
 def test_a_flaky_server_changes_no_record(server: Server, tmp_path: Path) -> None:
     server.answer = model(finds=True)
-    check_flaky("himate", server, tmp_path, {"most": "1"}, calls=2 * 133, apart=29)
+    check_flaky("himate", server, tmp_path, {"most": "1"}, calls=2 * 152, apart=29)
 
 
 @pytest.mark.parametrize("wanted", ['{"errors"', '{"translation"', '{"result"', '{"opinion"', '{"reply"'])
@@ -159,12 +159,16 @@ def test_a_calibration_takes_the_percentile_of_every_confidence_by_language_pair
     assert judge == Himate(most=1, stages="se+sr")
     job = prepare(judge, platform_set(2), out=tmp_path / "run", base_url=server.url, model="mock")
     calibration, outcome = run_to_end(acalibrate(job, 60))
-    assert (calibration.judge, calibration.confidence) == ("himate", "logprobs")
+    assert (calibration.judge, calibration.confidence) == ("himate", "logprobs, both orders")
     assert calibration.model == "mock"
     (found,) = calibration.thresholds.values()
     assert (found.confidences, found.judged, found.failed) == (4 * 19, 4, 0)
-    assert found.threshold == pytest.approx(math.exp(-0.25 * 2))  # two words, see the server
-    assert found.below == 0
+    assert found.threshold == pytest.approx(math.exp(-0.25))  # the word of the decision, see the server
+    assert found.below == found.confidences
+    cores = {name.partition("/")[0] for name in SUBTYPES}
+    pooled = {core: sum(name.startswith(core) for name in SUBTYPES) * 4 for core in cores}
+    assert set(found.subtypes) == {name for name in SUBTYPES if pooled[name.partition("/")[0]] >= 20}
+    assert {*found.subtypes.values()} == {found.threshold}
     assert outcome.info.counts["judged"] == 4
     asked = len(server.log)
     assert run_to_end(acalibrate(job, 60))[0] == calibration, "a calibration that is taken up ends the same"
@@ -174,11 +178,28 @@ def test_a_calibration_takes_the_percentile_of_every_confidence_by_language_pair
     options: Any = {"base_url": server.url, "model": "mock", "settings": settings}
     done = run("himate", platform_set(2), out=tmp_path / "judged", **options)
     assert f"|threshold:p60-{calibration.digest}|" in str(done.info.signature)
-    assert len(server.log) - asked == 4 * (19 + 2 * 19), (
-        "nothing is below the threshold, nothing is discussed"
-    )
+    assert len(server.log) - asked == 4 * 152, "nothing is above the threshold"
     with pytest.raises(UsageError, match="made with model 'mock', this run has 'builtin/rules'"):
         run("himate", platform_set(2), out=tmp_path / "other", settings=settings)
+
+
+def test_thresholds_are_swept_over_a_finished_run_without_a_call(tmp_path: Path, server: Server) -> None:
+    server.answer = model(finds=True)
+    options: Any = {"base_url": server.url, "model": "mock"}
+    done = run("himate", platform_set(1), out=tmp_path / "run", settings={"most": "1"}, **options)
+    spans = [span for record in done.records for span in record.spans]  # type: ignore[union-attr]
+    assert all(span.confidence == pytest.approx(math.exp(-0.25)) for span in spans)
+    asked = len(server.log)
+    for threshold, severity in (("0.5", "minor"), ("0.9", "major")):
+        swept = run(
+            "himate",
+            platform_set(1),
+            out=tmp_path / threshold,
+            model=f"replay:{tmp_path / 'run'}",
+            settings={"most": "1", "threshold": threshold},
+        )
+        assert {s.severity for record in swept.records for s in record.spans} == {severity}  # type: ignore[union-attr]
+    assert len(server.log) == asked
 
 
 def test_what_cannot_be_calibrated_is_said(tmp_path: Path) -> None:
@@ -212,7 +233,7 @@ def test_a_model_that_gives_no_log_probabilities_is_refused_before_it_is_paid(tm
 def test_samples_in_place_of_log_probabilities_are_said_in_the_file(tmp_path: Path) -> None:
     job = prepare(for_calibration(Himate(verifications=3)), platform_set(2), out=tmp_path / "run")
     calibration, _ = run_to_end(acalibrate(job, 60))
-    assert calibration.confidence == "samples:3"
+    assert calibration.confidence == "samples:3, both orders"
     assert calibration.thresholds["en-de"].threshold == 1.0
     write_calibration(tmp_path / "himate.json", calibration)
     assert read_calibration(tmp_path / "himate.json") == calibration

@@ -464,7 +464,7 @@ def calibrate_command(
     options: Annotated[CalibrateSettings, Without("dry_run", "samples", "temperature")],
     form: FormatOption = "table",
 ) -> None:
-    """Find the confidence below which HiMATE discusses what it found, for one model, by language pair.
+    """Find the confidence up to which HiMATE discusses what it found, for one model, by language pair.
 
     TEST_SET is a validation set: other texts than those to be judged, about a tenth as many. It takes the
     options of `adjudge run`. What is asked is kept beside FILE, in FILE.run, and the same command goes on
@@ -529,9 +529,14 @@ def _calibrate_table(calibration: Calibration) -> Table:
         [lp, f"{t.threshold:.6g}", f"{t.confidences}", f"{t.below}", f"{t.judged}", f"{t.failed}"]
         for lp, t in calibration.thresholds.items()
     ]
-    columns = ["lp", ">threshold", ">confidences", ">below it", ">judged", ">failed"]
+    columns = ["lp", ">threshold", ">confidences", ">not above it", ">judged", ">failed"]
     made = f"{calibration.judge} with {calibration.model}: percentile {calibration.percentile:g}"
     notes = [f"{made} of confidences by {calibration.confidence}; digest {calibration.digest}"]
+    notes += [
+        f"{lp}: every confidence is {t.threshold:.6g}, so that every error that stands is discussed"
+        for lp, t in calibration.thresholds.items()
+        if t.below == t.confidences
+    ]
     return Table(columns=columns, rows=rows, notes=notes)
 
 

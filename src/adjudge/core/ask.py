@@ -178,12 +178,12 @@ class Sampling:
     Args:
         temperature: 0 or more.
         max_tokens: of the reply, thinking included.
-        logprobs: whether token log-probabilities are wanted.
+        logprobs: whether token log-probabilities are wanted; `try` where an answer without them will do.
     """
 
     temperature: float = 0.0
     max_tokens: int = 2048
-    logprobs: bool = False
+    logprobs: Literal[True, False, "try"] = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,6 +67,7 @@ class ErrorSpan:
         match: how the place was found.
         note: explanation by the annotator, plain text.
         label: the category as its source spelled it, where that differs.
+        confidence: of a judge in this error, from 0 to 1, where it measures one.
 
     Raises:
         DataError: unknown severity, category or side, or offsets that are no half-open range.
@@ -81,6 +82,7 @@ class ErrorSpan:
     match: Match = "exact"
     note: str = ""
     label: str | None = None
+    confidence: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no score could be computed from."""
@@ -89,6 +91,8 @@ class ErrorSpan:
         _one_of("match", self.match, _MATCHES)
         if self.category is not None:
             _one_of("category", self.category, CATEGORIES)
+        if self.confidence is not None and not 0 <= self.confidence <= 1:
+            raise DataError(f"confidence must be from 0 to 1, got {self.confidence!r}")
         if (self.start is None) != (self.end is None):
             raise DataError(f"a span needs both offsets or none, got {self.start!r} and {self.end!r}")
         placed = self.match not in {"unmatched", "unplaced"}

@@ -33,6 +33,7 @@ __all__ = [
     "judged_texts",
     "language_names",
     "load_prompts",
+    "nearest",
     "render",
     "render_example",
     "render_pair",
@@ -188,12 +189,17 @@ class Prompts:
         found = self.examples()
         if not found:
             raise UsageError("examples.jsonl has no example, and this judge shows its model one")
-        tests = (
-            lambda e: e.lp == lp,
-            lambda e: target_language(e.lp) == target_language(lp),
-            lambda e: source_language(e.lp) == source_language(lp),
-        )
-        return next((example for test in tests for example in found if test(example)), found[0])
+        return found[nearest(lp, [example.lp for example in found])]
+
+
+def nearest(lp: str, lps: Sequence[str]) -> int:
+    """Place of the language pair, else of one into the same language, else of one from it, else the first."""
+    tests = (
+        lambda known: known == lp,
+        lambda known: target_language(known) == target_language(lp),
+        lambda known: source_language(known) == source_language(lp),
+    )
+    return next((place for test in tests for place, known in enumerate(lps) if test(known)), 0)
 
 
 def find_prompts(judge: str, start: str, folder: Path | None) -> tuple[str, ...]:

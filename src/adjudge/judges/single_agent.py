@@ -1,18 +1,17 @@
 """
 Single agent: HiMATE's baseline, all nineteen error subtypes in one question.
 
-Paper    Zhang et al., 2025, https://arxiv.org/abs/2505.16281, section 5.2 and table 2 (SA)
+Paper    Zhang et al., 2025, https://arxiv.org/abs/2505.16281, section 5.1 and table 2 (SA)
 Code     nlp2ct-shijie/HiMATE at f3cbb3e has the stages of HiMATE and not this baseline
-Prompt   prompts/single_agent, in our own words; the paper prints no prompt of it
-Differs  1. The paper says only that one agent evaluates all subtypes at once. Definitions and severities are
-            those of HiMATE's first stage; there are no examples, where each of its nineteen agents has two.
-         2. Any number of errors of a subtype may be listed, and each must quote its span, which the paper
-            scores. HiMATE's code asks for one error a subtype and for no span.
-         3. The recommended profile asks for JSON with a schema; profiles paper and code for headings by
-            severity. The paper shows no form.
-         4. Every reply that is not in the form is a failure. Profile paper asks once, the others once more.
-         5. Context and glossary are shown where the user gives them. With explain_in each error has a note in
-            that language (recommended profile).
+Prompt   prompts/himate, in our own words; the paper prints no prompt of it
+Differs  1. The paper says only that one agent evaluates all subtypes at once. It is asked as each agent of
+            HiMATE's first stage is (definitions, severities, examples, notes, form, in all profiles), so that
+            himate with stages=se and this judge differ in the number of agents alone. Of the examples it sees
+            an error of each subtype, and one translation without any.
+         2. Five errors of a subtype may be listed (profiles paper and code: one), and each must quote its
+            span, which the paper scores. HiMATE's code asks for one error a subtype and for no span.
+         3. Every reply that is not in the form is a failure. Profile paper asks once, the others once more.
+         4. Context and glossary are shown where the user gives them. Notes are in explain_in, else English.
 """
 
 from __future__ import annotations
@@ -20,19 +19,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import ClassVar
 
-from adjudge.core.ask import Ask, Message
+from adjudge.core.ask import Ask
 from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
-from adjudge.core.typology import SUBTYPES, Severity
-from adjudge.judges._answers import ErrorList, Marked
-from adjudge.judges._prompts import TEXT_FILES, Prompts, attempts_of, load_prompts, render_texts
+from adjudge.core.typology import SUBTYPES
+from adjudge.judges._answers import ErrorList
+from adjudge.judges._prompts import TEXT_FILES, attempts_of, find_form, load_prompts
+from adjudge.judges.himate.stages import ALONE, MOST, SEVERITIES, Evaluation, Scope
 
 __all__ = ["SingleAgent"]
 
-SEVERITIES: Final[tuple[Severity, ...]] = ("major", "minor", "neutral")
+_FILES = (
+    *("single_agent.md", "scope.md", "examples.md", "severities.md", "subtypes.md", "texts.md", *TEXT_FILES),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,39 +51,33 @@ class SingleAgent:
     explain_in: str | None = None
     prompts: Path | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse a profile that there is not."""
+        find_form(self.profile)
+
     async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
         """Mark the errors of one translation."""
-        marked = await self.mark(subject, ask)
-        return annotation_of(self, subject, spans=marked.spans, flags=marked.flags)
-
-    async def mark(self, subject: Subject, ask: Ask) -> Marked:
-        """Put the one question."""
-        about = self._errors.about(self.name, subject)
-        attempts = attempts_of(self.profile)
-        return await self._errors.put(self.messages(subject), about, ask, attempts=attempts)
-
-    def messages(self, subject: Subject) -> list[Message]:
-        """Every subtype with its definition, then the texts."""
-        texts = render_texts(self._files, subject)
-        system = self._files.message(
-            "system",
-            "system",
-            markers=self._files.piece("markers"),
-            subtypes=self._files.piece("subtypes"),
-            form=self._errors.render_form(self._files),
+        stage = await self.evaluation.run(subject, ask)
+        return annotation_of(
+            self, subject, spans=tuple(found.span for found in stage.found), flags=stage.flags
         )
-        return [system, Message("user", texts)]
 
     @property
     def prompts_digest(self) -> str:
         """Six hexadecimal digits over its prompts."""
-        return self._files.digest
+        return self.evaluation.scope.prompts.digest
 
     @cached_property
-    def _errors(self) -> ErrorList:
-        return ErrorList.of(self.profile, SEVERITIES, self.explain_in, SUBTYPES)
-
-    @cached_property
-    def _files(self) -> Prompts:
-        used = ("system.md", "subtypes.md", "texts.md", self._errors.file, *TEXT_FILES)
-        return load_prompts("single_agent", used, self.prompts)
+    def evaluation(self) -> Evaluation:
+        """HiMATE's first stage, with one agent for everything."""
+        errors = ErrorList(
+            form="json", severities=SEVERITIES, categories=SUBTYPES, explain_in=self.explain_in or "en"
+        )
+        files = (*_FILES, errors.file, *errors.example_files)
+        return Evaluation(
+            scope=Scope(prompts=load_prompts("himate", files, self.prompts), errors=errors),
+            agents=(ALONE,),
+            most=len(SUBTYPES) * (MOST if self.profile == "recommended" else 1),
+            attempts=attempts_of(self.profile),
+            judge="single-agent",
+        )

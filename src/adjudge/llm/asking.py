@@ -546,6 +546,8 @@ class UnitAsk:
         if tools and not model.takes_tools:
             raise UsageError(f"{model.name} takes no tools")
         limits = model.identity.limits(sampling.max_tokens)
+        if sampling.logprobs == "try" and not model.identity.gives_logprobs:
+            sampling = replace(sampling, logprobs=False)
         request = Request(
             messages=tuple(messages),
             about=about,

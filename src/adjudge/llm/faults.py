@@ -121,6 +121,7 @@ class Fault:
         names_schema: whether the request may be refused for its JSON schema.
         names_length: whether it may be refused for the length that its reply may have.
         names_tools: whether it may be refused for the tools that it offers.
+        names_logprobs: whether it may be refused for the log-probabilities that it asks for.
     """
 
     consequence: Consequence
@@ -136,6 +137,7 @@ class Fault:
     names_schema: bool = False
     names_length: bool = False
     names_tools: bool = False
+    names_logprobs: bool = False
 
 
 def retried(reason: FailureReason, detail: str, status: int | None = None, **more: Any) -> Fault:  # noqa: ANN401
@@ -166,6 +168,7 @@ def fault_of(status: int, message: str, wait: float | None = None) -> Fault:
         limited=is_retried and status in {429, 503, 529},
         is_free=is_retried and status == 429 and wait is not None,
         names_schema=is_request and _SCHEMA.search(message) is not None,
+        names_logprobs=status in {400, 404, 422, 501} and "logprob" in message.lower(),
         names_tools=status in {400, 404, 422, 500, 501} and _TOOLS.search(message) is not None,
         names_length=status in {400, 422} and _LENGTH.search(message) is not None,
     )

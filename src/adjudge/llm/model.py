@@ -14,7 +14,7 @@ import orjson
 
 from adjudge.core.ask import About, Message, Quoted, Reply, Sampling, Tool
 from adjudge.core.segment import Segment
-from adjudge.llm.providers import COMPATIBLE
+from adjudge.llm.providers import COMPATIBLE, PROVIDERS
 from adjudge.store.call_file import StoredRequest, message_to_json, tools_to_json
 
 __all__ = [
@@ -165,6 +165,11 @@ class Identity:
             **({"is_tried": True} if self.is_tried else {}),
         }
 
+    @property
+    def gives_logprobs(self) -> bool:
+        """Whether it is not known to give none."""
+        return PROVIDERS.get(self.endpoint, COMPATIBLE).gives_logprobs(self.model)
+
     def limits(self, answer: int) -> tuple[int, ...]:
         """Tokens that a reply may have, thinking included: at first, and whenever it was cut.
 
@@ -261,7 +266,7 @@ def call_key(identity: Identity, request: Request, question: bytes | None = None
     question = question_digest(identity, request) if question is None else question
     s = request.sampling
     seed = request.seed if identity.takes_seed(request) else None
-    drawn = [s.temperature, s.max_tokens, s.logprobs, seed, request.sample, request.again]
+    drawn = [s.temperature, s.max_tokens, bool(s.logprobs), seed, request.sample, request.again]
     return hashlib.sha256(question + orjson.dumps(drawn)).digest()
 
 

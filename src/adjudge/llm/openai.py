@@ -56,7 +56,12 @@ _NATIVE_BAD: Final = re.compile(
 
 
 def read_envelope(
-    value: object, redactor: Redactor, provider: Provider = COMPATIBLE, *, with_calls: bool = False
+    value: object,
+    redactor: Redactor,
+    provider: Provider = COMPATIBLE,
+    *,
+    with_calls: bool = False,
+    may_lack: bool = False,
 ) -> Reply:
     """Read the reply out of a body.
 
@@ -65,6 +70,7 @@ def read_envelope(
         redactor: takes out the key, should the server echo it.
         provider: whose body it is.
         with_calls: whether tools were offered; calls of any other are none of ours.
+        may_lack: whether log-probabilities that are not those of the answer are left out, and no fault.
 
     Raises:
         AnswerError: bad_envelope, count, encoding, logprob, server_error; of a tool call also parse, schema
@@ -100,7 +106,7 @@ def read_envelope(
         finish=finish,
         usage=read_usage(value.get("usage"), provider.cached),
         reasoning=read_words(_thinking(message) or thought, redactor),
-        logprobs=_logprobs(choice.get("logprobs"), text, redactor) if is_whole else (),
+        logprobs=_logprobs(choice.get("logprobs"), text, redactor, may_lack=may_lack) if is_whole else (),
         calls=_calls(message, provider.state, redactor) if with_calls and is_whole else (),
     )
 
@@ -218,9 +224,16 @@ def read_usage(value: object, cached: str = COMPATIBLE.cached) -> Usage:
     )
 
 
-def _logprobs(value: object, text: str, redactor: Redactor) -> tuple[TokenLogprob, ...]:
+def _logprobs(value: object, text: str, redactor: Redactor, *, may_lack: bool) -> tuple[TokenLogprob, ...]:
     tokens = value.get("content") if isinstance(value, dict) else value
-    return () if tokens is None else read_logprobs(tokens, text, redactor)
+    if tokens is None:
+        return ()
+    try:
+        return read_logprobs(tokens, text, redactor)
+    except AnswerError:
+        if may_lack:
+            return ()
+        raise
 
 
 class ChatDialect:
@@ -309,7 +322,13 @@ class ChatDialect:
 
     def read(self, value: object, request: Request, redactor: Redactor) -> Reply:
         """Read a reply; see `llm.dialect.Dialect`."""
-        return read_envelope(value, redactor, self._endpoint.provider, with_calls=bool(request.tools))
+        return read_envelope(
+            value,
+            redactor,
+            self._endpoint.provider,
+            with_calls=bool(request.tools),
+            may_lack=request.sampling.logprobs == "try",
+        )
 
     def usage(self, value: object) -> Usage:
         """Tokens; see `llm.dialect.Dialect`."""

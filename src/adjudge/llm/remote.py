@@ -55,6 +55,7 @@ class RemoteModel:
         how: Literal["on", "off", "tried"] = "on" if endpoint.constrained else "off"
         self._schema = SchemaUse("tried" if endpoint.tries_schema else how)
         self.tools_refused = ""  # what the server said to a request that offered tools
+        self._gives_logprobs = True
         self._bare: set[bytes] = set()
         self._fitting: dict[int, int] = {}  # tokens of a reply, by the bytes of the shortest request for it
 
@@ -135,6 +136,10 @@ class RemoteModel:
             if outcome.names_tools and request.tools:
                 self.tools_refused = outcome.detail
                 raise NoToolsError(outcome.reason, outcome.detail)
+            if outcome.names_logprobs and asked.sampling.logprobs == "try":
+                self._gives_logprobs = False
+                asked, body = self._said(request, is_bare=asked.schema is None)
+                continue
             if outcome.names_length and asked.sampling.max_tokens > _ENOUGH:
                 asked, body = self._shortened(asked, len(body))
                 continue
@@ -147,6 +152,8 @@ class RemoteModel:
         """The request as it is sent now, and its body: what the server refuses is left out or shortened."""
         is_bare = is_bare or self._schema.how == "refused"
         asked = request.but(schema=None) if is_bare and request.schema is not None else request
+        if asked.sampling.logprobs == "try" and not self._gives_logprobs:
+            asked = asked.but(sampling=replace(asked.sampling, logprobs=False))
         body = orjson.dumps(self._wire.dialect.payload(asked))
         fitting = [tokens for tokens, size in self._fitting.items() if size <= len(body)]
         if fitting and min(fitting) < asked.sampling.max_tokens:

@@ -148,7 +148,9 @@ class Wire:
         if self.reads_objects(request):
             refuse_duplicate_keys(raw)
         endpoint = self.endpoint
-        wanted = request.sampling.logprobs and reply.finish == "stop" and reply.text and not reply.logprobs
+        wanted = (
+            request.sampling.logprobs is True and reply.finish == "stop" and reply.text and not reply.logprobs
+        )
         if wanted and endpoint.provider.gives_logprobs(endpoint.model):
             raise AnswerError("logprob", "log-probabilities were asked for, and none came")
 

@@ -16,6 +16,7 @@ from adjudge.core.ask import Ask
 from adjudge.core.judge import Judge
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
+from adjudge.core.typology import SUBTYPES
 from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.runs.job import Job, check_logprobs
 from adjudge.runs.run import execute
@@ -27,6 +28,8 @@ __all__ = ["PERCENTILE", "Calibrated", "acalibrate", "for_calibration", "percent
 
 PERCENTILE: Final = 60.0
 """HiMATE's, appendix D."""
+ENOUGH: Final = 20
+"""Confidences of a subtype, or of a core type, below which it has no threshold of its own."""
 
 
 @runtime_checkable
@@ -47,11 +50,11 @@ class Calibrated(Protocol):
         """The judge with the stages that give confidences, and no more."""
         ...
 
-    async def measure(self, subject: Subject, ask: Ask) -> tuple[Annotation, tuple[float, ...]]:
+    async def measure(self, subject: Subject, ask: Ask) -> tuple[Annotation, tuple[tuple[str, float], ...]]:
         """Judge one translation as far as confidences go.
 
         Returns:
-            The judgement so far, and the confidences, from 0 to 1.
+            The judgement so far, and the confidences, from 0 to 1, each with the subtype of its error.
 
         Raises:
             AnswerError: an answer could not be had.
@@ -64,7 +67,7 @@ class _Gathering:
     """A judge that runs as it is, and whose confidences are kept."""
 
     judge: Calibrated
-    confidences: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    confidences: defaultdict[str, list[tuple[str, float]]] = field(default_factory=lambda: defaultdict(list))
     judged: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     failed: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
 
@@ -141,6 +144,25 @@ def _threshold(gathering: _Gathering, lp: str, percentile: float) -> LpThreshold
             f"{lp}: no confidence to take a percentile of; nothing was found in {judged} translations"
             + (f", and {failed} could not be judged" if failed else "")
         )
-    threshold = percentile_of(found, percentile)
-    below = sum(confidence < threshold for confidence in found)
-    return LpThreshold(threshold=threshold, confidences=len(found), below=below, judged=judged, failed=failed)
+    values = [confidence for _, confidence in found]
+    threshold = percentile_of(values, percentile)
+    return LpThreshold(
+        threshold=threshold,
+        confidences=len(found),
+        below=sum(confidence <= threshold for confidence in values),
+        judged=judged,
+        failed=failed,
+        subtypes=_by_subtype(found, percentile),
+    )
+
+
+def _by_subtype(found: Sequence[tuple[str, float]], percentile: float) -> dict[str, float]:
+    """The threshold of each subtype that was seen often enough, else of its core type where that was."""
+    thresholds: dict[str, float] = {}
+    for subtype in SUBTYPES:
+        core = subtype.partition("/")[0]
+        own = [confidence for name, confidence in found if name == subtype]
+        pooled = [confidence for name, confidence in found if name.partition("/")[0] == core]
+        if len(seen := own if len(own) >= ENOUGH else pooled) >= ENOUGH:
+            thresholds[subtype] = percentile_of(seen, percentile)
+    return thresholds

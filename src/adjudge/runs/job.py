@@ -28,7 +28,7 @@ from adjudge.judges import has_setting
 from adjudge.judges._samples import Repeated, Sampled
 from adjudge.llm.model_choice import EMBEDDED, Models, open_models
 from adjudge.llm.money import Budget, Meter, Price, find_prices, with_batches
-from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Connection
+from adjudge.llm.providers import Connection
 from adjudge.runs.resume import describe_test_set
 from adjudge.runs.shards import Shard, part_of
 from adjudge.runs.units import (
@@ -310,7 +310,7 @@ def check_logprobs(models: Models, roles: Iterable[str]) -> None:
         UsageError: one of the roles has such a model.
     """
     for identity in (models.for_role(role).identity for role in roles):
-        if not PROVIDERS.get(identity.endpoint, COMPATIBLE).gives_logprobs(identity.model):
+        if not identity.gives_logprobs:
             raise UsageError(
                 f"{identity.name} gives no log-probabilities; take samples with --verifications 5"
             )

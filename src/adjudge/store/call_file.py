@@ -325,7 +325,11 @@ def request_to_json(request: StoredRequest) -> bytes:
         {
             "model": dict(request.model),
             "messages": [message_to_json(m) for m in request.messages],
-            "sampling": {"temperature": s.temperature, "max_tokens": s.max_tokens, "logprobs": s.logprobs},
+            "sampling": {
+                "temperature": s.temperature,
+                "max_tokens": s.max_tokens,
+                "logprobs": bool(s.logprobs),
+            },
             "schema": request.schema,
             "sample": request.sample,
         }

@@ -121,7 +121,7 @@ _RECORDS_KEYS: Final[dict[str, frozenset[str]]] = {
     "failure": _SHARED | {"system", "systems", "criterion", "reason", "detail"},
 }
 _SPAN_KEYS: Final = frozenset(
-    {"side", "start", "end", "text", "category", "severity", "match", "note", "label"}
+    {"side", "start", "end", "text", "category", "severity", "match", "note", "label", "confidence"}
 )
 
 _NO_COUNTS: Final[Mapping[Severity, int]] = {}
@@ -214,6 +214,7 @@ def span_to_json(span: ErrorSpan) -> dict[str, Any]:
         "match": span.match,
         "note": span.note,
         **({} if span.label is None else {"label": span.label}),
+        **({} if span.confidence is None else {"confidence": span.confidence}),
     }
 
 
@@ -330,6 +331,7 @@ def span_from_json(value: object, path: Path | None = None, line: int | None = N
         match=cast("Match", fields.name("match", "exact")),
         note=fields.text("note", ""),
         label=fields.optional_text("label"),
+        confidence=fields.number("confidence"),
     )
 
 

@@ -7,7 +7,7 @@ import hashlib
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast, get_args
 
@@ -209,7 +209,8 @@ class LpThreshold:
     Args:
         threshold: a confidence from 0 to 1.
         confidences: of how many it was taken.
-        below: how many of them are below it.
+        below: how many of them are not above it, so that their errors are discussed if they stand.
+        subtypes: thresholds of subtypes, of their own confidences or of those of their core type.
         judged: translations that were judged for it.
         failed: translations that could not be judged, and have no part in it.
     """
@@ -219,6 +220,7 @@ class LpThreshold:
     below: int
     judged: int
     failed: int
+    subtypes: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,7 +284,8 @@ def read_calibration(path: Path) -> Calibration:
 def _calibration(value: Mapping[str, Any]) -> Calibration:
     thresholds = {str(lp): LpThreshold(**numbers) for lp, numbers in value["thresholds"].items()}
     for lp, found in thresholds.items():
-        numbers = list(asdict(found).values())
+        fields = asdict(found)
+        numbers = [*fields.pop("subtypes").values(), *fields.values()]
         if not all(isinstance(n, int | float) and not isinstance(n, bool) for n in numbers):
             raise ValueError(f"the numbers of {lp} must be numbers, got {numbers}")
         if not 0 <= found.threshold <= 1:

@@ -3,35 +3,49 @@ HiMATE: an agent for every subtype of error, its self-reflection, and a discussi
 
 Paper    Zhang et al., 2025, https://arxiv.org/abs/2505.16281
 Code     nlp2ct-shijie/HiMATE at f3cbb3e
-Prompt   prompts/himate, in our own words, with two examples of our own for each subtype
+Prompt   prompts/himate, in our own words, with examples of our own in en-de and zh-en: an agent is shown an
+         error of its subtype, and one of another subtype in a translation of the same source
 Differs  1. What to do stands in a system message, texts and what agents said are quoted data, and every
             answer is a JSON object with a schema, in all profiles; the paper has lines with fixed words.
          2. Each error quotes its span, which the paper scores and the code does not ask for. An agent may
-            list several (`most`, 5); more are cut, flag `errors_cut`. The code, and profile code: one.
+            list several (`most`, 5; recommended); more are cut to the gravest, flag `errors_cut`. Profiles
+            paper and code: one, as equation 4 has one severity for each subtype.
          3. An error that an agent itself calls another subtype is left to the agent of that one, flag
             `other_subtype`.
          4. An error that the agent corrects by changing nothing is dropped without a comparison.
-         5. Confidence is the exponential of the summed log-probabilities of the verification answer; the code
-            multiplies it by 100. With `verifications` above 1, for models without log-probabilities, it is
-            the share of so many answers, drawn at temperature 0.7, that agree; a tie keeps the error.
-         6. The threshold is a setting: a number, or a file of `adjudge calibrate` for one model and its
-            language pairs. Without one all errors that stand after stage 2 are discussed; the run says so.
-         7. Without agreement after four turns the tier-1 agent's last verdict counts, flag `no_consensus`;
-            the paper only says that the concluding conversation decides. Code, and profile code: on
-            agreement the tier-1 agent's first verdict, without agreement what stood after stage 2.
-         8. What is common to all agents stands first, then the texts, then the subtype, so that a server's
+         5. Confidence is the exponential of the summed log-probabilities of the words of the decision, and of
+            no other token of the answer. The paper sums those of the answer; the code's answer is one letter,
+            and it multiplies by 100. It stands in the records wherever the model gives log-probabilities.
+            With `verifications` above 1, for models without them, it is the share of so many answers, drawn
+            at temperature 0.7, that agree; a tie keeps the error.
+         6. Verification sees the source, and compares in both orders of the two versions; where these differ,
+            the error stands, flag `orders_differ`, with a confidence of 0.5 at most. Profiles paper and code:
+            no source, one order.
+         7. An error is discussed if its confidence is not above the threshold: a number, or a file of
+            `adjudge calibrate` for one model, with a threshold for each language pair (paper), and for each
+            subtype or, where it was seen too seldom, its core type (code and recommended). Without one all
+            errors that stand after stage 2 are discussed; the run says so.
+         8. Before the discussion errors of several agents in one place become one, the gravest, flag
+            `merged_errors` (recommended). In paper and code one word can cost as often as agents name it.
+         9. Both agents of a discussion are shown the correction of stage 2, and the tier-1 agent the
+            definition of its core type with those of all subtypes.
+        10. Without agreement after four turns the tier-1 agent's last verdict counts, flag `no_consensus`;
+            the paper only says that the concluding conversation decides. Code, and profile code: a verdict
+            that the tier-1 agent never changed, and on which they agree; else what stood after stage 2.
+        11. What is common to all agents stands first, then the texts, then the subtype, so that a server's
             prefix cache can hold most of each prompt but the first.
-         9. Every answer that is not in its form is a failure of the judgement, whichever agent gave it.
+        12. Every answer that is not in its form is a failure of the judgement, whichever agent gave it.
             Profile paper asks once, the others once more.
-        10. `agents=core` asks one agent for each core type in stage 1, with one example a subtype: ours.
-        11. Ablations: `stages` for SE, SE+SR and SE+SR+CD; the single agent is the judge single-agent.
-        12. Context and glossary are shown where the user gives them. Agents explain in explain_in, else in
+        13. `agents=core` asks one agent for each core type in stage 1, with one error of each subtype and one
+            translation without any: ours.
+        14. Ablations: `stages` for SE, SE+SR and SE+SR+CD; the single agent is the judge single-agent.
+        15. Context and glossary are shown where the user gives them. Agents explain in explain_in, else in
             English.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os.path import commonprefix
@@ -50,6 +64,7 @@ from adjudge.judges.himate.stages import (
     BY_CORE,
     BY_SUBTYPE,
     COORDINATORS,
+    MOST,
     ROUNDS,
     SEVERITIES,
     Agent,
@@ -68,7 +83,7 @@ __all__ = ["Himate", "Threshold"]
 
 
 class Threshold:
-    """Confidence below which an error is discussed. Two are equal if they come to the same.
+    """Confidence up to which an error is discussed. Two are equal if they come to the same.
 
     Args:
         said: a number from 0 to 1, or the path of a file that `adjudge calibrate` wrote.
@@ -88,8 +103,8 @@ class Threshold:
         if not 0 <= self._value <= 1:
             raise UsageError(f"threshold must be a confidence from 0 to 1, or a file; got {said!r}")
 
-    def of(self, lp: str) -> float:
-        """The threshold of one lp.
+    def of(self, lp: str, subtype: str | None = None) -> float:
+        """The threshold of one lp, and of a subtype where the file has one for it.
 
         Raises:
             UsageError: the file has none for it.
@@ -100,7 +115,8 @@ class Threshold:
         if lp not in self._file.thresholds:
             known = ", ".join(self._file.thresholds)
             raise UsageError(f"the threshold file is for {known}; {lp} needs `adjudge calibrate` of its own")
-        return self._file.thresholds[lp].threshold
+        found = self._file.thresholds[lp]
+        return found.threshold if subtype is None else found.subtypes.get(subtype, found.threshold)
 
     def check(self, wanted: Mapping[str, str], lps: Iterable[str]) -> None:
         """Refuse a file that was made for something else.
@@ -140,12 +156,12 @@ class Threshold:
         return hash(str(self))
 
 
-MOST: Final = 5
 TYPICAL: Final = 4  # errors of stage 1 in one translation; the paper's three cases have five, six and three
 UNSURE: Final = 0.6  # of them, where a threshold was calibrated as in the paper
 FILES: Final = (
     *("evaluate.md", "scope.md", "examples.md", "correct.md", "verify.md", "compare.md", "error.md"),
     *("review.md", "respond.md", "statement.md", "subtypes.md", "texts.md", *TEXT_FILES),
+    *("version.md", "corrected.md", "cores.md", "severities.md"),
 )
 
 
@@ -193,8 +209,8 @@ class Himate:
         """The judge with the first two stages only."""
         return replace(self, stages="se+sr", threshold=None)
 
-    async def measure(self, subject: Subject, ask: Ask) -> tuple[Annotation, tuple[float, ...]]:
-        """The first two stages, with the confidence of every verification, for a calibration."""
+    async def measure(self, subject: Subject, ask: Ask) -> tuple[Annotation, tuple[tuple[str, float], ...]]:
+        """The first two stages, with subtype and confidence of every verification, for a calibration."""
         found = await self.evaluate(subject, ask)
         stands = await self.reflect(found, subject, ask, measured=True)
         return self._annotation(subject, found, stands), stands.confidences
@@ -210,6 +226,7 @@ class Himate:
             verifications=self.verifications,
             measured=measured,
             attempts=self._attempts,
+            both_orders=self._is_ours,
         )
         return await reflection.run(stage.found, subject, ask)
 
@@ -217,12 +234,20 @@ class Himate:
         """Third stage: the agents of the core types look at what is not sure."""
         discussion = Discussion(
             scope=self._scope,
-            threshold=None if self.threshold is None else self.threshold.of(subject.lp),
+            threshold=self._threshold_for(subject.lp),
             as_in_code=self.profile == "code",
+            merges=self._is_ours,
             language=self.explain_in or "en",
             attempts=self._attempts,
         )
         return await discussion.run(stage.found, subject, ask)
+
+    def _threshold_for(self, lp: str) -> Callable[[str], float] | None:
+        """The threshold of a subtype; the paper has one for all of them."""
+        threshold = self.threshold
+        if threshold is None:
+            return None
+        return lambda subtype: threshold.of(lp, None if self.profile == "paper" else subtype)
 
     def advise(self, model: str, lps: Sequence[str], subjects: Iterable[Subject]) -> tuple[str, ...]:
         """What the user must know before a run.
@@ -265,7 +290,8 @@ class Himate:
     @property
     def confidence(self) -> str:
         """How an agent's confidence is measured."""
-        return "logprobs" if self.verifications == 1 else f"samples:{self.verifications}"
+        orders = ", both orders" if self._is_ours else ""
+        return ("logprobs" if self.verifications == 1 else f"samples:{self.verifications}") + orders
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -286,7 +312,8 @@ class Himate:
     def calls(self) -> Calls:
         """One an agent, then for each error a correction, its verifications, and two to four turns."""
         most = self._count * self._most
-        reflected = 0 if self.stages == "se" else 1 + self.verifications
+        compared = 2 if self._is_ours and self.verifications == 1 else self.verifications
+        reflected = 0 if self.stages == "se" else 1 + compared
         turns = 2 if self.stages == "se+sr+cd" else 0
         unsure = TYPICAL if self.threshold is None else round(UNSURE * TYPICAL)
         return Calls(
@@ -311,7 +338,11 @@ class Himate:
 
     @property
     def _most(self) -> int:
-        return self.most or (1 if self.profile == "code" else MOST)
+        return self.most or (MOST if self._is_ours else 1)
+
+    @property
+    def _is_ours(self) -> bool:
+        return self.profile == "recommended"
 
     @property
     def _agents(self) -> tuple[Agent, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import groupby
+from functools import cached_property, partial
+from itertools import groupby, pairwise
 from typing import Final, Literal, NamedTuple, TypeVar
 
 from adjudge.core.ask import About, Answer, Ask, Message, Quoted, Reply, Sampling
@@ -20,11 +20,13 @@ from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._answers import ErrorList, Marked, either
 from adjudge.judges._json import object_schema, read_object, read_reasons, read_truth
 from adjudge.judges._prompts import (
+    Example,
     Parts,
     Prompts,
     joined,
     judged_texts,
     language_names,
+    nearest,
     render_example,
     render_texts,
 )
@@ -32,9 +34,11 @@ from adjudge.judges._replies import check_characters, shown
 from adjudge.judges._samples import TEMPERATURE, readable
 
 __all__ = [
+    "ALONE",
     "BY_CORE",
     "BY_SUBTYPE",
     "COORDINATORS",
+    "MOST",
     "ROUNDS",
     "SEVERITIES",
     "Agent",
@@ -51,8 +55,9 @@ __all__ = [
 
 T = TypeVar("T")
 
+MOST: Final = 5
+"""Errors that an agent may report for one subtype in the recommended profile."""
 SEVERITIES: Final[tuple[Severity, ...]] = ("major", "minor", "neutral")
-_EXAMPLES: Final = 2  # of each subtype
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +91,9 @@ BY_CORE: Final = tuple(
 )
 """Five, each for all subtypes of its core type."""
 
+ALONE: Final = Agent(role="", categories=SUBTYPES)
+"""One for everything: the paper's single agent."""
+
 COORDINATORS: Final = tuple(f"tier-1.{agent.role}" for agent in BY_CORE)
 """Roles of the tier-1 agents."""
 
@@ -95,13 +103,13 @@ class Found(NamedTuple):
 
     Args:
         agent: who found it.
-        span: the error, with the agent's reasons as its note.
-        confidence: how sure the agent is after its self-reflection, from 0 to 1; None where nobody asks.
+        span: the error, with the agent's reasons as its note and, after its self-reflection, its confidence.
+        corrected: the translation without it; empty before the self-reflection.
     """
 
     agent: Agent
     span: ErrorSpan
-    confidence: float | None = None
+    corrected: str = ""
 
     @property
     def subtype(self) -> str:
@@ -120,12 +128,12 @@ class Stage(NamedTuple):
     Args:
         found: in the order of the agents, then of their answers.
         flags: of all answers.
-        confidences: of every verification, those of dropped errors too.
+        confidences: subtype and confidence of every verification, those of dropped errors too.
     """
 
     found: tuple[Found, ...]
     flags: tuple[str, ...] = ()
-    confidences: tuple[float, ...] = ()
+    confidences: tuple[tuple[str, float], ...] = ()
 
 
 async def in_turn(found: Sequence[Found], work: Callable[[Found], Awaitable[T]]) -> list[T]:
@@ -159,37 +167,69 @@ class Scope:
         if defined != SUBTYPES:
             missing = [name for name in SUBTYPES if name not in defined] or ["them in their order"]
             raise UsageError(f"subtypes.md must have a line '- SUBTYPE: DEFINITION' for {missing[0]}")
-        if (count := len(self.prompts.examples())) != _EXAMPLES * len(SUBTYPES):
-            raise UsageError(
-                f"examples.jsonl must have {_EXAMPLES} lines for each of {len(SUBTYPES)} subtypes, in the "
-                f"order of subtypes.md; it has {count}"
-            )
+        for name in SUBTYPES:
+            if not self._pairs[name]:
+                raise UsageError(
+                    f"examples.jsonl must have two lines in a row for {name}: a translation with this error, "
+                    "then one of the same source with an error of another subtype, where nothing is listed"
+                )
 
-    def define(self, category: str, *, whole_core: bool = False) -> str:
-        """The definition of a subtype, or of all that share its core type."""
-        lines = self._definitions()
-        names = [n for n in SUBTYPES if _core(n) == _core(category)] if whole_core else [category]
-        return "\n".join(lines[name] for name in names)
+    def define(self, category: str) -> str:
+        """The definition of a subtype."""
+        return self._definitions()[category]
 
-    def render(self, agent: Agent) -> Parts:
-        """Definitions and worked examples of one agent; of an agent with many subtypes one example each."""
+    def define_core(self, category: str) -> tuple[str, str]:
+        """The definition of a subtype's core type, and those of all its subtypes."""
+        cores = _by_name(self.prompts.texts["cores.md"])
+        names = [name for name in SUBTYPES if _core(name) == _core(category)]
+        return cores[_core(category)], "\n".join(map(self.define, names))
+
+    def render(self, agent: Agent, lp: str) -> Parts:
+        """Definitions and worked examples of one agent, in the language pair that is judged if there are any.
+
+        An agent of one subtype sees an error of it and one of another subtype, in two translations of one
+        source. An agent of several sees an error of each, and the first of these sources without any error.
+        """
         definitions = "\n".join(self.define(name) for name in agent.categories)
-        count = _EXAMPLES if len(agent.categories) == 1 else 1
-        shown = "\n\n".join(self._example(name, index) for name in agent.categories for index in range(count))
+        pairs = [self._nearest(name, lp) for name in agent.categories]
+        if len(pairs) == 1:
+            shown = [*pairs[0]]
+        else:
+            clean = replace(pairs[0][1], translation=pairs[0][1].reference)
+            shown = [*(error for error, _ in pairs), clean]
         return (
             *self.prompts.piece("scope", definitions=definitions),
             "\n\n",
-            *self.prompts.piece("examples", examples=shown),
+            *self.prompts.piece("examples", examples="\n\n".join(map(self._example, shown))),
         )
 
-    def _example(self, category: str, index: int) -> str:
-        example = self.prompts.examples()[_EXAMPLES * SUBTYPES.index(category) + index]
+    def _nearest(self, category: str, lp: str) -> _Pair:
+        pairs = self._pairs[category]
+        return pairs[nearest(lp, [error.lp for error, _ in pairs])]
+
+    def _example(self, example: Example) -> str:
         question, answer = render_example(self.prompts, example, self.errors.render_answer(example.errors))
         return "".join(map(str, (*question.parts, "\n", *answer.parts)))
 
+    @cached_property
+    def _pairs(self) -> dict[str, list[_Pair]]:
+        found: dict[str, list[_Pair]] = {name: [] for name in SUBTYPES}
+        for error, other in pairwise(self.prompts.examples()):
+            if error.errors and not other.errors and error.source == other.source:
+                found.setdefault(error.errors[0]["category"], []).append((error, other))
+        return found
+
     def _definitions(self) -> dict[str, str]:
-        lines = [line for line in self.prompts.texts["subtypes.md"].splitlines() if line.strip()]
-        return {line.removeprefix("- ").partition(":")[0]: line for line in lines}
+        return _by_name(self.prompts.texts["subtypes.md"])
+
+
+_Pair = tuple[Example, Example]
+
+
+def _by_name(text: str) -> dict[str, str]:
+    """Lines of definitions by what they define."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return {line.removeprefix("- ").partition(":")[0]: line for line in lines}
 
 
 # Stage 1, subtype evaluation: each agent looks for the errors it is responsible for.
@@ -204,12 +244,14 @@ class Evaluation:
         agents: who evaluates.
         most: errors that an agent may report.
         attempts: how often an unreadable answer may be asked for.
+        judge: that asks, with the prompt file of its name.
     """
 
     scope: Scope
     agents: Sequence[Agent]
     most: int
     attempts: int
+    judge: Literal["himate", "single-agent"] = "himate"
 
     async def run(self, subject: Subject, ask: Ask) -> Stage:
         """Ask all agents."""
@@ -226,19 +268,20 @@ class Evaluation:
         files = self.scope.prompts
         system = files.message(
             "system",
-            "evaluate",
+            "evaluate" if self.judge == "himate" else "single_agent",
             markers=files.piece("markers"),
+            severities=files.piece("severities"),
             most="one error" if self.most == 1 else f"{self.most} errors",
             form=self.scope.errors.render_form(files),
         )
         texts = render_texts(files, subject)
-        return [system, Message("user", joined((*texts, "\n\n", *self.scope.render(agent))))]
+        return [system, Message("user", joined((*texts, "\n\n", *self.scope.render(agent, subject.lp))))]
 
     async def _evaluate(self, agent: Agent, subject: Subject, ask: Ask) -> Marked:
         errors = self.scope.errors
         about = About(
-            judge="himate",
-            stage="evaluation",
+            judge=self.judge,
+            stage="evaluation" if self.judge == "himate" else "errors",
             subject=subject,
             role=agent.role,
             wants="errors",
@@ -269,7 +312,9 @@ class Evaluation:
             flags.append("other_subtype")
         if len(own) > self.most:
             flags.append("errors_cut")
-        return Marked(own[: self.most], tuple(flags))
+            gravest = sorted(own, key=lambda span: SEVERITIES.index(span.severity))[: self.most]
+            own = tuple(span for span in own if span in gravest)
+        return Marked(own, tuple(flags))
 
 
 # Stage 2, self-reflection: each agent corrects its error, compares, and says whether there was one.
@@ -294,7 +339,7 @@ class Verified(NamedTuple):
     Args:
         result: whether there was an error.
         flags: of the answer.
-        confidence: in the result; None where nobody needs it.
+        confidence: in the result; None where the model gives none and nobody needs it.
     """
 
     result: Result
@@ -314,16 +359,18 @@ class Reflection:
 
     Args:
         scope: what the agents know.
-        verifications: how often an agent compares. Once: its confidence is the probability of its answer's
-            tokens. Several times, at random: it is the share of answers that agree.
-        measured: whether the confidence is needed.
+        verifications: how often an agent compares. Once: its confidence is the probability of the tokens of
+            its decision. Several times, at random: it is the share of answers that agree.
+        measured: whether the confidence is needed, so that a model that gives none fails.
         attempts: how often an unreadable answer may be asked for.
+        both_orders: whether the source is shown, and each comparison made in both orders of the versions.
     """
 
     scope: Scope
     verifications: int
     measured: bool
     attempts: int
+    both_orders: bool
 
     async def run(self, found: Sequence[Found], subject: Subject, ask: Ask) -> Stage:
         """Let every agent look at its errors again."""
@@ -331,7 +378,11 @@ class Reflection:
         return Stage(
             tuple(one.found for one in done if one.found is not None),
             tuple(flag for one in done for flag in one.flags),
-            tuple(one.confidence for one in done if one.confidence is not None),
+            tuple(
+                (own.subtype, one.confidence)
+                for own, one in zip(found, done, strict=True)
+                if one.confidence is not None
+            ),
         )
 
     async def _reflect(self, found: Found, subject: Subject, ask: Ask) -> _Reflected:
@@ -339,8 +390,13 @@ class Reflection:
         if corrected.text == subject.translation:  # no difference, and nobody need be asked
             return _Reflected(None, corrected.flags)
         verified = await self.verify(found, corrected.text, subject, ask)
-        stands = found._replace(confidence=verified.confidence) if verified.result == "corrected" else None
-        return _Reflected(stands, (*corrected.flags, *verified.flags), verified.confidence)
+        span = replace(found.span, confidence=verified.confidence)
+        stands = found._replace(span=span, corrected=corrected.text)
+        return _Reflected(
+            stands if verified.result == "corrected" else None,
+            (*corrected.flags, *verified.flags),
+            verified.confidence,
+        )
 
     async def correct(self, found: Found, subject: Subject, ask: Ask) -> Corrected:
         """Correct the error."""
@@ -359,41 +415,54 @@ class Reflection:
         return answer.value
 
     async def verify(self, found: Found, corrected: str, subject: Subject, ask: Ask) -> Verified:
-        """Compare both versions, once or several times."""
+        """Compare both versions, once in each order or several times."""
+        compare = partial(self._compare, found, corrected, subject, ask)
         if self.verifications == 1:
-            sampling = Sampling(logprobs=self.measured)
-            return await self._compare(found, corrected, subject, ask, sampling)
+            sampling = Sampling(logprobs=True if self.measured else "try")
+            first = await compare(sampling)
+            return both(first, await compare(sampling, is_turned=True)) if self.both_orders else first
         sampling = Sampling(temperature=TEMPERATURE)
         drawn = await asyncio.gather(
-            *(self._draw(found, corrected, subject, ask, sampling) for _ in range(self.verifications))
+            *(
+                _or_error(compare(sampling, is_turned=self.both_orders and number % 2 == 1))
+                for number in range(self.verifications)
+            )
         )
         return agree(readable(drawn), drawn=self.verifications)
 
-    async def _draw(
-        self, found: Found, corrected: str, subject: Subject, ask: Ask, sampling: Sampling
-    ) -> Verified | AnswerError:
-        try:
-            return await self._compare(found, corrected, subject, ask, sampling)
-        except AnswerError as error:
-            return error
-
     async def _compare(
-        self, found: Found, corrected: str, subject: Subject, ask: Ask, sampling: Sampling
+        self,
+        found: Found,
+        corrected: str,
+        subject: Subject,
+        ask: Ask,
+        sampling: Sampling,
+        *,
+        is_turned: bool = False,
     ) -> Verified:
         files = self.scope.prompts
         system = files.message("system", "verify", markers=files.piece("markers"))
-        told = files.piece(
-            "compare",
-            definitions=self.scope.define(found.subtype),
-            error=self._error(found),
-            target_language=language_names(subject.lp)["target_language"],
-            translation=Quoted("translation", subject.translation),
-            corrected=Quoted("corrected-translation", corrected),
+        told = files.piece("compare", definitions=self.scope.define(found.subtype), error=self._error(found))
+        names = language_names(subject.lp)
+        original = files.piece(
+            "version",
+            label=f"{names['target_language']} translation",
+            text=Quoted("translation", subject.translation),
         )
+        mended = files.piece(
+            "version", label="Corrected version", text=Quoted("corrected-translation", corrected)
+        )
+        source = files.piece(
+            "version",
+            label=f"{names['source_language']} source",
+            text=Quoted("source", subject.source),
+        )
+        versions = (mended, original) if is_turned else (original, mended)
+        blocks = [told, *([source] if self.both_orders else []), *versions]
         answer: Answer[Verified] = await ask(
-            [system, Message("user", told)],
+            [system, Message("user", joined([part for block in blocks for part in (*block, "\n\n")][:-1]))],
             about=self._about("verification", found, subject, corrected=corrected),
-            read=partial(read_verification, subject=subject, measured=sampling.logprobs),
+            read=partial(read_verification, subject=subject, measured=sampling.logprobs is True),
             attempts=self.attempts,
             schema=VERIFICATION,
             sampling=sampling,
@@ -407,6 +476,26 @@ class Reflection:
         facts = {"category": found.subtype, "span": found.span.text, "side": found.span.side, **more}
         role = found.agent.role
         return About(judge="himate", stage=stage, subject=subject, role=role, wants=stage, facts=facts)
+
+
+async def _or_error(drawn: Awaitable[Verified]) -> Verified | AnswerError:
+    try:
+        return await drawn
+    except AnswerError as error:
+        return error
+
+
+def both(first: Verified, second: Verified) -> Verified:
+    """What two orders come to. Where they differ, the error stands, with the confidence of a toss at most."""
+    flags = (*first.flags, *second.flags)
+    known = [one.confidence for one in (first, second) if one.confidence is not None]
+    if first.result == second.result:
+        return Verified(first.result, flags, sum(known) / 2 if len(known) == 2 else None)
+    signed = [
+        c if one.result == "corrected" else 1 - c for one, c in zip((first, second), known, strict=False)
+    ]
+    confidence = min(0.5, sum(signed) / 2) if len(known) == 2 else None
+    return Verified("corrected", (*flags, "orders_differ"), confidence)
 
 
 def agree(read: Sequence[Verified], *, drawn: int) -> Verified:
@@ -444,13 +533,29 @@ def read_verification(reply: Reply, subject: Subject, *, measured: bool) -> Veri
     result = next((known for known in RESULTS if known == said), None)
     if result is None:
         raise AnswerError("label", f"result must be {' or '.join(RESULTS)}, got {shown(said)}")
-    if not measured:
-        return Verified(result, reading.flags)
-    if not reply.logprobs:
+    if measured and not reply.logprobs:
         raise AnswerError(
             "logprob", "the model gives no log-probabilities; --verifications 5 takes samples instead"
         )
-    return Verified(result, reading.flags, math.exp(math.fsum(token.logprob for token in reply.logprobs)))
+    return Verified(result, reading.flags, confidence_in(reply, result))
+
+
+def confidence_in(reply: Reply, result: Result) -> float | None:
+    """The probability of the tokens that the decision is made of, and of no other; None without any."""
+    if not reply.logprobs:
+        return None
+    spelled = "".join(token.token for token in reply.logprobs)
+    first = spelled.rfind(result)
+    if first < 0:  # spelled with escapes: the whole answer is the decision
+        first, last = 0, len(spelled)
+    else:
+        last = first + len(result)
+    total, end = 0.0, 0
+    for token in reply.logprobs:
+        begin, end = end, end + len(token.token)
+        if begin < last and end > first:
+            total += token.logprob
+    return math.exp(total)
 
 
 ROUNDS: Final = 2
@@ -471,6 +576,11 @@ class Opinion(NamedTuple):
     exists: bool
     severity: Severity
     flags: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> tuple[bool, Severity | None]:
+        """What it decides."""
+        return self.exists, self.severity if self.exists else None
 
     @property
     def words(self) -> str:
@@ -506,29 +616,37 @@ class Discussion:
 
     Args:
         scope: what the agents know.
-        threshold: confidence below which an error is discussed; None for all of them.
-        as_in_code: on agreement the expert's first verdict counts; without, what the evaluator found.
+        threshold: confidence up to which an error of a subtype is discussed; None for all of them.
+        as_in_code: on agreement the expert's first verdict counts, unless it was withdrawn; without
+            agreement, and then, what the evaluator found.
+        merges: whether errors of several agents in one place are one, the gravest.
         language: code of the language that both speak.
         attempts: how often an unreadable answer may be asked for.
     """
 
     scope: Scope
-    threshold: float | None
+    threshold: Callable[[str], float] | None
     as_in_code: bool
+    merges: bool
     language: str
     attempts: int
 
     async def run(self, found: Sequence[Found], subject: Subject, ask: Ask) -> Stage:
         """Discuss what is not sure."""
-        done = await in_turn(found, lambda one: self._settle(one, subject, ask))
+        apart = merge(found) if self.merges else tuple(found)
+        done = await in_turn(apart, lambda one: self._settle(one, subject, ask))
         return Stage(
             tuple(one.found for one in done if one.found is not None),
-            tuple(flag for one in done for flag in one.flags),
+            (
+                *(["merged_errors"] if len(apart) < len(found) else []),
+                *(flag for one in done for flag in one.flags),
+            ),
         )
 
     def is_unsure(self, found: Found) -> bool:
         """Whether it is to be discussed."""
-        return self.threshold is None or found.confidence is None or found.confidence < self.threshold
+        confidence = found.span.confidence
+        return self.threshold is None or confidence is None or confidence <= self.threshold(found.subtype)
 
     async def _settle(self, found: Found, subject: Subject, ask: Ask) -> _Settled:
         return await self.discuss(found, subject, ask) if self.is_unsure(found) else _Settled(found)
@@ -545,15 +663,19 @@ class Discussion:
             opinions.append(opinion)
             flags += [*opinion.flags, *response.flags]
             if response.agrees:
-                return _settled(found, opinions[0] if self.as_in_code else opinion, flags)
+                if self.as_in_code and opinion.verdict != opinions[0].verdict:
+                    return _Settled(found, tuple(flags))
+                return _settled(found, opinion, flags)
         flags.append("no_consensus")
         return _Settled(found, tuple(flags)) if self.as_in_code else _settled(found, opinions[-1], flags)
 
     async def review(self, found: Found, turns: Turns, subject: Subject, ask: Ask) -> Opinion:
         """The tier-1 agent's turn."""
-        definitions = self.scope.define(found.subtype, whole_core=True)
+        core, definitions = self.scope.define_core(found.subtype)
+        severities = self.scope.prompts.piece("severities")
+        words: dict[str, str | Parts] = {"core": core, "definitions": definitions, "severities": severities}
         answer: Answer[Opinion] = await ask(
-            self._messages("review", definitions, found, turns, subject),
+            self._messages("review", words, found, turns, subject),
             about=self._about("opinion", found.coordinator, found, subject),
             read=partial(read_opinion, subject=subject),
             attempts=self.attempts,
@@ -563,11 +685,11 @@ class Discussion:
 
     async def respond(self, found: Found, turns: Turns, subject: Subject, ask: Ask) -> Response:
         """The tier-2 agent's turn."""
-        definitions = self.scope.define(found.subtype)
+        words = {"definitions": self.scope.define(found.subtype)}
         said = turns[-1]
         facts = {"exists": said.exists, "severity": said.severity} if isinstance(said, Opinion) else {}
         answer: Answer[Response] = await ask(
-            self._messages("respond", definitions, found, turns, subject),
+            self._messages("respond", words, found, turns, subject),
             about=self._about("response", found.agent.role, found, subject, **facts),
             read=partial(read_response, subject=subject),
             attempts=self.attempts,
@@ -576,18 +698,20 @@ class Discussion:
         return answer.value
 
     def _messages(
-        self, file: str, definitions: str, found: Found, turns: Turns, subject: Subject
+        self, file: str, words: Mapping[str, str | Parts], found: Found, turns: Turns, subject: Subject
     ) -> list[Message]:
         files = self.scope.prompts
         system = files.message(
             "system",
             file,
             markers=files.piece("markers"),
-            definitions=definitions,
             language=language_name(self.language),
+            **words,
         )
         error = Quoted("error", self.scope.errors.render_spans([found.span]))
         shown_parts: Parts = (*render_texts(files, subject), "\n\n", *files.piece("error", error=error))
+        corrected = Quoted("corrected-translation", found.corrected)
+        shown_parts += ("\n\n", *files.piece("corrected", corrected=corrected))
         for turn in turns:
             speaker = "The expert" if isinstance(turn, Opinion) else "The evaluator"
             statement = Quoted("statement", turn.words)
@@ -605,6 +729,34 @@ class Discussion:
             wants=wants,
             facts={**facts, **more},
         )
+
+
+_SAME: Final = 0.5  # of both spans overlaps: a match in the paper's Appendix E
+
+
+def merge(found: Sequence[Found]) -> tuple[Found, ...]:
+    """One error for each place: of those that several agents report, the gravest, then the surest.
+
+    Two errors have one place if they overlap by half of both at least, or, without a place, in their words.
+    """
+    ranked = sorted(
+        found, key=lambda one: (SEVERITIES.index(one.span.severity), -(one.span.confidence or 0.0))
+    )
+    kept: list[Found] = []
+    for one in ranked:
+        if not any(_is_same_place(one.span, other.span) for other in kept if other.agent != one.agent):
+            kept.append(one)
+    return tuple(one for one in found if one in kept)
+
+
+def _is_same_place(one: ErrorSpan, other: ErrorSpan) -> bool:
+    if one.side != other.side:
+        return False
+    if one.start is None or other.start is None or one.end is None or other.end is None:
+        return bool(one.text) and one.text == other.text
+    longest = max(one.end - one.start, other.end - other.start)
+    shared = min(one.end, other.end) - max(one.start, other.start)
+    return shared >= _SAME * longest > 0
 
 
 def _settled(found: Found, opinion: Opinion, flags: Sequence[str]) -> _Settled:
