@@ -78,7 +78,7 @@ def test_names_say_what_a_thing_is(path: Path) -> None:
 TWICE = {"__init__"}  # the only file name that may stand twice
 
 AT_MOST = {
-    "Python files": 219,
+    "Python files": 220,
     "modules of more than 1,000 lines": 0,
     "modules that one module of the same room imports and no other": 20,
     "file names that stand twice": 0,

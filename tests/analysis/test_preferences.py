@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge import examples
-from adjudge.analysis.preferences import calibrate_ties, preferences_from_annotations, tabulate
+from adjudge.analysis.preferences import (
+    TieCalibration,
+    calibrate_ties,
+    preferences_from_annotations,
+    tabulate,
+)
 from adjudge.core.record import Annotation, Failure, Preference, Record, Verdict
 from adjudge.errors import DataError, UsageError
 from adjudge.store.json_lines import read_records
@@ -184,11 +189,40 @@ JUDGE = [
 ]
 
 
-def test_it_is_the_lowest_under_which_most_verdicts_agree() -> None:
-    found = calibrate_ties(JUDGE, GOLD)
-    assert (found.threshold, found.n, found.tied) == (0.3, 5, 2)
+def only(judge: list[Preference], gold: list[Preference] = GOLD) -> TieCalibration:
+    (found,) = calibrate_ties(judge, gold)
+    return found
+
+
+def test_it_is_the_lowest_under_which_ranked_and_tied_pairs_agree_best() -> None:
+    found = only(JUDGE)
+    assert (found.threshold, found.n, found.tied, found.split) == (0.3, 5, 2, 0)
     assert found.before == (2 / 5, 2 / 3, 0.0, 0)
     assert found.after == (4 / 5, 2 / 3, 1.0, 3)
+
+
+def test_many_ties_of_gold_do_not_make_everything_a_tie() -> None:
+    """Nine of ten pairs are tied: all ties would agree on 90 %, and rank nothing."""
+    gold = [preferred("a", "b", "E" if n % 10 else "A", str(n), annotator="p") for n in range(100)]
+    judge = [measured(n, "A", (0.9 if n % 10 == 0 else 0.1 + n / 1000)) for n in range(100)]
+    found = only(judge, gold)
+    assert (found.after.ranked, found.after.tied) == (1.0, 1.0)
+    assert found.held_out > 0.95
+
+
+def test_a_strength_that_says_nothing_of_ties_is_refused() -> None:
+    gold = [preferred("a", "b", "E" if n % 2 else "A", str(n), annotator="p") for n in range(40)]
+    judge = [measured(n, "B", 0.1 + (n * 7 % 40) / 100) for n in range(40)]
+    with pytest.raises(DataError, match="call every pair a tie"):
+        calibrate_ties(judge, gold)
+
+
+def test_each_criterion_has_a_threshold_of_its_own() -> None:
+    other = [
+        replace(p, criterion="style", strength=None if p.strength is None else p.strength / 2) for p in JUDGE
+    ]
+    found = calibrate_ties([*JUDGE, *other], [*GOLD, *(replace(g, criterion="style") for g in GOLD)])
+    assert [(one.criterion, one.threshold) for one in found] == [(JUDGE[0].criterion, 0.3), ("style", 0.15)]
 
 
 def test_the_pair_may_be_named_the_other_way_round() -> None:
@@ -196,19 +230,21 @@ def test_the_pair_may_be_named_the_other_way_round() -> None:
     assert calibrate_ties(JUDGE, turned) == calibrate_ties(JUDGE, GOLD)
 
 
-def test_a_threshold_that_helps_nobody_is_zero() -> None:
-    assert calibrate_ties(JUDGE[2:4], GOLD).threshold == 0.0
+@pytest.mark.parametrize(("judge", "missing"), [(JUDGE[2:4], "tied"), (JUDGE[:2], "ranked")])
+def test_gold_must_have_both_kinds_of_pairs(judge: list[Preference], missing: str) -> None:
+    with pytest.raises(DataError, match=f"gold has no {missing} pair"):
+        calibrate_ties(judge, GOLD)
 
 
 def test_equally_strong_verdicts_are_ties_together_or_not_at_all() -> None:
-    judge = [measured(0, "A", 0.4), measured(2, "A", 0.4), measured(3, "B", -0.4)]
-    assert calibrate_ties(judge, GOLD).threshold == 0.0
+    judge = [measured(0, "A", 0.4), measured(2, "A", 0.4), measured(4, "A", 0.4), measured(1, "E", 0.0)]
+    assert only(judge).threshold == 0.0
 
 
-def test_of_several_people_the_majority_counts_and_none_is_a_tie() -> None:
-    other = [preferred("a", "b", "B", "2", annotator="q")]
-    found = calibrate_ties([measured(2, "A", 0.6)], [*GOLD, *other])
-    assert (found.tied, found.threshold) == (1, 0.6)
+def test_of_several_people_the_majority_counts_and_a_pair_without_one_is_left_out() -> None:
+    others = [preferred("a", "b", "B", "2", annotator="q"), preferred("a", "b", "A", "4", annotator="q")]
+    found = only(JUDGE, [*GOLD, *others])
+    assert (found.n, found.tied, found.split) == (4, 2, 1)
 
 
 def test_without_strengths_there_is_nothing_to_calibrate() -> None:

@@ -87,14 +87,19 @@ def test_it_prints_the_threshold_and_what_it_changes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run("direct-rank", small_set(3), out=tmp_path / "run", settings={"samples": "3"})
-    gold = gold_of(tmp_path / "run", tmp_path / "gold.jsonl")
+    found = [r for r in read_records(tmp_path / "run") if isinstance(r, Preference)]
+    said = [replace(r, verdict="A", strength=0.2 + 0.3 * n) for n, r in enumerate(found)]
+    write_records(tmp_path / "run" / "records.jsonl", said)
+    gold = tmp_path / "gold.jsonl"
+    people = [replace(r, annotator="person", verdict="A" if n else "E") for n, r in enumerate(said)]
+    write_records(gold, people)
     calibrate_run("direct-rank", tmp_path / "run", gold, "en-de", "json")
-    said = capsys.readouterr()
-    found = json.loads(said.out)
-    assert (found["n"], found["threshold"], found["before"]["all"]) == (3, 0.0, 1.0)
-    assert "adjudge run direct-rank ... --tie-threshold 0" in said.err
+    printed = capsys.readouterr()
+    (one,) = json.loads(printed.out)["criteria"]
+    assert (one["n"], one["threshold"], one["after"]["all"]) == (3, 0.2, 1.0)
+    assert "adjudge run direct-rank ... --tie-threshold 0.2" in printed.err
     calibrate_run("direct-rank", tmp_path / "run", gold, None, "table")
-    assert "3 comparisons; gold ties 3 of them." in capsys.readouterr().out
+    assert "3 comparisons; gold ties 1 of them." in capsys.readouterr().out
 
 
 def test_a_run_that_cannot_be_calibrated_is_refused(tmp_path: Path) -> None:

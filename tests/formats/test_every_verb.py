@@ -77,6 +77,7 @@ WRITERS: dict[str, Callable[[Path], Path]] = {
     "score-table": write_table,
 }
 ELSEWHERE = {
+    "fire-mt": "tests/formats/test_fire_mt.py, whose judgements are of pairs",
     "ment-jsonl": "tests/formats/test_ment.py, whose shape only the hub's files have",
     "wmt25-jsonl": "tests/formats/test_wmt.py",
     "campaign": "tests/cli/test_people_commands.py: a campaign has judgements when people have judged",

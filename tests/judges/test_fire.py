@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.core.ask import Reply, TokenLogprob
+from adjudge.core.judge import Profile
 from adjudge.core.record import Preference, Verdict
 from adjudge.core.segment import Segment, Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
-from adjudge.judges._pairs import majority, read_criterion, synthesise
+from adjudge.judges._pairs import Compared, TieThreshold, majority, read_criterion, synthesise
 from adjudge.judges.fire import Fire
 from tests.judges.asking import Script, pair
 
@@ -306,7 +307,7 @@ async def test_the_strength_is_the_mean_probability_of_the_verdicts_of_both_orde
 async def test_a_preference_that_is_not_stronger_than_the_threshold_is_a_tie(
     tmp_path: Path, threshold: float, verdict: str
 ) -> None:
-    judge = one_criterion(tmp_path, strength="logprob", tie_threshold=threshold)
+    judge = one_criterion(tmp_path, strength="logprob", tie_threshold=TieThreshold(threshold))
     style, overall = await judge.compare(pair(), Script(sure("A", 0.9), sure("B", 0.5)))
     assert isinstance(style, Preference)
     assert isinstance(overall, Preference)
@@ -331,3 +332,36 @@ async def test_without_log_probabilities_there_is_no_measured_verdict(tmp_path: 
 def test_settings_of_ties_that_cannot_be_are_refused(settings: dict[str, str], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         load_judge("fire", settings=settings)
+
+
+async def test_the_criterion_of_the_locale_has_no_part_in_the_overall_verdict() -> None:
+    judge = Fire(orders="given", locale=True)
+    assert judge.criteria == ("faithfulness", "fluency", "style", "locale", "overall")
+    assert judge.calls == (4, 4, 4)
+    compared = [Compared(verdict, (verdict,), (), "") for verdict in ("E", "E", "E", "A")]
+    overall = judge.synthesise(compared)
+    assert isinstance(overall, Compared)
+    assert overall.verdict == "E"
+
+
+@pytest.mark.parametrize(("profile", "temperature", "tokens"), [("code", 0.6, 8000), ("paper", 0.0, 2048)])
+async def test_the_code_draws_its_answers(profile: Profile, temperature: float, tokens: int) -> None:
+    ask = Script(*replies("A", "A", "A"))
+    await Fire(profile=profile).compare(pair(), ask)
+    assert {(a.sampling.temperature, a.sampling.max_tokens) for a in ask.asked} == {(temperature, tokens)}
+    assert {a.attempts for a in ask.asked} == {3}
+
+
+def test_a_threshold_for_each_criterion_is_taken_and_one_for_none_refused() -> None:
+    judge = load_judge("fire", settings={"strength": "logprob", "tie-threshold": "fluency=0.2,style=0.5"})
+    assert isinstance(judge, Fire)
+    threshold = judge.tie_threshold
+    assert threshold is not None
+    assert [threshold.takes(0.3, name) for name in ("faithfulness", "fluency", "style")] == [
+        False,
+        False,
+        True,
+    ]
+    for said, message in (("beauty=0.2", "names 'beauty'"), ("0.2,style=0.1", "one for all or one for each")):
+        with pytest.raises(UsageError, match=message):
+            load_judge("fire", settings={"strength": "logprob", "tie-threshold": said})

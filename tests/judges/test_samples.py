@@ -16,6 +16,7 @@ from adjudge.core.segment import Subject
 from adjudge.core.typology import SEVERITIES, Severity
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
+from adjudge.judges._pairs import TieThreshold
 from adjudge.judges._samples import Sampled, SampledPairs, SampledSources, middle, vote
 from adjudge.judges.direct_rank import DirectRank
 from adjudge.judges.fire import Fire
@@ -37,6 +38,7 @@ def says(verdict: str) -> str:
 async def compared(replies: str, samples: int, **settings: Any) -> Preference | AnswerError:
     """One comparison by direct-rank; one letter a question, `?` for an answer that cannot be read."""
     threshold = settings.pop("tie_threshold", None)
+    threshold = None if threshold is None else TieThreshold(threshold)
     judge = SampledPairs(judge=DirectRank(**settings), samples=samples, tie_threshold=threshold)
     script = Script(*map(says, replies))
     (found,) = await judge.compare(pair(), script)
@@ -99,13 +101,13 @@ async def test_a_pair_of_one_text_is_not_sampled() -> None:
 
 def test_a_judge_of_pairs_is_sampled_by_name() -> None:
     judge = load_judge("fire", settings={"samples": "3", "tie-threshold": "0.4"})
-    assert judge == SampledPairs(judge=Fire(), samples=3, tie_threshold=0.4)
+    assert judge == SampledPairs(judge=Fire(), samples=3, tie_threshold=TieThreshold(0.4))
     assert judge.criteria == Fire().criteria
     assert judge.calls == (18, 18, 18)
 
 
 def test_a_threshold_that_is_none_is_refused() -> None:
-    with pytest.raises(UsageError, match="must be from 0 to 1, got -1"):
+    with pytest.raises(UsageError, match=r"must be from 0 to 1, .*got '-1'"):
         load_judge("fire", settings={"samples": "3", "tie-threshold": "-1"})
 
 

@@ -211,7 +211,7 @@ TEXTS = st.text(max_size=12) | st.sampled_from(
 
 
 def values(schema: Schema) -> st.SearchStrategy[Any]:
-    """Every value that a schema of the strict subset allows. (hypothesis-jsonschema 0.23 draws no objects.)"""
+    """Every value that a schema of the strict subset allows. (hypothesis-jsonschema draws no objects.)"""
     if "enum" in schema:
         return st.sampled_from(schema["enum"])
     if isinstance(schema["type"], list):

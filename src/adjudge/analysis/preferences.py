@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -353,66 +354,114 @@ class TieAgreement(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class TieCalibration:
-    """The best threshold, and what it changes.
+    """The best threshold of one criterion, and what it changes.
 
     Args:
+        criterion: of the comparisons.
         threshold: a preference that is not stronger is a tie.
-        n: comparisons that both judged, on all criteria that both have.
+        n: comparisons that both judged.
         tied: those that gold ties.
+        split: comparisons on which gold has no majority; they count nowhere.
         before: agreement of the verdicts as they are.
         after: agreement under the threshold.
+        held_out: balanced agreement on segments that the threshold was not chosen on, by five folds.
     """
 
+    criterion: str
     threshold: float
     n: int
     tied: int
+    split: int
     before: TieAgreement
     after: TieAgreement
+    held_out: float
+
+
+FOLDS: Final = 5
 
 
 def calibrate_ties(
     preferences: Iterable[Preference | Failure], gold: Iterable[Preference | Failure]
-) -> TieCalibration:
-    """Find the threshold under which most verdicts agree with gold, ties included; of equal ones the lowest.
+) -> tuple[TieCalibration, ...]:
+    """Find for each criterion the threshold under which verdicts agree best with gold, ranked and tied alike.
 
-    A threshold t makes E of every verdict whose strength is t or less in size. Of several annotators of gold
-    the majority counts, a tie where none has one. Undecided comparisons are left out.
+    A threshold t makes E of every verdict whose strength is t or less in size. The best one has the highest
+    mean of two agreements: on pairs that gold ranks, and on pairs that gold ties; of equal ones the lowest.
+    Of several annotators of gold the majority counts; pairs without one are left out, as in FiRE. Undecided
+    comparisons are left out.
 
     Args:
         preferences: of one judge, made without a threshold.
         gold: of people.
 
     Raises:
-        DataError: no comparison that both judged has a strength.
+        DataError: no comparison that both judged has a strength; or gold ties, or ranks, none of a
+            criterion; or no threshold is better than to call everything a tie.
     """
-    wanted = _majorities(gold)
-    both = [
-        (abs(p.strength), verdict, wanted[key])
-        for p in preferences
-        if isinstance(p, Preference) and p.strength is not None and not p.is_undecided
-        for key, verdict in [_keyed(p)]
-        if key in wanted
-    ]
+    wanted, split = _majorities(gold)
+    both: dict[str, list[tuple[float, float, float, int]]] = {}
+    for p in preferences:
+        if isinstance(p, Preference) and p.strength is not None and not p.is_undecided:
+            key, verdict = _keyed(p)
+            if key in wanted:
+                fold = int(hashlib.sha256(f"{p.lp}/{p.segment}".encode()).hexdigest(), 16) % FOLDS
+                both.setdefault(p.criterion, []).append((abs(p.strength), verdict, wanted[key], fold))
     if not both:
         raise DataError(
             "no comparison that gold has was measured; run the judge with --samples, or --strength logprob"
         )
-    strengths, said, right = np.array(sorted(both)).T
+    return tuple(_calibrated(name, sorted(rows), split[name]) for name, rows in both.items())
+
+
+def _calibrated(
+    criterion: str, rows: Sequence[tuple[float, float, float, int]], split: int
+) -> TieCalibration:
+    strengths, said, right, folds = np.array(rows).T
+    if (missing := "tied" if (right != 0).all() else "ranked" if (right == 0).all() else "") != "":
+        raise DataError(f"gold has no {missing} pair on {criterion}, and a threshold weighs both kinds")
     threshold = _best(strengths, said, right)
+    after = np.where(strengths <= threshold, 0.0, said)
+    if not after.any():
+        raise DataError(
+            f"on {criterion} no threshold agrees better with gold than to call every pair a tie: the "
+            "strength of this judge's preferences says nothing of ties; use it without --tie-threshold"
+        )
+    held_out = np.array(said)
+    for fold in range(FOLDS):
+        here = folds == fold
+        if here.any() and _has_both(right[~here]):
+            chosen = _best(strengths[~here], said[~here], right[~here])
+            held_out[here & (strengths <= chosen)] = 0.0
     return TieCalibration(
+        criterion=criterion,
         threshold=threshold,
-        n=len(both),
+        n=len(rows),
         tied=int((right == 0).sum()),
+        split=split,
         before=_agreement(said, right),
-        after=_agreement(np.where(strengths <= threshold, 0.0, said), right),
+        after=_agreement(after, right),
+        held_out=_balanced(held_out, right),
     )
 
 
+def _has_both(right: Floats) -> bool:
+    return bool((right == 0).any() and (right != 0).any())
+
+
+def _balanced(said: Floats, right: Floats) -> float:
+    """The mean of the agreement on ranked and on tied pairs."""
+    same = said == right
+    return float((same[right != 0].mean() + same[right == 0].mean()) / 2)
+
+
 def _best(strengths: Floats, said: Floats, right: Floats) -> float:
-    """The lowest of the best thresholds: 0, or the strength of a comparison."""
-    gained = np.cumsum((right == 0).astype(np.int64) - (said == right))
+    """The lowest of the best thresholds: 0, or the strength of a comparison; strengths are in order."""
+    ties, ranks = right == 0, right != 0
+    gained = np.cumsum(
+        (ties & (said != 0)) / max(int(ties.sum()), 1) - (ranks & (said == right)) / max(int(ranks.sum()), 1)
+    )
     last = np.append(strengths[1:] != strengths[:-1], True)  # a threshold takes all that are equally strong
-    options = [(0, 0.0), *zip(gained[last].tolist(), strengths[last].tolist(), strict=True)]
+    options = [(0.0, 0.0), *zip(gained[last].round(12).tolist(), strengths[last].tolist(), strict=True)]
     return float(max(options, key=lambda option: (option[0], -option[1]))[1])
 
 
@@ -436,18 +485,24 @@ def _keyed(preference: Preference) -> tuple[tuple[str, ...], float]:
     return (preference.lp, preference.segment, preference.criterion, first, second), verdict
 
 
-def _majorities(gold: Iterable[Preference | Failure]) -> dict[tuple[str, ...], float]:
+def _majorities(
+    gold: Iterable[Preference | Failure],
+) -> tuple[dict[tuple[str, ...], float], Counter[str]]:
+    """What more than half of the people say of each pair; by criterion, how many pairs have no majority."""
     votes: dict[tuple[str, ...], list[float]] = {}
     for preference in gold:
         if isinstance(preference, Preference) and not preference.is_undecided:
             key, verdict = _keyed(preference)
             votes.setdefault(key, []).append(verdict)
-    return {key: _majority(own) for key, own in votes.items()}
-
-
-def _majority(votes: Sequence[float]) -> float:
-    """What more than half say; a tie where none is."""
-    return next((vote for vote in (1.0, -1.0) if 2 * votes.count(vote) > len(votes)), 0.0)
+    found: dict[tuple[str, ...], float] = {}
+    split: Counter[str] = Counter()
+    for key, own in votes.items():
+        verdict, count = Counter(own).most_common(1)[0]
+        if 2 * count > len(own):
+            found[key] = verdict
+        else:
+            split[key[2]] += 1
+    return found, split
 
 
 # Judgements of several runs and files side by side, as preferences of annotators with names of their own.

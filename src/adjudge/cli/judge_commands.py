@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
@@ -33,7 +33,7 @@ from adjudge.reports.tables import Table, TableFormat, number
 from adjudge.runs.job import NOWHERE, CalibrateSettings, ForecastSettings, RunSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from decimal import Decimal
 
     from adjudge.analysis.preferences import TieAgreement, TieCalibration
@@ -412,7 +412,9 @@ def calibrate_run(judge: str, run: Path | None, gold: Path, lp: str | None, form
         *(preferences_of(read_judgements(path, lp).warn().of_one_kind(lp)) for path in (run, gold))
     )
     print_result(form, _ties_table(found), _data(found))
-    print_note(f"use it with: adjudge run {judge} ... --tie-threshold {found.threshold:.6g}")
+    said = ",".join(f"{one.criterion}={one.threshold:.6g}" for one in found)
+    told = said if len(found) > 1 else said.partition("=")[2]
+    print_note(f"use it with: adjudge run {judge} ... --tie-threshold {told}")
 
 
 def _refuse_no_pairs(name: str) -> None:
@@ -424,18 +426,26 @@ def _refuse_no_pairs(name: str) -> None:
         raise UsageError(f"--gold is for judges of pairs, and {name} is none; leave it out")
 
 
-def _ties_table(found: TieCalibration) -> Table:
+def _ties_table(found: Sequence[TieCalibration]) -> Table:
     rows = [
-        [name, f"{threshold:.6g}", *_cells(agreement)]
-        for name, threshold, agreement in (
-            ("as they are", 0.0, found.before),
-            ("best threshold", found.threshold, found.after),
+        [one.criterion, name, f"{threshold:.6g}", *_cells(agreement), held_out]
+        for one in found
+        for name, threshold, agreement, held_out in (
+            ("as they are", 0.0, one.before, ""),
+            ("best threshold", one.threshold, one.after, number(one.held_out, 3)),
         )
     ]
-    columns = ["verdicts", ">threshold", ">agreement", ">on ranked pairs", ">on tied pairs", ">ties"]
-    return Table(
-        columns=columns, rows=rows, notes=[f"{found.n} comparisons; gold ties {found.tied} of them."]
+    shares = [">agreement", ">on ranked pairs", ">on tied pairs", ">ties", ">both, held out"]
+    notes = [
+        f"{one.criterion}: {one.n} comparisons; gold ties {one.tied} of them"
+        + (f"; {one.split} without a majority are left out." if one.split else ".")
+        for one in found
+    ]
+    notes.append(
+        "The best threshold has the highest mean of the agreements on ranked and on tied pairs; held out: "
+        "that mean where the threshold was chosen on other segments."
     )
+    return Table(columns=["criterion", "verdicts", ">threshold", *shares], rows=rows, notes=notes)
 
 
 def _cells(agreement: TieAgreement) -> list[str]:
@@ -443,14 +453,9 @@ def _cells(agreement: TieAgreement) -> list[str]:
     return [*(number(share, 3) for share in shares), str(agreement.ties)]
 
 
-def _data(found: TieCalibration) -> dict[str, Any]:
-    return {
-        "threshold": found.threshold,
-        "n": found.n,
-        "tied": found.tied,
-        "before": found.before._asdict(),
-        "after": found.after._asdict(),
-    }
+def _data(found: Sequence[TieCalibration]) -> dict[str, object]:
+    rows = [{**vars(one), "before": one.before._asdict(), "after": one.after._asdict()} for one in found]
+    return {"criteria": rows}
 
 
 # `adjudge calibrate`: how sure a judge must be of a finding that it does not look at again.

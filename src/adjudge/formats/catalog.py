@@ -45,6 +45,7 @@ _MQM: Final = (
     "https://raw.githubusercontent.com/google/wmt-mqm-human-evaluation/"
     "7fadea281aff8db61cc72fc3d469a4dca78b82a6/"
 )
+_FIRE: Final = "d6a2321f2e84e9b509a668641e9149f2b4856de8"
 _RATE: Final = "8efee2e3598f4fb384a6c2acaeaaa0cf2d7e39a5"
 
 
@@ -117,6 +118,16 @@ CATALOG: Final[tuple[PublicSet, ...]] = (
         size="5 MB",
         licence="MIT",
         inside=f"RATE-{_RATE}/meta_eval/workspace",
+    ),
+    PublicSet(
+        name="fire-mt",
+        title="FiRE: pairs of translations, ranked by three people on three criteria and overall",
+        url=f"https://github.com/wygao8/FiRE-MT/archive/{_FIRE}.tar.gz",
+        lps=("en-zh", "ru-zh", "ja-zh"),
+        form="fire-mt",
+        size="10 MB",
+        licence="Apache-2.0",
+        inside=f"FiRE-MT-{_FIRE}/annotation",
     ),
     _mqm("mqm-2020-ende", "newstest2020", "newstest2020/ende/mqm_newstest2020_ende.tsv", "en-de", "50 MB"),
     _mqm("mqm-2020-zhen", "newstest2020", "newstest2020/zhen/mqm_newstest2020_zhen.tsv", "zh-en", "70 MB"),

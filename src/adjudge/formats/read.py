@@ -41,6 +41,7 @@ from adjudge.formats.campaign_export import (
     select_lp,
 )
 from adjudge.formats.catalog import cached_path, find_public_set
+from adjudge.formats.fire_mt import is_fire_folder, read_fire
 from adjudge.formats.ment import (
     is_ment_folder,
     read_ment_file,
@@ -162,6 +163,12 @@ FORMATS: Final[tuple[Format, ...]] = (
         holds="test set",
         title="folder of line-aligned text: source.txt, translations/, references/",
         files=("source.txt", "translations", "references"),
+    ),
+    Format(
+        name="fire-mt",
+        holds="test set, records",
+        title="FiRE's benchmark (LP-annotation.json, or the folder annotation): pairs and their majorities",
+        writes=False,
     ),
     Format(
         name="ment-jsonl",
@@ -289,6 +296,7 @@ _FIRST_LINES: Final = {
     rb"system\tdoc": "mqm-tsv",
     rb"doc_id\tsegment_id\t": "wmt25",
     rb'[^,"]+,[^,]+,[0-9]+,(?:TGT|BAD),': "appraise",
+    rb"\[\s*\{\s*\"src\"": "fire-mt",
     rb"\[": "appraise-batches",
 }
 """How a file starts, and its format."""
@@ -375,6 +383,7 @@ _READERS: Final[Mapping[str, Callable[[Path, str | None], TestSet]]] = {
     "appraise-batches": _read_batches,
     "campaign": _read_campaign,
     "csv": read_csv_texts,
+    "fire-mt": lambda path, lp: read_fire(path, lp).test_set,
     "jsonl": read_test_set,
     "ment": read_ment_folder,
     "ment-jsonl": read_ment_file,
@@ -407,6 +416,8 @@ def detect(path: Path) -> str:
         return "ment" if is_ment_folder(path) else "mtme"
     if is_text_folder(path):
         return "text"
+    if is_fire_folder(path):
+        return "fire-mt"
     if (path / TEST_SET).is_file():
         return "jsonl"
     if (path / _CAMPAIGN).is_file():
@@ -424,7 +435,7 @@ def _detect_file(path: Path) -> str:
     content = read_head(path, _HEAD).lstrip(b"\xef\xbb\xbf\r\n ")
     first = content.partition(b"\n")[0]
     for start, form in _FIRST_LINES.items():
-        if re.match(start, first):
+        if re.match(start, content):
             return form
     if is_number(text := first.decode(errors="replace")) or is_score_table(text):
         return "score-lines" if is_number(text) else "score-table"
@@ -653,6 +664,9 @@ def _read_with_texts(path: Path, name: str, lp: str | None) -> Content:
     if name == "wmt25-jsonl":
         said = read_wmt25_jsonl(path, lp)
         return Content(test_set=said.test_set, records=said.records, met=said.met)
+    if name == "fire-mt":
+        fire = read_fire(path, lp)
+        return Content(test_set=fire.test_set, records=fire.records, met=fire.met)
     loaded, records = load(path, lp, form=name), None
     if name == "run":
         return Content(test_set=loaded, records=_of_lp(read_records(path), lp), origin=_origin_of(path))
@@ -856,7 +870,7 @@ def read_judgements(
         if not (bare := tuple(_read_segment_scores(path, lp))):
             raise DataError("there is no score in this file: every line says None", path=path)
         return Judgements(name=str(source), records=bare, form=form)
-    content = read_content(path, form, lp=lp if kind.needs_lp else None, test_set=own)
+    content = read_content(path, form, lp=lp if kind.needs_lp or path.is_dir() else None, test_set=own)
     return _of_content(str(source), form, content, known, path)
 
 

@@ -7,8 +7,8 @@ import json
 import math
 import random
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -36,9 +36,9 @@ __all__ = [
     "Criterion",
     "Inconsistent",
     "PairSettings",
+    "TieThreshold",
     "check_threshold",
     "disagreement",
-    "is_near_tie",
     "majority",
     "preference_by",
     "read_compared",
@@ -176,7 +176,7 @@ class PairSettings:
     order_seed: int = 0
     inconsistent: Inconsistent = "E"
     strength: Strength = "none"
-    tie_threshold: float | None = None
+    tie_threshold: TieThreshold | None = None
     explain_in: str | None = None
     prompts: Path | None = None
 
@@ -237,22 +237,75 @@ def mean_strength(measured: Sequence[tuple[float | None, bool]]) -> float | None
     return math.fsum(known) / len(known) if known else None
 
 
-def is_near_tie(strength: float | None, threshold: float | None) -> bool:
-    """Whether a preference is too weak to count; never where nothing was measured or nothing is wanted."""
-    return strength is not None and threshold is not None and abs(strength) <= threshold
+_CODE: Final = Sampling(temperature=0.6, max_tokens=8000)
+"""How FiRE's code draws its answers."""
 
 
-def check_threshold(threshold: float | None, *, is_measured: bool) -> None:
+class TieThreshold:
+    """Strength up to which a preference is a tie: one for all criteria, or one for each.
+
+    Args:
+        said: a number from 0 to 1, or `faithfulness=0.3,fluency=0.2`; a criterion without one makes no ties.
+
+    Raises:
+        UsageError: it is neither.
+    """
+
+    def __init__(self, said: str | float) -> None:
+        self._said = f"{said:g}" if isinstance(said, int | float) else said
+        self._of: dict[str, float] = {}
+        for part in self._said.split(","):
+            name, _, number = part.strip().rpartition("=")
+            try:
+                self._of[name] = float(number)
+            except ValueError:
+                self._of[name] = math.nan
+        if not all(0 <= number <= 1 for number in self._of.values()):
+            raise UsageError(
+                f"tie_threshold must be from 0 to 1, or CRITERION=NUMBER by commas; got {said!r}"
+            )
+        if "" in self._of and len(self._of) > 1:
+            raise UsageError(f"tie_threshold is one for all or one for each criterion, got {said!r}")
+
+    def takes(self, strength: float | None, criterion: str) -> bool:
+        """Whether a preference is too weak to count; never where nothing was measured."""
+        threshold = self._of.get(criterion, self._of.get(""))
+        return strength is not None and threshold is not None and abs(strength) <= threshold
+
+    def check(self, criteria: Iterable[str]) -> None:
+        """Refuse a threshold of a criterion that there is not.
+
+        Raises:
+            UsageError: there is one.
+        """
+        known = {"", *criteria}
+        for name in self._of.keys() - known:
+            raise UsageError(f"tie_threshold names {name!r}; the criteria are {', '.join(known - {''})}")
+
+    def __str__(self) -> str:
+        """As signatures name it."""
+        return self._said
+
+    def __repr__(self) -> str:
+        """For error messages."""
+        return f"TieThreshold({self._said!r})"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both come to the same."""
+        return isinstance(other, TieThreshold) and self._of == other._of
+
+    def __hash__(self) -> int:
+        """By what it comes to."""
+        return hash(tuple(sorted(self._of.items())))
+
+
+def check_threshold(threshold: TieThreshold | None, *, is_measured: bool) -> None:
     """Refuse a threshold that nothing is compared with.
 
     Raises:
-        UsageError: no number from 0 to 1, or the strength of preferences is not measured.
+        UsageError: the strength of preferences is not measured.
     """
-    if threshold is None:
-        return
-    if not 0 <= threshold <= 1:
-        raise UsageError(f"tie_threshold must be from 0 to 1, got {threshold!r}")
-    if not is_measured:
+    if threshold is not None and not is_measured:
         raise UsageError("tie_threshold needs measured preferences: --strength logprob, or --samples")
 
 
@@ -342,9 +395,13 @@ class Comparison:
             *disagreement(verdicts, self.settings.inconsistent),
         )
         verdict = verdicts[0] if len(set(verdicts)) == 1 else "E"
-        if verdict != "E" and is_near_tie(strength, self.settings.tie_threshold):
+        if verdict != "E" and self._is_weak(strength):
             verdict, flags = "E", (*flags, TIE_BY_STRENGTH)
         return Compared(verdict, verdicts, flags, read[0].analysis, strength)
+
+    def _is_weak(self, strength: float | None) -> bool:
+        threshold = self.settings.tie_threshold
+        return threshold is not None and threshold.takes(strength, self.criterion.name)
 
     async def _put(self, subject: Subject, ask: Ask) -> _Answer | AnswerError:
         """One question: the first system of the subject is A."""
@@ -363,11 +420,16 @@ class Comparison:
                 read=partial(self.read, subject=subject),
                 attempts=_ATTEMPTS,
                 schema=self.schema,
-                sampling=Sampling(logprobs=self.settings.strength == "logprob"),
+                sampling=self._sampling,
             )
         except AnswerError as error:
             return error
         return answer.value
+
+    @property
+    def _sampling(self) -> Sampling:
+        drawn = _CODE if self.settings.profile == "code" and self.judge == "fire" else Sampling()
+        return replace(drawn, logprobs=self.settings.strength == "logprob")
 
     def messages(self, subject: Subject) -> list[Message]:
         """The criterion and the form, which all pairs share, then the texts."""

@@ -26,9 +26,9 @@ from adjudge.judges._pairs import (
     SIGNS,
     TIE_BY_STRENGTH,
     Inconsistent,
+    TieThreshold,
     check_threshold,
     disagreement,
-    is_near_tie,
 )
 
 __all__ = [
@@ -374,7 +374,7 @@ class SampledPairs(Repeated):
     """
 
     judge: PairJudge
-    tie_threshold: float | None = None
+    tie_threshold: TieThreshold | None = None
 
     def __post_init__(self) -> None:
         """Refuse what would be one comparison, and a threshold that is none."""
@@ -413,7 +413,9 @@ class SampledPairs(Repeated):
         orders, inconsistent = _orders(read), self._inconsistent
         flags = [flag for one in read for flag in one.flags if flag not in {INCONSISTENT, UNDECIDED}]
         flags += [*([MISSING] if len(read) < len(taken) else []), *disagreement(orders, inconsistent)]
-        if verdict != "E" and is_near_tie(strength, self.tie_threshold):
+        criterion = read[0].criterion
+        is_weak = self.tie_threshold is not None and self.tie_threshold.takes(strength, criterion)
+        if verdict != "E" and is_weak:
             verdict, flags = "E", [*flags, TIE_BY_STRENGTH]
         telling = next((one for one in read if one.verdict == verdict), read[0])
         return replace(

@@ -2,17 +2,21 @@
 FiRE: two translations compared by one criterion at a time, and the overall verdict made of these.
 
 Paper    FiRE, under review; fine-grained ranking evaluation by faithfulness, fluency and consistency of style
-Code     none public
-Prompt   prompts/fire, in our own words; the aspects of each criterion are the paper's (its appendix B)
+Code     wygao8/FiRE-MT at d6a2321, scripts/prompt.py and fire_eval.py
+Prompt   prompts/fire, in our own words; the aspects of each criterion are the paper's (its appendix B), the
+         rules those of the code: other criteria are ignored, names that nobody can verify do not count, what
+         cannot be translated is copied, an empty translation or one in another language is the worst
 Differs  1. What to do stands in a system message, and the texts are quoted data. The answer keeps the paper's
             shape, an analysis of each aspect and then the result; the recommended profile sends its schema.
          2. The recommended profile shows each pair in both orders. Verdicts that disagree are E, and the
             record is flagged `position_inconsistent` and keeps both; the paper measures this bias and judges
-            in the order given, as profiles paper and code do. `orders=random` draws one order for each pair.
-            With `inconsistent=keep` they are undecided instead (flag `position_undecided`): neither a win nor
-            a tie, counted and left out of all points. They speak for neither in the overall verdict.
-         3. An answer that cannot be read is asked for at most three times, then the criterion has failed. The
-            paper asks until it can read one.
+            in the order given, as its code and profiles paper and code do. `orders=random` draws one order
+            for each pair. With `inconsistent=keep` they are undecided instead (flag `position_undecided`):
+            neither a win nor a tie, counted and left out of all points. They speak for neither in the overall
+            verdict.
+         3. An answer that cannot be read is asked for at most three times, as in the code, then the criterion
+            has failed. The paper asks until it can read one. The code takes the last letter behind the word
+            "result" anywhere in a reply; here a reply is its JSON object, or none.
          4. A criterion that failed leaves the overall verdict standing where no verdict in its place could
             change it; else the overall verdict has failed as well. The paper has no such case.
          5. Two translations that are the same text are E on everything, flagged `identical`, and nobody is
@@ -24,7 +28,11 @@ Differs  1. What to do stands in a system message, and the texts are quoted data
          8. Ties, the paper's open problem: with `strength=logprob` each verdict is measured by what the model
             gave its letter, A above 0 and B below, as the mean of the orders; one that is not stronger than
             `tie_threshold` is E (flag `tie_by_strength`). `adjudge calibrate` finds the threshold.
-         9. Context and glossary are shown where the user gives them. With explain_in the analysis is in that
+         9. The code draws at temperature 0.6 with 8,000 tokens a reply, and so does profile code; the others
+            draw at 0. The code takes a criterion without an answer for E in the overall verdict.
+        10. `locale=true` compares by locale convention, too, which the code defines and the paper does not
+            use; it has no part in the overall verdict.
+        11. Context and glossary are shown where the user gives them. With explain_in the analysis is in that
             language. Texts may have any length.
 """
 
@@ -60,6 +68,7 @@ from adjudge.judges._prompts import Prompts, find_prompts, load_prompts
 __all__ = ["Fire"]
 
 OVERALL: Final = "overall"
+LOCALE: Final = "locale"
 START: Final = "criterion_"
 NAME: Final = re.compile(rf"{START}(?:[0-9]+-)?([a-z][a-z0-9-]*)\.md")
 
@@ -69,6 +78,14 @@ class Fire(PairSettings):
     """Each criterion on its own, in both orders, and an overall verdict made of them."""
 
     name: ClassVar[str] = "fire"
+
+    locale: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a threshold of a criterion that there is not."""
+        super().__post_init__()
+        if self.tie_threshold is not None:
+            self.tie_threshold.check(self.criteria)
 
     async def compare(self, subject: Subject, ask: Ask) -> Sequence[Preference | AnswerError]:
         """Compare by each criterion, then overall."""
@@ -80,6 +97,7 @@ class Fire(PairSettings):
 
     def synthesise(self, found: Sequence[Compared | AnswerError]) -> Compared | AnswerError:
         """The overall verdict: what more criteria favour, ties broken in their order."""
+        found = found[:-1] if self.locale else found
         read = [outcome for outcome in found if isinstance(outcome, Compared)]
         verdict = synthesise([None if isinstance(o, AnswerError) else o.verdict for o in found])
         if verdict is None:
@@ -93,7 +111,7 @@ class Fire(PairSettings):
 
     @property
     def criteria(self) -> tuple[str, ...]:
-        """The single ones, then overall."""
+        """The single ones, that of the locale last, then overall."""
         return (*(comparison.criterion.name for comparison in self._comparisons), OVERALL)
 
     @property
@@ -121,6 +139,8 @@ class Fire(PairSettings):
     @cached_property
     def _found(self) -> tuple[Criterion, ...]:
         found = [read_criterion(_name(file), self._files.texts[file]) for file in self._criterion_files]
+        if self.locale:
+            found.append(read_criterion(LOCALE, self._files.texts["locale.md"]))
         names = [criterion.name for criterion in found]
         if len(set(names)) < len(names) or OVERALL in names:
             raise UsageError(
@@ -134,7 +154,7 @@ class Fire(PairSettings):
 
     @cached_property
     def _files(self) -> Prompts:
-        used = ("system.md", *PAIR_FILES, *self._criterion_files)
+        used = ("system.md", *PAIR_FILES, *self._criterion_files, *(["locale.md"] if self.locale else []))
         return load_prompts("fire", used, self.prompts, free=START)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from adjudge.analysis.spans import spans
 from adjudge.core.record import Preference, Record
 from adjudge.core.scores import VERSION, Signature
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.fire_mt import CRITERIA, FirePair, read_fire_pairs
 from adjudge.formats.mtme import read_mtme
 from adjudge.formats.read import Judgements, read_judgements
 from adjudge.reproduce.esa_tables import CAMPAIGN_MEASURES, campaign_value
@@ -39,7 +40,6 @@ from adjudge.reproduce.paper_tables import (
 from adjudge.stats.agreement_coefficients import MAJORITY, fleiss_kappa, majority, percentage_agreement
 from adjudge.stats.bootstrap import NO_INTERVAL
 from adjudge.stats.judged import Floats, Result
-from adjudge.store.files import Fields, read_json, read_text
 from adjudge.store.json_lines import read_records
 
 __all__ = ["MARK_MEASURES", "PAIR_MEASURES", "Cell", "Reproduction", "printed", "reproduce"]
@@ -51,16 +51,6 @@ __all__ = ["MARK_MEASURES", "PAIR_MEASURES", "Cell", "Reproduction", "printed", 
 PAIR_MEASURES: Final = frozenset({"pairs", "pairs_kappa", "pairs_agreement"})
 """Number of pairs of a subset; Fleiss' kappa of all pairs; agreement with the majority on a subset."""
 
-_LABELS: Final = {"A>B": 1.0, "A≈B": 0.0, "A<B": -1.0}
-_CRITERIA: Final = {
-    "Faithfulness": "faithfulness",
-    "Fluency": "fluency",
-    "Consistency of Style": "style",
-    "Overall": "overall",
-}
-"""FiRE's name of a criterion to ours."""
-
-_PEOPLE: Final = 3
 _ENDINGS: Final = (".jsonl", ".jsonl.gz", "")
 
 
@@ -83,15 +73,15 @@ def pair_value(definition: Definition, metric: str, source: str, inputs: Inputs)
     file = inputs.place(place, f"{lp}/{lp}-annotation.json") / lp / f"{lp}-annotation.json"
     if not file.is_file():
         raise MissingInputError(inputs.told(file))
-    rows = inputs.content(file, _read_rows)
-    gold = np.array([_labels(row, criterion) for row in rows])
+    pairs = inputs.content(file, read_fire_pairs)
+    gold = np.array([_labels(pair, criterion, file) for pair in pairs])
     if definition.measure == "pairs":
         return float(_subset(gold, definition.subset).sum())
     if definition.measure == "pairs_kappa":
         return _known(fleiss_kappa(gold).value, f"labels of {criterion} in {inputs.told(file)}")
     evaluator = inputs.file(metric.format(lp=lp), _ENDINGS)
     records = inputs.content(evaluator, read_records)
-    verdicts = _verdicts(records, rows, _CRITERIA[criterion], evaluator)
+    verdicts = _verdicts(records, pairs, CRITERIA[criterion], evaluator)
     shares = percentage_agreement(verdicts, gold, [""] * gold.shape[1], NO_INTERVAL)
     found = [s.agreement.value for s in shares if (s.pairs, s.against) == (definition.subset, MAJORITY)]
     wanted = f"verdicts on {criterion} in {metric.format(lp=lp)}{_ENDINGS[0]}"
@@ -104,26 +94,11 @@ def _known(value: float | None, wanted: str) -> float:
     return value
 
 
-def _read_rows(file: Path) -> list[Fields]:
-    rows = read_json(read_text(file), path=file)
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise DataError("wanted a list of pairs of translations", path=file)
-    return [Fields(row, f"pair {number}", file) for number, row in enumerate(rows, start=1)]
-
-
-def _labels(row: Fields, criterion: str) -> list[float]:
+def _labels(pair: FirePair, criterion: str, file: Path) -> list[float]:
     """What three people said, in no order."""
-    judged: Mapping[str, Any] = row.mapping(criterion)
-    counts = judged.get("annotation")
-    if not isinstance(counts, dict) or counts.keys() != _LABELS.keys() or not _of_three(counts):
-        row.fail(
-            f"{criterion!r} needs 'annotation' with {', '.join(_LABELS)} of three people, got {counts!r}"
-        )
-    return [label for name, label in _LABELS.items() for _ in range(counts[name])]
-
-
-def _of_three(counts: Mapping[str, Any]) -> bool:
-    return all(isinstance(n, int) and n >= 0 for n in counts.values()) and sum(counts.values()) == _PEOPLE
+    if criterion not in pair.verdicts:
+        raise DataError(f"pair {pair.number} has nothing on {criterion!r}", path=file)
+    return [PREFERENCES_VERDICTS[verdict] for verdict in pair.verdicts[criterion]]
 
 
 def _subset(gold: Floats, subset: str) -> NDArray[np.bool_]:
@@ -137,7 +112,7 @@ def _subset(gold: Floats, subset: str) -> NDArray[np.bool_]:
     return chosen
 
 
-def _verdicts(records: Iterable[Record], rows: Sequence[Fields], criterion: str, file: Path) -> Floats:
+def _verdicts(records: Iterable[Record], pairs: Sequence[FirePair], criterion: str, file: Path) -> Floats:
     """An evaluator's verdict on each pair; NaN where it gave none, or decided nothing.
 
     Raises:
@@ -148,17 +123,17 @@ def _verdicts(records: Iterable[Record], rows: Sequence[Fields], criterion: str,
         if not isinstance(record, Preference) or record.criterion != criterion:
             continue
         place = int(record.segment) - 1 if record.segment.isdecimal() else -1
-        if not 0 <= place < len(rows):
-            raise DataError(f"segment {record.segment!r} is no number from 1 to {len(rows)}", path=file)
+        if not 0 <= place < len(pairs):
+            raise DataError(f"segment {record.segment!r} is no number from 1 to {len(pairs)}", path=file)
         if place in found:
             raise DataError(f"two verdicts on {criterion} of pair {record.segment}", path=file)
-        systems = (rows[place].text("model1"), rows[place].text("model2"))
+        systems = pairs[place].systems
         if sorted(record.systems) != sorted(systems):
             wanted, came = " and ".join(systems), " and ".join(record.systems)
             raise DataError(f"pair {record.segment} is of {wanted}, got {came}", path=file)
         sign = 1 if record.systems == systems else -1
         found[place] = np.nan if record.is_undecided else sign * PREFERENCES_VERDICTS[record.verdict]
-    return np.array([found.get(place, np.nan) for place in range(len(rows))])
+    return np.array([found.get(place, np.nan) for place in range(len(pairs))])
 
 
 # Cells about marked errors: F1 of a run's marks against gold's, by HiMATE's matching rule.

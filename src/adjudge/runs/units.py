@@ -414,7 +414,7 @@ def settings_of(annotator: Annotator) -> dict[str, object]:
     """Every setting with its value, as `run.json` keeps it."""
     if isinstance(annotator, Repeated):
         names = [f.name for f in dataclasses.fields(annotator) if f.name != "judge"]
-        drawn = {name: value for name in names if (value := getattr(annotator, name)) is not None}
+        drawn = {name: _plain(value) for name in names if (value := getattr(annotator, name)) is not None}
         return settings_of(annotator.judge) | drawn
     thing: Any = annotator
     names = [f.name for f in dataclasses.fields(thing) if f.init] if dataclasses.is_dataclass(thing) else []

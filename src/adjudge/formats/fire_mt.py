@@ -1,0 +1,211 @@
+"""FiRE's benchmark: pairs of translations, and which of both three people prefer on each criterion.
+
+`annotation/LP/LP-annotation.json` is a list of pairs, `{"src", "trans1", "trans2", "model1", "model2"}` with
+an object for each criterion: `{"label": "A", "level": "Hard", "annotation": {"A>B": 2, "A≈B": 1, "A<B": 0}}`.
+The label is the majority of three people, and NONE where each of them says something else. Who said what is
+not told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from adjudge.core.language import canonical_lp
+from adjudge.core.record import Preference, Verdict
+from adjudge.core.segment import Segment, TestSet
+from adjudge.errors import DataError, UsageError
+from adjudge.store.files import Fields, read_json, read_text
+
+__all__ = [
+    "ANNOTATOR",
+    "CRITERIA",
+    "FirePair",
+    "find_fire_file",
+    "is_fire_folder",
+    "read_fire",
+    "read_fire_pairs",
+]
+
+ANNOTATOR: Final = "people"
+"""Who the majority of a pair is by."""
+CRITERIA: Final[Mapping[str, str]] = {
+    "Faithfulness": "faithfulness",
+    "Fluency": "fluency",
+    "Consistency of Style": "style",
+    "Overall": "overall",
+}
+"""FiRE's name of a criterion to ours."""
+
+_COUNTS: Final[Mapping[str, Verdict]] = {"A>B": "A", "A≈B": "E", "A<B": "B"}
+_LABELS: Final = frozenset({"A", "B", "E", "NONE"})
+_PEOPLE: Final = 3
+_NAME: Final = re.compile(r"(?P<lp>[a-z]{2,3}-[a-z]{2,3})-annotation\.json")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirePair:
+    """One pair of translations, and what people said of it.
+
+    Args:
+        number: of the pair in the file, from 1.
+        source: text that was translated.
+        translations: of the source.
+        systems: that made them.
+        verdicts: FiRE's name of a criterion to the verdicts of three people, in no order.
+    """
+
+    number: int
+    source: str
+    translations: tuple[str, str]
+    systems: tuple[str, str]
+    verdicts: Mapping[str, tuple[Verdict, Verdict, Verdict]]
+
+    def label(self, criterion: str) -> Verdict | None:
+        """The majority of a criterion; None where each of the three says something else."""
+        verdict, count = Counter(self.verdicts[criterion]).most_common(1)[0]
+        return verdict if count > 1 else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FireFile:
+    """The benchmark of one language pair.
+
+    Args:
+        test_set: a segment for each pair, with its two translations; ids are numbers of pairs, from 1.
+        records: the majority of each pair and criterion.
+        met: what has no record: pairs of which three people said three things.
+    """
+
+    test_set: TestSet
+    records: tuple[Preference, ...]
+    met: Counter[str]
+
+
+def is_fire_folder(path: Path) -> bool:
+    """Whether a folder holds the benchmark, a folder with a file for each language pair."""
+    return any(_NAME.fullmatch(file.name) for file in path.glob("*/*-annotation.json"))
+
+
+def find_fire_file(path: Path, lp: str | None) -> tuple[Path, str]:
+    """The file of one language pair, and the language pair.
+
+    Raises:
+        UsageError: there are several and none was chosen, or not that one.
+    """
+    if not path.is_dir():
+        match = _NAME.fullmatch(path.name)
+        if match is None and lp is None:
+            raise UsageError(f"{path.name} does not say its language pair: give it with --lp")
+        return path, canonical_lp(lp or (match["lp"] if match else ""))
+    found = {
+        match["lp"]: file
+        for file in sorted(path.glob("*/*-annotation.json"))
+        if (match := _NAME.fullmatch(file.name)) is not None
+    }
+    if lp is None and len(found) == 1:
+        ((lp, file),) = found.items()
+        return file, canonical_lp(lp)
+    wanted = "" if lp is None else canonical_lp(lp)
+    if wanted not in found:
+        chosen = "no language pair was chosen" if lp is None else f"{lp} is not there"
+        raise UsageError(f"{path}: {chosen}; there are {', '.join(found)}")
+    return found[wanted], wanted
+
+
+def read_fire(path: Path | str, lp: str | None = None) -> FireFile:
+    """Read the benchmark of one language pair as test set and gold.
+
+    Raises:
+        UsageError: the language pair is not known, or not there.
+        DataError: a pair is not what it should be.
+    """
+    file, lp = find_fire_file(Path(path), lp)
+    pairs = read_fire_pairs(file)
+    segments = tuple(
+        Segment(
+            segment=str(pair.number),
+            lp=lp,
+            source=pair.source,
+            translations=dict(zip(pair.systems, pair.translations, strict=True)),
+        )
+        for pair in pairs
+    )
+    records = []
+    met: Counter[str] = Counter()
+    for pair in pairs:
+        for theirs, ours in CRITERIA.items():
+            if theirs not in pair.verdicts:
+                continue
+            if (label := pair.label(theirs)) is None:
+                met[f"pairs without a majority on {ours}"] += 1
+                continue
+            records.append(
+                Preference(
+                    lp=lp,
+                    segment=str(pair.number),
+                    systems=pair.systems,
+                    annotator=ANNOTATOR,
+                    protocol="pairwise",
+                    criterion=ours,
+                    verdict=label,
+                )
+            )
+    name = file.name.removesuffix("-annotation.json")
+    return FireFile(
+        test_set=TestSet(name=f"fire-mt-{name}", segments=segments), records=tuple(records), met=met
+    )
+
+
+def read_fire_pairs(file: Path) -> Sequence[FirePair]:
+    """Read the pairs of a file, in its order.
+
+    Raises:
+        DataError: it is no list of pairs, or one of them is none.
+    """
+    rows = read_json(read_text(file), path=file)
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise DataError("wanted a list of pairs of translations", path=file)
+    return [_pair(Fields(row, f"pair {number}", file), number) for number, row in enumerate(rows, start=1)]
+
+
+def _pair(row: Fields, number: int) -> FirePair:
+    systems = row.text("model1"), row.text("model2")
+    if systems[0] == systems[1]:
+        row.fail(f"both translations are of {systems[0]!r}")
+    return FirePair(
+        number=number,
+        source=row.text("src"),
+        translations=(row.text("trans1"), row.text("trans2")),
+        systems=systems,
+        verdicts={name: _verdicts(row, name) for name in CRITERIA if row.has(name)},
+    )
+
+
+def _verdicts(row: Fields, criterion: str) -> tuple[Verdict, Verdict, Verdict]:
+    """What three people said, in no order.
+
+    Raises:
+        DataError: they are not three, or their majority is not the label.
+    """
+    judged = row.mapping(criterion)
+    counts, label = judged.get("annotation"), judged.get("label")
+    if not isinstance(counts, dict) or counts.keys() != _COUNTS.keys() or not _are_three(counts):
+        row.fail(
+            f"{criterion!r} needs 'annotation' with {', '.join(_COUNTS)} of three people, got {counts!r}"
+        )
+    said = [verdict for name, verdict in _COUNTS.items() for _ in range(counts[name])]
+    verdict, count = Counter(said).most_common(1)[0]
+    wanted = verdict if count > 1 else "NONE"
+    if label is not None and label in _LABELS and label != wanted:
+        row.fail(f"the label of {criterion!r} is {label}, and three people say {wanted}: {counts!r}")
+    first, second, third = said
+    return first, second, third
+
+
+def _are_three(counts: Mapping[str, object]) -> bool:
+    return all(isinstance(n, int) and n >= 0 for n in counts.values()) and sum(counts.values()) == _PEOPLE  # type: ignore[arg-type]
