@@ -102,8 +102,8 @@ async def test_an_expert_is_told_its_dimension_and_no_other() -> None:
         assert isinstance(system, str)
         assert all(f"- {name}:" in system for name in dimension.categories)
         assert not any(f"{other}/" in system for other in others)
-        assert [m.role for m in asked.messages] == ["system", *["user", "assistant"] * 4, "user"]
-        assert '"non-translation"' in str(asked.messages[8].parts)
+        assert [m.role for m in asked.messages] == ["system", *["user", "assistant"] * 3, "user"]
+        assert '"non-translation"' in str(asked.messages[6].parts)
         assert asked.about.facts["categories"] == dimension.categories
 
 
@@ -158,7 +158,8 @@ async def test_without_consensus_the_experts_list_stands_or_in_the_code_the_supp
     )
     annotation = await MMad(profile=profile).annotate(subject(), cast)
     assert len(cast.asked) == 4 + 3 * 3 + 1
-    assert annotation.flags == ("no_consensus",)
+    changed = ("debate_added", "debate_dropped") if profile == "code" else ()
+    assert annotation.flags == (*changed, "no_consensus")
     assert shown_to_final(cast)["accuracy"] == listed(stands)
 
 
@@ -194,10 +195,26 @@ async def test_the_opponent_begins_with_the_same_errors_as_minor() -> None:
     assert "which of the listed errors are major and which are minor?" in asked.words
 
 
+async def test_debaters_know_their_side_and_the_definitions_of_their_categories() -> None:
+    cast = Cast(
+        expert_accuracy=marks((*SOFA, "major")), supporter=MAJOR, opponent=MAJOR, checker=AGREED, final=MAJOR
+    )
+    annotation = await MMad().annotate(subject(), cast)
+    assert annotation.flags == ()
+    for side, words in (
+        ("supporter", "You are the supporting side."),
+        ("opponent", "Oppose the expert's list"),
+    ):
+        (asked,) = cast.of(side)
+        assert words in asked.words
+        assert "- accuracy/omission: something that the source says is missing" in asked.words
+
+
 async def test_on_a_non_translation_the_debate_is_whether_it_is_one() -> None:
     cast = Cast(expert_style=marks((*GARBLED, "major")), supporter=holds(), opponent=holds(), checker=AGREED)
     annotation = await MMad().annotate(subject(), cast)
-    assert "It is no non-translation." in cast.of("opponent")[0].words
+    opponent = cast.of("opponent")[0].words
+    assert "Oppose the expert's list: it is no non-translation." in opponent
     assert annotation.spans == ()
     assert cast.roles[-1] == "checker.style", "nothing is left for the final judge"
 
@@ -656,8 +673,14 @@ def examples_of(name: str) -> Any:
 @pytest.mark.parametrize("dimension", [*DIMENSIONS, ALL], ids=lambda dimension: dimension.name)
 def test_the_examples_of_a_dimension_mark_its_errors_and_no_other(dimension: Any) -> None:
     found = examples_of(dimension.name)
-    assert [example.lp for example in found] == ["en-de", "zh-en", "he-en"]
-    assert not found[-1].errors, "one of them has no error"
+    lps = [lp for lp in ("en-de", "zh-en", "he-en") for _ in range(2)]
+    assert [example.lp for example in found] == lps
+    assert [bool(example.errors) for example in found] == [True, False] * 3, (
+        "with errors and without, in each"
+    )
+    for bad, good in zip(found[::2], found[1::2], strict=True):
+        assert bad.source == good.source
+        assert bad.translation != good.translation
     for example in found:
         judged = subject(translation=example.translation, source=example.source, lp=example.lp)
         for error in example.errors:

@@ -43,17 +43,17 @@ def model(*, finds: bool) -> Callable[[dict[str, Any]], str]:
 
     def answer(payload: dict[str, Any]) -> str:
         system, question = payload["messages"][0]["content"], payload["messages"][-1]["content"]
-        if '{"agreed": true}' in system:
+        if '{"agreed"' in system:
             return '{"agreed": false}'
         kind = KIND.search(system)
-        if kind is not None or "You have no such limits" in system:
+        if kind is not None or "Your kinds are accuracy" in system:
             if not finds:
                 return '{"errors": []}'
             category = CATEGORIES[kind[1] if kind else "accuracy"]
             word = json.loads(TEXT.findall(question)[-1]).split()[0]
             error = {"span": word, "category": category, "severity": "major", "side": "translation"}
             return json.dumps({"errors": [error]})
-        if "- errors: what you hold now" not in system:
+        if "- errors: all errors that you hold now" not in system:
             return '{"statement": "Why?"}'
         held = json.loads(json.loads(LIST.findall(question)[0]))
         return json.dumps({"statement": "So it is.", **held})

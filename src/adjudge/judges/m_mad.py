@@ -10,8 +10,9 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
             have the side that they are quoted from. The original flags errors of the source with yes or no;
             ours are of category `source error`, which costs nothing.
          2. A statement is reasons and a list of errors in one object, and the list is taken whole, on any
-            topic. Every reply that is not in the form is a failure; the code goes on with no errors.
-            Profile paper asks once, the others once more; the recommended one sends the schema.
+            topic: a debate on severity that adds or drops an error is flagged (`debate_added`,
+            `debate_dropped`). Every reply that is not in the form is a failure; the code goes on with no
+            errors. Profile paper asks once, the others once more; the recommended one sends the schema.
          3. Severity: the other side begins with the same errors as minor; on a non-translation it denies that
             it is one. Minor errors alone leave nothing to debate, and stand. In doubt an error is minor and
             nothing a non-translation, as the code tells its agents. On category and entirety any error is
@@ -32,9 +33,16 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
          9. Without stage 1 (partition=false) one expert marks all four dimensions and there is one debate;
             with another strategy that is a baseline of the paper's table 5. Without stage 2: strategy=none.
             Without stage 3 (final_judge=false) the union of the viewpoints is scored.
-        10. Weights: the paper's; under profile code those that fit the published scores. The published files
-            have no cap; capped=true ends the paper's scale at 25.
-        11. Each agent may have a model of its own (`--model supporter=... --model opponent=...`), the paper's
+        10. Weights: the paper's; under profile code those that fit the published scores. A non-translation
+            costs 25, which equation 1 does not have and the published files do; they have no cap, and
+            capped=true ends the paper's scale at 25.
+        11. Experts are shown examples in the language pair that is judged, or one near it: a translation
+            with errors, one without, and a non-translation; the code has demonstrations of its own for each
+            language pair. Debaters are told the definitions of their categories, and to oppose.
+        12. What was said is shown as one transcript in one message; the code sends it as turns of a
+            conversation, at the server's own temperature; ours is 0. The expert of partition=false is ours;
+            table 5 debates the output of GEMBA-MQM. The debates of Liang and of Khan are not built.
+        13. Each agent may have a model of its own (`--model supporter=... --model opponent=...`), the paper's
             future work; context and glossary are shown where the user gives them; with explain_in reasons
             and a note for each error are in that language.
 """
@@ -67,6 +75,7 @@ from adjudge.judges._prompts import (
     joined,
     judged_texts,
     load_prompts,
+    nearest,
     render_example,
     render_texts,
 )
@@ -210,10 +219,18 @@ class Panel:
         read = partial(read_remark, subject=about.subject)
         return await self.put(messages, about, read, object_schema(statement={"type": "string"}), ask)
 
-    def statement_form(self, categories: tuple[str, ...]) -> Parts:
+    def statement_form(self) -> Parts:
         """Say how to answer by reasons and a list of errors."""
-        errors = self.errors(categories).render_form(self.prompts)
-        return self.prompts.piece("statement_json", errors=errors, language=self._language)
+        name = "statement_json" if self.explain_in is None else "statement_json_explained"
+        return self.prompts.piece(name, language=self._language)
+
+    def define(self, categories: Sequence[str]) -> str:
+        """The definitions of categories, a line each."""
+        lines = self.prompts.texts["categories.md"].splitlines()
+        known = {line.removeprefix("- ").partition(":")[0]: line for line in lines if line.strip()}
+        if missing := [name for name in categories if name not in known]:
+            raise UsageError(f"categories.md must have a line '- CATEGORY: DEFINITION' for {missing[0]}")
+        return "\n".join(known[name] for name in categories)
 
     def remark_form(self) -> Parts:
         """Say how to answer by words alone."""
@@ -276,13 +293,16 @@ Topic = Literal["severity", "category", "entirety"]
 Speaker = Literal["supporter", "opponent", "reviewer"]
 
 MISMATCH: Final = "consensus_mismatch"
+ADDED: Final = "debate_added"
+DROPPED: Final = "debate_dropped"
 
 DEBATE_FILES: Final = (
     *("debate_system.md", "debate.md", "silence.md", "transcript.md", "said.md"),
-    *("checker.md", "compared.md", "statement_json.md", "remark_json.md"),
+    *("checker.md", "compared.md", "remark_json.md"),
     *(f"turn_{name}.md" for name in ("supporter", "opponent", "reviewer", "consultant", "arbiter")),
     *(f"topic_{name}.md" for name in ("severity", "non_translation", "category", "entirety")),
     *(f"opposed_{name}.md" for name in ("severity", "non_translation", "category", "entirety")),
+    *(f"task_{name}.md" for name in ("severity", "non_translation", "category", "entirety")),
 )
 _SIDES: Final = {
     "supporter": "The supporting side",
@@ -360,8 +380,9 @@ class Floor:
             kind=self.viewpoint.dimension.shown,
             markers=files.piece("markers"),
             topic=files.piece(f"topic_{self._debated}"),
-            categories="\n".join(f"- {name}" for name in self._offered),
-            form=form or self.panel.statement_form(self._offered),
+            severities=files.piece("severities"),
+            categories=self.panel.define(self._offered),
+            form=form or self.panel.statement_form(),
         )
         question = files.message(
             "user",
@@ -399,7 +420,10 @@ class Floor:
         return files.piece("transcript", said=joined(parts[:-1]))
 
     def _turn(self, name: str, number: int) -> Parts:
-        return self.panel.prompts.piece(name, round=str(number))
+        told = (
+            {"opposed": self.panel.prompts.piece(f"task_{self._debated}")} if name == "turn_opponent" else {}
+        )
+        return self.panel.prompts.piece(name, round=str(number), **told)
 
     def _about(self, stage: str, agent: str, wants: str) -> About:
         return About(
@@ -410,6 +434,11 @@ class Floor:
             role=f"{agent}.{self.viewpoint.dimension.name}",
             facts={"held": self.panel.listed(self.viewpoint.spans)},
         )
+
+    @property
+    def is_about_severity(self) -> bool:
+        """Whether nothing but severities is debated."""
+        return self._debated == "severity"
 
     @property
     def _debated(self) -> str:
@@ -568,7 +597,17 @@ class Debate:
         if decided is None:
             return expert._replace(flags=(*expert.flags, *told, *flags))
         told += decided.marked.flags
+        if self.floor.is_about_severity:
+            told += _changed(expert.spans, decided.marked.spans)
         return expert._replace(spans=decided.marked.spans, flags=(*expert.flags, *told, *flags))
+
+
+def _changed(before: Sequence[ErrorSpan], after: Sequence[ErrorSpan]) -> list[str]:
+    """What a debate on severity did beside changing severities."""
+    places, left = (
+        {(span.side, span.start, span.end, span.text) for span in spans} for spans in (before, after)
+    )
+    return [*([ADDED] if left - places else []), *([DROPPED] if places - left else [])]
 
 
 # Stage 1 of M-MAD: each expert marks the errors of its own dimension.
@@ -598,16 +637,20 @@ async def mark(panel: Panel, dimension: Dimension, subject: Subject, ask: Ask) -
 
 
 def messages(panel: Panel, dimension: Dimension, subject: Subject) -> list[Message]:
-    """The dimension, three examples of it and one of a non-translation, then the texts."""
+    """The dimension, examples in one language pair, with errors and without, a non-translation; the texts."""
     files, errors = panel.prompts, panel.errors(dimension.categories)
     system = files.message(
         "system",
         "expert",
         markers=files.piece("markers"),
         kind=files.piece(f"kind_{dimension.name}"),
+        categories=panel.define(dimension.categories),
+        severities=files.piece("severities"),
         form=errors.render_form(files),
     )
-    examples = [*files.examples(dimension.name), *files.examples(_GARBLED)]
+    known = files.examples(dimension.name)
+    shown = known[nearest(subject.lp, [example.lp for example in known])].lp if known else ""
+    examples = [*(example for example in known if example.lp == shown), *files.examples(_GARBLED)]
     shots = (render_example(files, one, errors.render_answer(one.errors)) for one in examples)
     texts = Message("user", render_texts(files, subject))
     return [system, *(message for shot in shots for message in shot), texts]
@@ -618,7 +661,7 @@ def expert_files(dimension: Dimension, explain_in: str | None) -> tuple[str, ...
     kinds = ("examples",) if explain_in is None else ("examples", "notes")
     names = (dimension.name, _GARBLED)
     return (
-        "expert.md",
+        *("expert.md", "categories.md", "severities.md"),
         f"kind_{dimension.name}.md",
         *(f"{kind}_{name}.jsonl" for kind in kinds for name in names),
     )
@@ -629,7 +672,7 @@ def expert_files(dimension: Dimension, explain_in: str | None) -> tuple[str, ...
 
 TIDIED: Final = "tidied"
 
-FINAL_FILES: Final = ("final.md", "viewpoints.md", "viewpoint.md", "statement_json.md")
+FINAL_FILES: Final = ("final.md", "viewpoints.md", "viewpoint.md")
 
 
 class Judgement(NamedTuple):
@@ -670,8 +713,9 @@ def final_messages(panel: Panel, viewpoints: Sequence[Viewpoint], subject: Subje
         "final",
         kinds=" and ".join(filter(None, (", ".join(names[:-1]), names[-1]))),
         markers=files.piece("markers"),
-        categories="\n".join(f"- {name}" for name in ALL.categories),
-        form=panel.statement_form(ALL.categories),
+        severities=files.piece("severities"),
+        categories=panel.define(ALL.categories),
+        form=panel.statement_form(),
     )
     pieces = [
         files.piece("viewpoint", kind=v.dimension.shown, errors=panel.quote_errors(v.spans))
@@ -837,8 +881,11 @@ class MMad:
     @cached_property
     def _files(self) -> Prompts:
         errors = find_error_list(ALL.categories, self.explain_in).file
+        stated = "statement_json.md" if self.explain_in is None else "statement_json_explained.md"
         debate = DEBATE_FILES if debate_calls(self.strategy, self.rounds) != (0, 0) else ()
         last = FINAL_FILES if self.final_judge else ()
+        if debate or last:
+            last = (*last, stated)
         marking = [file for one in self._dimensions for file in expert_files(one, self.explain_in)]
         used = dict.fromkeys((*marking, *debate, *last, errors, "texts.md", *TEXT_FILES))
         return load_prompts("m_mad", used, self.prompts)
