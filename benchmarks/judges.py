@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import adjudge
-from adjudge.analysis.ensemble import By, Settings
+from adjudge.analysis.ensemble import By, EnsembleSettings
 from adjudge.core.record import Annotation
 from adjudge.core.scores import VERSION, Run
 from adjudge.core.segment import TestSet
@@ -183,7 +183,7 @@ def ensembles(texts: Texts, runs: Mapping[str, Run]) -> Iterator[tuple[str, Run]
                 whole if by == "majority" else scored,
                 out=texts.path.parent / name,
                 gold=gold if by == "learned" else None,
-                settings=Settings(by=by, fold_by=fold_by),
+                settings=EnsembleSettings(by=by, fold_by=fold_by),
             )
         except AdjudgeError as error:
             print(f"{texts.name}: {name}: {error}", file=sys.stderr)
