@@ -34,12 +34,12 @@ from adjudge.campaigns.settings import CampaignSettings
 from adjudge.campaigns.tasks import make_tasks
 from adjudge.core.segment import Segment, TestSet
 from adjudge.reports.tables import Table, render_table
-from benchmarks.annotators import Annotator, Times, work_together
-from benchmarks.page import make_parser, write_section
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.annotators import Annotator, Times, work_together  # noqa: E402 (found by the line above)
+from benchmarks.page import make_parser, write_section  # noqa: E402 (found by the line above)
 
 TITLE = "Annotators at once"
 THINK = 10.0  # seconds

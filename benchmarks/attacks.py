@@ -16,12 +16,12 @@ from pathlib import Path
 
 from adjudge.checks.attacks import DETECTORS, find_attacks
 from adjudge.formats.read import load
-from benchmarks.page import find_data, make_parser, show
-from tests.attacks.corpus import ATTACKS, KINDS
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.page import find_data, make_parser, show  # noqa: E402 (found by the line above)
+from tests.attacks.corpus import ATTACKS, KINDS  # noqa: E402 (found by the line above)
 
 CLEAN = (("wmt23", "en-de"), ("wmt23", "zh-en"), ("ment", "zh-en"))
 TITLE = "Detectors of attacks"

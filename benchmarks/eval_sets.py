@@ -15,11 +15,11 @@ from pathlib import Path
 from adjudge.analysis.eval_set import EvalSet
 from adjudge.analysis.eval_set_files import read_eval_set
 from adjudge.reports.tables import Table, render_table
-from benchmarks.page import find_data, make_parser, show
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.page import find_data, make_parser, show  # noqa: E402 (found by the line above)
 
 TITLE = "Reading eval sets"
 LP = "zh-en"

@@ -21,6 +21,8 @@ from adjudge.llm.embedded_rules import Tokens, points_of
 __all__ = ["knowing"]
 
 _WORST = 25.0
+_MAJOR = ErrorSpan(severity="major", match="unplaced", category="accuracy/mistranslation")
+_MINOR = replace(_MAJOR, severity="minor")
 _NO_WORDS = ' .…"“”„'
 _WORD = re.compile(r"\w\w+")
 _SCORE = re.compile(r"(<arg_key>score</arg_key>\n<arg_value>)[^<]*")
@@ -29,7 +31,9 @@ _SCORE = re.compile(r"(<arg_key>score</arg_key>\n<arg_value>)[^<]*")
 @contextmanager
 def knowing(test_set: TestSet, gold: Iterable[Record]) -> Iterator[None]:
     """Put gold's errors of each translation in the place of what the rules find, while the block lasts."""
-    marked = {(r.segment, r.system): r.spans for r in gold if isinstance(r, Annotation)}
+    judged = [r for r in gold if isinstance(r, Annotation)]
+    high = max((r.rating or 0.0 for r in judged), default=0.0)
+    marked = {(r.segment, r.system): r.spans or _as_spans(r.rating, high) for r in judged}
     known = {
         (segment.source, translation): _findings(marked.get((segment.segment, system), ()), translation)
         for segment in test_set
@@ -47,6 +51,13 @@ def knowing(test_set: TestSet, gold: Iterable[Record]) -> Iterator[None]:
         yield
     finally:
         vars(embedded_rules).update(find_errors=before[0], ROLES=before[1])
+
+
+def _as_spans(rating: float | None, high: float) -> tuple[ErrorSpan, ...]:
+    """Errors that cost as much of 25 points as a rating lacks of the highest one."""
+    points = 0 if rating is None or not high else round(_WORST * (1 - rating / high))
+    majors, minors = divmod(points, 5)
+    return (*[_MAJOR] * majors, *[_MINOR] * minors)
 
 
 def _findings(spans: Sequence[ErrorSpan], translation: str) -> list[Finding]:

@@ -33,15 +33,15 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import AnswerError
 from adjudge.judges import JUDGES, load_judge
 from adjudge.llm.model_choice import EMBEDDED
-from benchmarks.attacks import clean_table
-from benchmarks.page import find_data, make_parser, show
-from tests.attacks.corpus import ATTACKS, KINDS, Attack, carrier_of
-from tests.attacks.hostile import PLACES, Hostile, subject_with
-from tests.faults.server import running
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.attacks import clean_table  # noqa: E402 (found by the line above)
+from benchmarks.page import find_data, make_parser, show  # noqa: E402 (found by the line above)
+from tests.attacks.corpus import ATTACKS, KINDS, Attack, carrier_of  # noqa: E402 (found by the line above)
+from tests.attacks.hostile import PLACES, Hostile, subject_with  # noqa: E402 (found by the line above)
+from tests.faults.server import running  # noqa: E402 (found by the line above)
 
 ALONE = "10 master key"
 """Kind whose strings stand in place of the translation; the others follow it."""

@@ -20,11 +20,11 @@ from adjudge.reports.tables import Table, render_table
 from adjudge.stats.judged import Floats
 from adjudge.stats.prediction_powered import Sample, Target, estimate_mean
 from adjudge.stats.risk import Labelled, shown_bound
-from benchmarks.page import find_data, make_parser, show
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.page import find_data, make_parser, show  # noqa: E402 (found by the line above)
 
 # Estimate, thresholds, ranks...
 

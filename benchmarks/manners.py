@@ -3,14 +3,19 @@
 `PYTHONPATH=. .venv/bin/python benchmarks/manners.py [--write]`
 """
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
-
-from page import make_parser, write_section
 
 from adjudge.llm.faults import Patience
 from adjudge.llm.limits import join
-from tests.faults.limited import Figures, LimitedServer, Meter, compare, drive, run
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.page import make_parser, write_section  # noqa: E402 (found by the line above)
+from tests.faults.limited import Figures, LimitedServer, Meter, compare, drive, run  # noqa: E402 (found by the line above)
 
 _MINUTES: Final = 60
 _WORKERS: Final = 64

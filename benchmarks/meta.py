@@ -26,11 +26,11 @@ from adjudge.stats.acc_eq import Compat, acc_eq
 from adjudge.stats.judged import Floats
 from adjudge.stats.measures import MEASURES
 from adjudge.stats.spa import soft_pairwise_accuracy
-from benchmarks.page import find_data, make_parser, show
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.page import find_data, make_parser, show  # noqa: E402 (found by the line above)
 
 TITLE = "Meta-evaluation"
 INTRODUCTION = """\

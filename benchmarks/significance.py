@@ -19,12 +19,12 @@ from adjudge.stats.judged import Floats
 from adjudge.stats.measures import MEASURES
 from adjudge.stats.paired import significance_ranks
 from adjudge.stats.resampling import Drawing, default_method, measure_draws, metric_p_values
-from benchmarks.meta import METRICS, Case, read_case
-from benchmarks.page import find_data, make_parser, show
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.meta import METRICS, Case, read_case  # noqa: E402 (found by the line above)
+from benchmarks.page import find_data, make_parser, show  # noqa: E402 (found by the line above)
 
 TITLE = "Significance of metrics"
 INTRODUCTION = """\

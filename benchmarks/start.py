@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from adjudge.reports.tables import Table, render_table
-from benchmarks.page import find_data, make_parser, show
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.page import find_data, make_parser, show  # noqa: E402 (found by the line above)
 
 TITLE = "Start"
 ADJUDGE = (str(Path(sys.executable).with_name("adjudge")),)

@@ -209,6 +209,21 @@ def test_no_prompt_changes_unnoticed() -> None:
     )
 
 
+# Benchmarks...
+
+
+SCRIPTS = sorted(file for file in (ROOT / "benchmarks").glob("*.py") if "__main__" in file.read_text())
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_a_benchmark_is_a_program_that_finds_what_it_imports(script: Path, tmp_path: Path) -> None:
+    code = f"import runpy, sys; sys.path[0] = {str(script.parent)!r}; runpy.run_path({str(script)!r})"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 # Imports...
 
 
