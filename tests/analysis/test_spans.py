@@ -262,7 +262,11 @@ ODD: list[tuple[list[Record], dict[str, Any], str]] = [
         "severity-weights must be 'neutral', 'minor', 'major' or 'critical'; got 'light'",
     ),
     (PRED, {"severities": []}, "severities must name one or more"),
-    (PRED, {"by": "colour"}, "by must be 'severity', 'category', 'side', 'system' or 'lp'; got 'colour'"),
+    (
+        PRED,
+        {"by": "colour"},
+        "by must be 'severity', 'category', 'side', 'system', 'lp', 'domain' or 'length'; got 'colour'",
+    ),
     (PRED, {"average": "mean"}, "average must be 'micro' or 'macro'"),
 ]
 
@@ -365,3 +369,29 @@ def test_intervals_draw_whole_segments() -> None:
 def test_judgements_that_mark_nothing_are_refused() -> None:
     with pytest.raises(UsageError, match="marks no errors"):
         severity_confusion(run_of(CONFUSION_PRED), [rated("a", "1", 80, lp="de-en")])
+
+
+def test_marks_are_compared_by_domain_and_by_length_of_the_source() -> None:
+    """Three sources of 3, 12 and 27 tokens: each at the lower end of its bin of HiMATE's table 3."""
+    kinds = {"1": ("news", 3), "2": ("social", 12), "3": ("news", 27)}
+    segments = tuple(
+        Segment(
+            segment=name,
+            lp="de-en",
+            domain=domain,
+            source=" ".join(["Wort"] * length),
+            translations={"a": "old lab closed"},
+        )
+        for name, (domain, length) in kinds.items()
+    )
+    known = TestSet(name="kinds", segments=segments)
+    gold = [marked("a", name, ErrorSpan(severity="minor", start=0, end=3, text="old")) for name in kinds]
+    said = [gold[0], marked("a", "2"), gold[2]]
+    by_length = spans(said, gold, test_set=known, by="length")
+    assert [(s.group, s.recall) for s in by_length.scores[1:]] == [
+        ("under 12 tokens", 1.0),
+        ("12 to 26 tokens", 0.0),
+        ("27 tokens and more", 1.0),
+    ]
+    by_domain = spans(said, gold, test_set=known, by="domain")
+    assert [(s.group, s.recall) for s in by_domain.scores[1:]] == [("news", 1.0), ("social", 0.0)]

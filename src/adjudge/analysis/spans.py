@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
@@ -13,6 +14,7 @@ import numpy as np
 from annotated_types import Ge, Le, Lt
 from pydantic import BeforeValidator
 
+from adjudge.analysis.eval_set import length_names, source_lengths
 from adjudge.analysis.preferences import numbered
 from adjudge.analysis.span_matching import (
     RULES,
@@ -123,6 +125,8 @@ class Both(NamedTuple):
     gold: Annotation
     pred: Annotation
     texts: Mapping[Side, str]
+    domain: str = ""
+    length: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +168,11 @@ def pair_up(
     golds = _annotations(gold, lp, gold_annotator)
     texts = _Texts(pred.test_set, gold.test_set)
     both = [
-        Both(key, g, p, texts.of(key)) for key in said if key in golds for g in golds[key] for p in said[key]
+        Both(key, g, p, texts.of(key), *texts.kind_of(key))
+        for key in said
+        if key in golds
+        for g in golds[key]
+        for p in said[key]
     ]
     fitting = [b for b in both if _fits(b)]
     if not fitting:
@@ -258,6 +266,15 @@ class _Texts:
                     texts.setdefault("translation", segment.translations[key.system])
         return texts
 
+    def kind_of(self, key: Key) -> tuple[str, str]:
+        """Domain of a translation, and the bin of its source's length; empty where nobody knows."""
+        found = [s for segments in self._segments if (s := segments.get((key.lp, key.segment))) is not None]
+        domain = next((segment.domain for segment in found if segment.domain), "")
+        if not found:
+            return domain, ""
+        (length,) = source_lengths(found[:1], key.lp)
+        return domain, length_names(key.lp, LENGTHS)[bisect_right(LENGTHS, length)]
+
 
 def _fits(both: Both) -> bool:
     return all(_stands(span, both.texts.get(span.side)) for a in (both.gold, both.pred) for span in a.spans)
@@ -331,13 +348,15 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "none"
 
 
-# The marks of every translation in one unit, and parts of them: by severity, category, side, system, lp.
+# The marks of every translation in one unit, and parts of them: by severity, category, side, system, ...
 
 
-Group = Literal["severity", "category", "side", "system", "lp"]
+Group = Literal["severity", "category", "side", "system", "lp", "domain", "length"]
 GROUPS: Final[tuple[Group, ...]] = get_args(Group)
 
 _NONE: Final = "none"
+LENGTHS: Final = (12, 27)
+"""Where a longer source begins, in tokens or characters: HiMATE, table 3."""
 
 
 class View(NamedTuple):
@@ -346,6 +365,8 @@ class View(NamedTuple):
     key: Key
     gold: tuple[Mark, ...]
     pred: tuple[Mark, ...]
+    domain: str = ""
+    length: str = ""
 
 
 def views_of(
@@ -364,7 +385,7 @@ def views_of(
     for b in both:
         sides = [_marks(a, b.texts, unit, severities, by_words=by_words) for a in (b.gold, b.pred)]
         if sides[0] is not None and sides[1] is not None:
-            views.append(View(b.key, sides[0], sides[1]))
+            views.append(View(b.key, sides[0], sides[1], b.domain, b.length))
     return views
 
 
@@ -392,13 +413,25 @@ def split_views(views: Sequence[View], by: Group) -> dict[str, list[View]]:
     """Views by group.
 
     By severity, category or side every translation stays, with the marks of that group on both sides and
-    no others: a major error that is predicted as minor is found by neither. By system or lp the translations
-    are split.
+    no others: a major error that is predicted as minor is found by neither. By system, lp, domain or length
+    (of the source, in the bins of HiMATE's table 3) the translations are split.
     """
+    if by in {"domain", "length"}:
+        order = _order_of_lengths(views) if by == "length" else None
+        kinds = sorted({getattr(view, by) for view in views}, key=order)
+        return {name or _NONE: [view for view in views if getattr(view, by) == name] for name in kinds}
     if by in {"system", "lp"}:
         names = dict.fromkeys(getattr(view.key, by) for view in views)
         return {name: [view for view in views if getattr(view.key, by) == name] for name in names}
     return {name: [_only(view, by, name) for view in views] for name in _names(views, by)}
+
+
+def _order_of_lengths(views: Sequence[View]) -> Callable[[str], int]:
+    """The order of bins of lengths, shortest first, those of each language pair together."""
+    lps = sorted({view.key.lp for view in views})
+    names = dict.fromkeys(name for lp in lps for name in length_names(lp, LENGTHS))
+    order = {name: place for place, name in enumerate(names)}
+    return lambda name: order.get(name, -1)
 
 
 def _names(views: Sequence[View], by: Group) -> list[str]:
