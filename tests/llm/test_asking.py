@@ -308,6 +308,7 @@ async def test_a_run_that_goes_on_finds_every_answer_in_whatever_room_it_was_giv
     for text in ("one", "two"):
         await put(asker, text=text, sampling=Sampling(max_tokens=100))
     asked = len(bench.model.requests)
+    bench.store.began_empty = False  # as a later session finds it
     later = bench.asker(offline=True)
     for text in ("two", "one"):
         assert (await put(later, text=text, sampling=Sampling(max_tokens=100))).value == "yes"

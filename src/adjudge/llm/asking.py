@@ -330,6 +330,11 @@ _MISMATCHES = 3  # replies of another model before the first right one; then it 
 class Keeper(Protocol):
     """What an `Asker` needs of a call store; `store.calls.CallStore` says what each does."""
 
+    @property
+    def began_empty(self) -> bool:
+        """Whether it holds nothing but what this session has asked."""
+        ...
+
     def find(self, key: bytes) -> Reply | None:
         """The reply to a request, if it is known."""
         ...
@@ -744,7 +749,12 @@ class _Question:
             return 0, key, stored
         known = self._asker.room_of(self._model)
         keys = {0: key}
-        for place in range(1, len(self._limits)):
+        places = range(1, len(self._limits))
+        if (
+            self._asker.store.began_empty
+        ):  # then nothing was asked in more room than the model is known to need
+            places = range(known, known + 1) if known else range(0)
+        for place in places:
             keys[place] = call_key(self._model.identity, self._in_room(request, place), self._digest)
             if (stored := self._asker.find(keys[place])) is not None:
                 return place, keys[place], stored

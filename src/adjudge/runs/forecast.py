@@ -204,6 +204,7 @@ class _Ledger:
     def __init__(self, reader: CallReader | None) -> None:
         self.stored = 0
         self._reader = reader
+        self.began_empty = reader is None
         self._new: dict[bytes, Reply] = {}
 
     def find(self, key: bytes) -> Reply | None:

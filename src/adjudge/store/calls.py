@@ -185,6 +185,8 @@ class CallStore:
             self._run = self._find_run(run)
             self._ahead = Ahead(self._connection, self._run)
             self._writer = CallWriter(path, self._run, is_shared=is_shared)
+            is_empty = self._connection.execute("SELECT 1 FROM calls LIMIT 1").fetchone() is None
+            self.began_empty = is_empty and not is_shared
 
     def _find_run(self, name: str) -> int:
         self._connection.execute("INSERT OR IGNORE INTO runs (name) VALUES (?)", (name,))
