@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -13,7 +14,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, Final, Literal, NoReturn
 
-from adjudge.core.ask import Message, Quoted, Role
+from adjudge.core.ask import Message, Quoted, Reply, Role
 from adjudge.core.judge import Profile
 from adjudge.core.language import canonical_lp, language_name, source_language, target_language
 from adjudge.core.segment import Subject
@@ -21,12 +22,14 @@ from adjudge.errors import AnswerError, UsageError
 
 __all__ = [
     "TEXT_FILES",
+    "Adapter",
     "Example",
     "Form",
     "Part",
     "Parts",
     "Prompts",
     "attempts_of",
+    "find_adapter",
     "find_form",
     "find_prompts",
     "joined",
@@ -168,6 +171,9 @@ class Prompts:
     def piece(self, name: str, **values: Part | Parts) -> Parts:
         """Fill in one file as part of a message."""
         file = f"{name}.md"
+        if ADAPTER in self.texts:  # whose wording leaves out what it likes
+            asked = Template(self.texts[file]).get_identifiers()
+            values = {key: value for key, value in values.items() if key in asked}
         words = {name: value for name, value in values.items() if not isinstance(value, Quoted)}
         if not all(isinstance(value, str) or _is_ours(value) for value in words.values()):
             return render(self.texts[file], values, where=file)
@@ -235,12 +241,16 @@ def load_prompts(
     theirs = {} if folder is None else _folder(folder)
     if folder is not None and not theirs:
         raise UsageError(f"{folder} holds no prompts; this judge's files are {', '.join(sorted(ours))}")
+    adapter = theirs.pop(ADAPTER, None)
+    if adapter is not None:
+        read_adapter(adapter, str(folder))  # what is wrong with it is said before anything is asked
     known = {name for name in theirs if name in ours or (free is not None and name.startswith(free))}
     if unknown := sorted(theirs.keys() - known):
         raise UsageError(
             f"{folder} has {', '.join(unknown)}; this judge's files are {', '.join(sorted(ours))}"
         )
-    prompts = Prompts(texts={name: theirs[name] if name in theirs else ours[name] for name in names})
+    texts = {name: theirs[name] if name in theirs else ours[name] for name in names}
+    prompts = Prompts(texts=texts if adapter is None else {**texts, ADAPTER: adapter})
     for name in theirs.keys() & prompts.texts.keys():
         if kind := _EXAMPLES.fullmatch(name):
             prompts.examples(kind["kind"])  # what is wrong with them is said before anything is asked
@@ -353,6 +363,136 @@ def _folder(folder: Path) -> dict[str, str]:
         return {path.name: path.read_text(encoding="utf-8") for path in found}
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"prompts in {str(folder)!r} must be readable UTF-8 files: {error}") from None
+
+
+# How replies to somebody else's wording are read: the file `adapter.toml` beside the prompts.
+
+
+ADAPTER: Final = "adapter.toml"
+"""For each kind of answer, where its fields stand in a reply; docs/prompts.md."""
+
+_KINDS: Final = ("text", "number", "truth")
+_FIELD: Final = frozenset({"find", "kind", "values", "default"})
+_LIST: Final = frozenset({"each", "none", "values", "default"})
+
+
+class Adapter:
+    """Turns a reply to somebody else's wording into the JSON object that a judge reads.
+
+    Args:
+        rules: what is wanted (`errors`, `rating`, `verdict`, ...) to the fields of its object; each says with
+            a pattern where its value stands.
+    """
+
+    def __init__(self, rules: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
+        self._rules = rules
+
+    def knows(self, wants: str) -> bool:
+        """Whether it says how such an answer is read."""
+        return wants in self._rules
+
+    def adapt(self, wants: str, reply: Reply) -> Reply:
+        """The reply in our form, without the log-probabilities of its tokens.
+
+        Raises:
+            AnswerError: parse, a field is not there; ambiguous, it stands there with two values.
+        """
+        found = {name: _field(name, rule, reply.text) for name, rule in self._rules[wants].items()}
+        return replace(reply, text=json.dumps(found, ensure_ascii=False), logprobs=())
+
+
+def find_adapter(folder: Path | None) -> Adapter | None:
+    """The adapter of a folder of prompts; None where there is none.
+
+    Raises:
+        UsageError: it is not what it should be.
+    """
+    if folder is None or not (file := folder / ADAPTER).is_file():
+        return None
+    return read_adapter(_folder(folder)[ADAPTER], str(file.parent))
+
+
+def read_adapter(text: str, where: str) -> Adapter:
+    """Read an adapter.
+
+    Raises:
+        UsageError: it is no TOML, a field has no pattern, or one that is none.
+    """
+    try:
+        rules = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{where}/{ADAPTER} is no TOML: {error}") from None
+    for wants, fields in rules.items():
+        if not isinstance(fields, dict) or not fields:
+            raise UsageError(f"{where}/{ADAPTER}: [{wants}] must name the fields of an answer")
+        for name, rule in fields.items():
+            _check_rule(f"{where}/{ADAPTER}: {wants}.{name}", rule)
+    return Adapter(rules)
+
+
+def _check_rule(what: str, rule: object) -> None:
+    if not isinstance(rule, dict) or not ({"find", "each"} & rule.keys()):
+        raise UsageError(f"{what} needs `find`, or `each` for a list")
+    if unknown := rule.keys() - (_LIST if "each" in rule else _FIELD):
+        raise UsageError(f"{what} has {', '.join(sorted(unknown))}, which means nothing here")
+    if rule.get("kind", "text") not in _KINDS:
+        raise UsageError(f"{what}: kind must be {', '.join(_KINDS)}, got {rule['kind']!r}")
+    for key in ("find", "each", "none"):
+        try:
+            re.compile(rule.get(key, ""))
+        except (re.error, TypeError) as error:
+            raise UsageError(f"{what}: {key} is no pattern: {error}") from None
+    if "each" in rule and not re.compile(rule["each"]).groupindex:
+        raise UsageError(f"{what}: `each` must name its groups, such as (?P<span>...)")
+
+
+def _field(name: str, rule: Mapping[str, Any], text: str) -> object:
+    if "each" in rule:
+        return _entries(name, rule, text)
+    found = {match[1] if match.re.groups else match[0] for match in re.finditer(rule["find"], text)}
+    values = [_value(name, rule, said.strip()) for said in sorted(found)]
+    if not values:
+        if "default" in rule:
+            return rule["default"]
+        raise AnswerError("parse", f"no {name} where the adapter looks for it")
+    if any(value != values[0] for value in values[1:]):
+        raise AnswerError("ambiguous", f"{name} stands there with several values: {values!r}")
+    return values[0]
+
+
+def _entries(name: str, rule: Mapping[str, Any], text: str) -> list[dict[str, object]]:
+    """The entries of a list; none only where the reply says so."""
+    entries = [
+        {**rule.get("default", {}), **{key: said.strip() for key, said in match.groupdict().items() if said}}
+        for match in re.finditer(rule["each"], text)
+    ]
+    is_none = "none" in rule and re.search(rule["none"], text) is not None
+    if entries and is_none:
+        raise AnswerError("ambiguous", f"{name} are listed, and said to be none")
+    if not entries and not is_none:
+        raise AnswerError("parse", f"no {name} where the adapter looks for them, nor that there are none")
+    known = {str(key).casefold(): value for key, value in rule.get("values", {}).items()}
+    return [{key: known.get(said.casefold(), said) for key, said in entry.items()} for entry in entries]
+
+
+def _value(name: str, rule: Mapping[str, Any], said: str) -> object:
+    known = {str(key).casefold(): value for key, value in rule.get("values", {}).items()}
+    if known:
+        if said.casefold() not in known:
+            raise AnswerError("label", f"{name} is {said[:60]!r}, which the adapter does not know")
+        return known[said.casefold()]
+    kind = rule.get("kind", "text")
+    if kind == "text":
+        return said
+    try:
+        number = json.loads(said.lower())
+    except ValueError:
+        number = None
+    if kind == "truth" and isinstance(number, bool):
+        return number
+    if kind == "number" and isinstance(number, int | float) and not isinstance(number, bool):
+        return number
+    raise AnswerError("range", f"{name} must be a {kind}, got {said[:60]!r}")
 
 
 # What is judged, as messages.

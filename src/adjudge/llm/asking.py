@@ -362,6 +362,18 @@ class Keeper(Protocol):
         ...
 
 
+class Adapting(Protocol):
+    """What an `Asker` needs of an adapter: `judges._prompts.Adapter` says what it does."""
+
+    def knows(self, wants: str) -> bool:
+        """Whether it says how such an answer is read."""
+        ...
+
+    def adapt(self, wants: str, reply: Reply) -> Reply:
+        """The reply in the form that a judge reads."""
+        ...
+
+
 class Asker:
     """Puts the questions of all units of a run to its models, each question once.
 
@@ -372,8 +384,7 @@ class Asker:
         seed: of sampling.
         offline: ask nobody; what is not in the store fails as missing.
         explains: whether a question that is put again says what was wrong with the answer. Otherwise it is
-        put in
-            the same words, as the papers do.
+            put in the same words, as the papers do.
     """
 
     def __init__(
@@ -393,6 +404,8 @@ class Asker:
         self.secret = secret
         self.seed = seed
         self.explains = explains
+        self.adapter: Adapting | None = None
+        """Reads replies to somebody else's wording; None where the judge's own is asked."""
         self._offline = offline
         self._rooms: dict[Identity, int] = {}
         self._in_flight: dict[bytes, asyncio.Task[Reply]] = {}
@@ -410,6 +423,16 @@ class Asker:
         stored = None if key in self._forgotten else self.store.find(key)
         self.tally.from_store += stored is not None and not is_search(stored.model)
         return stored
+
+    def is_adapted(self, about: About) -> bool:
+        """Whether answers to such a question are in somebody else's form."""
+        return self.adapter is not None and self.adapter.knows(about.wants)
+
+    def adapted(self, about: About, reply: Reply) -> Reply:
+        """A reply in the form that the judge reads."""
+        if self.adapter is None or not self.adapter.knows(about.wants) or reply.calls:
+            return reply
+        return self.adapter.adapt(about.wants, reply)
 
     def room_of(self, model: OpenModel) -> int:
         """After how many cuts a model had the room that it needed so far."""
@@ -556,7 +579,7 @@ class UnitAsk:
         request = Request(
             messages=tuple(messages),
             about=about,
-            schema=schema,
+            schema=None if self._asker.is_adapted(about) else schema,
             sampling=_limited(sampling, limits[0]),
             tools=tuple(tools),
             seed=self._asker.seed,
@@ -810,7 +833,7 @@ class _Question:
         try:
             self._asker.check(self._model, reply)
             check_calls(reply, request.tools)
-            return read(reply)
+            return read(self._asker.adapted(request.about, reply))
         except AnswerError as error:
             self._refuse(use, error)
             raise _UnreadableError(error) from error

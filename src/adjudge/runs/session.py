@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, S
 from contextlib import AsyncExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
@@ -24,6 +25,8 @@ from adjudge.core.scores import RunInfo
 from adjudge.core.segment import Subject
 from adjudge.core.wording import count
 from adjudge.errors import AnswerError, DataError, DataWarning, FailureReason, UniformFailureError
+from adjudge.judges._prompts import find_adapter
+from adjudge.judges._samples import Repeated
 from adjudge.llm.asking import Asker, Tally, UnitAsk
 from adjudge.llm.batch_providers import refuse_open_batches
 from adjudge.llm.credentials import KEY_MARK
@@ -368,6 +371,7 @@ class JudgeSession(Session):
             offline=self.job.options.reparse,
             explains=judge.profile == "recommended",
         )
+        asker.adapter = find_adapter(_prompts_of(judge))
         self.tally = asker.tally
         totals = store.totals()
         self._warn_of_lost(totals)
@@ -599,6 +603,11 @@ class JudgeSession(Session):
                 seen = ", ".join(sorted(asker.tally.roles - {""})) or "none"
                 known = "" if roles_of(self.job.annotator) else f"; this judge's roles: {seen}"
                 yield f"no question came from role {role!r}{known}"
+
+
+def _prompts_of(judge: Judge) -> Path | None:
+    """The folder of the user's prompts, of a judge or of the one that is asked several times."""
+    return getattr(judge.judge if isinstance(judge, Repeated) else judge, "prompts", None)
 
 
 def _refused_schemas(models: Models) -> Iterator[str]:

@@ -1,0 +1,113 @@
+"""Somebody else's wording: an adapter says how a reply to it is read."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.core.ask import Reply
+from adjudge.core.record import Annotation
+from adjudge.errors import AnswerError, UsageError
+from adjudge.judges import load_judge
+from adjudge.judges._prompts import find_adapter, read_adapter
+from adjudge.runs.run import run
+from tests.faults.server import running
+from tests.runs.conftest import small_set
+
+TOML = r"""
+[rating.rating]
+find = 'Score: *(\d+)'
+kind = "number"
+
+[opinion]
+opinion = { find = '(?s).+' }
+exists = { find = 'Error Exist: *(Yes|No)', values = { Yes = true, No = false } }
+severity = { find = 'Error Severity: *(\w+)', values = { Major = "major", Minor = "minor" } }
+
+[errors.errors]
+each = '(?m)^(?P<severity>Major|Minor): *(?P<category>[\w/ ]+?) *- *"(?P<span>[^"]*)"'
+none = '(?m)^No errors\.?$'
+values = { Major = "major", Minor = "minor", Mistranslation = "accuracy/mistranslation" }
+default = { side = "translation" }
+"""
+
+
+def adapted(wants: str, text: str) -> Any:
+    return json.loads(read_adapter(TOML, "here").adapt(wants, Reply(text=text)).text)
+
+
+def test_fields_are_found_by_their_patterns() -> None:
+    assert adapted("rating", "It is good.\nScore: 87") == {"rating": 87}
+    said = "Error Exist: Yes. Error Severity: Major. It changes the meaning."
+    assert adapted("opinion", said) == {"opinion": said, "exists": True, "severity": "major"}
+    errors = adapted("errors", 'Major: Mistranslation - "die Bank"\nMinor: fluency/grammar - "der"')["errors"]
+    assert errors == [
+        {
+            "side": "translation",
+            "severity": "major",
+            "category": "accuracy/mistranslation",
+            "span": "die Bank",
+        },
+        {"side": "translation", "severity": "minor", "category": "fluency/grammar", "span": "der"},
+    ]
+    assert adapted("errors", "No errors.") == {"errors": []}
+    assert adapted("rating", "Score: 87. Again: Score: 87") == {"rating": 87}
+
+
+@pytest.mark.parametrize(
+    ("wants", "text", "reason"),
+    [
+        ("rating", "It is good.", "parse"),
+        ("rating", "Score: 87 or Score: 12", "ambiguous"),
+        ("opinion", "Error Exist: Maybe. Error Severity: Major", "parse"),
+        ("opinion", "Error Exist: Yes. Error Severity: Grave", "label"),
+        ("errors", "It is fine.", "parse"),
+        ("errors", 'Major: Mistranslation - "x"\nNo errors.', "ambiguous"),
+        ("errors", "", "parse"),
+    ],
+)
+def test_what_is_not_there_or_there_twice_is_a_failure(wants: str, text: str, reason: str) -> None:
+    with pytest.raises(AnswerError) as failed:
+        adapted(wants, text)
+    assert failed.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("rating = ", "is no TOML"),
+        ("rating = 7", r"\[rating\] must name the fields"),
+        ("[rating]\nrating = 7", "needs `find`, or `each`"),
+        ("[rating.rating]\nkind = 'number'", "needs `find`, or `each`"),
+        ("[rating.rating]\nfind = '('", "find is no pattern"),
+        ("[rating.rating]\nfind = 'x'\nkind = 'date'", "kind must be"),
+        ("[rating.rating]\nfind = 'x'\nmore = 1", "has more, which means nothing"),
+        ("[errors.errors]\neach = 'x'", "must name its groups"),
+    ],
+)
+def test_an_adapter_that_cannot_be_is_refused_before_anything_is_asked(
+    text: str, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "adapter.toml").write_text(text)
+    with pytest.raises(UsageError, match=message):
+        load_judge("gemba-da", prompts=tmp_path)
+
+
+def test_a_run_asks_in_other_words_and_reads_the_reply(tmp_path: Path) -> None:
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    (folder / "system.md").write_text("Score the $target_language translation. Write 'Score: N'.")
+    (folder / "adapter.toml").write_text(TOML)
+    assert find_adapter(folder) is not None
+    assert find_adapter(tmp_path) is None
+    with running(lambda payload: "Fine.\nScore: 87") as server:
+        options: Any = {"base_url": server.url, "model": "mock", "prompts": folder}
+        done = run("gemba-da", small_set(2), out=tmp_path / "run", **options)
+        assert all("response_format" not in payload for payload in server.log)
+        assert "Score the German translation." in server.log[0]["messages"][0]["content"]
+        plain = run("gemba-da", small_set(2), out=tmp_path / "plain", base_url=server.url, model="mock")
+    assert {record.rating for record in done.records if isinstance(record, Annotation)} == {87}
+    assert done.info.counts["failed"] == 0
+    assert plain.info.counts["failed"] == len(plain.records)
+    assert done.info.signature.fields["prompts"] != plain.info.signature.fields["prompts"]
