@@ -60,6 +60,7 @@ _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         "serve",
         "failures",
         "samples",
+        "prompts",
         "search",
         "bridge",
         "rules",
