@@ -174,3 +174,25 @@ def test_a_server_without_tools_is_asked_in_words_and_the_run_says_so_once(
     replay = ["--model", f"replay:{tmp_path / 'run'}"]
     assert call("run", "rate", str(tmp_path / "set.jsonl"), "--out", str(tmp_path / "again"), *replay) == DONE
     assert counts(tmp_path) == (4, 0)
+
+
+def test_a_server_that_has_taken_tools_is_not_given_up_for_one_fault_that_names_them(
+    server: Server, command: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_ = {"id": "c", "type": "function"}
+
+    async def tooled(request: web.Request, content: str) -> web.StreamResponse:
+        called = [m for m in (await request.json())["messages"] if m["role"] == "assistant"]
+        given = {"thought": "So.", **({"score": 3, "rationale": "Fine."} if called else {})}
+        function = {"name": "finish" if called else "evaluate", "arguments": json.dumps(given)}
+        calls = [{**call_, "function": function}]
+        return web.json_response(envelope(None, finish="tool_calls", tool_calls=calls))
+
+    server.answer = answer
+    server.fails(None)
+    fault = status(500, "tool call could not be parsed")
+    server.play = lambda number: fault if number == 4 else tooled if server.log[number].get("tools") else None
+    assert command("--concurrency", "1", judge="rate") == DONE
+    assert counts(tmp_path) == (4, 0)
+    said = capsys.readouterr()
+    assert "takes no tools" not in said.out + said.err

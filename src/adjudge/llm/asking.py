@@ -117,7 +117,7 @@ def cut_error(reply: Reply, tokens: int) -> AnswerError:
     """Why a reply that was cut is none: it may have been thinking to the end."""
     if has_only_thought(reply):
         return AnswerError("no_answer", f"the model thought for all of its {tokens} tokens; {_HINT}")
-    return AnswerError("truncated", f"cut at {tokens} tokens; --max-tokens gives it more")
+    return AnswerError("truncated", f"cut at {tokens or 'max'} tokens; --max-tokens gives it more")
 
 
 def shows_thought(reply: Reply) -> bool:
@@ -773,9 +773,7 @@ class _Question:
         known = self._asker.room_of(self._model)
         keys = {0: key}
         places = range(1, len(self._limits))
-        if (
-            self._asker.store.began_empty
-        ):  # then nothing was asked in more room than the model is known to need
+        if self._asker.store.began_empty:  # nothing was asked in more room than the model is known to need
             places = range(known, known + 1) if known else range(0)
         for place in places:
             keys[place] = call_key(self._model.identity, self._in_room(request, place), self._digest)

@@ -179,9 +179,7 @@ class Identity:
         if self.most:
             return (self.most,)
         first = answer + self.room
-        return (first, *(answer + room for room in GROWING if room > self.room)) + (
-            () if self.room < GROWING[-1] else (2 * first,)
-        )
+        return (first, *(answer + room for room in GROWING if room > self.room))
 
     @property
     def earlier(self) -> Identity | None:

@@ -55,6 +55,7 @@ class RemoteModel:
         how: Literal["on", "off", "tried"] = "on" if endpoint.constrained else "off"
         self._schema = SchemaUse("tried" if endpoint.tries_schema else how)
         self.tools_refused = ""  # what the server said to a request that offered tools
+        self._took_tools = False  # after that, a fault that speaks of tools is about one question
         self._gives_logprobs = True
         self._bare: set[bytes] = set()
         self._fitting: dict[int, int] = {}  # tokens of a reply, by the bytes of the shortest request for it
@@ -131,9 +132,10 @@ class RemoteModel:
                 outcome = turn.judged(await self._attempt(asked, body, turn))
             if isinstance(outcome, Reply):
                 self._refusals.clear()
+                self._took_tools = self._took_tools or bool(request.tools)
                 self._learn_of_schema(request, asked, refusal)
                 return outcome
-            if outcome.names_tools and request.tools:
+            if outcome.names_tools and request.tools and not self._took_tools:
                 self.tools_refused = outcome.detail
                 raise NoToolsError(outcome.reason, outcome.detail)
             if outcome.names_logprobs and asked.sampling.logprobs == "try":
