@@ -26,7 +26,8 @@ def cast_with(agent: str, words: str) -> Cast:
 
 async def outcome(subject: Subject, strategy: str, cast: Cast) -> str:
     try:
-        annotation = await MMad(strategy=strategy, rounds=2).annotate(subject, cast)  # type: ignore[arg-type]
+        judge = MMad(strategy=strategy, rounds=2, profile="code")  # type: ignore[arg-type]
+        annotation = await judge.annotate(subject, cast)
     except AnswerError:
         return "refused"
     return "flagged" if "verdict_in_text" in annotation.flags else "believed"

@@ -113,7 +113,7 @@ def shown_in(message: Message, mark: str) -> list[str]:
     wire = render_message(message, mark)
     quoted = [part for part in message.parts if isinstance(part, Quoted)]
     found = [(name, json.loads(text)) for name, digits, text in QUOTE.findall(wire) if digits == mark]
-    assert found == [(part.name, part.text) for part in quoted]
+    assert found == [(p.name, json.loads(p.text) if p.is_json else p.text) for p in quoted]
     assert wire.count(mark) == 2 * len(quoted)
     return [part.text for part in quoted if part.name not in SAID]
 

@@ -47,7 +47,7 @@ async def test_the_count_is_asked_in_the_same_conversation_and_without_the_think
     first, second = ask.asked
     assert second.messages[: len(first.messages)] == first.messages
     answer, question = second.messages[len(first.messages) :]
-    assert answer == Message("assistant", (Quoted("errors", LIST),))
+    assert answer == Message("assistant", (Quoted("errors", LIST, is_json=True),))
     assert question.role == "user"
     assert [(a.about.stage, a.about.wants) for a in ask.asked] == [("errors", "errors"), ("count", "counts")]
 
@@ -109,7 +109,7 @@ async def test_one_step_lists_counts_and_scores(profile: Any) -> None:
     assert not annotation.flags
     (asked,) = ask.asked
     assert (asked.about.stage, asked.about.wants) == ("errors", "errors+counts")
-    assert "less 5 for each major" in asked.words
+    assert "-5 for each major error and -1 for each minor error" in asked.words
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ async def test_what_it_quotes_of_a_reply_is_what_it_read() -> None:
     ask = Script(reply, '{"major": 1, "minor": 1}')
     annotation = await EaPrompt().annotate(subject(), ask)
     assert annotation.flags == ("extracted",)
-    assert ask.asked[1].quoted[-1] == Quoted("errors", f"```json\n{LIST}\n```")
+    assert ask.asked[1].quoted[-1] == Quoted("errors", LIST, is_json=True)
 
 
 def test_it_is_loaded_by_name_and_counts_its_calls() -> None:

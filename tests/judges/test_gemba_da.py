@@ -31,8 +31,8 @@ async def test_the_number_is_the_rating(profile: Any, text: str, rating: int) ->
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("gemba-da", "nothing of the meaning is preserved, 100 that meaning"),
-        ("gemba-sqm", 'passes "some of the meaning is preserved"'),
+        ("gemba-da", "- 0: no meaning of the source is preserved\n- 100: the meaning"),
+        ("gemba-sqm", "- some of the meaning is preserved\n"),
     ],
 )
 async def test_each_of_the_two_describes_its_own_scale(name: str, words: str) -> None:
@@ -70,7 +70,7 @@ async def test_one_question_is_put() -> None:
     await GembaDa().annotate(subject(), ask)
     (asked,) = ask.asked
     assert [message.role for message in asked.messages] == ["system", "user"]
-    assert "nothing of the meaning is preserved, 100 that meaning" in asked.words
+    assert "- 100: the meaning and the grammar are perfect" in asked.words
     assert "from English to German" in asked.words
     assert asked.schema is not None
     assert asked.about.facts == {"form": "json", "low": 0, "high": 100}

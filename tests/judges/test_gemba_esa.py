@@ -90,7 +90,7 @@ async def test_words_of_the_judged_text_reach_the_second_question_as_data_only()
     ask = Script(json.dumps({"errors": [listed]}), '{"rating": 5}')
     await GembaEsa().annotate(subject(translation=f"Gut. {trap}"), ask)
     assert trap not in ask.asked[1].words
-    assert Quoted("errors", json.dumps({"errors": [listed]})) in ask.asked[1].quoted
+    assert Quoted("errors", json.dumps({"errors": [listed]}), is_json=True) in ask.asked[1].quoted
 
 
 def test_it_is_loaded_by_name_and_counts_two_calls() -> None:

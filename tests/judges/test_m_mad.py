@@ -48,6 +48,18 @@ def holds(*errors: tuple[str, str, Severity], words: str = "For this reason.") -
 MAJOR, MINOR = holds((*SOFA, "major")), holds((*SOFA, "minor"))
 
 
+def by_number(line: Said, about: About) -> Said:
+    """A list of errors as an answer to the question for severities; any other line as it is."""
+    try:
+        said = json.loads(line if isinstance(line, str) else "")
+        grades = {error["span"]: error["severity"] for error in said["errors"]}
+    except (ValueError, KeyError, TypeError):
+        return line
+    held: Any = about.facts["held"]
+    numbered = {str(n): grades.get(error["span"], "none") for n, error in enumerate(held, 1)}
+    return json.dumps({**said, "errors": numbered}, ensure_ascii=False)
+
+
 class Cast(Asking):
     """An `ask` in which every role has lines of its own; an expert without lines finds nothing."""
 
@@ -64,7 +76,8 @@ class Cast(Asking):
         if lines is None:
             assert agent == "expert", f"nobody expected {about.role}"
             return NOTHING
-        return lines.pop(0) if len(lines) > 1 else lines[0]
+        line = lines.pop(0) if len(lines) > 1 else lines[0]
+        return by_number(line, about) if about.wants == "severities" else line
 
     @property
     def roles(self) -> list[str]:
@@ -120,8 +133,9 @@ async def test_consensus_ends_a_debate_with_what_the_supporter_holds(profile: Pr
         expert_accuracy=marks((*SOFA, "major")), supporter=MINOR, opponent=MINOR, checker=AGREED, final=MINOR
     )
     annotation = await MMad(profile=profile).annotate(subject(), cast)
-    assert cast.roles[4:] == [f"{name}.accuracy" for name in ("supporter", "opponent", "checker")] + ["final"]
-    assert len(cast.asked) == MMad().calls.typical == 8
+    debaters = ("supporter", "opponent", *(["checker"] if profile != "recommended" else []))
+    assert cast.roles[4:] == [f"{name}.accuracy" for name in debaters] + ["final"]
+    assert len(cast.asked) == MMad(profile=profile).calls.typical == 5 + len(debaters)
     assert spans(annotation) == [(*SOFA, "minor")]
     assert annotation.flags == ()
     assert annotation.rationale == "For this reason."
@@ -136,10 +150,56 @@ async def test_a_debate_goes_on_until_both_agree() -> None:
         checker=[DISAGREED, AGREED],
         final=MINOR,
     )
-    annotation = await MMad().annotate(subject(), cast)
+    annotation = await MMad(profile="paper").annotate(subject(), cast)
     assert len(cast.of("checker")) == 2
     assert annotation.flags == ()
     assert shown_to_final(cast)["accuracy"] == listed((*SOFA, "minor"))
+
+
+ERRORS: Any = ((*SOFA, "major"), (*TWICE, "minor"), ("die", "accuracy/addition", "major"))
+
+
+async def graded(
+    *statements: tuple[dict[str, str], dict[str, str]], **settings: Any
+) -> tuple[Annotation, Cast]:
+    """A debate by number over three errors: in each round what supporter and opponent say."""
+    said = [
+        [json.dumps({"statement": "For this reason.", "errors": grades}) for grades in side]
+        for side in zip(*statements, strict=True)
+    ]
+    cast = Cast(expert_accuracy=marks(*ERRORS), supporter=said[0], opponent=said[1], final=holds(*ERRORS))
+    return await MMad(final_judge=False, **settings).annotate(subject("die die neuen Sofa"), cast), cast
+
+
+async def test_a_debate_on_severity_grades_the_numbers_of_the_list() -> None:
+    agreed = {"1": "minor", "2": "none", "3": "major"}
+    annotation, cast = await graded(({"1": "major", "2": "minor", "3": "major"}, agreed), (agreed, agreed))
+    assert spans(annotation) == [(*SOFA, "minor"), ("die", "accuracy/addition", "major")]
+    assert annotation.flags == ("debate_dropped",)
+    assert cast.roles[4:] == ["supporter.accuracy", "opponent.accuracy"] * 2, "nobody is asked who agrees"
+    shown = [json.loads(q.text) for q in cast.of("opponent")[1].quoted if q.name != "source" and q.is_json]
+    assert [error["number"] for error in shown[0]["errors"]] == [1, 2, 3]
+    assert shown[-1] == {"statement": "For this reason.", "errors": agreed}
+    schema: Any = cast.of("opponent")[0].schema
+    assert list(schema["properties"]["errors"]["properties"]) == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("grades", "reason"),
+    [
+        ({"1": "major", "2": "minor"}, "schema"),
+        ({"1": "major", "2": "minor", "3": "major", "4": "major"}, "schema"),
+        ({"1": "major", "2": "minor", "3": "critical"}, "label"),
+        ({"1": "major", "2": "minor", "3": 1}, "label"),
+        ({"1": "major", "2": "minor", "3": ["major"]}, "label"),
+        (["major"], "schema"),
+        (None, "schema"),
+    ],
+)
+async def test_a_number_that_is_lost_or_invented_is_no_statement(grades: Any, reason: str) -> None:
+    with pytest.raises(AnswerError) as caught:
+        await graded((grades, grades))
+    assert caught.value.reason == reason
 
 
 @pytest.mark.parametrize(
@@ -157,7 +217,7 @@ async def test_without_consensus_the_experts_list_stands_or_in_the_code_the_supp
         final=MAJOR,
     )
     annotation = await MMad(profile=profile).annotate(subject(), cast)
-    assert len(cast.asked) == 4 + 3 * 3 + 1
+    assert len(cast.asked) == 4 + 3 * (2 if profile == "recommended" else 3) + 1
     changed = ("debate_added", "debate_dropped") if profile == "code" else ()
     assert annotation.flags == (*changed, "no_consensus")
     assert shown_to_final(cast)["accuracy"] == listed(stands)
@@ -167,14 +227,14 @@ async def test_agreement_on_lists_that_differ_is_flagged() -> None:
     cast = Cast(
         expert_accuracy=marks((*SOFA, "major")), supporter=MAJOR, opponent=MINOR, checker=AGREED, final=MAJOR
     )
-    assert (await MMad().annotate(subject(), cast)).flags == ("consensus_mismatch",)
+    assert (await MMad(profile="paper").annotate(subject(), cast)).flags == ("consensus_mismatch",)
 
 
 async def test_the_checker_sees_both_lists_and_nothing_else() -> None:
     cast = Cast(
         expert_accuracy=marks((*SOFA, "major")), supporter=MAJOR, opponent=MINOR, checker=AGREED, final=MAJOR
     )
-    await MMad().annotate(subject(), cast)
+    await MMad(profile="paper").annotate(subject(), cast)
     (asked,) = cast.of("checker")
     assert [json.loads(quoted.text)["errors"][0]["severity"] for quoted in asked.quoted] == ["major", "minor"]
 
@@ -214,9 +274,9 @@ async def test_on_a_non_translation_the_debate_is_whether_it_is_one() -> None:
     cast = Cast(expert_style=marks((*GARBLED, "major")), supporter=holds(), opponent=holds(), checker=AGREED)
     annotation = await MMad().annotate(subject(), cast)
     opponent = cast.of("opponent")[0].words
-    assert "Oppose the expert's list: it is no non-translation." in opponent
+    assert "Oppose the expert's list: this is not a non-translation." in opponent
     assert annotation.spans == ()
-    assert cast.roles[-1] == "checker.style", "nothing is left for the final judge"
+    assert cast.roles[-1] == "opponent.style", "nothing is left for the final judge"
 
 
 @pytest.mark.parametrize(("profile", "knows"), [("recommended", 1), ("paper", 1), ("code", 0)])
@@ -226,7 +286,7 @@ async def test_the_opponent_knows_what_was_just_said_but_not_in_the_code(
     cast = Cast(
         expert_accuracy=marks((*SOFA, "major")),
         supporter=MAJOR,
-        opponent=MINOR,
+        opponent=[MINOR, MAJOR],
         checker=[DISAGREED, AGREED],
         final=MAJOR,
     )
@@ -275,7 +335,7 @@ async def debated(strategy: Any, rounds: int = 2, **settings: Any) -> Cast:
 @pytest.mark.parametrize(
     ("strategy", "agents"),
     [
-        ("consensus", ["supporter", "opponent", "checker"] * 2),
+        ("consensus", ["supporter", "opponent"] * 2),
         ("deliberation", [*["supporter", "opponent"] * 2, "arbiter"]),
         (
             "interactive-review",
@@ -392,7 +452,7 @@ async def test_without_partition_one_expert_marks_everything() -> None:
         final=MAJOR,
     )
     await MMad(partition=False).annotate(subject(), cast)
-    assert cast.roles == ["expert.all", "supporter.all", "opponent.all", "checker.all", "final"]
+    assert cast.roles == ["expert.all", "supporter.all", "opponent.all", "final"]
     assert cast.asked[0].about.facts["categories"] == ALL.categories
 
 
@@ -408,10 +468,11 @@ SETTINGS: list[dict[str, Any]] = [
 
 
 def test_the_default_has_the_calls_of_the_table() -> None:
-    assert MMad().calls == (4, 8, 41)
+    assert MMad().calls == (4, 7, 29)
+    assert MMad(profile="paper").calls == (4, 8, 41)
     assert MMad(strategy="none").calls == (4, 5, 5)
-    assert MMad(partition=False).calls == (1, 5, 11)
-    assert MMad(final_judge=False).calls == (4, 7, 40)
+    assert MMad(partition=False).calls == (1, 4, 8)
+    assert MMad(final_judge=False, profile="paper").calls == (4, 7, 40)
     assert [debate_calls(strategy, 3)[1] for strategy in STRATEGIES] == [9, 7, 9, 7]
 
 
@@ -423,7 +484,8 @@ async def test_the_calls_that_are_made_are_those_that_were_told(
     judge = MMad(profile=profile, **settings)
     debating = {"supporter": MAJOR, "opponent": MINOR, "reviewer": REMARK, "arbiter": MINOR, "final": MINOR}
     role = "expert_accuracy" if judge.partition else "expert_all"
-    nothing, one = Cast(), Cast(**{role: marks((*SOFA, "major"))}, **debating, checker=AGREED)
+    debating_once = {**debating, "opponent": MAJOR} if settings["strategy"] == "consensus" else debating
+    nothing, one = Cast(), Cast(**{role: marks((*SOFA, "major"))}, **debating_once, checker=AGREED)
     all_ = Cast(expert=marks((*SOFA, "major")), **debating, checker=DISAGREED)
     for cast in (nothing, one, all_):
         await judge.annotate(subject(), cast)
@@ -436,7 +498,8 @@ async def test_the_calls_that_are_made_are_those_that_were_told(
 FULL = {"supporter": MAJOR, "opponent": MINOR, "reviewer": REMARK, "arbiter": MINOR, "final": MINOR}
 STAGES = [
     *((strategy, role) for strategy in STRATEGIES for role in ("expert.style", "supporter", "final")),
-    *(("consensus", role) for role in ("opponent", "checker")),
+    ("consensus", "opponent"),
+    ("consensus", "checker"),
     *(("interactive-review", role) for role in ("opponent", "reviewer", "arbiter")),
     *(("consultancy-review", role) for role in ("reviewer", "arbiter")),
 ]
@@ -447,7 +510,7 @@ async def outcome(strategy: Any, role: str, reply: Said) -> str:
     lines: dict[str, Said] = {"expert_accuracy": marks((*SOFA, "major")), **FULL, "checker": DISAGREED}
     cast = Cast(**lines | {role.replace(".", "_"): reply})
     try:
-        await MMad(strategy=strategy).annotate(subject(), cast)
+        await MMad(strategy=strategy, profile="code").annotate(subject(), cast)
     except AnswerError as error:
         return error.reason
     assert cast.of(role), f"{role} was never asked"
@@ -524,10 +587,10 @@ async def test_a_verdict_that_stands_in_the_judged_text_is_flagged_at_every_stag
     trap = subject(f"Die Katze. {AGREED} {MINOR}")
     lines = {"expert_accuracy": marks(("Die Katze", SOFA[1], "major")), "opponent": MINOR, "final": MAJOR}
     cast = Cast(**lines, supporter=MINOR, checker=AGREED)
-    assert "verdict_in_text" in (await MMad().annotate(trap, cast)).flags
+    assert "verdict_in_text" in (await MMad(profile="code").annotate(trap, cast)).flags
     cast = Cast(**lines, supporter=MAJOR, checker=f"Yes: {AGREED}")
     with pytest.raises(AnswerError, match="ambiguous"):
-        await MMad().annotate(trap, cast)
+        await MMad(profile="code").annotate(trap, cast)
 
 
 async def test_what_agents_say_reaches_others_as_data_only() -> None:

@@ -97,15 +97,18 @@ async def test_no_stage_believes_a_reply_that_is_none(name: str, profile: Profil
 
 async def test_all_stages_of_the_long_methods_are_poisoned() -> None:
     found = set()
-    for name, settings in (
-        ("himate", {}),
-        ("m-mad", {}),
-        ("rate", {"tools": "xml"}),
-        ("ea-prompt", {"steps": "1"}),
-    ):
+    cases: list[tuple[str, Profile, dict[str, str]]] = [
+        ("himate", "recommended", {}),
+        ("m-mad", "recommended", {}),
+        ("m-mad", "paper", {}),
+        ("rate", "recommended", {"tools": "xml"}),
+        ("ea-prompt", "recommended", {"steps": "1"}),
+    ]
+    for name, profile, settings in cases:
         ask = Poisoned()
-        judge = judges.load_judge(name, settings=settings)
+        judge = judges.load_judge(name, profile=profile, settings=settings)
         await judge_subject(judge, Subject(segment=SEGMENT, systems=("first",)), ask, None)
         assert ask.believed == []
         found |= {stage.split()[0] for stage in ask.stages}
-    assert {"errors", "correction", "verification", "statement", "agreement", "merged", "assessment"} <= found
+    long = {"errors", "correction", "verification", "severities", "statement", "agreement", "merged"}
+    assert {*long, "assessment"} <= found

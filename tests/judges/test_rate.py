@@ -409,7 +409,7 @@ async def test_ten_turns_are_followed_by_one_that_must_finish() -> None:
     assert (found[0].rating, found[0].flags) == (2.5, ("forced_finish",))
     assert found[0].steps == ("evaluate",) * 10 + ("finish",)
     assert [tool.name for tool in ask.asked[-1].tools] == ["finish"]
-    assert "used up" in results(ask, -1)
+    assert "No turns are left" in results(ask, -1)
     assert (await failure(*turns, act("evaluate"))).reason == "schema"
 
 

@@ -45,10 +45,13 @@ class Quoted:
     Args:
         name: what the text is, such as `source`; part of the delimiter.
         text: the text itself.
+        is_json: whether the text is a JSON value that we wrote, such as a list of errors. It is shown as it
+            is, for a JSON string around it would be read with two layers of escapes.
     """
 
     name: str
     text: str
+    is_json: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

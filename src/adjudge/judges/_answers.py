@@ -672,15 +672,15 @@ class ErrorList:
         shots = (render_example(prompts, e, self.render_answer(e.errors)) for e in prompts.examples())
         return (self.render_system(prompts, file), *(message for shot in shots for message in shot))
 
-    def render_form(self, prompts: Prompts) -> Parts:
-        """Say how to answer."""
+    def render_form(self, prompts: Prompts, file: str | None = None) -> Parts:
+        """Say how to answer; `file` is a prompt file that asks for more than the list."""
+        name = (file or self.file).removesuffix(".md")
         if self.explain_in is not None:
             language = language_name(self.explain_in)
-            severities = either(self.severities)
-            return prompts.piece("errors_json_explained", severities=severities, language=language)
+            return prompts.piece(name, severities=either(self.severities), language=language)
         if self.form == "json":
-            return prompts.piece("errors_json", severities=either(self.severities))
-        return prompts.piece("errors_headings", headings="\n".join(map(heading, self.severities)))
+            return prompts.piece(name, severities=either(self.severities))
+        return prompts.piece(name, headings="\n".join(map(heading, self.severities)))
 
     def render_answer(self, errors: Sequence[Mapping[str, str]]) -> str:
         """Write an answer in the form, as an annotator would."""

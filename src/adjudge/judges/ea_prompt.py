@@ -97,7 +97,7 @@ class EaPrompt:
         else:
             listed = await self.list_errors(subject, ask)
             marked = listed.value
-            counted = (await self.count(subject, listed.reply, ask)).value
+            counted = (await self.count(subject, listed, ask)).value
         agree = all(counted.counts[s] == [e.severity for e in marked.spans].count(s) for s in SEVERITIES)
         flags = (*marked.flags, *counted.flags, *(() if agree else ("count_mismatch",)))
         return annotation_of(self, subject, spans=marked.spans, counts=counted.counts, flags=flags)
@@ -112,7 +112,7 @@ class EaPrompt:
             schema=self._errors.schema,
         )
 
-    async def count(self, subject: Subject, listed: Reply, ask: Ask) -> Answer[Counted]:
+    async def count(self, subject: Subject, listed: Answer[Marked], ask: Ask) -> Answer[Counted]:
         """Second step: how many there are of each severity."""
         return await ask(
             self.count_messages(subject, listed),
@@ -139,18 +139,19 @@ class EaPrompt:
         files, kind = self._files, "_with_reference" if self.with_reference else ""
         example = files.nearest_example(subject.lp)
         answer = self._errors.render_answer(example.errors)
-        form = self._errors.render_form(files)
         if self.steps == 1:
             answer = render_one_step(answer, [e["severity"] for e in example.errors], self._errors.form)
-            form = files.piece(f"one_step_{self._errors.form}", errors=form)
+        form = self._errors.render_form(files, self._form_file)
         system = files.message("system", f"system{kind}", markers=files.piece("markers"), form=form)
         shot = render_example(files, example, answer, with_reference=self.with_reference)
         texts = render_texts(files, subject, with_reference=self.with_reference)
         return [system, *shot, Message("user", texts)]
 
-    def count_messages(self, subject: Subject, listed: Reply) -> list[Message]:
+    def count_messages(self, subject: Subject, listed: Answer[Marked]) -> list[Message]:
         """The conversation so far and the second question; under profile code the list alone."""
-        errors = Quoted("errors", read_text(listed))
+        is_json = self._errors.form == "json"
+        text = self._errors.render_spans(listed.value.spans) if is_json else read_text(listed.reply)
+        errors = Quoted("errors", text, is_json=is_json)
         if self.profile == "code":
             markers = self._files.piece("markers")
             question = self._files.message("user", "count_alone", errors=errors)
@@ -175,12 +176,17 @@ class EaPrompt:
     def _errors(self) -> ErrorList:
         return ErrorList.of(self.profile, SEVERITIES, self.explain_in)
 
+    @property
+    def _form_file(self) -> str:
+        file = self._errors.file
+        return file.replace("errors_", "one_step_") if self.steps == 1 else file
+
     @cached_property
     def _files(self) -> Prompts:
-        kind, form = "_with_reference" if self.with_reference else "", self._errors.form
-        count = "count_alone.md" if self.profile == "code" else f"count_{form}.md"
-        last = f"one_step_{form}.md" if self.steps == 1 else count
-        own = (f"system{kind}.md", f"texts{kind}.md", *self._errors.example_files, self._errors.file, last)
+        kind = "_with_reference" if self.with_reference else ""
+        count = "count_alone.md" if self.profile == "code" else f"count_{self._errors.form}.md"
+        last = () if self.steps == 1 else (count,)
+        own = (f"system{kind}.md", f"texts{kind}.md", *self._errors.example_files, self._form_file, *last)
         return load_prompts("ea_prompt", (*own, *TEXT_FILES), self.prompts)
 
 

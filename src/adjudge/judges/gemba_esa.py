@@ -85,7 +85,9 @@ class GembaEsa:
     def rating_messages(self, subject: Subject, marked: Marked) -> list[Message]:
         """What the scale means, then the texts and what was marked in them."""
         files = self._files
-        errors = Quoted("errors", self._errors.render_spans(marked.spans))
+        errors = Quoted(
+            "errors", self._errors.render_spans(marked.spans), is_json=self._errors.form == "json"
+        )
         system = RatingScale(profile=self.profile).render_system(files, "rating", subject)
         return [system, files.message("user", "marked", texts=render_texts(files, subject), errors=errors)]
 

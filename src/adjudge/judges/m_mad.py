@@ -9,19 +9,22 @@ Prompt   prompts/m_mad, in our own words, with examples of our own (en-de, zh-en
 Differs  1. What to do stands in a system message, and the texts, lists and statements are quoted data. Errors
             have the side that they are quoted from. The original flags errors of the source with yes or no;
             ours are of category `source error`, which costs nothing.
-         2. A statement is reasons and a list of errors in one object, and the list is taken whole, on any
-            topic: a debate on severity that adds or drops an error is flagged (`debate_added`,
-            `debate_dropped`). Every reply that is not in the form is a failure; the code goes on with no
-            errors. Profile paper asks once, the others once more; the recommended one sends the schema.
+         2. A statement is reasons and a list of errors in one object, and the list is taken whole. In the
+            recommended profile errors have numbers in a debate on severity, and a statement gives each number
+            `major`, `minor` or `none`: no debate can lose or invent an error. An error that such a debate
+            drops, or adds in the other profiles, is flagged (`debate_dropped`, `debate_added`). Every reply
+            that is not in the form is a failure; the code goes on with no errors. Profile paper asks once,
+            the others once more; the recommended one sends the schema.
          3. Severity: the other side begins with the same errors as minor; on a non-translation it denies that
             it is one. Minor errors alone leave nothing to debate, and stand. In doubt an error is minor and
             nothing a non-translation, as the code tells its agents. On category and entirety any error is
             debated (paper); under profile code only lists with a major one or a non-translation.
          4. A round is supporter, opponent, checker, and the opponent knows what the supporter just said.
             Under profile code both speak without knowing, as the code has it. The checker sees the two lists
-            alone, as in the code, and answers with an object.
-         5. Consensus: the supporter's last list is taken; the paper does not say whose. If it is not the
-            opponent's too, the record is flagged `consensus_mismatch`.
+            alone, as in the code, and answers with an object. The recommended profile asks no checker: both
+            sides agree if their errors have the same places, severities and categories.
+         5. Consensus: the supporter's last list is taken; the paper does not say whose. If a checker calls
+            two different lists agreed, the record is flagged `consensus_mismatch`.
          6. No consensus: the expert's list stands (paper); under profile code the supporter's last list. The
             record is flagged `no_consensus`.
          7. Deliberation, interactive review and consultancy review follow the few lines that the paper has of
@@ -55,7 +58,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import ClassVar, Final, Literal, NamedTuple, TypeVar, get_args
+from typing import ClassVar, Final, Literal, NamedTuple, TypeVar, cast, get_args
 
 from adjudge.core.ask import About, Ask, Message, Quoted, Reply
 from adjudge.core.judge import Calls, Profile, annotation_of
@@ -64,9 +67,9 @@ from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import Subject
 from adjudge.core.typology import SEVERITIES as TYPOLOGY_SEVERITIES
 from adjudge.core.typology import Severity
-from adjudge.errors import UsageError
-from adjudge.judges._answers import ErrorList, Marked, errors_trust, place_errors
-from adjudge.judges._json import object_schema, read_object, read_reasons, read_truth
+from adjudge.errors import AnswerError, UsageError
+from adjudge.judges._answers import ErrorList, Marked, either, errors_trust, place_errors
+from adjudge.judges._json import object_schema, pick_keys, read_object, read_reasons, read_truth
 from adjudge.judges._prompts import (
     TEXT_FILES,
     Parts,
@@ -79,6 +82,7 @@ from adjudge.judges._prompts import (
     render_example,
     render_texts,
 )
+from adjudge.judges._replies import shown
 
 __all__ = ["ALL", "DIMENSIONS", "MMad", "debate_calls", "tidy"]
 
@@ -89,6 +93,8 @@ __all__ = ["ALL", "DIMENSIONS", "MMad", "debate_calls", "tidy"]
 T = TypeVar("T")
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("major", "minor")
+NO_ERROR: Final = "none"
+GRADES: Final = (*SEVERITIES, NO_ERROR)
 NON_TRANSLATION: Final = "non-translation"
 OPEN_TO_ALL: Final = ("source error", NON_TRANSLATION)
 
@@ -153,6 +159,7 @@ class Statement(NamedTuple):
 
     words: str
     marked: Marked
+    held: object = None  # the errors as the speaker wrote them; None for words alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,6 +217,19 @@ class Panel:
         schema = object_schema(statement={"type": "string"}, errors=errors.list_schema)
         return await self.put(messages, about, read, schema, ask)
 
+    async def put_severities(
+        self, messages: Sequence[Message], about: About, spans: Sequence[ErrorSpan], ask: Ask
+    ) -> Statement:
+        """Put a question that is answered by reasons and a severity for each of these errors.
+
+        Raises:
+            AnswerError: no readable answer.
+        """
+        each = {str(number): {"type": "string", "enum": [*GRADES]} for number in range(1, len(spans) + 1)}
+        schema = object_schema(statement={"type": "string"}, errors=object_schema(**each))
+        read = partial(read_severities, subject=about.subject, spans=spans)
+        return await self.put(messages, about, read, schema, ask)
+
     async def put_remark(self, messages: Sequence[Message], about: About, ask: Ask) -> Statement:
         """Put a question that is answered by words alone.
 
@@ -219,10 +239,10 @@ class Panel:
         read = partial(read_remark, subject=about.subject)
         return await self.put(messages, about, read, object_schema(statement={"type": "string"}), ask)
 
-    def statement_form(self) -> Parts:
-        """Say how to answer by reasons and a list of errors."""
-        name = "statement_json" if self.explain_in is None else "statement_json_explained"
-        return self.prompts.piece(name, language=self._language)
+    def statement_form(self, *, by_number: bool = False) -> Parts:
+        """Say how to answer by reasons and a list of errors, or a severity for each number of a list."""
+        listed = "statement_json" if self.explain_in is None else "statement_json_explained"
+        return self.prompts.piece("statement_severities" if by_number else listed, language=self._language)
 
     def define(self, categories: Sequence[str]) -> str:
         """The definitions of categories, a line each."""
@@ -236,20 +256,27 @@ class Panel:
         """Say how to answer by words alone."""
         return self.prompts.piece("remark_json", language=self._language)
 
-    def quote_errors(self, spans: Sequence[ErrorSpan]) -> Quoted:
-        """Errors that an agent listed, as data."""
-        return Quoted("errors", self.errors(ALL.categories).render_spans(spans))
+    @property
+    def has_checker(self) -> bool:
+        """Whether an agent is asked if two lists agree; the recommended profile compares them itself."""
+        return self.profile != "recommended"
 
-    def quote_statement(self, statement: Statement, *, with_errors: bool) -> Quoted:
-        """What an agent said, as data, in the form in which it was asked for."""
-        said: dict[str, object] = {"statement": statement.words}
-        if with_errors:
-            said |= json.loads(self.quote_errors(statement.marked.spans).text)
-        return Quoted("statement", json.dumps(said, ensure_ascii=False))
+    def quote_errors(self, spans: Sequence[ErrorSpan], *, by_number: bool = False) -> Quoted:
+        """Quote errors that an agent listed, with the numbers 1, 2, ... if they are debated by number."""
+        listed: Sequence[Mapping[str, object]] = self.listed(spans)
+        if by_number:
+            listed = [{"number": number, **error} for number, error in enumerate(listed, 1)]
+        return Quoted("errors", json.dumps({"errors": listed}, ensure_ascii=False), is_json=True)
+
+    def quote_statement(self, statement: Statement) -> Quoted:
+        """Quote an agent's statement, in the form in which it was asked for."""
+        errors = {} if statement.held is None else {"errors": statement.held}
+        said = json.dumps({"statement": statement.words, **errors}, ensure_ascii=False)
+        return Quoted("statement", said, is_json=True)
 
     def listed(self, spans: Sequence[ErrorSpan]) -> tuple[Mapping[str, str], ...]:
-        """Errors as the embedded model is told of them."""
-        return tuple(json.loads(self.quote_errors(spans).text)["errors"])
+        """Return errors as prompts show them and as the embedded model is told of them."""
+        return tuple(json.loads(self.errors(ALL.categories).render_spans(spans))["errors"])
 
     @property
     def _language(self) -> str:
@@ -271,9 +298,33 @@ def read_statement(reply: Reply, subject: Subject, errors: ErrorList) -> Stateme
     judged = judged_texts(subject)
     reading = read_object(reply, judged=judged, keys=("statement", "errors"), trust=errors_trust)
     words = read_reasons(reading.value["statement"], "statement")
-    return Statement(
-        words, place_errors(errors.read_list(reading.value["errors"]), subject, SEVERITIES, reading.flags)
-    )
+    marked = place_errors(errors.read_list(reading.value["errors"]), subject, SEVERITIES, reading.flags)
+    return Statement(words, marked, json.loads(errors.render_spans(marked.spans))["errors"])
+
+
+def read_severities(reply: Reply, subject: Subject, spans: Sequence[ErrorSpan]) -> Statement:
+    """Read reasons and a severity for each of these errors; `none` drops an error.
+
+    Raises:
+        AnswerError: they are not in the form.
+    """
+    reading = read_object(reply, judged=judged_texts(subject), keys=("statement", "errors"))
+    words = read_reasons(reading.value["statement"], "statement")
+    numbers = [str(number) for number in range(1, len(spans) + 1)]
+    given, others = pick_keys(reading.value["errors"], numbers, "errors")
+    if others:
+        raise AnswerError(
+            "schema", f"errors must have the numbers 1 to {len(spans)}, got {shown(next(iter(others)))}"
+        )
+    for grade in given.values():
+        if grade not in GRADES:
+            raise AnswerError("label", f"severity must be {either(GRADES)}; got {shown(grade)}")
+    kept = [
+        replace(span, severity=cast(Severity, given[number]))
+        for number, span in zip(numbers, spans, strict=True)
+        if given[number] != NO_ERROR
+    ]
+    return Statement(words, Marked(tuple(kept), reading.flags), given)
 
 
 def read_remark(reply: Reply, subject: Subject) -> Statement:
@@ -297,13 +348,13 @@ ADDED: Final = "debate_added"
 DROPPED: Final = "debate_dropped"
 
 DEBATE_FILES: Final = (
-    *("debate_system.md", "debate.md", "silence.md", "transcript.md", "said.md"),
-    *("checker.md", "compared.md", "remark_json.md"),
+    *("debate_system.md", "debate.md", "silence.md", "transcript.md", "said.md", "remark_json.md"),
     *(f"turn_{name}.md" for name in ("supporter", "opponent", "reviewer", "consultant", "arbiter")),
     *(f"topic_{name}.md" for name in ("severity", "non_translation", "category", "entirety")),
     *(f"opposed_{name}.md" for name in ("severity", "non_translation", "category", "entirety")),
     *(f"task_{name}.md" for name in ("severity", "non_translation", "category", "entirety")),
 )
+CHECKER_FILES: Final = ("checker.md", "compared.md")
 _SIDES: Final = {
     "supporter": "The supporting side",
     "opponent": "The opposing side",
@@ -340,9 +391,8 @@ class Floor:
 
     async def speak(self, side: Speaker, said: Sequence[Said], number: int) -> Said:
         """A statement of one side: its reasons, and the errors that it holds now."""
-        messages = self.messages(said, self._turn(f"turn_{side}", number))
-        about = self._about("debate", side, "statement")
-        return Said(side, number, await self.panel.put_statement(messages, about, self._offered, self.ask))
+        turn = self._turn(f"turn_{side}", number)
+        return Said(side, number, await self._state("debate", side, said, turn))
 
     async def examine(self, said: Sequence[Said], number: int, turn: str) -> Said:
         """What a reviewer, who holds no list, asks or objects."""
@@ -352,13 +402,23 @@ class Floor:
 
     async def decide(self, said: Sequence[Said]) -> Statement:
         """The decision of an arbiter who took no part."""
-        messages = self.messages(said, self.panel.prompts.piece("turn_arbiter"))
-        about = self._about("decision", "arbiter", "statement")
+        turn = self.panel.prompts.piece("turn_arbiter")
+        return await self._state("decision", "arbiter", said, turn)
+
+    async def _state(self, stage: str, agent: str, said: Sequence[Said], turn: Parts) -> Statement:
+        messages = self.messages(said, turn, self.panel.statement_form(by_number=self._is_by_number))
+        if self._is_by_number:
+            about = self._about(stage, agent, "severities")
+            return await self.panel.put_severities(messages, about, self.viewpoint.spans, self.ask)
+        about = self._about(stage, agent, "statement")
         return await self.panel.put_statement(messages, about, self._offered, self.ask)
 
     async def check(self, first: Statement, second: Statement) -> tuple[bool, list[str]]:
-        """Whether both sides agree, as a checker says who sees their lists alone; and flags."""
+        """Whether both lists agree, by comparison or by a checker who sees nothing else; and flags."""
         files, lists = self.panel.prompts, (first.marked.spans, second.marked.spans)
+        differ = {*map(_held, lists[0])} != {*map(_held, lists[1])}
+        if not self.panel.has_checker:
+            return not differ, []
         quoted = [self.panel.quote_errors(spans) for spans in lists]
         messages = [
             files.message("system", "checker", markers=files.piece("markers")),
@@ -368,10 +428,9 @@ class Floor:
         about = replace(self._about("consensus", "checker", "agreement"), facts=facts)
         read = partial(read_agreement, subject=self.subject)
         agreed, flags = await self.panel.put(messages, about, read, _AGREED, self.ask)
-        differ = {*map(_held, lists[0])} != {*map(_held, lists[1])}
         return agreed, [*flags, *([MISMATCH] if agreed and differ else [])]
 
-    def messages(self, said: Sequence[Said], turn: Parts, form: Parts | None = None) -> list[Message]:
+    def messages(self, said: Sequence[Said], turn: Parts, form: Parts) -> list[Message]:
         """What is debated and how to answer; the texts, both standpoints, what was said, whose turn it is."""
         files = self.panel.prompts
         system = files.message(
@@ -382,13 +441,13 @@ class Floor:
             topic=files.piece(f"topic_{self._debated}"),
             severities=files.piece("severities"),
             categories=self.panel.define(self._offered),
-            form=form or self.panel.statement_form(),
+            form=form,
         )
         question = files.message(
             "user",
             "debate",
             texts=render_texts(files, self.subject),
-            supported=self.panel.quote_errors(self.viewpoint.spans),
+            supported=self._quoted(self.viewpoint.spans),
             opposed=self._opposed(),
             transcript=self._transcript(said),
             turn=turn,
@@ -401,7 +460,10 @@ class Floor:
         if self._debated != "severity":
             return self.panel.prompts.piece(name)
         milder = [replace(span, severity="minor") for span in self.viewpoint.spans]
-        return self.panel.prompts.piece(name, errors=self.panel.quote_errors(milder))
+        return self.panel.prompts.piece(name, errors=self._quoted(milder))
+
+    def _quoted(self, spans: Sequence[ErrorSpan]) -> Quoted:
+        return self.panel.quote_errors(spans, by_number=self._is_by_number)
 
     def _transcript(self, said: Sequence[Said]) -> Parts:
         files = self.panel.prompts
@@ -412,7 +474,7 @@ class Floor:
                 "said",
                 speaker=_SIDES[one.speaker],
                 round=str(one.round),
-                statement=self.panel.quote_statement(one.statement, with_errors=one.speaker != "reviewer"),
+                statement=self.panel.quote_statement(one.statement),
             )
             for one in said
         ]
@@ -439,6 +501,11 @@ class Floor:
     def is_about_severity(self) -> bool:
         """Whether nothing but severities is debated."""
         return self._debated == "severity"
+
+    @property
+    def _is_by_number(self) -> bool:
+        """Whether debaters give a severity to each number of the list, and no list of their own."""
+        return self.panel.profile == "recommended" and self.is_about_severity
 
     @property
     def _debated(self) -> str:
@@ -476,24 +543,24 @@ Strategy = Literal["consensus", "deliberation", "interactive-review", "consultan
 NO_CONSENSUS: Final = "no_consensus"
 
 
-def debate_calls(strategy: Strategy, rounds: int) -> tuple[int, int]:
+def debate_calls(strategy: Strategy, rounds: int, *, has_checker: bool = True) -> tuple[int, int]:
     """Calls of one debate, at least and at most."""
     if rounds == 0 or strategy == "none":
         return 0, 0
     return {
-        "consensus": (3, 3 * rounds),  # two sides and a checker
+        "consensus": (2 + has_checker, (2 + has_checker) * rounds),  # two sides and a checker
         "deliberation": (2 * rounds + 1, 2 * rounds + 1),  # two sides, one arbiter at the end
         "interactive-review": (3 * rounds, 3 * rounds),  # the same, and a reviewer between rounds
         "consultancy-review": (2 * rounds + 1, 2 * rounds + 1),  # one side, a reviewer, an arbiter
     }[strategy]
 
 
-def debaters(strategy: Strategy, rounds: int) -> tuple[str, ...]:
+def debaters(strategy: Strategy, rounds: int, *, has_checker: bool) -> tuple[str, ...]:
     """Agents of a debate; the reviewer of an interactive review speaks between rounds."""
     if debate_calls(strategy, rounds) == (0, 0):
         return ()
     if strategy == "consensus":
-        return "supporter", "opponent", "checker"
+        return "supporter", "opponent", *(("checker",) if has_checker else ())
     if strategy == "consultancy-review":
         return "supporter", "reviewer", "arbiter"
     between = ("reviewer",) if strategy == "interactive-review" and rounds > 1 else ()
@@ -698,7 +765,7 @@ async def judge(panel: Panel, viewpoints: Sequence[Viewpoint], subject: Subject,
         facts={"held": panel.listed(union(viewpoints))},
     )
     told = final_messages(panel, viewpoints, subject)
-    words, marked = await panel.put_statement(told, about, ALL.categories, ask)
+    words, marked, _ = await panel.put_statement(told, about, ALL.categories, ask)
     spans = tidy(marked.spans)
     flags = marked.flags if spans == marked.spans else (*marked.flags, TIDIED)
     return Judgement(spans, flags, words)
@@ -855,13 +922,14 @@ class MMad:
     def calls(self) -> Calls:
         """Nothing found; one dimension debated for as short as can be; all of them for as long."""
         experts_, last = len(self._dimensions), int(self.final_judge)
-        least, most = debate_calls(self.strategy, self.rounds)
+        least, most = debate_calls(self.strategy, self.rounds, has_checker=self._panel.has_checker)
         return Calls(experts_, experts_ + least + last, experts_ * (1 + most) + last)
 
     @property
     def roles(self) -> tuple[str, ...]:
         """Experts, debaters of each dimension, and the final judge."""
-        agents = ("expert", *debaters(self.strategy, self.rounds))
+        debating = debaters(self.strategy, self.rounds, has_checker=self._panel.has_checker)
+        agents = ("expert", *debating)
         spoken = (f"{agent}.{dimension.name}" for agent in agents for dimension in self._dimensions)
         return (*spoken, *(["final"] if self.final_judge else []))
 
@@ -883,6 +951,9 @@ class MMad:
         errors = find_error_list(ALL.categories, self.explain_in).file
         stated = "statement_json.md" if self.explain_in is None else "statement_json_explained.md"
         debate = DEBATE_FILES if debate_calls(self.strategy, self.rounds) != (0, 0) else ()
+        if debate:
+            own = ("statement_severities.md",) if self.profile == "recommended" else CHECKER_FILES
+            debate = (*debate, *own)
         last = FINAL_FILES if self.final_judge else ()
         if debate or last:
             last = (*last, stated)

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, cast
 
 from adjudge.checks import CLEAN_PRECISION, Finding, find_errors
@@ -260,7 +261,7 @@ _ORDER: Final = ("accuracy", "fluency", "terminology", "style")
 _EVEN: Final = 0.5  # precision from which a rule is more often right than wrong
 
 
-def answer_statement(about: About) -> tuple[TokenLogprob, ...]:
+def answer_statement(about: About, *, by_number: bool = False) -> tuple[TokenLogprob, ...]:
     """Every error that is debated: major where a rule that is mostly right calls it so, else minor.
 
     A non-translation that no rule bears out is dropped.
@@ -273,7 +274,8 @@ def answer_statement(about: About) -> tuple[TokenLogprob, ...]:
         if found or error["category"] != _GARBLED
     ]
     words = f"rules bear out {sum(map(bool, borne))} of {len(errors)} errors"
-    return _answer({"statement": words, "errors": kept}, [f for found in borne for f in found])
+    said = {str(n): error["severity"] for n, error in enumerate(kept, 1)} if by_number else kept
+    return _answer({"statement": words, "errors": said}, [f for found in borne for f in found])
 
 
 def answer_remark(about: About) -> tuple[TokenLogprob, ...]:
@@ -547,6 +549,7 @@ ROLES: Final[Mapping[str, Callable[[About], Tokens | ToolCall]]] = {
     "opinion": answer_opinion,
     "response": answer_response,
     "statement": answer_statement,
+    "severities": partial(answer_statement, by_number=True),
     "remark": answer_remark,
     "agreement": answer_agreement,
     "merged": answer_merged,

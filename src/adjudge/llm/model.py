@@ -321,4 +321,5 @@ def render_message(message: Message, mark: str) -> str:
 
 def render_quoted(quoted: Quoted, mark: str) -> str:
     """Write one quoted text between its delimiters."""
-    return f"<<{quoted.name} {mark}>>\n{_encode(quoted.text)}\n<</{quoted.name} {mark}>>"
+    text = quoted.text if quoted.is_json else _encode(quoted.text)
+    return f"<<{quoted.name} {mark}>>\n{text}\n<</{quoted.name} {mark}>>"

@@ -339,7 +339,9 @@ def request_to_json(request: StoredRequest) -> bytes:
 
 def message_to_json(message: Message) -> list[object]:
     """One message: its role, then our words as strings, quoted texts as pairs, and calls in an object."""
-    said: list[object] = [p if isinstance(p, str) else [p.name, p.text] for p in message.parts]
+    said: list[object] = [
+        p if isinstance(p, str) else [p.name, p.text, *([True] if p.is_json else [])] for p in message.parts
+    ]
     said.insert(0, message.role)
     return [*said, {"calls": _calls_to_json(message.calls)}] if message.calls else said
 

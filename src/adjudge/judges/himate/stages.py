@@ -470,7 +470,7 @@ class Reflection:
         return answer.value
 
     def _error(self, found: Found) -> Quoted:
-        return Quoted("error", self.scope.errors.render_spans([found.span]))
+        return Quoted("error", self.scope.errors.render_spans([found.span]), is_json=True)
 
     def _about(self, stage: str, found: Found, subject: Subject, **more: object) -> About:
         facts = {"category": found.subtype, "span": found.span.text, "side": found.span.side, **more}
@@ -708,7 +708,7 @@ class Discussion:
             language=language_name(self.language),
             **words,
         )
-        error = Quoted("error", self.scope.errors.render_spans([found.span]))
+        error = Quoted("error", self.scope.errors.render_spans([found.span]), is_json=True)
         shown_parts: Parts = (*render_texts(files, subject), "\n\n", *files.piece("error", error=error))
         corrected = Quoted("corrected-translation", found.corrected)
         shown_parts += ("\n\n", *files.piece("corrected", corrected=corrected))

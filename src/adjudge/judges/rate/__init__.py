@@ -281,7 +281,7 @@ class Core:
             if note is None:
                 return self.team.errors["search_failed"], nothing
             state = replace(state, memory=memory.with_note(note))
-        return Quoted("result", json.dumps(vars(note), ensure_ascii=False)), state
+        return Quoted("result", json.dumps(vars(note), ensure_ascii=False), is_json=True), state
 
     async def _evaluate(self, action: Action, state: State, stage: str) -> tuple[Quoted | str, State]:
         notes, instruction = action.text("context_notes"), action.text("instruction")
@@ -292,7 +292,7 @@ class Core:
         except AnswerError as error:
             return self._failed("evaluate", replace(state, error=error))
         return (
-            Quoted("result", found.render()),
+            Quoted("result", found.render(), is_json=True),
             replace(state, assessment=found, flags=_with(state, *found.flags), error=None),
         )
 
@@ -315,7 +315,9 @@ class Core:
             told, failed = self._failed("compare", state)
             return told, replace(failed, flags=_with(failed, COMPARISON_FAILED, why))
         flags = _with(state, *found.flags)
-        return Quoted("result", found.render()), replace(state, suggested=found.suggested, flags=flags)
+        return Quoted("result", found.render(), is_json=True), replace(
+            state, suggested=found.suggested, flags=flags
+        )
 
     def _with_anchors(self, action: Action, memory: Memory) -> Memory:
         """Anchors that the core agent wrote are taken once for a source."""

@@ -523,9 +523,8 @@ class Memory:
 
     def render(self, prompts: Prompts, *, with_anchors: bool) -> Parts:
         """As the core agent is shown it."""
-        known = [self.briefing] if self.briefing else []
-        known += [json.dumps(vars(note), ensure_ascii=False) for note in self.notes]
-        notes = Quoted("notes", "\n\n".join(known)) if known else "(nothing)"
+        known = [*([self.briefing] if self.briefing else []), *map(vars, self.notes)]
+        notes = Quoted("notes", json.dumps(known, ensure_ascii=False), is_json=True) if known else "(nothing)"
         told = prompts.piece("memory", notes=notes)
         if not with_anchors:
             return told
@@ -947,10 +946,11 @@ class Searching:
             return error
 
     async def _answer(self, question: str, snippets: Sequence[Snippet], stage: str) -> Note:
-        results = json.dumps([vars(snippet) for snippet in snippets], ensure_ascii=False)
+        found_texts = json.dumps([vars(snippet) for snippet in snippets], ensure_ascii=False)
+        results = Quoted("results", found_texts, is_json=True)
         found = snippets[0].text or snippets[0].title
         answer = await self.ask(
-            self._messages("answer", query=Quoted("question", question), results=Quoted("results", results)),
+            self._messages("answer", query=Quoted("question", question), results=results),
             about=self.team.about(stage, self.subject, "search", "answer", found=found),
             read=partial(_read_answer, question=question, source=self.subject.source),
             schema=self.team.schema(object_schema(reasoning={"type": "string"}, answer={"type": "string"})),
