@@ -1,6 +1,8 @@
 """Somebody else's wording: an adapter says how a reply to it is read."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +80,8 @@ def test_what_is_not_there_or_there_twice_is_a_failure(wants: str, text: str, re
     [
         ("rating = ", "is no TOML"),
         ("rating = 7", r"\[rating\] must name the fields"),
-        ("[rating]\nrating = 7", "needs `find`, or `each`"),
-        ("[rating.rating]\nkind = 'number'", "needs `find`, or `each`"),
+        ("[rating]\nrating = 7", "needs `find`, `each` for a list, or `key`"),
+        ("[rating.rating]\nkind = 'number'", "needs `find`, `each` for a list, or `key`"),
         ("[rating.rating]\nfind = '('", "find is no pattern"),
         ("[rating.rating]\nfind = 'x'\nkind = 'date'", "kind must be"),
         ("[rating.rating]\nfind = 'x'\nmore = 1", "has more, which means nothing"),
@@ -111,3 +113,60 @@ def test_a_run_asks_in_other_words_and_reads_the_reply(tmp_path: Path) -> None:
     assert done.info.counts["failed"] == 0
     assert plain.info.counts["failed"] == len(plain.records)
     assert done.info.signature.fields["prompts"] != plain.info.signature.fields["prompts"]
+
+
+# Replies in JSON with other keys, and the prompts of RATE...
+
+
+RATE_UTILS = """CORE_AGENT_URL = "http://..."
+COMPARISON_AGENT_TASK_PROMPT = \"\"\"Compare A and B. A price of $5. Say {"winner": "A" | "B" | "Tie"}.\"\"\"
+GENERAL_EVALUATION_AGENT_TASK_PROMPT = \"\"\"Rate from 0 to 4.\"\"\"
+SEARCH_AGENT_OUTPUT_PROMPT = "Answer now."
+"""
+
+
+@pytest.fixture
+def rate_prompts(tmp_path: Path) -> Path:
+    """The folder that the documented command makes of a clone of RATE."""
+    page = (Path(__file__).parents[2] / "docs" / "prompts.md").read_text("utf-8")
+    script = page.partition("rate-prompts <<'END'\n")[2].partition("\nEND\n")[0]
+    (tmp_path / "utils.py").write_text(RATE_UTILS, "utf-8")
+    folder = tmp_path / "rate-prompts"
+    subprocess.run([sys.executable, "-", tmp_path / "utils.py", folder], input=script.encode(), check=True)
+    return folder
+
+
+def test_the_documented_command_makes_prompts_of_a_clone_of_rate(rate_prompts: Path) -> None:
+    judge: Any = load_judge("rate", prompts=rate_prompts)
+    said = judge._files.message("system", "compare", markers="MARKERS").parts[0]
+    assert said == 'Compare A and B. A price of $5. Say {"winner": "A" | "B" | "Tie"}.\n\nMARKERS'
+    adapter = find_adapter(rate_prompts)
+    assert adapter is not None
+    verdict = adapter.adapt(
+        "verdict", Reply(text='```json\n{"winner": "Tie", "rationale": "Both \\"say\\" it."}\n```')
+    )
+    assert json.loads(verdict.text) == {"analysis": 'Both "say" it.', "result": "E"}
+    spans = [{"source_segment": "a", "target_segment": "b", "issue": "wrong"}]
+    told = {"score": 3, "confidence": 0.9, "rationale": "Good.", "error_spans": spans}
+    read = adapter.adapt("assessment", Reply(text=json.dumps({**told, "suspected_knowledge_gaps": []})))
+    found = json.loads(read.text)
+    assert found["error_spans"] == [{"source": "a", "translation": "b", "issue": "wrong"}]
+    assert (found["score"], found["confidence"], found["suspected_gaps"]) == (3, 0.9, [])
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ('{"winner": "C", "rationale": "So."}', "label"),
+        ('{"rationale": "So."}', "schema"),
+        ('{"winner": "A", "rationale": "So."} or {"winner": "B", "rationale": "So."}', "ambiguous"),
+        ('I think {"winner": "A", "rationale": "So."}, or not', "parse"),
+        ("A is better.", "parse"),
+    ],
+)
+def test_a_reply_in_json_is_read_strictly_by_its_keys(rate_prompts: Path, reply: str, reason: str) -> None:
+    adapter = find_adapter(rate_prompts)
+    assert adapter is not None
+    with pytest.raises(AnswerError) as caught:
+        adapter.adapt("verdict", Reply(text=reply))
+    assert caught.value.reason == reason

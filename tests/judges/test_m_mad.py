@@ -296,6 +296,24 @@ async def test_the_opponent_knows_what_was_just_said_but_not_in_the_code(
     assert [[q.name for q in a.quoted].count("statement") for a in cast.of("supporter")] == [0, 2]
 
 
+async def test_under_profile_code_a_debater_remembers_a_conversation() -> None:
+    cast = Cast(
+        expert_accuracy=marks((*SOFA, "major")),
+        supporter=[holds((*SOFA, "major"), words=f"Supported {n}.") for n in (1, 2, 3)],
+        opponent=[holds((*SOFA, "minor"), words=f"Opposed {n}.") for n in (1, 2, 3)],
+        checker=DISAGREED,
+        final=MAJOR,
+    )
+    await MMad(profile="code").annotate(subject(), cast)
+    for side, own, other in (("supporter", "Supported", "Opposed"), ("opponent", "Opposed", "Supported")):
+        last = cast.of(side)[2].messages
+        assert [message.role for message in last] == ["system", "user", *["assistant", "user"] * 2]
+        for number, (mine, theirs) in enumerate(zip(last[2::2], last[3::2], strict=True), 1):
+            assert f"{own} {number}." in str(mine.parts)
+            assert f"{other} {number}." in str(theirs.parts)
+            assert f"This is round {number + 1}." in str(theirs.parts)
+
+
 @pytest.mark.parametrize("topic", ["category", "entirety"])
 async def test_on_other_topics_minor_errors_are_debated_too_but_not_in_the_code(topic: Any) -> None:
     lines: dict[str, Said] = {

@@ -19,6 +19,7 @@ from adjudge.core.judge import Profile
 from adjudge.core.language import canonical_lp, language_name, source_language, target_language
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
+from adjudge.judges._json import read_object
 
 __all__ = [
     "TEXT_FILES",
@@ -374,6 +375,7 @@ ADAPTER: Final = "adapter.toml"
 _KINDS: Final = ("text", "number", "truth")
 _FIELD: Final = frozenset({"find", "kind", "values", "default"})
 _LIST: Final = frozenset({"each", "none", "values", "default"})
+_JSON: Final = frozenset({"key", "rename", "values", "default"})
 
 
 class Adapter:
@@ -397,7 +399,16 @@ class Adapter:
         Raises:
             AnswerError: parse, a field is not there; ambiguous, it stands there with two values.
         """
-        found = {name: _field(name, rule, reply.text) for name, rule in self._rules[wants].items()}
+        rules = self._rules[wants]
+        needed = [rule["key"] for rule in rules.values() if "key" in rule and "default" not in rule]
+        said: Mapping[str, object] = {}
+        if any("key" in rule for rule in rules.values()):
+            reading = read_object(reply, judged=(), keys=needed)
+            said = {**reading.dropped, **reading.value}
+        found = {
+            name: _keyed(name, rule, said) if "key" in rule else _field(name, rule, reply.text)
+            for name, rule in rules.items()
+        }
         return replace(reply, text=json.dumps(found, ensure_ascii=False), logprobs=())
 
 
@@ -431,9 +442,9 @@ def read_adapter(text: str, where: str) -> Adapter:
 
 
 def _check_rule(what: str, rule: object) -> None:
-    if not isinstance(rule, dict) or not ({"find", "each"} & rule.keys()):
-        raise UsageError(f"{what} needs `find`, or `each` for a list")
-    if unknown := rule.keys() - (_LIST if "each" in rule else _FIELD):
+    if not isinstance(rule, dict) or len({"find", "each", "key"} & rule.keys()) != 1:
+        raise UsageError(f"{what} needs `find`, `each` for a list, or `key` for a reply in JSON")
+    if unknown := rule.keys() - (_LIST if "each" in rule else _JSON if "key" in rule else _FIELD):
         raise UsageError(f"{what} has {', '.join(sorted(unknown))}, which means nothing here")
     if rule.get("kind", "text") not in _KINDS:
         raise UsageError(f"{what}: kind must be {', '.join(_KINDS)}, got {rule['kind']!r}")
@@ -444,6 +455,24 @@ def _check_rule(what: str, rule: object) -> None:
             raise UsageError(f"{what}: {key} is no pattern: {error}") from None
     if "each" in rule and not re.compile(rule["each"]).groupindex:
         raise UsageError(f"{what}: `each` must name its groups, such as (?P<span>...)")
+
+
+def _keyed(name: str, rule: Mapping[str, Any], said: Mapping[str, object]) -> object:
+    """Return what an object of a reply holds under a key, in our words and with our keys."""
+    if rule["key"] not in said:
+        return rule["default"]
+    value = said[rule["key"]]
+    if isinstance(value, str) and "values" in rule:
+        return _value(name, rule, value)
+    return _renamed(value, rule.get("rename", {}))
+
+
+def _renamed(value: object, names: Mapping[str, str]) -> object:
+    if isinstance(value, list):
+        return [_renamed(item, names) for item in value]
+    if isinstance(value, dict):
+        return {names.get(key, key): item for key, item in value.items()}
+    return value
 
 
 def _field(name: str, rule: Mapping[str, Any], text: str) -> object:

@@ -42,9 +42,10 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
         11. Experts are shown examples in the language pair that is judged, or one near it: a translation
             with errors, one without, and a non-translation; the code has demonstrations of its own for each
             language pair. Debaters are told the definitions of their categories, and to oppose.
-        12. What was said is shown as one transcript in one message; the code sends it as turns of a
-            conversation, at the server's own temperature; ours is 0. The expert of partition=false is ours;
-            table 5 debates the output of GEMBA-MQM. The debates of Liang and of Khan are not built.
+        12. Earlier statements are shown as one transcript in one message; under profile code as turns of a
+            conversation, as the code sends them. The temperature is 0, not the server's own. The expert of
+            partition=false is ours; table 5 debates the output of GEMBA-MQM. The debates of Liang and of Khan
+            are not built.
         13. Each agent may have a model of its own (`--model supporter=... --model opponent=...`), the paper's
             future work; context and glossary are shown where the user gives them; with explain_in reasons
             and a note for each error are in that language.
@@ -391,8 +392,11 @@ class Floor:
 
     async def speak(self, side: Speaker, said: Sequence[Said], number: int) -> Said:
         """A statement of one side: its reasons, and the errors that it holds now."""
-        turn = self._turn(f"turn_{side}", number)
-        return Said(side, number, await self._state("debate", side, said, turn))
+        if self.panel.profile == "code":
+            messages = self.conversation(side, said, number)
+        else:
+            messages = self.messages(said, self._turn(f"turn_{side}", number), self._form)
+        return Said(side, number, await self._state("debate", side, messages))
 
     async def examine(self, said: Sequence[Said], number: int, turn: str) -> Said:
         """What a reviewer, who holds no list, asks or objects."""
@@ -402,11 +406,10 @@ class Floor:
 
     async def decide(self, said: Sequence[Said]) -> Statement:
         """The decision of an arbiter who took no part."""
-        turn = self.panel.prompts.piece("turn_arbiter")
-        return await self._state("decision", "arbiter", said, turn)
+        messages = self.messages(said, self.panel.prompts.piece("turn_arbiter"), self._form)
+        return await self._state("decision", "arbiter", messages)
 
-    async def _state(self, stage: str, agent: str, said: Sequence[Said], turn: Parts) -> Statement:
-        messages = self.messages(said, turn, self.panel.statement_form(by_number=self._is_by_number))
+    async def _state(self, stage: str, agent: str, messages: Sequence[Message]) -> Statement:
         if self._is_by_number:
             about = self._about(stage, agent, "severities")
             return await self.panel.put_severities(messages, about, self.viewpoint.spans, self.ask)
@@ -454,6 +457,22 @@ class Floor:
         )
         return [system, question]
 
+    def conversation(self, side: Speaker, said: Sequence[Said], number: int) -> list[Message]:
+        """Show the debate as a conversation, as the code does: own statements are the assistant's turns."""
+        files, turn = self.panel.prompts, f"turn_{side}"
+        told = self.messages((), self._turn(turn, 1), self._form)
+        for past in range(1, number):
+            of_round = [one for one in said if one.round == past]
+            own = (self.panel.quote_statement(one.statement) for one in of_round if one.speaker == side)
+            others = self._spoken([one for one in of_round if one.speaker != side])
+            told.append(Message("assistant", tuple(own)))
+            told.append(files.message("user", "reply", said=others, turn=self._turn(turn, past + 1)))
+        return told
+
+    @property
+    def _form(self) -> Parts:
+        return self.panel.statement_form(by_number=self._is_by_number)
+
     def _opposed(self) -> Parts:
         """What the other side begins with. On severity: the same errors as minor."""
         name = f"opposed_{self._debated}"
@@ -467,10 +486,11 @@ class Floor:
 
     def _transcript(self, said: Sequence[Said]) -> Parts:
         files = self.panel.prompts
-        if not said:
-            return files.piece("silence")
+        return files.piece("transcript", said=self._spoken(said)) if said else files.piece("silence")
+
+    def _spoken(self, said: Sequence[Said]) -> Parts:
         pieces = [
-            files.piece(
+            self.panel.prompts.piece(
                 "said",
                 speaker=_SIDES[one.speaker],
                 round=str(one.round),
@@ -479,7 +499,7 @@ class Floor:
             for one in said
         ]
         parts = [part for piece in pieces for part in (*piece, "\n\n")]
-        return files.piece("transcript", said=joined(parts[:-1]))
+        return joined(parts[:-1])
 
     def _turn(self, name: str, number: int) -> Parts:
         told = (
@@ -953,7 +973,7 @@ class MMad:
         debate = DEBATE_FILES if debate_calls(self.strategy, self.rounds) != (0, 0) else ()
         if debate:
             own = ("statement_severities.md",) if self.profile == "recommended" else CHECKER_FILES
-            debate = (*debate, *own)
+            debate = (*debate, *own, *(("reply.md",) if self.profile == "code" else ()))
         last = FINAL_FILES if self.final_judge else ()
         if debate or last:
             last = (*last, stated)
