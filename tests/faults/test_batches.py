@@ -583,11 +583,11 @@ def test_calls_in_batches_cost_their_share_and_keep_to_the_budget(
     assert batch(run, *prices, "--budget", "0.01", out="small") == BUDGET
     assert server.sizes == []
     assert "the budget of 0.01 USD is reached" in capsys.readouterr().err
-    assert batch(run, *prices, "--budget", "0.6", out="small") == BUDGET
+    assert batch(run, *prices, "--budget", "0.625", out="small") == BUDGET
     assert server.sizes == [2, 2], "a wave of which hardly anything fits is not begun"
     paid = read_run_info(tmp_path / "small").price
     assert paid is not None
-    assert paid <= 0.6
+    assert paid <= 0.625
     assert batch(run, *prices, "--budget", "50", out="small") == DONE
     assert len(server.keys) == len(set(server.keys)) == 2 * UNITS
     assert read_run_info(tmp_path / "small").price == pytest.approx(live / 2)

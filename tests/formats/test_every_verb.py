@@ -80,6 +80,8 @@ ELSEWHERE = {
     "fire-mt": "tests/formats/test_fire_mt.py, whose judgements are of pairs",
     "ment-jsonl": "tests/formats/test_ment.py, whose shape only the hub's files have",
     "wmt25-jsonl": "tests/formats/test_wmt.py",
+    "wmt-scores": "tests/formats/test_wmt.py",
+    "wmt26": "tests/formats/test_wmt.py",
     "campaign": "tests/cli/test_people_commands.py: a campaign has judgements when people have judged",
     "appraise": "tests/formats/test_appraise.py, with its batches",
     "pearmut": "tests/formats/test_pearmut.py",

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import adjudge
 from adjudge.core.record import Annotation, ErrorSpan, Failure
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
@@ -123,8 +124,8 @@ def test_what_is_no_such_row_is_refused_with_its_line(
     assert refused.value.line in {2, 3}
 
 
-def test_scores_without_texts_are_refused(tmp_path: Path) -> None:
-    path = table(tmp_path, heading=(*TEXTS[:6], "domain_name", "method", "overall"))
+def test_a_table_without_texts_and_scores_is_refused(tmp_path: Path) -> None:
+    path = table(tmp_path, heading=(*TEXTS[:6], "domain_name", "method"))
     with pytest.raises(DataError, match="without the columns source_segment, hypothesis_segment"):
         read_content(path)
 
@@ -323,3 +324,196 @@ def test_it_is_scored_and_is_the_gold_of_its_own_texts(
     assert Asked(capsys, "run", "chrf", humeval, "--lp", "cs-de_DE", "--out", out).code == 0
     asked = Asked(capsys, "meta", humeval, "--lp", "cs-de_DE", "--scores", out, "--include-human")
     assert asked.code == 0, asked.err
+
+
+# Scores, systems' documents, challenge sets and WMT26's evaluation task...
+
+
+def rows(path: Path, *lines: object) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines), "utf-8")
+    return path
+
+
+SCORE_HEADING = (
+    "doc_id\tsegment_id\tsource_lang\ttarget_lang\tset_id\tsystem_id\tdomain_name\tmethod\toverall"
+)
+
+
+def score_table(tmp_path: Path, *lines: str) -> Path:
+    path = tmp_path / "MetricX-25.tsv"
+    path.write_text("\n".join((SCORE_HEADING, *lines, "")), "utf-8")
+    return path
+
+
+def test_a_table_of_scores_is_read_and_a_missing_score_is_counted(tmp_path: Path) -> None:
+    line = "d\t{}\ten\tja_JP\tofficial\t{}\tnews\tESA\t{}"
+    path = score_table(
+        tmp_path, *(line.format(*cells) for cells in ((1, "A", "-1.5"), (2, "A", "NaN"), (1, "B", 3)))
+    )
+    content = read_content(path)
+    assert content.records is not None
+    told = [(r.lp, r.segment, r.system, r.annotator, r.rating) for r in content.records]  # type: ignore[union-attr]
+    assert told == [("en-ja_JP", "1", "A", "MetricX-25", -1.5), ("en-ja_JP", "1", "B", "MetricX-25", 3.0)]
+    assert content.met == {"translations without a score, left out": 1}
+
+
+@pytest.mark.parametrize(
+    ("last", "message"),
+    [
+        ("1\ten\tde\to\tA\tnews\tESA\t7", "scored twice"),
+        ("2\ten\tde\to\tA\tnews\tESA\tgood", "must be a number"),
+    ],
+)
+def test_a_row_that_is_no_score_is_refused_with_its_line(tmp_path: Path, last: str, message: str) -> None:
+    path = score_table(tmp_path, "d\t1\ten\tde\to\tA\tnews\tESA\t5", f"d\t{last}")
+    with pytest.raises(DataError, match=message) as refused:
+        read_content(path)
+    assert refused.value.line == 3
+
+
+def document_scores(folder: Path, system: str, **metrics: object) -> Path:
+    said = {"language_pair": "en-is_IS", "domain": "news", "document_id": "d", "metric_scores": metrics}
+    return rows(folder / f"{system}.jsonl", said)
+
+
+def test_scores_by_document_are_of_paragraphs_and_of_the_whole_name_of_a_system(tmp_path: Path) -> None:
+    document_scores(tmp_path / "scores", "GPT-4.1", X=[0.5, None], Y=[60, 70])
+    document_scores(tmp_path / "scores", "AMI", X=[0.25, 0.5], Y=[50, 60, 70])
+    content = read_content(tmp_path / "scores")
+    assert content.records is not None
+    told = {(r.system, r.annotator, r.segment): r.rating for r in content.records}  # type: ignore[union-attr]
+    assert told["GPT-4.1", "Y", "en-is_IS_#_news_#_d_#_2"] == 70
+    assert ("GPT-4.1", "X", "en-is_IS_#_news_#_d_#_2") not in told
+    assert content.met == {
+        "translations without a score, left out": 1,
+        "documents whose metrics score other numbers of paragraphs": 1,
+    }
+
+
+def test_scores_of_several_metrics_have_no_mean(tmp_path: Path) -> None:
+    path = document_scores(tmp_path, "AMI", X=[0.5], Y=[60])
+    with pytest.raises(DataError, match=r"scores of 2 metrics \(X, Y\), whose mean says nothing"):
+        adjudge.score(path)
+
+
+def systems_folder(tmp_path: Path) -> Path:
+    name = "WMT26_###_news_###_eng_Latn_###_isl_Latn_###_d"
+    source = {"doc_id": name, "src_text": "<p>One.</p>\n<p>Two.</p>", "evaluation_instruction": "Keep names."}
+    plain = {
+        "doc_id": "en-is_IS_#_social_#_e",
+        "src_text": "One line.\nThe same.\n\nAnother.",
+        "refs": {"refA": {"ref": "A\n\nB"}},
+    }
+    rows(tmp_path / "wmt26-genmt.jsonl", source, plain)
+    told = (
+        {"doc_id": name, "hypothesis": "<p>Einn.</p>\n<p>Tveir.</p>"},
+        {"doc_id": plain["doc_id"], "hypothesis": "x\n\ny"},
+    )
+    rows(tmp_path / "systems" / "A-1.5.jsonl", *told)
+    rows(
+        tmp_path / "systems" / "B.jsonl",
+        {"doc_id": name, "hypothesis": "<p>Allt saman.</p>"},
+        {"doc_id": "other", "hypothesis": ""},
+    )
+    return tmp_path / "systems"
+
+
+def test_documents_of_systems_are_cut_into_the_paragraphs_of_their_sources(tmp_path: Path) -> None:
+    content = read_content(systems_folder(tmp_path))
+    assert content.test_set is not None
+    first, second, third, fourth = content.test_set
+    assert (first.source, second.source, third.source) == ("One.", "Two.", "One line.\nThe same.")
+    assert [dict(s.translations) for s in (first, second)] == [{"A-1.5": "Einn."}, {"A-1.5": "Tveir."}]
+    assert first.meta == {"instruction": "Keep names."}
+    assert (fourth.translations["A-1.5"], fourth.references) == ("y", {"refA": "B"})
+    assert (first.segment, fourth.segment) == (f"{first.document}_###_1", "en-is_IS_#_social_#_e_#_2")
+    assert content.met == {
+        "documents of B with another number of paragraphs than the source, left out": 1,
+        "documents of B that the sources do not have": 1,
+    }
+
+
+def test_documents_without_their_sources_are_refused(tmp_path: Path) -> None:
+    folder = systems_folder(tmp_path)
+    (tmp_path / "wmt26-genmt.jsonl").unlink()
+    with pytest.raises(DataError, match="put the test set"):
+        load(folder)
+
+
+def test_a_challenge_set_is_line_aligned(tmp_path: Path) -> None:
+    for kind, text in {
+        "src": "a\nb\n",
+        "hyp-1": "x\ny\n",
+        "hyp-2": "u\nv\n",
+        "meta": "news\td\tnegation\nnews\td\tnames\n",
+    }.items():
+        (tmp_path / f"set.en-zh.{kind}.txt").write_text(text, "utf-8")
+    first, second = load(tmp_path, "en-zh")
+    assert (first.segment, first.translations) == ("1", {"hyp-1": "x", "hyp-2": "u"})
+    assert (second.domain, second.document, second.meta) == ("news", "d", {"meta3": "names"})
+    (tmp_path / "set.en-zh.hyp-2.txt").write_text("u\n", "utf-8")
+    with pytest.raises(DataError, match="1 lines, and "):
+        load(tmp_path)
+    with pytest.raises(UsageError, match="has no en-de; there are en-zh"):
+        load(tmp_path, "en-de")
+
+
+ITEM = "official_###_eng_Latn_###_isl_Latn_###_news_###_d_###_1"
+
+
+def evaluation_set(tmp_path: Path) -> Path:
+    hyps = {"A": "Einn kottur.", "B": ""}
+    return rows(
+        tmp_path / "mteval-test26.jsonl",
+        {"item_id": ITEM, "src": "One cat.", "ref": {"text": "Einn köttur.", "type": "human"}, "hyps": hyps},
+    )
+
+
+def test_the_evaluation_task_of_wmt26_is_read_judged_and_written(tmp_path: Path) -> None:
+    test_set = load(evaluation_set(tmp_path))
+    assert (test_set.segments[0].references, test_set.segments[0].document) == ({"ref": "Einn köttur."}, "d")
+    errors = [{"start": 5, "end": 11, "severity": "minor", "category": "spelling"}]
+    task1 = {"A": {"errors": errors, "omission": "major", "instruction_fault": None}, "B": {"errors": []}}
+    path = rows(
+        tmp_path / "me.jsonl", {"item_id": ITEM, "task1_pred": task1, "task2_pred": {"A": 70, "B": 0}}
+    )
+    content = read_content(path, test_set=test_set)
+    assert content.records is not None
+    first, second = content.records
+    assert isinstance(first, Annotation)
+    assert [(s.start, s.end, s.category, s.severity) for s in first.spans] == [
+        (5, 11, None, "minor"),
+        (None, None, "accuracy/omission", "major"),
+    ]
+    assert (first.rating, second.rating) == (70, 0)  # type: ignore[union-attr]
+    for task in ("1", "2"):
+        left_out = write_content(tmp_path / f"task{task}.jsonl", f"wmt26-task{task}", content)
+        assert not left_out
+    assert json.loads((tmp_path / "task1.jsonl").read_text("utf-8")) == {
+        "item_id": ITEM,
+        "task1_pred": {**task1, "B": {"errors": [], "omission": None, "instruction_fault": None}},
+    }
+    assert json.loads((tmp_path / "task2.jsonl").read_text("utf-8"))["task2_pred"] == {"A": 70, "B": 0}
+
+
+def test_only_items_of_wmt26_can_be_predicted(tmp_path: Path) -> None:
+    segment = Segment(segment="1", lp="en-de", source="x", translations={"A": "y"})
+    told = Annotation(lp="en-de", segment="1", system="A", annotator="me", protocol="esa", rating=1)
+    content = Content(test_set=TestSet(name="t", segments=(segment,)), records=[told])
+    with pytest.raises(UsageError, match="no item of WMT26"):
+        write_content(tmp_path / "out.jsonl", "wmt26-task2", content)
+
+
+@pytest.mark.realdata
+def test_published_scores_of_wmt25_are_read_without_loss(adjudge_data: Path) -> None:
+    folder = adjudge_data / "wmt25"
+    content = read_content(folder / "automatic_scores", lp="en-is_IS")
+    assert content.records is not None
+    assert "GPT-4.1" in {r.system for r in content.records}  # type: ignore[union-attr]
+    assert len({r.annotator for r in content.records}) == 5
+    table_of = read_content(folder / "mteval" / "scored" / "segments.tsv")
+    assert len(table_of.records or ()) == 25_816
+    challenge = load(folder / "mteval" / "submitted" / "SSA-MTE", "en-amh")
+    returned = read_content(folder / "mteval" / "returned" / "SSA-MTE" / "MetricX-25.tsv", lp="en-amh")
+    assert {r.segment for r in returned.records or ()} == {s.segment for s in challenge}

@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -40,7 +41,7 @@ from adjudge.formats.read import (
 )
 from adjudge.formats.spreadsheet import write_judgements, write_spreadsheet
 from adjudge.formats.text import write_text_folder
-from adjudge.formats.wmt import write_wmt25
+from adjudge.formats.wmt import write_wmt25, write_wmt26
 from adjudge.formats.xliff import write_xliff
 from adjudge.store.json_lines import write_records, write_test_set
 
@@ -164,11 +165,13 @@ def _write(path: Path, target: Format, content: Content) -> Counter[str]:
         return Counter()
     test_set = content.test_set
     if target.has_records:
-        writers = {
+        writers: dict[str, Callable[..., Counter[str]]] = {
             "mqm-tsv": write_mqm_tsv,
             "mtme-ratings": write_ratings,
             "mtme-scores": write_score_records,
             "wmt25": write_wmt25,
+            "wmt26-task1": partial(write_wmt26, task=1),
+            "wmt26-task2": partial(write_wmt26, task=2),
         }
         return writers[target.name](path, records, test_set)
     left_out = Counter({"judgements": len(records)})

@@ -74,7 +74,17 @@ from adjudge.formats.score_file import (
 from adjudge.formats.table import is_csv_of_texts, read_csv_texts, read_xlsx
 from adjudge.formats.text import is_text_folder, read_files, read_text_folder, split_names
 from adjudge.formats.tmx import read_tmx
-from adjudge.formats.wmt import read_wmt25, read_wmt25_jsonl
+from adjudge.formats.wmt import (
+    is_challenge_folder,
+    is_score_folder,
+    is_system_folder,
+    read_challenge_set,
+    read_wmt25,
+    read_wmt25_jsonl,
+    read_wmt26,
+    read_wmt_scores,
+    read_wmt_systems,
+)
 from adjudge.formats.xliff import read_judged_xliff, read_xliff
 from adjudge.formats.xml_text import check_type, root_name
 from adjudge.store.files import read_head
@@ -197,6 +207,32 @@ FORMATS: Final[tuple[Format, ...]] = (
         writes=False,
     ),
     Format(
+        name="wmt-scores",
+        holds="records",
+        title="WMT25's scores: TSV with `overall`, or JSONL with `metric_scores` (file or folder)",
+        writes=False,
+    ),
+    Format(
+        name="wmt-systems",
+        holds="test set",
+        title="documents of WMT25's and WMT26's systems (JSONL, file or folder) beside their sources",
+        writes=False,
+    ),
+    Format(
+        name="wmt-challenge",
+        holds="test set",
+        title="challenge set of WMT25 (SET.LP.src.txt, .ref.txt, .hyp-N.txt, .meta.txt)",
+        writes=False,
+    ),
+    Format(
+        name="wmt26",
+        holds="test set, records",
+        title="WMT26's evaluation task: mteval-test26.jsonl, or predictions for it",
+        writes=False,
+    ),
+    Format(name="wmt26-task1", holds="records", title="predictions of errors for WMT26", reads=False),
+    Format(name="wmt26-task2", holds="records", title="predictions of scores for WMT26", reads=False),
+    Format(
         name="campaign",
         holds="test set, records",
         title="our export of a campaign: who judged what when, a submission a line",
@@ -294,6 +330,7 @@ def find_format(name: str) -> Format:
 
 _FIRST_LINES: Final = {
     rb"system\tdoc": "mqm-tsv",
+    rb"doc_id\tsegment_id\t(?![^\n]*source_segment)[^\n]*overall": "wmt-scores",
     rb"doc_id\tsegment_id\t": "wmt25",
     rb'[^,"]+,[^,]+,[0-9]+,(?:TGT|BAD),': "appraise",
     rb"\[\s*\{\s*\"src\"": "fire-mt",
@@ -319,6 +356,9 @@ _KEYS: Final = {
     "campaign": (b'"schema"', b'"adjudge-campaign/'),
     "ment-jsonl": (b'"src_lang"', b'"trans_lang"'),
     "wmt25-jsonl": (b'"doc_id"', b'"src_text"', b'"tgt_text"'),
+    "wmt-scores": (b'"document_id"', b'"metric_scores"'),
+    "wmt-systems": (b'"doc_id"', b'"hypothesis"'),
+    "wmt26": (b'"item_id"', b"_###_"),
     "records": (b'"kind"', b'"annotator"'),
     "comet": (b'"mt"', b'"COMET"'),
     "jsonl": (b'"segment"', b'"source"'),
@@ -336,6 +376,20 @@ _FOLDERS: Final = (
     "line-aligned text (source.txt)",
     f"{TEST_SET}",
 )
+
+
+_FOLDER_FORMS: Final[Mapping[str, Callable[[Path], bool]]] = {
+    "run": lambda path: (path / INFO).is_file() or is_split(path),
+    "ment": lambda path: is_mtme_folder(path) and is_ment_folder(path),
+    "mtme": is_mtme_folder,
+    "text": is_text_folder,
+    "fire-mt": is_fire_folder,
+    "jsonl": lambda path: (path / TEST_SET).is_file(),
+    "wmt-challenge": is_challenge_folder,
+    "wmt-scores": is_score_folder,
+    "wmt-systems": is_system_folder,
+}
+"""Formats of folders, and what tells them; the first that fits."""
 
 
 @checks_keywords
@@ -379,6 +433,13 @@ def _read_campaign(path: Path, lp: str | None) -> TestSet:
     return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
 
 
+def _texts_of_wmt26(path: Path, lp: str | None) -> TestSet:
+    found = read_wmt26(path, lp).test_set
+    if found is None:
+        raise DataError("predictions of WMT26 hold no texts; a test set was wanted", path=path)
+    return found
+
+
 _READERS: Final[Mapping[str, Callable[[Path, str | None], TestSet]]] = {
     "appraise-batches": _read_batches,
     "campaign": _read_campaign,
@@ -397,6 +458,9 @@ _READERS: Final[Mapping[str, Callable[[Path, str | None], TestSet]]] = {
     "tmx": read_tmx,
     "wmt25": lambda path, lp: read_wmt25(path, lp).test_set,
     "wmt25-jsonl": lambda path, lp: read_wmt25_jsonl(path, lp).test_set,
+    "wmt26": _texts_of_wmt26,
+    "wmt-challenge": read_challenge_set,
+    "wmt-systems": lambda path, lp: read_wmt_systems(path, lp).test_set,
     "xliff": read_xliff,
     "xlsx": read_xlsx,
 }
@@ -410,16 +474,9 @@ def detect(path: Path) -> str:
     """
     if not path.is_dir():
         return _detect_file(path)
-    if (path / INFO).is_file() or is_split(path):
-        return "run"
-    if is_mtme_folder(path):
-        return "ment" if is_ment_folder(path) else "mtme"
-    if is_text_folder(path):
-        return "text"
-    if is_fire_folder(path):
-        return "fire-mt"
-    if (path / TEST_SET).is_file():
-        return "jsonl"
+    for form, is_one in _FOLDER_FORMS.items():
+        if is_one(path):
+            return form
     if (path / _CAMPAIGN).is_file():
         export = f"`adjudge campaign export {shlex.quote(str(path))} FILE.jsonl` writes what is read here"
         raise DataError(f"a campaign in its folder: {export}", path=path)
@@ -640,9 +697,8 @@ def read_content(
     path, lp = find_path(path, lp)
     name = detect(path) if form is None else _readable(form)
     texts = test_set if test_set is None or lp is None else test_set.select(lp=canonical_lp(lp))
-    if name in {"mqm-tsv", "wmt25"}:
-        file = read_mqm_tsv(path, lp, texts) if name == "mqm-tsv" else read_wmt25(path, lp)
-        return Content(test_set=texts or file.test_set, records=file.records, met=file.met)
+    if name in {"mqm-tsv", "wmt25", "wmt26", "wmt-scores"}:
+        return _read_wmt(path, name, lp, texts)
     if name in {"campaign", "pearmut"} or (name == "appraise" and as_campaign):
         return _read_submissions(path, name, lp)
     if name == "appraise":
@@ -656,6 +712,18 @@ def read_content(
     return _read_with_texts(path, name, lp)
 
 
+def _read_wmt(path: Path, name: str, lp: str | None, texts: TestSet | None) -> Content:
+    """Read what may have texts of its own, or be about those that were given."""
+    if name == "wmt-scores":
+        scores = read_wmt_scores(path, lp)
+        return Content(test_set=texts, records=scores.records, met=scores.met)
+    if name == "wmt26":
+        task = read_wmt26(path, lp)
+        return Content(test_set=task.test_set or texts, records=task.records, met=task.met)
+    file = read_mqm_tsv(path, lp, texts) if name == "mqm-tsv" else read_wmt25(path, lp)
+    return Content(test_set=texts or file.test_set, records=file.records, met=file.met)
+
+
 def _read_with_texts(path: Path, name: str, lp: str | None) -> Content:
     """Read what has all texts of its own, with or without judgements."""
     if name == "xliff":
@@ -664,6 +732,9 @@ def _read_with_texts(path: Path, name: str, lp: str | None) -> Content:
     if name == "wmt25-jsonl":
         said = read_wmt25_jsonl(path, lp)
         return Content(test_set=said.test_set, records=said.records, met=said.met)
+    if name == "wmt-systems":
+        systems = read_wmt_systems(path, lp)
+        return Content(test_set=systems.test_set, met=systems.met)
     if name == "fire-mt":
         fire = read_fire(path, lp)
         return Content(test_set=fire.test_set, records=fire.records, met=fire.met)

@@ -1,4 +1,4 @@
-"""Marked errors as WMT25's table, `predictions.tsv` of its second task; read back, they are equal."""
+"""The files of WMT25 and WMT26: tables, systems' documents, challenge sets, and evaluation tasks."""
 
 from __future__ import annotations
 
@@ -17,9 +17,33 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import find_severity
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.appraise import MISSING, UNDECIDED_MARK, place_of
-from adjudge.store.files import Fields, read_json_lines, read_text, write_text
+from adjudge.store.files import (
+    Fields,
+    read_head,
+    read_json_lines,
+    read_lines,
+    read_text,
+    render_json_line,
+    write_lines,
+    write_text,
+)
 
-__all__ = ["MARKS", "TEXTS", "read_wmt25", "read_wmt25_jsonl", "write_wmt25"]
+__all__ = [
+    "MARKS",
+    "TEXTS",
+    "Wmt26Task",
+    "is_challenge_folder",
+    "is_score_folder",
+    "is_system_folder",
+    "read_challenge_set",
+    "read_wmt25",
+    "read_wmt25_jsonl",
+    "read_wmt26",
+    "read_wmt_scores",
+    "read_wmt_systems",
+    "write_wmt25",
+    "write_wmt26",
+]
 
 
 # WMT25's table of texts and marked errors, as its evaluation tasks give it out and take it in.
@@ -36,6 +60,8 @@ NO_REFERENCE: Final = "NaN"
 META: Final = ("set_id", "method")
 """Columns that go to `meta`."""
 _REFERENCE: Final = "ref"
+Place = tuple[str, str, str]
+"""Language pair, segment and system."""
 OMISSION: Final = "accuracy/omission"
 
 
@@ -331,8 +357,6 @@ def _span(mark: dict[str, Any], text: str, judged: Fields, met: Counter[str]) ->
 
 _SET: Final = "official"
 
-Key = tuple[str, str, str]
-
 
 def write_wmt25(path: Path | str, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
     """Write what one annotator marked, a row each translation, system by system.
@@ -367,8 +391,8 @@ def write_wmt25(path: Path | str, records: Iterable[Record], test_set: TestSet) 
     return +left_out
 
 
-def _by_translation(records: Iterable[Record], left_out: Counter[str]) -> dict[Key, Annotation]:
-    found: dict[Key, Annotation] = {}
+def _by_translation(records: Iterable[Record], left_out: Counter[str]) -> dict[Place, Annotation]:
+    found: dict[Place, Annotation] = {}
     annotators: set[str] = set()
     for record in records:
         if not isinstance(record, Annotation):
@@ -427,3 +451,503 @@ def _mark(span: ErrorSpan, left_out: Counter[str]) -> tuple[str, str, str] | Non
     else:
         left_out["errors without a place"] += 1
     return None
+
+
+# Scores as both years give them out: a table with a row a translation, or lists of scores by document.
+
+
+SCORED: Final = (*TEXTS[:6], "domain_name", "method", "overall")
+"""Columns of a table of scores: of the quality-score task of WMT25, and of what it returned."""
+_SCORE_KEYS: Final = (b'"metric_scores"', b'"document_id"')
+_UNSCORED: Final = frozenset({"", "NaN", "nan", "None"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class WmtScores:
+    """Scores of metrics, and what was odd in them."""
+
+    records: tuple[Annotation, ...]
+    met: Counter[str] = field(default_factory=Counter)
+
+
+def read_wmt_scores(path: Path | str, lp: str | None = None) -> WmtScores:
+    """Read scores of one metric (TSV), or of several by document (JSONL, or a folder with a file a system).
+
+    A score by document is of segment `LP_#_DOMAIN_#_DOCUMENT_#_N`, N from 1, as in WMT25's general task.
+
+    Args:
+        path: the file or folder; the name of a JSONL file is that of its system.
+        lp: keep this language pair only.
+
+    Raises:
+        DataError: a column or a key is missing, a score is no number, or a translation is scored twice.
+        UsageError: no such language pair.
+    """
+    path, wanted = Path(path), None if lp is None else canonical_lp(lp)
+    met: Counter[str] = Counter()
+    rows: Iterable[Annotation]
+    if path.is_dir():
+        rows = (row for file in sorted(path.glob("*.jsonl")) for row in _document_scores(file, met))
+    elif path.name.removesuffix(".gz").endswith(".jsonl"):
+        rows = _document_scores(path, met)
+    else:
+        rows = _table_scores(path, met)
+    return WmtScores(records=tuple(row for row in rows if wanted in {None, row.lp}), met=+met)
+
+
+def is_score_folder(path: Path) -> bool:
+    """Whether a folder holds scores by document, a file a system."""
+    return _starts_with(path, _SCORE_KEYS)
+
+
+def _starts_with(path: Path, keys: Iterable[bytes]) -> bool:
+    """Whether all JSONL files of a folder begin with an object that has these keys."""
+    heads = [read_head(file, 1 << 16) for file in path.glob("*.jsonl")]
+    return any(all(key in head for key in keys) for head in heads)
+
+
+def _system_of(path: Path) -> str:
+    """Return the name of a file without its ending; `GPT-4.1.jsonl` is of GPT-4.1."""
+    return path.name.removesuffix(".gz").removesuffix(".jsonl")
+
+
+def _table_scores(path: Path, met: Counter[str]) -> Iterator[Annotation]:
+    rows = _rows(path)
+    _, heading = next(rows)
+    if lacking := [name for name in SCORED if name not in heading]:
+        raise DataError(f"a table of scores of WMT25 without the columns {', '.join(lacking)}", path=path)
+    seen: set[tuple[str, str, str]] = set()
+    for line, row in rows:
+        lp, segment = canonical_lp(f"{row['source_lang']}-{row['target_lang']}"), row["segment_id"]
+        key = (lp, segment, row["system_id"])
+        if key in seen:
+            raise DataError(
+                f"segment {segment!r} of {lp} by {key[2]!r} is scored twice", path=path, line=line
+            )
+        seen.add(key)
+        if row["overall"] in _UNSCORED:
+            met["translations without a score, left out"] += 1
+            continue
+        try:
+            score = float(row["overall"])
+        except ValueError:
+            raise DataError(
+                f"'overall' must be a number, got {row['overall']!r}", path=path, line=line
+            ) from None
+        yield _scored(key, path.name.split(".")[0], row["doc_id"], score, (path, line))
+
+
+def _document_scores(path: Path, met: Counter[str]) -> Iterator[Annotation]:
+    system = _system_of(path)
+    for line, value in read_json_lines(path):
+        if not isinstance(value, dict):
+            raise DataError(f"wanted an object, got {value!r}", path=path, line=line)
+        fields = Fields(value, "scores of a document", path, line)
+        said, document = fields.text("language_pair"), fields.text("document_id")
+        start = f"{said}_#_{fields.text('domain')}_#_{document}"
+        lists = fields.mapping("metric_scores")
+        lengths = {len(scores) for scores in lists.values() if isinstance(scores, list)}
+        if len(lengths) > 1:
+            met["documents whose metrics score other numbers of paragraphs"] += 1
+        for metric, scores in lists.items():
+            if not isinstance(scores, list):
+                fields.fail(f"scores of {metric!r} must be a list, got {scores!r}")
+            for number, score in enumerate(scores, 1):
+                if score is None:
+                    met["translations without a score, left out"] += 1
+                elif isinstance(score, bool) or not isinstance(score, int | float):
+                    fields.fail(f"a score of {metric!r} must be a number, got {score!r}")
+                else:
+                    place = (canonical_lp(said), f"{start}_#_{number}", system)
+                    yield _scored(place, metric, document, float(score), (path, line))
+
+
+def _scored(place: Place, metric: str, document: str, score: float, at: tuple[Path, int]) -> Annotation:
+    lp, segment, system = place
+    try:
+        return Annotation(
+            lp=lp,
+            segment=segment,
+            system=system,
+            annotator=metric,
+            protocol="metric",
+            document=document,
+            rating=score,
+        )
+    except DataError as error:
+        raise DataError(str(error), path=at[0], line=at[1]) from None
+
+
+# Documents of the general task: a test set with sources, and systems' hypotheses, each as one text.
+
+
+@dataclass(frozen=True, kw_only=True)
+class WmtSystems:
+    """Systems' documents cut into the paragraphs of their sources, and what did not fit."""
+
+    test_set: TestSet
+    met: Counter[str] = field(default_factory=Counter)
+
+
+_HYPOTHESES: Final = (b'"doc_id"', b'"hypothesis"')
+_SOURCES: Final = (b'"doc_id"', b'"src_text"')
+_PARAGRAPH: Final = re.compile(r"<p>(.*?)</p>", re.DOTALL)
+_WHOLE: Final = re.compile(r"\s*(?:<p>.*?</p>\s*)+", re.DOTALL)
+INSTRUCTION: Final = "instruction"
+"""Key of `meta` under which a segment carries an instruction of those who evaluate."""
+
+
+def is_system_folder(path: Path) -> bool:
+    """Whether a folder holds systems' documents, a file a system."""
+    return _starts_with(path, _HYPOTHESES)
+
+
+def read_wmt_systems(path: Path | str, lp: str | None = None) -> WmtSystems:
+    """Read the documents of one system, or of a folder of systems, by the paragraphs of their sources.
+
+    The sources are in a JSONL file with `doc_id` and `src_text`, in the same folder or the one above.
+    Paragraphs stand in `<p>` (WMT26), or between empty lines (WMT25). A document in which a system has
+    another number of paragraphs than the source is left out for that system, and counted.
+
+    Args:
+        path: a system's file, or the folder.
+        lp: keep this language pair only.
+
+    Raises:
+        DataError: there are no sources, or a line is no such object.
+        UsageError: no such language pair.
+    """
+    path, wanted = Path(path), None if lp is None else canonical_lp(lp)
+    folder = path if path.is_dir() else path.parent
+    files = [path] if path.is_file() else sorted(folder.glob("*.jsonl"))
+    files = [file for file in files if all(key in read_head(file, 1 << 16) for key in _HYPOTHESES)]
+    near = (*sorted(folder.glob("*.jsonl")), *sorted(folder.parent.glob("*.jsonl")))
+    sources = next((f for f in near if all(key in read_head(f, 1 << 16) for key in _SOURCES)), None)
+    if sources is None:
+        raise DataError(
+            "these are translations of documents whose sources are not here: put the test set, a .jsonl with "
+            "doc_id and src_text such as wmt26-genmt.jsonl, into this folder or the one above",
+            path=path,
+        )
+    met: Counter[str] = Counter()
+    texts = {_system_of(file): _hypotheses(file) for file in files}
+    segments: list[Segment] = []
+    known: set[str] = set()
+    for line, value in read_json_lines(sources):
+        if not isinstance(value, dict):
+            raise DataError(f"wanted an object, got {value!r}", path=sources, line=line)
+        fields = Fields(value, "document", sources, line)
+        known.add(fields.text("doc_id"))
+        cut = _cut_document(fields, texts, met)
+        segments += cut if wanted is None or (cut and cut[0].lp == wanted) else ()
+    for system, documents in texts.items():
+        met[f"documents of {system} that the sources do not have"] += len(documents.keys() - known)
+    return WmtSystems(test_set=TestSet(name=folder.name, segments=tuple(segments)), met=+met)
+
+
+def _hypotheses(path: Path) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line, value in read_json_lines(path):
+        if not isinstance(value, dict):
+            raise DataError(f"wanted an object, got {value!r}", path=path, line=line)
+        fields = Fields(value, "document", path, line)
+        name = fields.text("doc_id")
+        if name in found:
+            fields.fail(f"document {name!r} is there twice")
+        if (text := fields.optional_text("hypothesis")) is not None:
+            found[name] = text
+    return found
+
+
+def _cut_document(fields: Fields, texts: Mapping[str, Mapping[str, str]], met: Counter[str]) -> list[Segment]:
+    name = fields.text("doc_id")
+    mark = "_###_" if "_###_" in name else "_#_"
+    parts = name.split(mark)
+    year26 = parts[0].startswith("WMT")
+    try:
+        lp = canonical_lp(f"{parts[2]}-{parts[3]}" if year26 else parts[0])
+    except (UsageError, IndexError):
+        fields.fail(f"'doc_id' must name its languages, got {name!r}")
+    source = _paragraphs(fields.text("src_text"))
+    systems = {}
+    for system, documents in texts.items():
+        cut = _paragraphs(documents[name]) if name in documents else []
+        if name in documents and len(cut) != len(source):
+            met[f"documents of {system} with another number of paragraphs than the source, left out"] += 1
+        elif cut:
+            systems[system] = cut
+    refs = {
+        key: _paragraphs(said["ref"] if isinstance(said, dict) else said)
+        for key, said in (fields.mapping("refs") if fields.has("refs") else {}).items()
+    }
+    instruction = fields.optional_text("evaluation_instruction")
+    return [
+        Segment(
+            segment=f"{name}{mark}{number}",
+            lp=lp,
+            source=text,
+            translations={system: cut[number - 1] for system, cut in systems.items()},
+            references={key: cut[number - 1] for key, cut in refs.items() if len(cut) == len(source)},
+            document=name,
+            domain=parts[1],
+            meta={INSTRUCTION: instruction} if instruction else {},
+        )
+        for number, text in enumerate(source, 1)
+    ]
+
+
+def _paragraphs(text: str) -> list[str]:
+    if _WHOLE.fullmatch(text):
+        return _PARAGRAPH.findall(text)
+    return text.split("\n\n")
+
+
+# Challenge sets of WMT25's evaluation tasks: line-aligned texts, SET.LP.src.txt, .ref, .hyp-N, .meta.
+
+
+_CHALLENGE: Final = re.compile(
+    r"(?P<set>.+)\.(?P<lp>[a-zA-Z_]+-[a-zA-Z_]+)\.(?P<kind>src|ref|meta|hyp-?\w+)\.txt"
+)
+
+
+def is_challenge_folder(path: Path) -> bool:
+    """Whether a folder holds a challenge set."""
+    return any((m := _CHALLENGE.fullmatch(file.name)) and m["kind"] == "src" for file in path.glob("*.txt"))
+
+
+def read_challenge_set(path: Path | str, lp: str | None = None) -> TestSet:
+    """Read a challenge set; its segments are numbered from 1, its systems are called as its files (`hyp-1`).
+
+    Raises:
+        DataError: a file has another number of lines than the sources.
+        UsageError: no such language pair, or several and none is named.
+    """
+    path = Path(path)
+    found: dict[str, dict[str, Path]] = {}
+    for file in sorted(path.glob("*.txt")):
+        if match := _CHALLENGE.fullmatch(file.name):
+            found.setdefault(canonical_lp(match["lp"]), {})[match["kind"]] = file
+    lps = {name: files for name, files in found.items() if "src" in files}
+    wanted = list(lps) if lp is None else [canonical_lp(lp)]
+    if missing := [name for name in wanted if name not in lps]:
+        raise UsageError(f"{path} has no {missing[0]}; there are {', '.join(lps)}")
+    segments = [segment for name in wanted for segment in _challenges(name, lps[name])]
+    return TestSet(name=path.name, segments=tuple(segments))
+
+
+def _challenges(lp: str, files: Mapping[str, Path]) -> Iterator[Segment]:
+    sources = read_lines(files["src"])
+    columns = {kind: read_lines(file) for kind, file in files.items() if kind != "src"}
+    meta = [line.split("\t") for line in columns.pop("meta", [])]
+    if len(meta) == len(sources) + 1:
+        meta = meta[1:]  # its first line names the columns
+    counts = {kind: len(lines) for kind, lines in columns.items()} | ({"meta": len(meta)} if meta else {})
+    for kind, lines_of_kind in counts.items():
+        if lines_of_kind != len(sources):
+            what = f"{lines_of_kind} lines, and {files['src'].name} has {len(sources)}"
+            raise DataError(what, path=files[kind])
+    references = columns.pop("ref", None)
+    for number, source in enumerate(sources):
+        domain, _, document = "\t".join(meta[number][:2]).partition("\t") if meta else ("", "", "")
+        yield Segment(
+            segment=str(number + 1),
+            lp=lp,
+            source=source,
+            translations={kind: lines[number] for kind, lines in columns.items()},
+            references={} if references is None else {_REFERENCE: references[number]},
+            document=document,
+            domain=domain,
+            meta={f"meta{n}": cell for n, cell in enumerate(meta[number][2:], 3)} if meta else {},
+        )
+
+
+# WMT26's evaluation task: a segment a line with its hypotheses, and predictions beside the same item_id.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wmt26Task:
+    """What a file says.
+
+    Args:
+        test_set: the texts; None in a file of predictions.
+        records: predictions, marks and score in one annotation; None in a test set.
+        met: what was odd, and how often.
+    """
+
+    test_set: TestSet | None = None
+    records: tuple[Annotation, ...] | None = None
+    met: Counter[str] = field(default_factory=Counter)
+
+
+_ITEM_PARTS: Final = 6
+_OMITTED: Final = "omission"
+_FAULT: Final = "instruction_fault"
+FAULT: Final = "other/instruction fault"
+_PREDICTED: Final = ("task1_pred", "task2_pred")
+
+
+def read_wmt26(path: Path | str, lp: str | None = None) -> Wmt26Task:
+    """Read `mteval-test26.jsonl` or predictions for it.
+
+    Marks are half-open places in characters; an omission and an instruction fault have no place.
+
+    Raises:
+        DataError: a line is no such object, or a mark is none; says which line.
+        UsageError: no such language pair.
+    """
+    path, wanted = Path(path), None if lp is None else canonical_lp(lp)
+    segments: list[Segment] = []
+    records: list[Annotation] = []
+    has_texts = has_predictions = False
+    for line, value in read_json_lines(path):
+        if not isinstance(value, dict):
+            raise DataError(f"wanted an object, got {value!r}", path=path, line=line)
+        fields = Fields(value, "WMT26", path, line)
+        item = fields.text("item_id")
+        parts = item.split("_###_")
+        if len(parts) != _ITEM_PARTS:
+            fields.fail(
+                f"'item_id' is KIND_###_SOURCE_###_TARGET_###_DOMAIN_###_DOC_###_SEGMENT, got {item!r}"
+            )
+        pair = canonical_lp(f"{parts[1]}-{parts[2]}")
+        if wanted not in {None, pair}:
+            continue
+        if fields.has("hyps"):
+            has_texts = True
+            segments.append(_item(fields, item, pair, parts))
+        if any(fields.has(key) for key in _PREDICTED):
+            has_predictions = True
+            records += _predictions(fields, item, pair, path)
+    test_set = TestSet(name=path.name.split(".")[0], segments=tuple(segments)) if has_texts else None
+    return Wmt26Task(test_set=test_set, records=tuple(records) if has_predictions else None)
+
+
+def _item(fields: Fields, item: str, lp: str, parts: Sequence[str]) -> Segment:
+    reference = fields.mapping("ref") if isinstance(fields.values.get("ref"), dict) else {}
+    text = reference.get("text")
+    instruction = fields.optional_text("evaluation_instruction")
+    return Segment(
+        segment=item,
+        lp=lp,
+        source=fields.text("src"),
+        translations=fields.text_mapping("hyps"),
+        references={_REFERENCE: text} if isinstance(text, str) else {},
+        document=parts[4],
+        domain=parts[3],
+        meta={
+            **({"ref_type": reference["type"]} if "type" in reference else {}),
+            **({INSTRUCTION: instruction} if instruction else {}),
+        },
+    )
+
+
+def _predictions(fields: Fields, item: str, lp: str, path: Path) -> Iterator[Annotation]:
+    marked = fields.mapping("task1_pred") if fields.has("task1_pred") else {}
+    scored = fields.mapping("task2_pred") if fields.has("task2_pred") else {}
+    for system in dict.fromkeys((*marked, *scored)):
+        score = scored.get(system)
+        if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):
+            fields.fail(f"the score of {system!r} must be a number, got {score!r}")
+        try:
+            yield Annotation(
+                lp=lp,
+                segment=item,
+                system=system,
+                annotator=path.name.split(".")[0],
+                protocol="esa" if system in marked else "metric",
+                rating=None if score is None else float(score),
+                spans=tuple(_task1_spans(marked.get(system), fields)),
+            )
+        except DataError as error:
+            fields.fail(str(error))
+
+
+def _task1_spans(said: object, fields: Fields) -> Iterator[ErrorSpan]:
+    if said is None:
+        return
+    if not isinstance(said, dict) or not isinstance(said.get("errors", []), list):
+        fields.fail(f"a prediction of task 1 is an object with a list of errors, got {said!r}")
+    for mark in said.get("errors", []):
+        start, end = (mark.get(key) if isinstance(mark, dict) else None for key in ("start", "end"))
+        if type(start) is not int or type(end) is not int:
+            fields.fail(f"an error needs a start and an end, whole numbers; got {mark!r}")
+        severity, category = _grade(mark.get("severity"), fields), mark.get("category")
+        label = category if isinstance(category, str) else None
+        yield ErrorSpan(severity=severity, start=start, end=end, label=label)
+    for key, category in ((_OMITTED, OMISSION), (_FAULT, FAULT)):
+        if said.get(key) is not None:
+            yield ErrorSpan(severity=_grade(said[key], fields), category=category, match="unplaced")
+
+
+def _grade(said: object, fields: Fields) -> Any:  # noqa: ANN401 (a severity of the typology)
+    severity = find_severity(said) if isinstance(said, str) else None
+    if severity is None:
+        fields.fail(f"a severity must be minor, major or critical, got {said!r}")
+    return severity
+
+
+def write_wmt26(path: Path | str, records: Iterable[Record], test_set: TestSet, task: int) -> Counter[str]:
+    """Write predictions for WMT26's evaluation task: marks (task 1) or scores (task 2).
+
+    Args:
+        path: the file.
+        records: annotations of one annotator; a segment without one is left out and counted.
+        test_set: the texts, as `mteval-test26.jsonl` has them.
+        task: 1 or 2.
+
+    Returns:
+        What the file cannot hold and how often it was left out.
+
+    Raises:
+        DataError: two judgements of the same translation.
+        UsageError: several annotators, or segments that are no items of WMT26.
+    """
+    left_out: Counter[str] = Counter()
+    judged = _by_translation(records, left_out)
+    lines = []
+    for segment in test_set:
+        if segment.segment.count("_###_") != _ITEM_PARTS - 1:
+            what = f"segment {segment.segment!r} is no item of WMT26's evaluation task"
+            raise UsageError(f"{what}: judge mteval-test26.jsonl")
+        found: dict[str, object] = {}
+        for system in segment.translations:
+            annotation = judged.get((segment.lp, segment.segment, system))
+            if annotation is None:
+                left_out["translations that nobody judged"] += 1
+            elif task == 1:
+                found[system] = _task1(annotation, left_out)
+            elif annotation.rating is None:
+                left_out["judgements without a rating"] += 1
+            else:
+                found[system] = annotation.rating
+        if found:
+            lines.append(
+                render_json_line({"item_id": segment.segment, f"task{task}_pred": found})
+                .decode()
+                .rstrip("\n")
+            )
+    write_lines(Path(path), lines)
+    return +left_out
+
+
+def _task1(annotation: Annotation, left_out: Counter[str]) -> dict[str, object]:
+    errors = []
+    special: dict[str, str | None] = {_OMITTED: None, _FAULT: None}
+    for span in annotation.spans:
+        key = {OMISSION: _OMITTED, FAULT: _FAULT}.get(span.category or "")
+        if span.side == "translation" and span.start is not None and span.severity != "neutral":
+            category = span.label or span.category
+            errors.append(
+                {"start": span.start, "end": span.end, "severity": span.severity, "category": category}
+            )
+        elif key is not None and span.severity != "neutral":
+            special[key] = _graver(special[key], span.severity)
+        else:
+            left_out["neutral marks, errors of the source, and errors without a place"] += 1
+    return {"errors": errors, **special}
+
+
+def _graver(one: str | None, other: str) -> str:
+    """The graver of two severities as the task names them: minor or major."""
+    other = "minor" if other == "minor" else "major"
+    return "major" if "major" in {one, other} else other
