@@ -474,7 +474,7 @@ def test_the_evaluation_task_of_wmt26_is_read_judged_and_written(tmp_path: Path)
     test_set = load(evaluation_set(tmp_path))
     assert (test_set.segments[0].references, test_set.segments[0].document) == ({"ref": "Einn köttur."}, "d")
     errors = [{"start": 5, "end": 11, "severity": "minor", "category": "spelling"}]
-    task1 = {"A": {"errors": errors, "omission": "major", "instruction_fault": None}, "B": {"errors": []}}
+    task1 = {"A": {"errors": errors, "omission": "major", "instruction_fault": "minor"}, "B": {"errors": []}}
     path = rows(
         tmp_path / "me.jsonl", {"item_id": ITEM, "task1_pred": task1, "task2_pred": {"A": 70, "B": 0}}
     )
@@ -485,6 +485,7 @@ def test_the_evaluation_task_of_wmt26_is_read_judged_and_written(tmp_path: Path)
     assert [(s.start, s.end, s.category, s.severity) for s in first.spans] == [
         (5, 11, None, "minor"),
         (None, None, "accuracy/omission", "major"),
+        (None, None, "instruction fault", "minor"),
     ]
     assert (first.rating, second.rating) == (70, 0)  # type: ignore[union-attr]
     for task in ("1", "2"):

@@ -19,7 +19,7 @@ from adjudge.judges._answers import GEMBA_CATEGORIES, find_place
 from adjudge.judges._prompts import Example, Prompts, joined, load_prompts, render
 from adjudge.llm.embedded_rules import RulesModel
 from adjudge.runs.conversation import rehearse
-from adjudge.runs.units import load_annotator, signature_of
+from adjudge.runs.units import judge_subject, load_annotator, signature_of
 from tests.judges.asking import SINGLE, Asked, Script, load_judge, subject
 
 PROMPTS = Path(__file__).parents[2] / "src" / "adjudge" / "judges" / "prompts"
@@ -526,3 +526,18 @@ async def test_the_embedded_rules_can_be_asked_for_notes(name: str) -> None:
     reply = exchanges[0].reply
     assert isinstance(reply, Reply)
     assert '"note": "found by rule' in reply.text
+
+
+@pytest.mark.parametrize("name", [*SINGLE, "fire", "direct-rank"])
+async def test_an_instruction_of_a_segment_is_shown_as_data_before_the_texts(name: str) -> None:
+    judge, ask = load_judge(name), Script(*[""] * 20)
+    told = subject()
+    segment = replace(told.segment, meta={"instruction": "Address readers as 'du'. $source"})
+    if name in {"fire", "direct-rank"}:
+        segment = replace(segment, translations={"one": "Miau.", "two": "Mau."})
+    systems = tuple(segment.translations)[:2] if name in {"fire", "direct-rank"} else told.systems
+    with pytest.raises(AnswerError):
+        await judge_subject(judge, replace(told, segment=segment, systems=systems), ask, None)
+    quoted = [quoted for quoted in ask.asked[0].quoted if "example" not in quoted.name]
+    assert (quoted[0].name, quoted[0].text) == ("instruction", "Address readers as 'du'. $source")
+    assert "Instruction that the translation had to follow." in ask.asked[0].words

@@ -1,5 +1,6 @@
 import hashlib
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from adjudge.reports.page import run_command
 from adjudge.runs.ensemble_run import ensemble
 from adjudge.runs.run import run
 from adjudge.store.json_lines import read_records
-from tests.analysis.records import failed, rated
+from tests.analysis.records import failed
 
 LP = "zh-en"
 
@@ -95,9 +96,7 @@ def test_another_member_or_another_judgement_is_another_ensemble(
     first = ensemble(two, out=tmp_path / "e").run.info.signature
     changed = [*members["chrf"].records]
     assert isinstance(changed[0], Annotation)
-    changed[0] = rated(
-        changed[0].system, changed[0].segment, 1.5, lp=LP, protocol="metric", document=changed[0].document
-    )
+    changed[0] = replace(changed[0], rating=1.5)
     other = ensemble(two | {"chrf": changed}, out=tmp_path / "other").run.info.signature
     assert first.fields["inputs"] != other.fields["inputs"]
     with pytest.raises(UsageError, match="holds another run: members chrf was"):
@@ -108,7 +107,9 @@ def test_a_failure_of_a_member_is_counted(members: dict[str, Run], tmp_path: Pat
     lost = members["chrf"].records[3]
     assert isinstance(lost, Annotation)
     records = [
-        failed(lost.system, segment=lost.segment, lp=LP, protocol="metric") if r is lost else r
+        failed(lost.system, segment=lost.segment, lp=LP, protocol="metric", annotator="chrf")
+        if r is lost
+        else r
         for r in members["chrf"].records
     ]
     made = ensemble({"gemba-da": members["gemba-da"], "chrf": records}, out=tmp_path / "e").run

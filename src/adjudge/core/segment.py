@@ -1,6 +1,6 @@
 """What is judged: segments, test sets, and the subject of one judgement.
 
-Knows nothing of files: `data/` reads and writes them.
+Knows nothing of files: `formats/` reads and writes them.
 """
 
 from __future__ import annotations
@@ -10,10 +10,17 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Final
 
 from adjudge.errors import DataError, UsageError
 
-__all__ = ["Segment", "Subject", "Term", "TestSet"]
+__all__ = ["INSTRUCTION", "Segment", "Subject", "Term", "TestSet"]
+
+INSTRUCTION: Final = "instruction"
+"""Key of `Segment.meta` with what a translation had to follow: a brief, a style guide, WMT26's instruction.
+
+Judges are shown it as data.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)

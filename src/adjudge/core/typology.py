@@ -52,6 +52,7 @@ CATEGORIES: Final[Mapping[str, str]] = {
     "locale convention": "locale convention, not further classified",
     "source error": "the source itself is wrong",
     "non-translation": "no translation of the source at all",
+    "instruction fault": "an instruction that the translation had to follow is not followed",
     "other": "an error that no category describes",
 }
 """Canonical category to what it means, in the order of the typology."""
@@ -73,6 +74,9 @@ _ALIASES: Final[Mapping[str, str]] = {
     "locale convention/name format": "locale convention/name",
     "locale convention/telephone format": "locale convention/telephone",
     "locale convention/time format": "locale convention/time",
+    "instruction_fault": "instruction fault",
+    "instruction-fault": "instruction fault",
+    "instructions fault": "instruction fault",
     "non translation": "non-translation",
     "source issue": "source error",
     "style/bad sentence structure": "style/awkward",

@@ -51,6 +51,7 @@ _CORE: Final = {
     "locale convention": "locale-violation",
     "source error": "other",
     "non-translation": "mistranslation",
+    "instruction fault": "other",
     "other": "other",
 }
 _OWN: Final = {

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from adjudge.core.language import canonical_lp
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.segment import INSTRUCTION, Segment, TestSet
 from adjudge.core.typology import find_severity
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.appraise import MISSING, UNDECIDED_MARK, place_of
@@ -593,8 +593,6 @@ _HYPOTHESES: Final = (b'"doc_id"', b'"hypothesis"')
 _SOURCES: Final = (b'"doc_id"', b'"src_text"')
 _PARAGRAPH: Final = re.compile(r"<p>(.*?)</p>", re.DOTALL)
 _WHOLE: Final = re.compile(r"\s*(?:<p>.*?</p>\s*)+", re.DOTALL)
-INSTRUCTION: Final = "instruction"
-"""Key of `meta` under which a segment carries an instruction of those who evaluate."""
 
 
 def is_system_folder(path: Path) -> bool:
@@ -782,7 +780,7 @@ class Wmt26Task:
 _ITEM_PARTS: Final = 6
 _OMITTED: Final = "omission"
 _FAULT: Final = "instruction_fault"
-FAULT: Final = "other/instruction fault"
+FAULT: Final = "instruction fault"
 _PREDICTED: Final = ("task1_pred", "task2_pred")
 
 

@@ -58,7 +58,7 @@ _MAY_BE_EMPTY: Final = {"accuracy/omission", "non-translation"}
 _IN_SOURCE: Final = {"accuracy/omission", "source error"}
 """Errors that MQM marks in the source: their words may be missing from the translation."""
 
-_NO_CORE: Final = {"other", "non-translation", "source error"}
+_NO_CORE: Final = {"other", "non-translation", "source error", "instruction fault"}
 
 MOST_ERRORS: Final = 500
 """Errors that one answer may list; a longer list is a model that does not stop."""

@@ -313,7 +313,7 @@ IDENTICAL: Final = "identical"
 """Flag of a pair that is one text twice: equal by definition, and nobody was asked."""
 PAIR_FILES: Final = (
     *("markers.md", "pair.md", "verdict_json.md"),
-    *("context.md", "context_pair.md", "terms.md", "term.md"),
+    *("instruction.md", "context.md", "context_pair.md", "terms.md", "term.md"),
 )
 """Files that every judge of pairs uses."""
 

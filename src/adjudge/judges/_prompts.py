@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, NoReturn
 from adjudge.core.ask import Message, Quoted, Reply, Role
 from adjudge.core.judge import Profile
 from adjudge.core.language import canonical_lp, language_name, source_language, target_language
-from adjudge.core.segment import Subject
+from adjudge.core.segment import INSTRUCTION, Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._json import read_object
 
@@ -527,7 +527,9 @@ def _value(name: str, rule: Mapping[str, Any], said: str) -> object:
 # What is judged, as messages.
 
 
-TEXT_FILES: Final = ("markers.md", "context.md", "context_segment.md", "terms.md", "term.md")
+TEXT_FILES: Final = (
+    *("markers.md", "instruction.md", "context.md", "context_segment.md", "terms.md", "term.md"),
+)
 """Files that every judge uses, besides `texts.md` or `texts_with_reference.md`."""
 
 _PAIR_NAMES: Final = {"source": "source", "first": "translation-a", "second": "translation-b"}
@@ -554,10 +556,11 @@ def render_texts(prompts: Prompts, subject: Subject, *, with_reference: bool = F
         texts["reference"] = subject.reference
     quoted = {name: Quoted(name, text) for name, text in texts.items()}
     shown = _fill(prompts, subject.lp, quoted)
-    if not subject.context and not subject.terms:
+    instruction = _render_instruction(prompts, subject)
+    if not subject.context and not subject.terms and not instruction:
         return shown
     context = _render_context(prompts, subject, "context_segment", ("translation",))
-    return joined((*context, *render_terms(prompts, subject), *shown))
+    return joined((*instruction, *context, *render_terms(prompts, subject), *shown))
 
 
 def render_pair(prompts: Prompts, subject: Subject) -> Parts:
@@ -567,7 +570,8 @@ def render_pair(prompts: Prompts, subject: Subject) -> Parts:
     quoted = {key: Quoted(_PAIR_NAMES[key], text) for key, text in texts.items()}
     shown = prompts.piece("pair", **language_names(subject.lp), **quoted)
     context = _render_context(prompts, subject, "context_pair", ("first", "second"))
-    return joined((*context, *render_terms(prompts, subject), *shown))
+    before = (*_render_instruction(prompts, subject), *context, *render_terms(prompts, subject))
+    return joined((*before, *shown))
 
 
 @lru_cache(maxsize=256)
@@ -609,6 +613,14 @@ def _render_context(prompts: Prompts, subject: Subject, file: str, names: tuple[
         values = dict(zip(names, shown, strict=True))
         segments += [*prompts.piece(file, source=Quoted("context-source", segment.source), **values), "\n\n"]
     return (*prompts.piece("context", segments=tuple(segments[:-1])), "\n\n")
+
+
+def _render_instruction(prompts: Prompts, subject: Subject) -> Parts:
+    """Show the instruction that a segment carries (`core.segment.INSTRUCTION`), where it has one."""
+    told = subject.segment.meta.get(INSTRUCTION)
+    if not isinstance(told, str) or not told.strip():
+        return ()
+    return (*prompts.piece("instruction", instruction=Quoted("instruction", told)), "\n\n")
 
 
 def render_terms(prompts: Prompts, subject: Subject) -> Parts:
