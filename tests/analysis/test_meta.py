@@ -222,7 +222,7 @@ def test_strata_that_the_test_set_does_not_know_are_refused(tmp_path: Path) -> N
         ({"average": "segment"}, "average must be 'item', 'sys' or 'none'; got 'segment'"),
         ({"length_bins": [3, 2]}, "bins of length must rise, got 3, 2"),
         ({"smallest": 1}, "smallest must be greater than or equal to 2; got 1"),
-        ({"task": "wmt20"}, "no task 'wmt20'"),
+        ({"task": "wmt18"}, "no task 'wmt18'"),
     ],
 )
 def test_names_that_there_are_not_are_said(tmp_path: Path, options: dict[str, object], message: str) -> None:
@@ -806,3 +806,21 @@ def test_the_three_language_pairs_of_wmt23_rank_every_metric_with_a_reference(
         "chrF",
     ]
     assert best_first(found.metrics, found.measures)[0].name == "XCOMET-Ensemble"
+
+
+def test_scores_of_systems_come_from_the_gold_that_the_task_names_for_them(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "wmt19")
+    human = folder / "human-scores"
+    (human / "en-de.mqm.seg.score").rename(human / "en-de.wmt-raw.seg.score")
+    alone = meta(folder)
+    (human / "en-de.wmt-z.sys.score").write_text("A\t-0.5\nB\t0.25\nC\t0.75\n")
+    found = meta(folder)
+    assert (found.task, found.gold) == ("wmt19", "wmt-raw")
+    assert found.scores is not None
+    assert found.scores.golds["wmt-raw"].systems.tolist() == [-0.5, 0.25, 0.75]
+    assert alone.scores is not None
+    assert np.array_equal(
+        found.scores.golds["wmt-raw"].segments, alone.scores.golds["wmt-raw"].segments, equal_nan=True
+    )
+    assert said(found, "Gold scores of systems are wmt-z, of segments wmt-raw")
+    assert not said(alone, "Gold scores of systems")

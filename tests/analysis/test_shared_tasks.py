@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -132,7 +133,19 @@ range = [-1, 1]
 
 
 def test_our_tasks_name_their_source_and_measures_that_there_are() -> None:
-    assert [task.name for task in list_tasks()] == ["ment", "ment-rate", "wmt23", "wmt24", "wmt25"]
+    assert [task.name for task in list_tasks()] == [
+        "ment",
+        "ment-rate",
+        "wmt19",
+        "wmt20",
+        "wmt21",
+        "wmt21-flores",
+        "wmt21-tedtalks",
+        "wmt22",
+        "wmt23",
+        "wmt24",
+        "wmt25",
+    ]
     for task in list_tasks():
         assert task.title
         assert task.source
@@ -150,13 +163,13 @@ def test_a_test_set_has_the_task_of_its_name_for_the_language_pairs_of_the_task(
     found = task_of("wmt23", "zh-en")
     assert found is not None
     assert found.name == "wmt23"
-    assert task_of("wmt23", "en-cs") is None
+    assert task_of("wmt23", "en-ru") is None
     assert task_of("mine", "zh-en") is None
 
 
 def test_the_task_of_wmt25_has_two_golds() -> None:
     assert find_task("wmt25").gold_of("en-ko_KR") == "mqm"
-    assert find_task("wmt25").gold_of("en-cs_CZ") == "esa"
+    assert find_task("wmt25").gold_of("en-cs_CZ") == "esa-human1"
 
 
 def test_a_task_of_ones_own_is_read_from_a_file(tmp_path: Path) -> None:
@@ -196,6 +209,45 @@ def test_a_task_that_is_none_says_what_is_wrong(tmp_path: Path, old: str, new: s
 
 def test_an_unknown_task_names_those_that_there_are() -> None:
     with pytest.raises(
-        UsageError, match="no task 'wmt22', and no such file; there are ment, ment-rate, wmt23"
+        UsageError, match="no task 'wmt18', and no such file; there are ment, ment-rate, wmt19"
     ):
-        find_task("wmt22")
+        find_task("wmt18")
+
+
+YEARS = {
+    # test set, language pair: task, reference, gold, outliers, whether it is in the task's mean
+    ("wmt19", "en-de"): ("wmt19", "ref", "wmt-raw", (), True),
+    ("wmt20", "en-de"): ("wmt20", "ref", "wmt-raw", 3, True),
+    ("wmt20", "zh-en"): ("wmt20", "ref", "wmt-raw", ("WMTBiomedBaseline.183",), True),
+    ("wmt21.news", "en-de"): ("wmt21", "refC", "mqm", (), True),
+    ("wmt21.news", "zh-en"): ("wmt21", "refB", "mqm", (), True),
+    ("wmt21.news", "en-cs"): ("wmt21", "refA", "wmt-raw", (), False),
+    ("wmt21.tedtalks", "zh-en"): ("wmt21-tedtalks", "refB", "mqm", (), True),
+    ("wmt21.flores", "xh-zu"): ("wmt21-flores", "refA", "wmt-raw", (), True),
+    ("wmt22", "en-de"): ("wmt22", "refA", "mqm", ("M2M100_1.2B-B4",), True),
+    ("wmt22", "cs-en"): ("wmt22", "refB", "wmt", (), False),
+    ("wmt22", "uk-cs"): ("wmt22", "refA", "wmt-appraise", (), False),
+    ("wmt23", "en-de"): ("wmt23", "refA", "mqm", ("synthetic_ref",), True),
+    ("wmt23", "en-cs"): ("wmt23", "refA", "da-sqm", (), False),
+    ("wmt24", "en-es"): ("wmt24", "refA", "mqm", ("MSLC",), True),
+    ("wmt24", "en-hi"): ("wmt24", "refA", "esa", (), False),
+    ("wmt25", "en-ja_JP"): ("wmt25", "refA", "esa-human1", (), True),
+    ("wmt25", "en-ko_KR"): ("wmt25", "refA", "mqm", (), True),
+}
+
+
+@pytest.mark.parametrize(("where", "facts"), YEARS.items())
+def test_every_year_has_its_reference_gold_and_outliers(where: tuple[str, str], facts: Any) -> None:
+    name, reference, gold, outliers, is_official = facts
+    task = task_of(*where)
+    assert task is not None
+    rule = task.rule(where[1])
+    assert (task.name, rule.reference, task.gold_of(where[1])) == (name, reference, gold)
+    assert len(rule.outliers) == outliers if isinstance(outliers, int) else rule.outliers == outliers
+    assert rule.beside is not is_official
+
+
+def test_each_language_pair_of_a_test_set_has_one_task() -> None:
+    places = [(name, lp) for task in list_tasks() for name in task.test_sets for lp in task.lps]
+    assert len(places) == len(set(places))
+    assert {task.system_gold for task in list_tasks() if task.gold == "wmt-raw"} == {"wmt-z"}

@@ -13,6 +13,7 @@ from scipy import stats
 import adjudge
 from adjudge import examples
 from adjudge.analysis.meta_settings import MetaEvaluation
+from adjudge.analysis.shared_tasks import list_tasks
 from adjudge.cli.main import DONE, USAGE
 from adjudge.core.record import Annotation, Preference, Record
 from adjudge.formats.score_file import read_score_file
@@ -647,7 +648,7 @@ def test_measures_and_tasks_are_listed(capsys: pytest.CaptureFixture[str]) -> No
     measures = json.loads(Asked(capsys, "list", "measures", "--format", "json").out)["measures"]
     assert set(KEYS) - {"meta", "seg_acc_eq_epsilon", "seg_acc_eq_chance"} <= {m["measure"] for m in measures}
     tasks = Asked(capsys, "list", "tasks", "--format", "json").json["tasks"]
-    assert [task["task"] for task in tasks] == ["ment", "ment-rate", "wmt23", "wmt24", "wmt25"]
+    assert [task["task"] for task in tasks] == [task.name for task in list_tasks()]
 
 
 def test_clusters_and_intervals_are_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

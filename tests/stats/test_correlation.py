@@ -16,6 +16,7 @@ from adjudge.stats.correlation import (
     kendall_b,
     kendall_c,
     kendall_like,
+    pairwise_difference_pearson,
     pearson,
     ranks,
     spearman,
@@ -221,6 +222,49 @@ def test_kendall_like_counts_pairs_far_apart(
     found = kendall_like(*scores, average, threshold=threshold)
     assert found.n == len(far)
     assert found.value == (pytest.approx((2 * sum(far) - len(far)) / len(far)) if far else None)
+
+
+@given(score_pairs(), averages)
+def test_pdp_is_pearsons_r_of_the_differences_in_both_directions(
+    scores: tuple[Floats, Floats], average: Average
+) -> None:
+    told = [(s * g, s * m) for group in groups(*scores, average) for g, m, _ in pairs(group) for s in (1, -1)]
+    found = pairwise_difference_pearson(*scores, average)
+    assert found.n == len(told) // 2
+    sides = np.array(told).reshape(-1, 2)
+    if not told or not sides.any(axis=0).all():
+        assert found.value is None
+        assert found.reason
+    else:
+        g, m = sides.T
+        assert found.value == pytest.approx(
+            (g * m).sum() / math.sqrt((g * g).sum() * (m * m).sum()), abs=1e-9
+        )
+
+
+def test_pdp_does_not_depend_on_the_order_of_systems() -> None:
+    rng = np.random.default_rng(3)
+    gold, metric = rng.normal(size=(2, 7, 40))
+    order = rng.permutation(7)
+    first = pairwise_difference_pearson(gold, metric).value
+    assert first == pytest.approx(pairwise_difference_pearson(gold[order], metric[order]).value, abs=1e-12)
+    shifted = metric + rng.normal(size=40) * 100
+    assert first == pytest.approx(pairwise_difference_pearson(gold, shifted).value, abs=1e-9), (
+        "segments alone"
+    )
+
+
+@given(score_pairs(), st.sampled_from([tau_10, tau_13, tau_14]))
+def test_pooled_taus_count_the_pairs_of_all_segments_together(
+    scores: tuple[Floats, Floats], tau: Callable[..., Result]
+) -> None:
+    found = tau(*scores, "item", macro=False)
+    kinds = [(np.sign(g), np.sign(m)) for group in groups(*scores, "item") for g, m, _ in pairs(group)]
+    right, wrong = (sum(g * m == sign for g, m in kinds) for sign in (1, -1))
+    tied = sum(bool(g) and not m for g, m in kinds)
+    above = right - wrong - (tied if tau is tau_10 else 0)
+    below = right + wrong + (0 if tau is tau_13 else tied)
+    assert found.value == (pytest.approx(above / below) if below else None)
 
 
 @given(score_pairs(), averages)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from adjudge.analysis.eval_set import CLEAN, EvalSet, OwnScores, ScoreSet, find_own_scores, length_names
-from adjudge.analysis.eval_set_files import find_set_lps, known_name, read_eval_set
+from adjudge.analysis.eval_set_files import find_set_lps, known_name, read_eval_set, read_one
 from adjudge.analysis.meta_settings import (
     MetaEvaluation,
     MetaSettings,
@@ -508,8 +508,9 @@ def _lps(test_set: Path | str, lp: str | Sequence[str] | None, task: Task | None
     if len(there) == 1:
         return [there[0]]
     name = known_name(test_set)
-    of_task = [lp for lp in there if (task_of(name, lp) if task is None else lp in task.lps)]
-    return [*of_task] or [None]
+    tasks = {lp: task_of(name, lp) if task is None else task for lp in there}
+    meant = [lp for lp, each in tasks.items() if each and lp in each.lps and not each.rule(lp).beside]
+    return [*meant] or [None]
 
 
 def _each_gold(
@@ -528,7 +529,22 @@ def _each_gold(
         reference=settings.reference or (None if rule is None else rule.reference),
     )
     for gold in eval_set.golds:
-        yield evaluate(eval_set, gold, settings)
+        of_task = task is not None and gold == task.gold and gold == task.gold_of(eval_set.lp)
+        beside = task.system_gold if task is not None and of_task else None
+        yield evaluate(
+            eval_set if beside is None else with_systems_of(eval_set, gold, beside, test_set), gold, settings
+        )
+
+
+def with_systems_of(eval_set: EvalSet, gold: str, systems: str, test_set: Path | str) -> EvalSet:
+    """Take the scores of systems from another gold, where the task says so and the folder has it."""
+    try:
+        other = read_one(test_set, eval_set.lp, "gold", systems).golds[systems]
+    except UsageError:
+        return eval_set
+    golds = {**eval_set.golds, gold: replace(eval_set.golds[gold], systems=other.systems)}
+    note = f"Gold scores of systems are {systems}, of segments {gold}, as the task has them."
+    return replace(eval_set, golds=golds, notes=(*eval_set.notes, note))
 
 
 def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvaluation:

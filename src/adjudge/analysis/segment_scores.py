@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -524,15 +523,14 @@ def score_records(
         criterion: of preferences; None for the only one, else `overall`.
 
     Raises:
-        DataError: nothing to score, records of several protocols, scores of several metrics, or one annotator
-            judging a translation twice.
+        DataError: nothing to score, records of several protocols, or one annotator judging a translation
+            twice.
         UsageError: unknown weights, lp or criterion, or one that these records have no use for.
     """
     info = run_or_records.info if isinstance(run_or_records, Run) else None
     records = run_or_records.records if isinstance(run_or_records, Run) else tuple(run_or_records)
     chosen, repeated = without_repeats(_choose(records, lp))
     method = _method(chosen, info, weights, criterion)
-    _refuse_mixed_metrics(chosen, method.protocol)
     judged = judgements(chosen, number=method.number, criterion=method.criterion)
     if not judged:
         raise DataError("there is nothing to score: every comparison is undecided")
@@ -544,16 +542,6 @@ def score_records(
     unknown = [] if method.weights is None else unknown_categories_note(chosen)
     scores = replace(scores, notes=(*scores.notes, *unknown, *repeats_note(repeated)))
     return scores if method.criterion is None else _with_preferences(scores, chosen, method.criterion)
-
-
-def _refuse_mixed_metrics(records: Sequence[Record], protocol: str) -> None:
-    """Refuse a mean over several metrics, whose scales have nothing in common."""
-    names = list(dict.fromkeys(record.annotator for record in records)) if protocol == "metric" else []
-    if len(names) > 1:
-        raise DataError(
-            f"these are scores of {len(names)} metrics ({', '.join(names[:5])}), whose mean says nothing: "
-            f"keep one, as `adjudge convert FILE OUT --annotator {shlex.quote(names[0])} --to records` does"
-        )
 
 
 def _with_preferences(scores: Scores, records: Iterable[Record], criterion: str) -> Scores:

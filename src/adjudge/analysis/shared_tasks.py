@@ -75,12 +75,14 @@ class LpRule:
         outliers: systems that are left out.
         include_human: whether references that were scored as systems are compared too.
         gold: where it is not the task's.
+        beside: whether the year judged it and left it out of the task's mean, so that it must be named.
     """
 
     reference: str | None = None
     outliers: tuple[str, ...] = ()
     include_human: bool = False
     gold: str | None = None
+    beside: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +95,7 @@ class Task:
         source: where the definition comes from.
         statistics: at least one.
         gold: name of the gold.
+        system_gold: gold of the scores of systems, where they are not means of the segments'.
         test_sets: names of the folders that it is for.
         lps: canonical language pair to its rule; empty for any.
     """
@@ -102,6 +105,7 @@ class Task:
     source: str
     statistics: tuple[Statistic, ...]
     gold: str | None = None
+    system_gold: str | None = None
     test_sets: tuple[str, ...] = ()
     lps: Mapping[str, LpRule] = field(default_factory=dict)
 
@@ -147,8 +151,8 @@ def task_of(test_set: str, lp: str) -> Task | None:
 
 # Reading...
 
-_TASK: Final = frozenset({"title", "source", "test_sets", "gold", "lps", "statistics"})
-_LP: Final = frozenset({"reference", "outliers", "include_human", "gold"})
+_TASK: Final = frozenset({"title", "source", "test_sets", "gold", "system_gold", "lps", "statistics"})
+_LP: Final = frozenset({"reference", "outliers", "include_human", "gold", "beside"})
 _STATISTIC: Final = frozenset({"measure", "average", "weight", "range", "pooled"})
 
 
@@ -167,6 +171,7 @@ def _read(text: str, path: Path) -> Task:
         source=fields.text("source", ""),
         statistics=statistics,
         gold=fields.optional_text("gold"),
+        system_gold=fields.optional_text("system_gold"),
         test_sets=fields.texts("test_sets"),
         lps={_lp(lp, fields): _rule(rule, fields) for lp, rule in fields.mapping("lps").items()},
     )
@@ -186,6 +191,7 @@ def _rule(value: object, outer: Fields) -> LpRule:
         outliers=fields.texts("outliers"),
         include_human=_flag(fields, "include_human"),
         gold=fields.optional_text("gold"),
+        beside=_flag(fields, "beside"),
     )
 
 

@@ -989,6 +989,13 @@ def _of_run(run: Run, name: str) -> Judgements:
 def _of_content(name: str, form: str, content: Content, texts: TestSet | None, path: Path) -> Judgements:
     if content.records is None:
         raise DataError("this file holds texts and no judgements; give a run or records", path=path)
+    metrics = list(dict.fromkeys(record.annotator for record in content.records))
+    if form == "wmt-scores" and len(metrics) > 1:
+        raise DataError(
+            f"scores of {len(metrics)} metrics ({', '.join(metrics[:5])}), whose mean says nothing; "
+            f"`adjudge convert FILE OUT --annotator {shlex.quote(metrics[0])} --to records` keeps one",
+            path=path,
+        )
     records, repeated = without_repeats(content.records)
     odd = (f"{amount:,} {what}" for what, amount in content.met.items())
     return Judgements(

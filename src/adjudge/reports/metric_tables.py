@@ -52,6 +52,7 @@ HEADINGS: Final[Mapping[str, str]] = {
     "seg_kendall_b": "seg τb",
     "seg_kendall_c": "seg τc",
     "seg_kendall_like": "seg τ-like",
+    "seg_pdp": "PDP",
     "seg_mae": "MAE",
     "seg_mse": "MSE",
 }

@@ -31,6 +31,7 @@ __all__ = [
     "kendall_b",
     "kendall_c",
     "kendall_like",
+    "pairwise_difference_pearson",
     "pearson",
     "pearson_values",
     "ranks",
@@ -47,7 +48,9 @@ __all__ = [
 # Variants of Kendall's tau, which differ in what ties are worth.
 
 
-def tau_10(gold: Floats, metric: Floats, average: Average = "item", *, epsilon: float = 0.0) -> Result:
+def tau_10(
+    gold: Floats, metric: Floats, average: Average = "item", *, epsilon: float = 0.0, macro: bool = True
+) -> Result:
     """Tau of WMT10: pairs that gold ties do not count, a tie of the metric counts against it.
 
     tau_10 = (C - D - T_m) / (C + D + T_m)
@@ -61,6 +64,7 @@ def tau_10(gold: Floats, metric: Floats, average: Average = "item", *, epsilon: 
         metric: the same shape.
         average: what a group is.
         epsilon: largest difference of metric scores that is a tie.
+        macro: the mean over the groups; else the pairs of all groups count together, as in those years.
 
     Returns:
         n is the number of pairs, those that do not count included.
@@ -68,10 +72,12 @@ def tau_10(gold: Floats, metric: Floats, average: Average = "item", *, epsilon: 
     scores = _scores(gold, metric, average, epsilon)
     c = pair_counts(scores, epsilon)
     untied = c.concordant + c.discordant + c.metric_ties
-    return _mean(scores, c.concordant - c.discordant - c.metric_ties, untied, average)
+    return _mean(scores, c.concordant - c.discordant - c.metric_ties, untied, average, macro=macro)
 
 
-def tau_13(gold: Floats, metric: Floats, average: Average = "item", *, epsilon: float = 0.0) -> Result:
+def tau_13(
+    gold: Floats, metric: Floats, average: Average = "item", *, epsilon: float = 0.0, macro: bool = True
+) -> Result:
     """Tau of WMT13: no tie counts, of gold or of the metric.
 
     tau_13 = (C - D) / (C + D), Goodman and Kruskal's gamma
@@ -81,10 +87,12 @@ def tau_13(gold: Floats, metric: Floats, average: Average = "item", *, epsilon: 
     """
     scores = _scores(gold, metric, average, epsilon)
     c = pair_counts(scores, epsilon)
-    return _mean(scores, c.concordant - c.discordant, c.concordant + c.discordant, average)
+    return _mean(scores, c.concordant - c.discordant, c.concordant + c.discordant, average, macro=macro)
 
 
-def tau_14(gold: Floats, metric: Floats, average: Average = "item", *, epsilon: float = 0.0) -> Result:
+def tau_14(
+    gold: Floats, metric: Floats, average: Average = "item", *, epsilon: float = 0.0, macro: bool = True
+) -> Result:
     """Tau of WMT14: pairs that gold ties do not count, a tie of the metric is half right.
 
     tau_14 = (C - D) / (C + D + T_m)
@@ -95,7 +103,7 @@ def tau_14(gold: Floats, metric: Floats, average: Average = "item", *, epsilon: 
     scores = _scores(gold, metric, average, epsilon)
     c = pair_counts(scores, epsilon)
     untied = c.concordant + c.discordant + c.metric_ties
-    return _mean(scores, c.concordant - c.discordant, untied, average)
+    return _mean(scores, c.concordant - c.discordant, untied, average, macro=macro)
 
 
 def tau_23(gold: Floats, metric: Floats, average: Average = "item", *, epsilon: float | None = 0.0) -> Result:
@@ -126,16 +134,17 @@ def _scores(gold: Floats, metric: Floats, average: Average, epsilon: float) -> J
     return judged(gold, metric, average)
 
 
-def _mean(scores: Judged, above: Counts, below: Counts, average: Average) -> Result:
-    """Mean over groups of above / below, where there is something below."""
+def _mean(scores: Judged, above: Counts, below: Counts, average: Average, *, macro: bool) -> Result:
+    """Return the mean over groups of above / below, or that of their sums, where there is something below."""
     defined, n = below > 0, int(scores.pairs.sum())
     if not defined.any():
         reason = "every pair is tied by gold or by the metric" if n else nothing_compared(scores, average)
         return Result(value=None, n=n, reason=reason)
+    value = (above[defined] / below[defined]).mean() if macro else above.sum() / below.sum()
     return Result(
-        value=float((above[defined] / below[defined]).mean()),
+        value=float(value),
         n=n,
-        groups=None if average == "none" else int(defined.sum()),
+        groups=None if average == "none" or not macro else int(defined.sum()),
         note=lone_group(scores, average),
     )
 
@@ -219,6 +228,52 @@ def pearson(gold: Floats, metric: Floats, average: Average = "none") -> Result:
     """
     scores = judged(gold, metric, average)
     return _summary(scores, pearson_values(scores), average, _pearson_test)
+
+
+def pairwise_difference_pearson(gold: Floats, metric: Floats, average: Average = "item") -> Result:
+    """Pearson's r of the differences between two scores of a group, over the pairs of all groups together.
+
+    r = sum_k n_k S_gm(k) / sqrt(sum_k n_k S_gg(k) * sum_k n_k S_mm(k)), where group k has n_k scores and
+    S_gm(k) is the sum of (g - mean(g)) * (m - mean(m)) in it: the sum of (g_i - g_j) * (m_i - m_j) over its
+    pairs is n_k S_gm(k).
+
+    DiIanni and Deutsch 2025, https://arxiv.org/abs/2509.25546. Each pair counts in both directions, so that
+    the mean difference is 0 and the order of the systems plays no part. A tie is a difference of 0. Missing:
+    a score that gold or metric lacks is left out in both. Undefined where gold or metric varies in no group.
+    Range -1 to 1; a metric that gives all translations of each segment one score has no value.
+
+    Args:
+        gold: systems by segments; NaN where a translation was not judged.
+        metric: the same shape.
+        average: within what pairs are taken.
+
+    Returns:
+        n is the number of pairs, groups None.
+    """
+    scores = judged(gold, metric, average)
+    n = int(scores.pairs.sum())
+    g, m = (_deviations(side) for side in scores)
+    shared, own, other = (
+        float((scores.counts * (a * b).sum(axis=0)).sum()) for a, b in ((g, m), (g, g), (m, m))
+    )
+    if not own or not other:
+        side = "gold" if not own else "the metric"
+        reason = (
+            f"{side} gives the scores that are compared one value" if n else nothing_compared(scores, average)
+        )
+        return Result(value=None, n=n, reason=reason)
+    value = min(max(shared / math.sqrt(own) / math.sqrt(other), -1.0), 1.0)
+    return Result(value=value, n=n, note=lone_group(scores, average))
+
+
+def _deviations(scores: Floats) -> Floats:
+    """Deviations from the mean of each group, over their largest size; 0 where there is no score."""
+    varies = _varies(scores)
+    filled = np.where(np.isnan(scores) | ~varies, 0.0, scores)
+    counts = np.maximum(np.count_nonzero(~np.isnan(scores), axis=0), 1)
+    centred = np.where(np.isnan(scores) | ~varies, 0.0, filled - filled.sum(axis=0) / counts)
+    largest = float(np.abs(centred).max(initial=0.0))
+    return centred / largest if largest else centred
 
 
 def spearman(gold: Floats, metric: Floats, average: Average = "none") -> Result:

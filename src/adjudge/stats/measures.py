@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial, wraps
 from types import MappingProxyType
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from adjudge.stats.correlation import (
     kendall_b,
     kendall_c,
     kendall_like,
+    pairwise_difference_pearson,
     pearson,
     spearman,
     tau_10,
@@ -128,6 +129,7 @@ class Measure:
         average: the average that it is usually reported with; None where its function takes none.
         averages: those that its function takes as `average`.
         options: further arguments of the function by name, such as `compat`, `epsilon`, `threshold`.
+        pooled: whether the pairs of all groups count together, and no group has a value of its own.
         range: lowest and highest value.
         higher_is_better: whether more is better.
         source: paper.
@@ -141,6 +143,7 @@ class Measure:
     average: Average | None = None
     averages: tuple[Average, ...] = ()
     options: tuple[str, ...] = ()
+    pooled: bool = False
     range: tuple[float, float] = (-1.0, 1.0)
     higher_is_better: bool = True
     source: str
@@ -158,6 +161,16 @@ def _one_a_system(measure: Callable[[Floats, Floats], Result]) -> Callable[[Floa
         return measure(gold, metric)
 
     return of_systems
+
+
+def _all_pairs(tau: Callable[..., Result]) -> Callable[..., Result]:
+    """Count the pairs of all groups together, and take no mean over groups."""
+
+    @wraps(tau)
+    def pooled(*args: Any, **options: Any) -> Result:  # noqa: ANN401 (those of the measure)
+        return tau(*args, macro=False, **options)
+
+    return pooled
 
 
 _systems = partial(Measure, level="sys", takes="systems")
@@ -263,7 +276,43 @@ _ALL: Final = (
         function=kendall_like,
         average="item",
         options=("threshold",),
+        pooled=True,
         source="Mathur et al. 2020",
+    ),
+    _segments(
+        name="seg_tau_10_pooled",
+        title="tau of WMT10, all pairs together",
+        function=_all_pairs(tau_10),
+        average="item",
+        options=("epsilon",),
+        pooled=True,
+        source="Callison-Burch et al. 2010",
+    ),
+    _segments(
+        name="seg_tau_13_pooled",
+        title="tau of WMT13, all pairs together",
+        function=_all_pairs(tau_13),
+        average="item",
+        options=("epsilon",),
+        pooled=True,
+        source="Macháček and Bojar 2013",
+    ),
+    _segments(
+        name="seg_tau_14_pooled",
+        title="tau of WMT14, all pairs together",
+        function=_all_pairs(tau_14),
+        average="item",
+        options=("epsilon",),
+        pooled=True,
+        source="Macháček and Bojar 2014",
+    ),
+    _segments(
+        name="seg_pdp",
+        title="Pearson's r of pairwise differences",
+        function=pairwise_difference_pearson,
+        average="item",
+        pooled=True,
+        source="DiIanni and Deutsch 2025",
     ),
     _errors(name="seg_mae", title="mean absolute error", function=mae),
     _errors(name="seg_mse", title="mean squared error", function=mse),

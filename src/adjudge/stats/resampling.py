@@ -69,7 +69,7 @@ def resampled(
         return _of_systems(_GROUP_VALUES[measure.name.removeprefix("sys_")], gold, metric)
     if measure.name == "spa":
         return _soft(gold, metric)
-    if average == "item" and measure.name != "seg_kendall_like":  # the one that is no mean over segments
+    if average == "item" and not measure.pooled:
         return _mean_of_segments(_item_values(measure, gold, metric, options))
     quick = _QUICK.get((measure.name, average))
     return (
