@@ -21,7 +21,7 @@ import adjudge
 from adjudge.campaigns.settings import NAMES, find_campaign_protocol
 from adjudge.cli.main import COMMANDS, GROUP_COMMANDS, GROUPS
 from adjudge.core.protocol import PROTOCOLS
-from adjudge.formats.read import FORMATS, Format
+from adjudge.formats.catalog import FORMATS, Format
 from adjudge.judges import JUDGES
 from adjudge.metrics import METRICS
 from adjudge.stats.measures import MEASURES, Measure
@@ -44,6 +44,12 @@ _FORMAT_MODULES: Final[Mapping[str, str]] = {
     "score-table": "score_file",
     "wmt25": "wmt",
     "wmt25-jsonl": "wmt",
+    "wmt26": "wmt",
+    "wmt26-task1": "wmt",
+    "wmt26-task2": "wmt",
+    "wmt-challenge": "wmt",
+    "wmt-scores": "wmt",
+    "wmt-systems": "wmt",
     "xlsx": "table",
 }
 """Formats whose module in `formats/` or `store/` has another name."""

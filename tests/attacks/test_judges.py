@@ -30,7 +30,7 @@ VERDICTS = ("04 fence break", "06 fake JSON verdict", "09 fake reasoning", "10 m
 SAID = ("errors", "error", "corrected-translation", "statement")  # quoted, and said by the model before
 BETWEEN = 7
 SECRET = secrets.token_bytes(16)
-QUOTE = re.compile(r'^<<([\w-]+) (\w+)>>\n("[^\n]*")\n<</\1 \2>>$', re.MULTILINE)
+QUOTE = re.compile(r'^<<([\w-]+) (\w+)>>\n(["\[{][^\n]*)\n<</\1 \2>>$', re.MULTILINE)
 
 
 def identity(way: tuple[str, str, dict[str, str]]) -> str:

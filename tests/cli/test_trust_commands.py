@@ -587,7 +587,7 @@ def test_a_measure_without_value_is_null_and_says_why(
         (["--strata", "genre"], "strata must be"),
         (["--lp", "en-fr"], "no language pair 'en-fr'"),
         (["--scores", "nothing.seg.score"], "nothing.seg.score"),
-        (["--task", "wmt20"], "no task 'wmt20'"),
+        (["--task", "wmt18"], "no task 'wmt18'"),
         (["--metrics", ""], "metrics must be one name or more"),
         (["--measures", " , "], "measures must be one name or more"),
         (["--strata", ""], "strata must be one name or more"),

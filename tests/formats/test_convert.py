@@ -13,8 +13,9 @@ from adjudge.core.record import Annotation, ErrorSpan, Failure, Record
 from adjudge.core.scores import RunInfo, Signature
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.catalog import FORMATS, find_format
 from adjudge.formats.convert import write_content
-from adjudge.formats.read import FORMATS, Content, find_format, read_content
+from adjudge.formats.read import Content, read_content
 from adjudge.store.json_lines import write_records, write_test_set
 from adjudge.store.run_directory import write_run_info
 from tests.formats.nasty import drawn_test_sets, texts

@@ -13,8 +13,9 @@ import pytest
 import adjudge
 from adjudge import examples
 from adjudge.core.record import Annotation, Record
+from adjudge.formats.catalog import FORMATS, find_format
 from adjudge.formats.convert import write_content
-from adjudge.formats.read import FORMATS, Content, detect, find_format, load, read_judgements
+from adjudge.formats.read import Content, detect, load, read_judgements
 from tests.cli.calling import Asked
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*marks (beside a repetition|with white space)")

@@ -152,7 +152,7 @@ def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch
 
 def test_every_public_set_is_complete_and_its_pairs_canonical() -> None:
     from adjudge.core.language import canonical_lp
-    from adjudge.formats.read import find_format
+    from adjudge.formats.catalog import find_format
 
     assert len({entry.name for entry in CATALOG}) == len(CATALOG)
     for entry in CATALOG:

@@ -1,4 +1,5 @@
 import json
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -15,6 +16,7 @@ from adjudge.core.typology import SUBTYPES, find_category
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import JUDGES as ALL
 from adjudge.judges import has_setting
+from adjudge.judges import load_judge as load_any
 from adjudge.judges._answers import GEMBA_CATEGORIES, find_place
 from adjudge.judges._prompts import Example, Prompts, joined, load_prompts, render
 from adjudge.llm.embedded_rules import RulesModel
@@ -530,13 +532,13 @@ async def test_the_embedded_rules_can_be_asked_for_notes(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*SINGLE, "fire", "direct-rank"])
 async def test_an_instruction_of_a_segment_is_shown_as_data_before_the_texts(name: str) -> None:
-    judge, ask = load_judge(name), Script(*[""] * 20)
+    judge, ask = load_any(name), Script(*[""] * 20)
     told = subject()
     segment = replace(told.segment, meta={"instruction": "Address readers as 'du'. $source"})
     if name in {"fire", "direct-rank"}:
         segment = replace(segment, translations={"one": "Miau.", "two": "Mau."})
     systems = tuple(segment.translations)[:2] if name in {"fire", "direct-rank"} else told.systems
-    with pytest.raises(AnswerError):
+    with suppress(AnswerError):  # judges of pairs say of each criterion that it failed
         await judge_subject(judge, replace(told, segment=segment, systems=systems), ask, None)
     quoted = [quoted for quoted in ask.asked[0].quoted if "example" not in quoted.name]
     assert (quoted[0].name, quoted[0].text) == ("instruction", "Address readers as 'du'. $source")

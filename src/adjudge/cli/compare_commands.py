@@ -29,7 +29,8 @@ from adjudge.cli.options import (
 from adjudge.core.scores import listed
 from adjudge.core.wording import read_share
 from adjudge.errors import UsageError
-from adjudge.formats.read import Judgements, detect, find_format, read_judgements
+from adjudge.formats.catalog import find_format
+from adjudge.formats.read import Judgements, detect, read_judgements
 from adjudge.reports.tables import Table, TableFormat
 
 if TYPE_CHECKING:

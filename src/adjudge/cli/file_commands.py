@@ -53,8 +53,9 @@ def convert_command(
     What the format cannot hold is refused, or counted on standard error. OUT is a file, `-` for standard
     output, or a folder for formats that are folders.
     """
+    from adjudge.formats.catalog import find_format
     from adjudge.formats.convert import check_target, of_annotator, write_content
-    from adjudge.formats.read import Content, detect, find_format, load, read_content
+    from adjudge.formats.read import Content, detect, load, read_content
 
     test_set, lp = settings.test_set, texts.lp
     given, out = _split(paths, with_lines=texts.source is not None)
@@ -319,7 +320,7 @@ def _weights() -> Rows:
 
 
 def _formats() -> Rows:
-    from adjudge.formats.read import FORMATS
+    from adjudge.formats.catalog import FORMATS
 
     rows = [[f.name, f.holds, "yes" if f.reads else "", "yes" if f.writes else "", f.title] for f in FORMATS]
     return ["format", "holds", "reads", "writes", "title"], rows

@@ -26,6 +26,7 @@ from adjudge.formats.campaign_export import (
     CampaignFile,
     write_campaign_file,
 )
+from adjudge.formats.catalog import Format, find_format
 from adjudge.formats.ment import write_ment_folder
 from adjudge.formats.mqm_tsv import write_mqm_tsv
 from adjudge.formats.mtme import (
@@ -34,11 +35,7 @@ from adjudge.formats.mtme import (
     write_score_records,
 )
 from adjudge.formats.pearmut import write_pearmut_submissions
-from adjudge.formats.read import (
-    Content,
-    Format,
-    find_format,
-)
+from adjudge.formats.read import Content
 from adjudge.formats.spreadsheet import write_judgements, write_spreadsheet
 from adjudge.formats.text import write_text_folder
 from adjudge.formats.wmt import write_wmt25, write_wmt26

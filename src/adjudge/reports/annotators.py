@@ -19,7 +19,8 @@ from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import Kind, Run, RunInfo, Scores
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, DataWarning, UsageError
-from adjudge.formats.read import Judgements, detect, find_format, read_judgements
+from adjudge.formats.catalog import find_format
+from adjudge.formats.read import Judgements, detect, read_judgements
 from adjudge.reports.tables import draws_for, uncollected
 from adjudge.store.run_directory import TEST_SET, read_run
 
