@@ -74,7 +74,7 @@ _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "Judges in detail": ("judges-himate", "judges-m-mad", "judges-rate", "judges-fire", "ensemble"),
     "Whom to trust": ("meta", "measures", "spans", "pairs", "significance", "coverage", "reproduce"),
-    "Decide": ("gate", "thresholds"),
+    "Decide": ("gate", "scorecards", "thresholds"),
     "People": ("campaigns", "annotate", "campaign-analysis", "campaign-measures", "campaign-security"),
     "Benchmarks of your own": ("curate", "formats"),
     "The project": (

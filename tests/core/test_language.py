@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from adjudge.core.language import (
     canonical_lp,
+    count_words,
     is_right_to_left,
     language_name,
     script_of,
@@ -154,3 +155,20 @@ def test_a_name_of_nothing_is_refused() -> None:
 def test_the_tables_are_loaded_only_when_a_language_is_read() -> None:
     code = "import sys, adjudge.core.language; sys.exit('babel' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("", "en", 0),
+        ("Don't stop, now - e.g. at 10%!", "en", 6),
+        ("我喜欢NLP，真的。", "zh", 6),
+        ("東京へ行く", "ja", 5),
+        ("나는 학교에 간다.", "ko", 3),
+        ("مرحبا بالعالم !", "ar", 2),
+        ("one\u2028two\r\nthree", "en", 3),
+        ("👍 🎉", "en", 0),
+    ],
+)
+def test_words_are_counted_as_word_processors_do(text: str, code: str, words: int) -> None:
+    assert count_words(text, code) == words

@@ -1,12 +1,21 @@
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.analysis.segment_scores import esa_score
-from adjudge.core.mqm import Weights, find_weights, mqm_range, mqm_score, unknown_categories_note
+from adjudge.core.mqm import (
+    WEIGHTS,
+    Weights,
+    find_weights,
+    mqm_range,
+    mqm_score,
+    read_weights,
+    unknown_categories_note,
+)
 from adjudge.core.record import ErrorSpan
 from adjudge.core.typology import CATEGORIES, Severity
 from adjudge.errors import DataError, UsageError
@@ -108,17 +117,22 @@ def test_errors_of_unknown_categories_are_counted_and_named() -> None:
     display, nonsense = error("minor", label="Fluency/Display"), error("major", label="Nonsense")
     known = error("minor", "source error", label="Source issue")
     records = [mqm("a", "1", display, known, MINOR), mqm("b", "1", display, nonsense)]
-    (note,) = unknown_categories_note(records)
+    (note,) = unknown_categories_note(records, WEIGHTS["mqm-google"])
     assert note.startswith(
         "3 errors have categories that adjudge does not know ('Fluency/Display' 2, 'Nonsense' 1)"
     )
     assert note.endswith(": each costs what its severity costs.")
-    (note,) = unknown_categories_note([mqm("a", "1", nonsense)])
+    (note,) = unknown_categories_note([mqm("a", "1", nonsense)], WEIGHTS["mqm-google"])
     assert note.startswith("1 error has a category that adjudge does not know ('Nonsense' 1)")
     many = [mqm("a", str(n), error("minor", label=f"Odd {n}")) for n in range(7)]
-    assert "'Odd 4' 1 and 2 other categories)" in unknown_categories_note(many)[0]
-    assert unknown_categories_note([mqm("a", "1", known, MINOR)]) == []
-    assert unknown_categories_note([replace(mqm("a", "1", nonsense), counts={"major": 1})]) == []
+    assert "'Odd 4' 1 and 2 other categories)" in unknown_categories_note(many, WEIGHTS["mqm-google"])[0]
+    assert unknown_categories_note([mqm("a", "1", known, MINOR)], WEIGHTS["mqm-google"]) == []
+    assert (
+        unknown_categories_note(
+            [replace(mqm("a", "1", nonsense), counts={"major": 1})], WEIGHTS["mqm-google"]
+        )
+        == []
+    )
 
 
 def test_a_raw_label_beside_a_known_category_is_only_kept() -> None:
@@ -164,3 +178,103 @@ def test_esa_is_its_rating_or_with_weights_its_spans() -> None:
 def test_esa_without_a_rating_has_no_score() -> None:
     with pytest.raises(DataError, match="has no rating"):
         esa_score(mqm("a", "1", MAJOR))
+
+
+# Weights from a file.
+
+
+FILE = """
+first = 3
+cap = 40
+
+[points]
+critical = 25
+major = 5
+minor = 1
+neutral = 0
+"minor/fluency/punctuation" = 0.1
+"*/omission" = 10
+"Major/Legal" = 7
+
+[multipliers]
+terminology = 2
+"Brand voice" = 1.5
+"accuracy/mistranslation" = 3
+accuracy = 4
+"""
+
+LABELLED = [
+    ([MINOR, MAJOR], -6.0),
+    ([COMMA], -0.1),
+    ([error("minor", "accuracy/omission")], -10.0),  # a rule of the category, whatever its severity
+    ([error("major", "terminology/inconsistent use")], -10.0),  # twice, by its core type
+    ([error("minor", "accuracy/mistranslation")], -3.0),  # the subtype's own multiplier
+    ([error("minor", "accuracy/addition")], -4.0),
+    ([error("minor", label="brand  Voice")], -1.5),
+    ([error("major", label="Legal")], -7.0),
+    ([error("minor", label="Legal")], -1.0),  # no rule for minor ones
+    ([error("minor", label="Odd")], -1.0),
+    ([MINOR] * 5, -3.0),  # the first three
+    ([CRITICAL, CRITICAL], -40.0),  # the cap
+]
+
+
+@pytest.fixture
+def scorecard(tmp_path: Path) -> Path:
+    path = tmp_path / "card.toml"
+    path.write_text(FILE)
+    return path
+
+
+@pytest.mark.parametrize(("errors", "score"), LABELLED)
+def test_a_file_of_weights_scores_by_its_points_multipliers_and_limits(
+    scorecard: Path, errors: list[ErrorSpan], score: float
+) -> None:
+    assert mqm_score(mqm("a", "1", *errors), find_weights(str(scorecard))) == score
+
+
+def test_a_category_of_a_file_is_known_to_its_note(scorecard: Path) -> None:
+    records = [mqm("a", "1", error("minor", label="Legal"), error("minor", label="Odd"))]
+    (note,) = unknown_categories_note(records, read_weights(scorecard))
+    assert "'Odd' 1" in note
+    assert "Legal" not in note
+
+
+def test_the_name_of_a_file_tells_what_it_says(scorecard: Path) -> None:
+    first = read_weights(scorecard).name
+    assert first.startswith("card@")
+    scorecard.write_text("# a comment\n" + FILE)
+    assert read_weights(scorecard).name == first
+    scorecard.write_text(FILE.replace("major = 5", "major = 6"))
+    assert read_weights(scorecard).name != first
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x", "Expected '='"),
+        ("first = 3", "points: Field required"),
+        ("[points]\nmjor = 1", "'mjor' begins with none of neutral"),
+        ("[points]\n'*' = 1", "'\\*' begins with none of"),
+        ("[points]\nmajor = -1", "points.major: Input should be greater"),
+        ("[points]\nmajor = nan", "points.major"),
+        ("[points]\nmajor = 5\n[pass]\npoints = 1", "pass: Unexpected"),
+        ("[points]\nmajor = 5\n[passing]\nwords = 9", "passing.points: Field required"),
+        ("[points]\nmajor = 5\n[passing]\npoints = 1\nwords = 0", "passing.words"),
+        ("[points]\nmajor = 5\n[passing]\npoints = 1\nword = 5", "passing.word: Unexpected"),
+    ],
+)
+def test_a_file_that_is_no_weights_says_where(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=told):
+        find_weights(str(path))
+
+
+def test_an_error_without_a_rule_in_a_file_is_never_free(tmp_path: Path) -> None:
+    path = tmp_path / "few.toml"
+    path.write_text("[points]\nmajor = 5\n")
+    with pytest.raises(UsageError, match="no rule for a minor error; add it to their file: minor = "):
+        mqm_score(mqm("a", "1", MINOR), find_weights(str(path)))
+    with pytest.raises(UsageError, match="there is no file of weights"):
+        find_weights(str(tmp_path / "none.toml"))

@@ -527,10 +527,9 @@ def records_as_scores(
     weights = weights if has_marks else None
     scores = score_records(judged if isinstance(judged, Run) else records, weights=weights, lp=frame.lp)
     values, notes, foreign = _segment_values(name, scores, frame)
-    if "weights" in scores.signature.fields:
-        notes += [
-            f"{name}: {note}" for note in unknown_categories_note(r for r in records if r.lp == frame.lp)
-        ]
+    if scores.weights is not None:
+        own = (r for r in records if r.lp == frame.lp)
+        notes += [f"{name}: {note}" for note in unknown_categories_note(own, scores.weights)]
     systems = np.full(len(frame.systems), np.nan)
     for system in scores.systems:
         if system.system in frame.rows and system.score is not None:

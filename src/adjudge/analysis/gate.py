@@ -28,13 +28,23 @@ from adjudge.analysis.compare import (
     unit_notes,
 )
 from adjudge.analysis.power import MOST_UNITS, least_enough
-from adjudge.analysis.score import Place, Source, domains_of, is_same_file, score_judgements, scored
+from adjudge.analysis.score import (
+    Place,
+    Source,
+    domains_of,
+    is_critical,
+    is_same_file,
+    score_judgements,
+    scored,
+    texts_of,
+    with_cards,
+)
 from adjudge.analysis.segment_scores import ScoreMatrix, Totals
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, Record, without_repeats
-from adjudge.core.scores import Scores
+from adjudge.core.scores import Card, CardVerdict, Scores
 from adjudge.core.verb import Alpha, ByDocument, Names, OneAnnotator, Option, settings, takes
-from adjudge.core.wording import form, of_all
+from adjudge.core.wording import count, form, of_all
 from adjudge.errors import UsageError
 from adjudge.formats.read import Judgements, read_judgements
 from adjudge.stats.paired import holm, sign_flip_p_values
@@ -349,6 +359,7 @@ class Gate:
         reasons: why, the weightiest first.
         rows: all segments, then language pairs and domains where there are several.
         critical: errors that veto; None where nobody could have marked one.
+        cards: scorecards of the candidate's systems, where the weights say what passes.
         candidate: the system that would replace the other.
         baseline: the system that is to be replaced.
         missing: segments without a score on one side.
@@ -362,6 +373,7 @@ class Gate:
     reasons: tuple[str, ...]
     rows: tuple[GateRow, ...]
     critical: Critical | None
+    cards: Mapping[str, Card]
     candidate: Side
     baseline: Side
     missing: int
@@ -412,7 +424,9 @@ def gate_scores(
     rows, small = _rows(places, matrix, domains or {}, settings)
     critical, unmarked = _critical(records, pairs, places, matrix, settings)
     missing = asked - len(places)
-    verdict, reasons = _verdict(rows, critical, missing, asked, settings)
+    replacing = {pair[0] for pair in pairs}
+    cards = {s.system: s.card for s in candidate.systems if s.card is not None and s.system in replacing}
+    verdict, reasons = _verdict(rows, critical, cards, missing, asked, settings)
     names = pairs[0] if len(pairs) == 1 else ("candidate", "baseline")
     sides = [
         side_of(name, scores, {pair[index] for pair in pairs})
@@ -423,6 +437,7 @@ def gate_scores(
         reasons=tuple(reasons),
         rows=tuple(rows),
         critical=critical,
+        cards=cards,
         candidate=sides[0],
         baseline=sides[1],
         missing=missing,
@@ -556,7 +571,7 @@ def _critical(
         if not any("critical" in find_protocol(r.protocol).severities for r in judged):
             of = ", ".join(sorted({r.protocol for r in judged})) or "preferences"
             return None, [f"The critical-error check is off: {of} does not mark critical errors."]
-        sides.append({(r.lp, r.segment) for r in judged if _is_critical(r)}.intersection(places))
+        sides.append({(r.lp, r.segment) for r in judged if is_critical(r)}.intersection(places))
     new, gone = sides[0] - sides[1], sides[1] - sides[0]
     documents = matrix.document_numbers() if settings.by_document else None
     p = critical_p_value(
@@ -577,24 +592,25 @@ def _critical(
     return found, []
 
 
-def _is_critical(record: Annotation) -> bool:
-    return any(s.severity == "critical" for s in record.spans) or record.counts.get("critical", 0) > 0
-
-
 # The verdict...
 
 
 def _verdict(
-    rows: Sequence[GateRow], critical: Critical | None, missing: int, asked: int, settings: GateSettings
+    rows: Sequence[GateRow],
+    critical: Critical | None,
+    cards: Mapping[str, Card],
+    missing: int,
+    asked: int,
+    settings: GateSettings,
 ) -> tuple[Verdict, list[str]]:
-    against = [*_vetoes(critical), *_of(rows, "do-not-ship")]
+    against = [*_vetoes(critical), *_cards_that(cards, "fail"), *_of(rows, "do-not-ship")]
     if against:
         return "do-not-ship", against
     if missing > settings.max_failed * asked:
         lack = f"{of_all(missing, asked, 'segment')} {form(missing, 'lacks', 'lack')}"
         reason = f"{lack} a score on one side, more than {settings.max_failed:.0%}"
         return "not-enough-data", [f"{reason}: judge them, or allow more with --max-failed."]
-    open_rows = list(_of(rows, "not-enough-data"))
+    open_rows = [*_cards_that(cards, "open"), *_of(rows, "not-enough-data")]
     if open_rows:
         return "not-enough-data", open_rows
     kinds = {"lp": " and in each language pair", "domain": " and in each domain"}
@@ -610,6 +626,16 @@ def _vetoes(critical: Critical | None) -> Iterator[str]:
         f"Segments with critical errors: candidate {critical.candidate}, baseline {critical.baseline}, "
         f"allowed {critical.allowed}, p {critical.p:.2g} by McNemar's exact test; new: {shown}."
     )
+
+
+def _cards_that(cards: Mapping[str, Card], verdict: CardVerdict) -> Iterator[str]:
+    for system, card in cards.items():
+        if card.verdict == verdict:
+            does = "fails" if verdict == "fail" else "is open"
+            graves = f"critical errors in {count(card.critical, 'translation')}"
+            lack = f"{count(card.unjudged, 'segment')} without a score"
+            found = f"{card.points:g} points in {count(card.words, 'word')}, {graves}, {lack}"
+            yield f"The scorecard of {system} {does}: {found}."
 
 
 def _of(rows: Sequence[GateRow], verdict: Verdict) -> Iterator[str]:
@@ -690,7 +716,12 @@ def gate(baseline: Source, candidate: Source | None, settings: GateSettings) -> 
     read = [_read_side(each, settings) for each in sides]
     if systems is not None:
         read = _of_systems(read, {*systems})
-    scores = [score_judgements(each, settings) for each in read]
+    scores = [
+        with_cards(
+            score_judgements(each, settings), each.run or each.records, texts_of(each, settings.test_set)
+        )
+        for each in read
+    ]
     domains: dict[Place, str] = {}
     for each in read:
         domains |= each.domains

@@ -151,7 +151,7 @@ class MetaSettings:
     weights: Annotated[
         str | None,
         Option(
-            help="Points of marked errors, one of `adjudge list weights`; else the run's, else mqm-google.",
+            help="Points of errors: of `adjudge list weights`, or a .toml; else the run's, else mqm-google.",
             short="w",
         ),
     ] = None

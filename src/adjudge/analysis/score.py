@@ -1,9 +1,9 @@
-"""`score`: whatever a user has as scores; every verb that compares systems reads its sources here."""
+"""`score`: whatever a user has as scores, and scorecards. Verbs that compare systems read sources here."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,15 +14,27 @@ from adjudge.analysis.eval_set import EvalSet, ScoreSet, row_means
 from adjudge.analysis.eval_set_files import read_one
 from adjudge.analysis.preferences import preferences_of
 from adjudge.analysis.segment_scores import DEFAULT_WEIGHTS, score_records
-from adjudge.core.mqm import Weights
-from adjudge.core.record import Record
-from adjudge.core.scores import VERSION, Run, Scores, SegmentScore, Signature, SystemScore
-from adjudge.core.segment import TestSet
+from adjudge.core.language import count_words, source_language, target_language
+from adjudge.core.mqm import PassMark, Weights, total
+from adjudge.core.record import Annotation, Record
+from adjudge.core.scores import VERSION, Card, Run, Scores, SegmentScore, Signature, SystemScore
+from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import OneAnnotator, Scoring, takes
 from adjudge.errors import UsageError
 from adjudge.formats.read import Judgements, load, read_judgements
 
-__all__ = ["Place", "Scored", "Source", "domains_of", "is_same_file", "score", "score_judgements", "scored"]
+__all__ = [
+    "Place",
+    "Scored",
+    "Source",
+    "domains_of",
+    "is_critical",
+    "is_same_file",
+    "score",
+    "score_judgements",
+    "scored",
+    "with_cards",
+]
 
 Place = tuple[str, str]
 """Language pair and id of a segment."""
@@ -45,6 +57,11 @@ def score(source: Source, settings: OneAnnotator) -> Scores:
         UsageError: a setting that the source has no use for.
     """
     return scored(source, settings, needed=True).scores
+
+
+def texts_of(judgements: Judgements, given: TestSet | Path | str | None) -> TestSet | None:
+    """The texts that were judged: those that are given, else those that the judgements bring."""
+    return load(given) if isinstance(given, Path | str) else (given or judgements.test_set)
 
 
 class Scored(NamedTuple):
@@ -91,7 +108,11 @@ def scored(
     judgements = read_judgements(source, settings.lp, texts, needed=needed).warn()
     domains = judgements.domains if texts is None else domains_of(texts, settings.lp)
     made = score_judgements(judgements, settings, errors_as_preferences=errors_as_preferences)
-    return Scored(made, domains, judgements)
+    return Scored(
+        with_cards(made, judgements.run or judgements.records, texts_of(judgements, texts)),
+        domains,
+        judgements,
+    )
 
 
 def score_judgements(
@@ -114,6 +135,92 @@ def _errors_as_preferences(judgements: Judgements, settings: Scoring) -> Scores:
     name = points.name if isinstance(points, Weights) else points
     signature = scores.signature.with_fields(weights=name)
     return replace(scores, signature=signature, notes=(*scores.notes, within))
+
+
+# Scorecards: points in so many words, and whether they pass.
+
+
+def with_cards(scores: Scores, judged: Run | Sequence[Record], texts: Iterable[Segment] | None) -> Scores:
+    """Add the scorecard of every system, where the weights say what passes.
+
+    A failed judgement has no points, and its words are not counted. Where such segments could still make a
+    system fail, its verdict is `open`, never `pass`.
+
+    Args:
+        scores: made of what was judged.
+        judged: a run, of which what is not judged yet is open, too; or records.
+        texts: whose words are counted; None where none are known.
+
+    Raises:
+        UsageError: there are no texts, or their words cannot be counted.
+    """
+    if scores.weights is None or scores.weights.passing is None:
+        return scores
+    if texts is None:
+        raise UsageError("a scorecard counts words, and these judgements have no texts: add --test-set")
+    segments = {(s.lp, s.segment): s for s in texts}
+    records = judged.records if isinstance(judged, Run) else judged
+    graves = {(r.lp, r.segment, r.systems[0]) for r in records if is_critical(r)}
+    own = _by_system(scores, judged.test_set if isinstance(judged, Run) else ())
+    systems = tuple(
+        replace(s, card=_card(s.system, own[s.system], segments, graves, scores.weights.passing))
+        for s in scores.systems
+    )
+    lps = {lp: with_cards(part, judged, segments.values()) for lp, part in scores.lps.items()}
+    return replace(scores, systems=systems, lps=lps)
+
+
+def _by_system(scores: Scores, asked: Iterable[Segment]) -> dict[str, dict[Place, float | None]]:
+    """System to segment to score; None where it failed, or where what was asked is not judged yet."""
+    found: dict[str, dict[Place, float | None]] = {s.system: {} for s in scores.systems}
+    lps = {s.lp for s in scores.segments}
+    for segment in asked:
+        for system in segment.translations if segment.lp in lps else ():
+            found.setdefault(system, {})[segment.lp, segment.segment] = None
+    for each in scores.segments:
+        found.setdefault(each.system, {})[each.lp, each.segment] = each.score
+    return found
+
+
+def is_critical(record: Record) -> bool:
+    """Whether somebody marked or counted a critical error."""
+    if not isinstance(record, Annotation):
+        return False
+    return any(s.severity == "critical" for s in record.spans) or record.counts.get("critical", 0) > 0
+
+
+def _card(
+    system: str,
+    scores: Mapping[Place, float | None],
+    segments: Mapping[Place, Segment],
+    graves: Collection[tuple[str, str, str]],
+    passing: PassMark,
+) -> Card:
+    words = {place: _words(place, system, segments, passing) for place in scores}
+    known = {place: score for place, score in scores.items() if score is not None}
+    points, counted = 0.0 - total(known.values()), sum(words[place] for place in known)
+    critical = sum((*place, system) in graves for place in scores)
+    is_over = points * passing.words > passing.points * sum(words.values())
+    is_vetoed = passing.critical is not None and critical > passing.critical
+    is_open = len(known) < len(scores) or points * passing.words > passing.points * counted
+    return Card(
+        points=points,
+        words=counted,
+        rate=points * passing.words / counted if counted else None,
+        quality=100 - 100 * points / counted if counted else None,
+        critical=critical,
+        unjudged=len(scores) - len(known),
+        verdict="fail" if is_over or is_vetoed else "open" if is_open or not counted else "pass",
+    )
+
+
+def _words(place: Place, system: str, segments: Mapping[Place, Segment], passing: PassMark) -> int:
+    lp = place[0]
+    if (segment := segments.get(place)) is None:
+        raise UsageError(f"a scorecard counts words, and the texts have no segment {'/'.join(place)}")
+    if passing.text == "source":
+        return count_words(segment.source, source_language(lp))
+    return count_words(segment.translations.get(system, ""), target_language(lp))
 
 
 def is_same_file(first: Any, second: Any) -> bool:  # noqa: ANN401 (any source)

@@ -539,7 +539,7 @@ def score_records(
         parts.setdefault(judgement.lp, []).append(judgement)
     each = {name: _scores(part, method, method.corpus_scores(name)) for name, part in parts.items()}
     scores = next(iter(each.values())) if len(each) == 1 else _over_all(judged, each, method)
-    unknown = [] if method.weights is None else unknown_categories_note(chosen)
+    unknown = [] if method.weights is None else unknown_categories_note(chosen, method.weights)
     scores = replace(scores, notes=(*scores.notes, *unknown, *repeats_note(repeated)))
     return scores if method.criterion is None else _with_preferences(scores, chosen, method.criterion)
 
@@ -598,6 +598,7 @@ def _scores(judged: Sequence[Judgement], method: _Method, corpus: Mapping[str, f
     return Scores(
         signature=_signature(judged, method, is_corpus=bool(corpus)),
         range=method.range,
+        weights=method.weights,
         segments=tuple(segments),
         systems=tuple(systems),
         notes=(

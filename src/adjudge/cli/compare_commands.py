@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
@@ -353,6 +353,7 @@ def _gate_data(found: Gate) -> dict[str, Any]:
             "p": critical.p,
             "alpha": critical.alpha,
         },
+        "cards": {system: asdict(card) for system, card in found.cards.items()},
         "notes": list(found.notes),
     }
 

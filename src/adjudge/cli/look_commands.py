@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -104,6 +104,7 @@ def _data(scores: Scores, level: Level) -> dict[str, Any]:
                 "failed": s.failed,
                 "interval": listed(s.interval),
                 **s.readings,
+                **({} if s.card is None else {"card": asdict(s.card)}),
             }
             for s in scores.systems
         },
@@ -300,7 +301,12 @@ class Material:
 
         gold = _read_gold(self)
         return make_page(
-            self.judged, title=self.asked.title, gold=gold, lp=self.asked.lp, test_set=self.texts
+            self.judged,
+            title=self.asked.title,
+            gold=gold,
+            lp=self.asked.lp,
+            test_set=self.texts,
+            weights=self.asked.weights,
         )
 
 

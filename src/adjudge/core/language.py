@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "canonical_lp",
+    "count_words",
     "is_right_to_left",
     "language_name",
     "script_of",
@@ -139,6 +140,28 @@ def is_right_to_left(code: str) -> bool:
 
 
 # How a spelling is read...
+
+
+_BY_CHARACTER: Final = re.compile(
+    "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]"
+)
+_WITHOUT_BLANKS: Final = frozenset({"th", "lo", "km", "my", "bo", "dz"})
+
+
+def count_words(text: str, code: str) -> int:
+    """Words of a text, as word processors count them: what stands between blanks, each CJK character a word.
+
+    Punctuation that stands alone is no word.
+
+    Raises:
+        UsageError: the language is written without blanks between words.
+    """
+    if _SPLIT.split(code, maxsplit=1)[0] in _WITHOUT_BLANKS:
+        raise UsageError(
+            f"{language_name(code)} is written without blanks, so that its words are not counted"
+        )
+    apart = _BY_CHARACTER.sub(" x ", text)
+    return sum(any(char.isalnum() for char in word) for word in apart.split())
 
 
 def _readings(text: str) -> Iterator[tuple[_Language, _Language]]:

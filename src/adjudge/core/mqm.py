@@ -1,29 +1,54 @@
-"""MQM: the named weights of errors, and the score of a translation: its weighted errors, negated."""
+"""MQM: the weights of errors, named or from a file, and the score of a translation: its errors, negated."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
+from pathlib import Path
+from typing import Annotated, Final, Literal
 
-from adjudge.core.record import Annotation, Record
-from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
+from annotated_types import Ge, Gt, Le
+
+from adjudge.core.record import Annotation, ErrorSpan, Record
+from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity, find_category, find_severity, fold_label
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError
 
 __all__ = [
     "WEIGHTS",
+    "PassMark",
     "Weights",
     "find_weights",
     "mean",
     "mqm_range",
     "mqm_score",
+    "read_weights",
     "total",
     "unknown_categories_note",
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassMark:
+    """What a scorecard asks of all translations of a system together.
+
+    Args:
+        points: the most points that pass, in so many words as `words` says.
+        words: that the points are counted in; 1,000 in most scorecards.
+        critical: translations with a critical error that still pass; None for no veto.
+        text: whose words are counted.
+    """
+
+    points: Annotated[float, Ge(0)]
+    words: Annotated[float, Gt(0)] = 1000
+    critical: Annotated[int, Ge(0)] | None = 0
+    text: Literal["source", "translation"] = "source"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,11 +56,13 @@ class Weights:
     """How much each error costs; named data that every signature shows.
 
     Args:
-        name: the word on the command line.
+        name: the word on the command line; of a file its name and the start of its digest.
         rules: `severity`, `severity/category` or `*/category` to points; the most specific rule wins.
         first: only so many errors count, in the order they were given; None for all.
         cap: no translation loses more than this; None for no cap.
         source: where the numbers come from.
+        multipliers: category to how many times the points of its severity it costs, where no rule names it.
+        passing: what passes, in a scorecard; None for weights that only score.
     """
 
     name: str
@@ -43,6 +70,26 @@ class Weights:
     source: str
     first: int | None = None
     cap: float | None = None
+    multipliers: Mapping[str, float] = field(default_factory=dict)
+    passing: PassMark | None = None
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """Categories of their own, which adjudge does not know: they are compared with an error's label."""
+        named = {key.partition("/")[2] for key in self.rules if "/" in key} | {*self.multipliers}
+        return frozenset(named - CATEGORIES.keys())
+
+    def points_of(self, span: ErrorSpan) -> float:
+        """Points of a marked error, by its label where these weights have a category of that name."""
+        if self.labels and span.label and (label := fold_label(span.label)) in self.labels:
+            return self._of_label(span.severity, label)
+        return self.points(span.severity, span.category)
+
+    def _of_label(self, severity: Severity, label: str) -> float:
+        for key in (f"{severity}/{label}", f"*/{label}"):
+            if key in self.rules:
+                return self.rules[key]
+        return self.points(severity, None) * self.multipliers.get(label, 1)
 
     def points(self, severity: Severity, category: str | None) -> float:
         """Points that one error costs, 0 or more.
@@ -66,11 +113,20 @@ class Weights:
             raise DataError(f"category must be one of {', '.join(CATEGORIES)}; got {category!r}")
         for key in self._keys(severity, category):
             if key in self.rules:
-                return self.rules[key]
+                return self.rules[key] * (1 if "/" in key else self._times(category))
         what = severity if category is None else f"{severity} {category}"
-        raise UsageError(
-            f"weights {self.name!r} have no rule for a {what} error; choose others of {_names()}"
+        mend = (
+            f"choose others of {_names()}"
+            if self.name in WEIGHTS
+            else f"add it to their file: {severity} = ..."
         )
+        raise UsageError(f"weights {self.name!r} have no rule for a {what} error; {mend}")
+
+    def _times(self, category: str | None) -> float:
+        for name in () if category is None else (category, category.split("/", 1)[0]):
+            if name in self.multipliers:
+                return self.multipliers[name]
+        return 1
 
     @staticmethod
     def _keys(severity: Severity, category: str | None) -> list[str]:
@@ -162,14 +218,90 @@ def _names() -> str:
 
 
 def find_weights(name: str) -> Weights:
-    """Look weights up by their name.
+    """Look weights up by their name, or read the file of that name.
 
     Raises:
-        UsageError: there are none of that name.
+        UsageError: there are none of that name, or the file has none.
     """
+    if name.endswith(".toml"):
+        return read_weights(name)
     if name not in WEIGHTS:
-        raise UsageError(f"no weights {name!r}; there are {_names()}")
+        raise UsageError(f"no weights {name!r}; there are {_names()}, and files that end in .toml")
     return WEIGHTS[name]
+
+
+# Weights from a file: a scorecard.
+
+
+def read_weights(path: Path | str) -> Weights:
+    """Read weights from a TOML file: its points, its multipliers, its limits, and what passes.
+
+    Its name in signatures holds a digest of what it says, so that numbers of other weights stand apart. A
+    category of the typology may be spelled as in any year; any other is one of its own, and is compared with
+    the label that an error had in its file.
+
+    Raises:
+        UsageError: the file cannot be read, or says something that weights do not have.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    path = Path(path)
+    try:
+        said = tomllib.loads(path.read_text("utf-8"))
+        file = TypeAdapter(_File).validate_python(said)
+        rules = {_rule(key): points for key, points in file.points.items()}
+    except FileNotFoundError:
+        raise UsageError(f"there is no file of weights {path}") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"weights {path}: {error}") from None
+    except ValidationError as error:
+        found = error.errors()[0]
+        where = ".".join(map(str, found["loc"])) or "the file"
+        raise UsageError(f"weights {path}: {where}: {found['msg']}") from None
+    except DataError as error:
+        raise UsageError(f"weights {path}: {error}") from None
+    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:8]
+    return Weights(
+        name=f"{file.name or path.stem}@{digest}",
+        rules=rules,
+        source=file.source or path.name,
+        first=file.first,
+        cap=file.cap,
+        multipliers={_category(name): times for name, times in file.multipliers.items()},
+        passing=file.passing,
+    )
+
+
+_Points = Annotated[float, Ge(0), Le(1e6)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _File:
+    """A file of weights: the fields of `Weights`, with `points` for its rules."""
+
+    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012 (pydantic's own name)
+
+    points: Mapping[str, _Points]
+    name: str = ""
+    source: str = ""
+    first: Annotated[int, Ge(1)] | None = None
+    cap: _Points | None = None
+    multipliers: Mapping[str, _Points] = field(default_factory=dict)
+    passing: PassMark | None = None
+
+
+def _rule(key: str) -> str:
+    severity, slash, category = key.partition("/")
+    known = "*" if slash and severity.strip() == "*" else find_severity(severity)
+    if known is None:
+        raise DataError(f"points: {key!r} begins with none of {', '.join(SEVERITIES)}, or */ and a category")
+    return f"{known}/{_category(category)}" if slash else known
+
+
+def _category(label: str) -> str:
+    """The category of that name. A label with a slash that the typology does not have stays as it is."""
+    folded = fold_label(label)
+    return (None if "/" in folded else find_category(folded)) or folded
 
 
 # Sums and means that are the same on every machine and in every Python.
@@ -193,8 +325,6 @@ def mean(values: Sequence[float]) -> float | None:
     return total(values) / len(values) if values else None
 
 
-_Error = tuple[Severity, str | None]
-
 _MOST_NAMES: Final = 5
 
 
@@ -213,10 +343,15 @@ def mqm_score(annotation: Annotation, weights: Weights) -> float:
     Raises:
         UsageError: an error that these weights have no rule for; it is never free.
     """
-    errors = _counted(annotation) if annotation.counts else _marked(annotation)
+    if annotation.counts:
+        errors = [
+            (s, weights.points(s, None)) for s, times in annotation.counts.items() for _ in range(times)
+        ]
+    else:
+        errors = [(span.severity, weights.points_of(span)) for span in annotation.spans]
     if weights.first is not None:
         errors = sorted(errors, key=lambda error: -SEVERITIES.index(error[0]))[: weights.first]
-    points = total(weights.points(severity, category) for severity, category in errors)
+    points = total(cost for _, cost in errors)
     if weights.cap is not None:
         points = min(points, weights.cap)
     return 0.0 - points  # not -points: a clean translation has 0, not -0
@@ -227,26 +362,19 @@ def mqm_range(weights: Weights) -> tuple[float, float]:
     return (-math.inf if weights.cap is None else 0.0 - weights.cap, 0.0)
 
 
-def _counted(annotation: Annotation) -> list[_Error]:
-    return [(severity, None) for severity, count in annotation.counts.items() for _ in range(count)]
-
-
-def _marked(annotation: Annotation) -> list[_Error]:
-    return [(span.severity, span.category) for span in annotation.spans]
-
-
-def unknown_categories_note(records: Iterable[Record]) -> list[str]:
+def unknown_categories_note(records: Iterable[Record], weights: Weights) -> list[str]:
     """Count the errors whose category adjudge does not know, and name their categories, most frequent first.
 
     Args:
-        records: that were scored by weights.
+        records: that were scored.
+        weights: by which; a category of its own is known to it.
     """
     found = Counter(
         span.label
         for record in records
         if isinstance(record, Annotation) and not record.counts
         for span in record.spans
-        if span.category is None and span.label
+        if span.category is None and span.label and fold_label(span.label) not in weights.labels
     )
     if not found:
         return []

@@ -9,12 +9,15 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Final, Literal, NamedTuple
 
+from adjudge.core.mqm import Weights
 from adjudge.core.record import Preference, Record
 from adjudge.core.segment import TestSet
 
 __all__ = [
     "VERSION",
     "Build",
+    "Card",
+    "CardVerdict",
     "Interval",
     "Kind",
     "Run",
@@ -111,6 +114,10 @@ def _unescape(value: str) -> str:
     return value
 
 
+CardVerdict = Literal["pass", "fail", "open"]
+"""What a scorecard says of a system."""
+
+
 class Interval(NamedTuple):
     """A two-sided interval, in the units of its score."""
 
@@ -151,6 +158,7 @@ class SystemScore:
         interval: interval of the mean, where one was computed.
         readings: judgements by the flag that says how they were read, such as `extracted`; only those that
         there are.
+        card: its scorecard, where the weights say what passes.
     """
 
     system: str
@@ -159,6 +167,30 @@ class SystemScore:
     failed: int
     interval: Interval | None = None
     readings: Mapping[str, int] = field(default_factory=dict)
+    card: Card | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """Scorecard of one system: its points in so many words, and whether that passes.
+
+    Args:
+        points: of all judged segments; the mean over annotators where a translation has several.
+        words: of all judged segments.
+        rate: points in as many words as the pass mark is counted in; None without a word.
+        quality: 100 less the points in 100 words, the quality score of MQM's scoring model; None without one.
+        critical: translations with a critical error, whoever marked it.
+        unjudged: segments without a score: failed, or not judged yet.
+        verdict: `pass`, `fail`, or `open` where segments without a score could still make it fail.
+    """
+
+    points: float
+    words: int
+    rate: float | None
+    quality: float | None
+    critical: int
+    unjudged: int
+    verdict: CardVerdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +224,7 @@ class Scores:
             not the same systems: a mean over all of them would compare what cannot be compared.
         notes: what a reader must know: failures, unequal coverage, pending judgements.
         lps: each language pair on its own, where there are several; else empty.
+        weights: of the marked errors; None where ratings, preferences or a metric's numbers are scored.
         suspects: flagged judgements, and the scores without them; None where none is flagged, or where
             nothing is over all language pairs.
         preferences: that were scored, on the one criterion; empty where translations were.
@@ -202,6 +235,7 @@ class Scores:
     segments: tuple[SegmentScore, ...]
     systems: tuple[SystemScore, ...]
     direction: str = "higher is better"
+    weights: Weights | None = None
     notes: tuple[str, ...] = ()
     lps: Mapping[str, Scores] = field(default_factory=dict)
     suspects: Suspects | None = None

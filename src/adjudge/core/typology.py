@@ -17,6 +17,7 @@ __all__ = [
     "Severity",
     "find_category",
     "find_severity",
+    "fold_label",
 ]
 
 Severity = Literal["neutral", "minor", "major", "critical"]
@@ -125,13 +126,13 @@ _ALIASES: Final[Mapping[str, str]] = {
     "style/other": "style",
     "terminology/other": "terminology",
 }
-"""Spellings of other years and tools, folded as `_fold` does, to the canonical category.
+"""Spellings of other years and tools, folded as `fold_label` does, to the canonical category.
 
 A subtype that has no counterpart becomes its core type; what it was called stays in `ErrorSpan.label`.
 """
 
 
-def _fold(label: str) -> str:
+def fold_label(label: str) -> str:
     """Lower case, single blanks, no blanks around the slash, no trailing mark."""
     parts = [" ".join(part.split()) for part in label.lower().split("/")]
     return "/".join(part for part in parts if part not in {"", "-"}).rstrip("!").rstrip()
@@ -144,7 +145,7 @@ def find_category(label: str) -> str | None:
     Three forms are understood: the canonical one, a known alias, and a bare subtype that occurs under
     one core type only, such as `omission`.
     """
-    folded = _fold(label)
+    folded = fold_label(label)
     folded = _ALIASES.get(folded, folded)
     if folded in CATEGORIES:
         return folded

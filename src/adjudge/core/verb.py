@@ -312,7 +312,7 @@ class Scoring:
     weights: Annotated[
         SkipValidation[str | Weights | None],
         Option(
-            help="Points of marked errors, one of `adjudge list weights`; else the run's, else mqm-google.",
+            help="Points of errors: of `adjudge list weights`, or a .toml; else the run's, else mqm-google.",
             short="w",
             kind=str,
         ),

@@ -14,7 +14,10 @@ from pathlib import Path
 from typing import Final, Literal
 
 from adjudge.analysis.rank import RankedSystem, Ranking, rank
+from adjudge.analysis.score import with_cards
 from adjudge.analysis.segment_scores import score_records
+from adjudge.core.mqm import Weights
+from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import Kind, Run, RunInfo, Scores
 from adjudge.core.segment import Segment, TestSet
@@ -179,6 +182,10 @@ class Annotator:
     results: Mapping[str, Result] = field(default_factory=dict)
     info: RunInfo | None = None
 
+    def weights_of(self, lp: str) -> Weights | None:
+        """Of its marked errors; None where it has no score by any."""
+        return self.results[lp].scores.weights if lp in self.results else None
+
     @property
     def model(self) -> str:
         """The model of its run, as the signature says it; empty where none was asked."""
@@ -213,13 +220,21 @@ class Annotator:
         return tuple(record for record in self.records if record.lp == lp)
 
 
-def judged_annotators(judged: Sequence[Judged], lps: Iterable[str], kept: Kept) -> list[Annotator]:
+def judged_annotators(
+    judged: Sequence[Judged],
+    lps: Iterable[str],
+    kept: Kept,
+    weights: Weights | None = None,
+    texts: Iterable[Segment] = (),
+) -> list[Annotator]:
     """One annotator for each run, and for each protocol of anything else, in the order given.
 
     Args:
         judged: runs, files and campaigns.
         lps: language pairs to keep.
         kept: what the page shows; of files and campaigns, judgements of anything else are left out.
+        weights: of marked errors; None for those of each run.
+        texts: whose words scorecards count.
     """
     wanted = tuple(lps)
     shown = _places(kept)
@@ -232,7 +247,9 @@ def judged_annotators(judged: Sequence[Judged], lps: Iterable[str], kept: Kept) 
         replace(
             annotator,
             label=label,
-            results=_results(annotator.records if isinstance(each, Judgements) else each, wanted),
+            results=_results(
+                annotator.records if isinstance(each, Judgements) else each, wanted, weights, texts
+            ),
         )
         for (annotator, each), label in zip(plain, labels, strict=True)
     ]
@@ -304,12 +321,16 @@ def _more(labels: list[str], words: list[str]) -> list[str]:
     ]
 
 
-def gold_annotators(gold: Sequence[Record], kept: Kept) -> list[Annotator]:
+def gold_annotators(
+    gold: Sequence[Record], kept: Kept, weights: Weights | None = None, texts: Iterable[Segment] = ()
+) -> list[Annotator]:
     """One annotator for each protocol of the gold, restricted to translations that the page shows.
 
     Args:
         gold: records of any number of annotators.
         kept: what the page shows.
+        weights: of marked errors; None for the default.
+        texts: whose words scorecards count.
     """
     shown = _places(kept)
     own = [r for r in gold if _is_shown(r, shown)]
@@ -319,7 +340,7 @@ def gold_annotators(gold: Sequence[Record], kept: Kept) -> list[Annotator]:
         records = tuple(record for record in own if record.protocol == protocol)
         label = "gold" if len(protocols) == 1 else f"gold ({protocol})"
         lps = dict.fromkeys(record.lp for record in records)
-        results = _results(records, lps)
+        results = _results(records, lps, weights, texts)
         found.append(
             Annotator(
                 label=label, name="gold", kind="gold", protocol=protocol, records=records, results=results
@@ -340,14 +361,18 @@ def beside_gold(own: Sequence[Annotator], gold: Sequence[Annotator]) -> list[Ann
     return kept
 
 
-def _results(judged: Run | Sequence[Record], lps: Iterable[str]) -> dict[str, Result]:
+def _results(
+    judged: Run | Sequence[Record], lps: Iterable[str], weights: Weights | None, texts: Iterable[Segment]
+) -> dict[str, Result]:
     """Score and rank each language pair on its own."""
     records = judged.records if isinstance(judged, Run) else judged
     known = {record.lp for record in records}
     found = {}
     for lp in (lp for lp in lps if lp in known):
-        scores = score_records(judged, lp=lp, criterion=_criterion(records, lp))
-        found[lp] = Result(scores=scores, ranking=_ranking(scores))
+        has_marks = any(find_protocol(r.protocol).has_spans for r in records)
+        points = weights if has_marks else None
+        scores = score_records(judged, weights=points, lp=lp, criterion=_criterion(records, lp))
+        found[lp] = Result(scores=with_cards(scores, judged, texts), ranking=_ranking(scores))
     return found
 
 

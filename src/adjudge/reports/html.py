@@ -298,7 +298,9 @@ def report(
     asked = {**wanted, "out": out, "force": True}
     commands = _commands(given, whole, asked)
     with drawer_for(whole) as drawer:
-        page = make_page(whole, title=settings.title, gold=records, lp=lp, test_set=texts)
+        page = make_page(
+            whole, title=settings.title, gold=records, lp=lp, test_set=texts, weights=settings.weights
+        )
         write_text(out, [render_page(page, commands, drawer=drawer)])
     return out
 

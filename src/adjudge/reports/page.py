@@ -13,8 +13,9 @@ from typing import Annotated, Any, Final
 from pydantic import SkipValidation
 
 from adjudge.analysis.rank import RankedSystem
+from adjudge.core.mqm import Weights, find_weights
 from adjudge.core.record import Failure, Record
-from adjudge.core.scores import Run, RunInfo
+from adjudge.core.scores import CardVerdict, Run, RunInfo
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import LanguagePair, Option, Texts, settings
 from adjudge.core.wording import count
@@ -38,6 +39,7 @@ from adjudge.reports.parts import (
     errors_part,
     strata_part,
 )
+from adjudge.reports.result_tables import card_cells, card_columns, card_words
 from adjudge.reports.segments import (
     Errors,
     Key,
@@ -54,7 +56,7 @@ from adjudge.reports.segments import (
     segment_orders,
     warn_of_misfits,
 )
-from adjudge.reports.tables import digits_for, interval, number, uncollected
+from adjudge.reports.tables import Table, digits_for, interval, number, uncollected
 from adjudge.reports.words import axis_words, finding, headline, lp_words, meaning
 
 __all__ = ["Page", "make_page", "page_commands", "run_command"]
@@ -157,6 +159,7 @@ def make_page(
     gold: Sequence[Record] = (),
     lp: str | None = None,
     test_set: TestSet | None = None,
+    weights: str | None = None,
 ) -> Page:
     """Put a page together.
 
@@ -169,22 +172,25 @@ def make_page(
         gold: records to show beside them, by which they are measured.
         lp: keep one language pair.
         test_set: texts of files that carry none; what was judged of it is shown beside what the runs judged.
+        weights: points of all marked errors, by name or from a file; None for those of each run.
 
     Raises:
-        UsageError: nothing given, no texts, an lp that nothing has, or judgements of different texts.
+        UsageError: nothing given, no texts, no such weights, an lp that nothing has, or judgements of
+            different texts.
         DataError: a run with records that do not belong to its test set, or a file without any that do.
     """
     with uncollected():
-        return _page(judged, gold, (title, lp), test_set)
+        points = None if weights is None else find_weights(weights)
+        return _page(judged, gold, (title, lp, points), test_set)
 
 
 def _page(
     judged: Sequence[Judged],
     gold: Sequence[Record],
-    chosen: tuple[str | None, str | None],
+    chosen: tuple[str | None, str | None, Weights | None],
     test_set: TestSet | None,
 ) -> Page:
-    title, lp = chosen
+    title, lp, weights = chosen
     if not judged:
         raise UsageError("a report needs at least one run, file of judgements or campaign")
     segments = page_texts(judged, lp, test_set)
@@ -192,8 +198,8 @@ def _page(
     systems = tuple(dict.fromkeys(name for s in segments.values() for name in s.translations))
     wanted = [record for record in gold if record.lp in lps]
     kept = {key: s.translations for key, s in segments.items()}
-    golden = gold_annotators(wanted, kept)
-    own = judged_annotators(judged, lps, kept)
+    golden = gold_annotators(wanted, kept, weights, segments.values())
+    own = judged_annotators(judged, lps, kept, weights, segments.values())
     for annotator in (*golden, *(a for a in own if a.info is None)):
         warn_of_misfits(annotator, segments)
     left_out = count_left_out(judged, own, lps)
@@ -259,6 +265,7 @@ def _parts(
     found = beside(lp, segments, annotators)
     errors = {b.annotator.label: b.errors for b in blocks if b.errors is not None}
     made = (
+        _scorecards(lp, annotators),
         agreement_part(found),
         calibration_part(found),
         cost_part(found),
@@ -267,6 +274,36 @@ def _parts(
         errors_part(lp, errors),
     )
     return tuple(part for part in made if part is not None)
+
+
+def _scorecards(lp: str, annotators: Sequence[Annotator]) -> Part | None:
+    """The scorecard of every system by every annotator, where the weights say what passes."""
+    cards = {
+        a.label: {s.system: s.card for s in a.results[lp].scores.systems if s.card is not None}
+        for a in annotators
+        if lp in a.results
+    }
+    passing = next((w.passing for a in annotators if (w := a.weights_of(lp)) is not None), None)
+    if passing is None or not any(cards.values()):
+        return None
+    rows = [
+        [system, label, *card_cells(card, exact=False)]
+        for label, own in cards.items()
+        for system, card in own.items()
+    ]
+    verdicts = Counter(card.verdict for own in cards.values() for card in own.values())
+    told = [f"{verdicts[name]} {word}" for name, word in _VERDICTS.items() if verdicts[name]]
+    table = Table(columns=["system", "by", *card_columns(passing, exact=False)], rows=rows)
+    return Part(
+        name="scorecards",
+        title="Scorecards",
+        finding=f"Of {count(verdicts.total(), 'scorecard')} {', '.join(told)}",
+        tables=(table,),
+        notes=(card_words(passing),),
+    )
+
+
+_VERDICTS: Final[Mapping[CardVerdict, str]] = {"pass": "pass", "fail": "fail", "open": "are open"}
 
 
 def _block(lp: str, annotator: Annotator) -> Block:
@@ -450,6 +487,10 @@ class PageSettings:
     test_set: Texts = None
     title: Annotated[str | None, Option(help="Title of the page; else the name of the test set.")] = None
     lp: LanguagePair = None
+    weights: Annotated[
+        str | None,
+        Option(help="Points of all marked errors: of `adjudge list weights`, or a .toml; else the run's."),
+    ] = None
 
 
 @settings

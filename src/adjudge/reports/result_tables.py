@@ -17,7 +17,8 @@ from adjudge.analysis.power import MOST_UNITS, Plan, Separation
 from adjudge.analysis.rank import RankedSystem, Ranking
 from adjudge.analysis.segment_scores import document_scores
 from adjudge.analysis.thresholds import Band, Cut, Thresholds
-from adjudge.core.scores import Interval, Scores, SystemScore, listed
+from adjudge.core.mqm import PassMark
+from adjudge.core.scores import Card, Interval, Scores, SystemScore, listed
 from adjudge.core.wording import count, form, of_all
 from adjudge.reports.tables import (
     NOTHING,
@@ -87,12 +88,48 @@ def system_table(scores: Scores, *, exact: bool) -> Table:
             whole(row.n, exact=exact),
             whole(row.failed, exact=exact),
             *(whole(row.readings.get(flag, 0), exact=exact) for flag in readings),
+            *(card_cells(row.card, exact=exact) if passing else ()),
         ]
 
     readings = _readings(groups)
+    passing = None if scores.weights is None else scores.weights.passing
     columns = ["system", *_score_columns(exact=exact), ">n", ">failed", *(f">{flag}" for flag in readings)]
+    if passing:
+        columns += card_columns(passing, exact=exact)
     rows, rules = _rows(ordered, cells)
-    return Table(columns=_with_lp(columns, groups), rows=rows, rules=rules, notes=_notes(scores))
+    notes = [*_notes(scores), *([] if passing is None else [card_words(passing)])]
+    return Table(columns=_with_lp(columns, groups), rows=rows, rules=rules, notes=notes)
+
+
+def card_columns(passing: PassMark, *, exact: bool) -> list[str]:
+    """Columns of a scorecard; `card_cells` fills them."""
+    rate = ">rate" if exact else f">per {passing.words:,g} words"
+    return [">words", ">points", rate, ">quality", ">critical", "scorecard"]
+
+
+def card_cells(card: Card | None, *, exact: bool) -> list[str]:
+    """A scorecard as the cells of a row; empty where there is none."""
+    if card is None:
+        return [""] * 6
+    return [
+        whole(card.words, exact=exact),
+        _number(card.points, 1, exact=exact),
+        _number(card.rate, 2, exact=exact),
+        _number(card.quality, 2, exact=exact),
+        whole(card.critical, exact=exact),
+        card.verdict,
+    ]
+
+
+def card_words(passing: PassMark) -> str:
+    """What a scorecard asks, and what its numbers are."""
+    asked = f"at most {passing.points:g} points per {passing.words:,g} words of the {passing.text}"
+    if passing.critical is not None:
+        asked += f", and critical errors in at most {count(passing.critical, 'translation')}"
+    return (
+        f"A scorecard passes with {asked}. Quality is 100 less the points in 100 words. A scorecard is open "
+        "where segments without a score could still make it fail."
+    )
 
 
 def ranking_table(ranking: Ranking, *, exact: bool, title: str = "") -> Table:
@@ -480,6 +517,12 @@ def render_junit(gate: Gate) -> str:
             f"new: {', '.join(found.new)}"
         )
         _case(suite, "critical errors", ("do-not-ship", told) if found.is_vetoed else None)
+    for system, card in gate.cards.items():
+        told = (
+            f"{card.points:g} points in {count(card.words, 'word')}, {card.unjudged} segments without a score"
+        )
+        verdict: Verdict = "do-not-ship" if card.verdict == "fail" else "not-enough-data"
+        _case(suite, f"scorecard {system}", None if card.verdict == "pass" else (verdict, told))
     too_many = gate.missing > gate.settings.max_failed * gate.asked
     missing = of_all(gate.missing, gate.asked, "segment")
     _case(suite, "judgements missing", ("not-enough-data", missing) if too_many else None)

@@ -8,7 +8,7 @@ from typing import Final
 
 from adjudge.analysis.rank import RankedSystem, Ranking
 from adjudge.core.language import language_name, source_language, target_language
-from adjudge.core.mqm import find_weights
+from adjudge.core.mqm import Weights
 from adjudge.core.protocol import find_protocol
 from adjudge.core.scores import Scores
 from adjudge.core.wording import count
@@ -61,7 +61,7 @@ def lp_words(lp: str) -> str:
 
 def axis_words(annotator: Annotator, scores: Scores) -> str:
     """What an axis of scores shows."""
-    weights = scores.signature.fields.get("weights")
+    weights = scores.weights and scores.weights.name
     if scores.range == (0.0, 1.0) and annotator.protocol == "pairwise":
         return "share of comparisons won, higher is better"
     plain = "score" if annotator.protocol == "metric" else "rating"
@@ -75,7 +75,7 @@ def meaning(annotator: Annotator) -> str:
     if not results:
         return "It has no score on this page."
     scores = results[0].scores
-    weights = scores.signature.fields.get("weights")
+    weights = scores.weights
     if annotator.protocol == "pairwise":
         criterion = scores.signature.fields.get("criterion", "overall")
         start = f"A score is the share of comparisons won on the criterion {criterion}; a tie counts half."
@@ -92,13 +92,14 @@ def meaning(annotator: Annotator) -> str:
     return f"{start} {_range_words(scores)} {_mean_words(results[0].ranking)}"
 
 
-def _weight_words(name: str) -> str:
-    weights = find_weights(name)
+def _weight_words(weights: Weights) -> str:
     plain = [f"{key} {value:g}" for key, value in weights.rules.items() if "/" not in key]
     special = [f"{_rule(key)} {value:g}" for key, value in weights.rules.items() if "/" in key]
-    words = f"Weights {name}: {', '.join(plain)}"
+    words = f"Weights {weights.name}: {', '.join(plain)}"
     if special:
         words += f"; {', '.join(special)}"
+    if weights.multipliers:
+        words += "; " + ", ".join(f"{key} {times:g} times" for key, times in weights.multipliers.items())
     if weights.first is not None:
         words += f"; only the first {weights.first} errors count"
     if weights.cap is not None:

@@ -1,0 +1,190 @@
+"""Scorecards: points in so many words, and whether that passes."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from adjudge.analysis.gate import gate
+from adjudge.analysis.score import score, scored
+from adjudge.core.record import Annotation, Failure, Record
+from adjudge.core.scores import Card
+from adjudge.core.segment import Segment, TestSet
+from adjudge.core.verb import OneAnnotator
+from adjudge.errors import UsageError
+from adjudge.formats.read import read_judgements
+from adjudge.reports.page import make_page
+from adjudge.store.json_lines import write_records, write_test_set
+from tests.analysis.records import error, mqm
+from tests.cli.calling import call
+
+TEN = "one two three four five six seven eight nine ten"
+CARD = """
+[points]
+critical = 25
+major = 5
+minor = 1
+[passing]
+points = 100
+"""
+
+
+def texts(n: int = 4, lp: str = "en-de", source: str = TEN) -> TestSet:
+    """Segments of ten words, with translations of three."""
+    return TestSet(
+        name="texts",
+        segments=tuple(
+            Segment(
+                segment=str(i),
+                lp=lp,
+                source=source,
+                translations={"a": "ein zwei drei", "b": "ein zwei drei"},
+            )
+            for i in range(1, n + 1)
+        ),
+    )
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> str:
+    path = tmp_path / "card.toml"
+    path.write_text(CARD)
+    return str(path)
+
+
+def failed(system: str, segment: str) -> Failure:
+    return Failure(
+        lp="en-de", segment=segment, systems=(system,), annotator="x", protocol="mqm", reason="no_answer"
+    )
+
+
+def cards(records: list[Record], weights: str, given: TestSet | None = None) -> dict[str, Card | None]:
+    settings = OneAnnotator(weights=weights, test_set=given or texts())
+    return {s.system: s.card for s in scored(records, settings).scores.systems}
+
+
+def judged(*errors: str, system: str = "a") -> list[Record]:
+    """One error of each severity in a segment of its own, in order; empty for none."""
+    return [
+        mqm(system, str(i), *([error(severity)] if severity else []))  # type: ignore[arg-type]
+        for i, severity in enumerate(errors, 1)
+    ]
+
+
+def test_points_are_counted_in_a_thousand_words(weights: str) -> None:
+    (card,) = cards(judged("minor", "minor", "", "minor"), weights).values()
+    assert card == Card(points=3, words=40, rate=75, quality=92.5, critical=0, unjudged=0, verdict="pass")
+
+
+@pytest.mark.parametrize(
+    ("errors", "verdict"),
+    [
+        (("minor",) * 4, "pass"),  # 100 points in 1,000 words: the most that pass
+        (("major", "", "", ""), "fail"),
+        (("", "", "", ""), "pass"),
+        (("critical", "", "", ""), "fail"),
+    ],
+)
+def test_the_mark_itself_passes(weights: str, errors: tuple[str, ...], verdict: str) -> None:
+    (card,) = cards(judged(*errors), weights).values()
+    assert card is not None
+    assert card.verdict == verdict
+
+
+def test_a_critical_error_fails_whatever_the_points(tmp_path: Path) -> None:
+    path = tmp_path / "kind.toml"
+    path.write_text(CARD.replace("critical = 25", "critical = 1"))
+    (card,) = cards(judged("critical", "", "", ""), str(path)).values()
+    assert card is not None
+    assert (card.rate, card.critical, card.verdict) == (25, 1, "fail")
+    path.write_text(path.read_text() + "critical = 1\n")
+    (card,) = cards(judged("critical", "", "", ""), str(path)).values()
+    assert card is not None
+    assert card.verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("errors", "verdict"),
+    [
+        (("", "", ""), "open"),  # clean so far: the segment that failed may hold anything
+        (("major", "", ""), "fail"),  # 125 in 1,000 words even if the rest is clean
+        (("minor", "minor", "minor"), "open"),
+        (("major", "major", "major"), "fail"),
+    ],
+)
+def test_a_scorecard_with_a_failed_judgement_never_passes(
+    weights: str, errors: tuple[str, ...], verdict: str
+) -> None:
+    (card,) = cards([*judged(*errors), failed("a", "4")], weights).values()
+    assert card is not None
+    assert (card.words, card.unjudged, card.verdict) == (30, 1, verdict)
+
+
+def test_over_the_mark_by_judged_words_alone_is_open(weights: str) -> None:
+    few = [*judged("major"), *(failed("a", str(i)) for i in range(2, 7))]
+    (card,) = cards(few, weights, texts(6)).values()
+    assert card is not None
+    assert (card.rate, card.verdict) == (500, "open")
+
+
+def test_the_mean_of_several_people_counts_and_anyone_vetoes(weights: str) -> None:
+    first = judged("minor", "", "", "")
+    second = [replace(r, annotator="y") for r in judged("critical", "", "", "") if isinstance(r, Annotation)]
+    (card,) = cards([*first, *second], weights).values()
+    assert card is not None
+    assert (card.points, card.critical, card.verdict) == (13, 1, "fail")
+
+
+def test_words_of_the_translation_are_each_systems_own(tmp_path: Path) -> None:
+    path = tmp_path / "card.toml"
+    path.write_text(CARD + 'text = "translation"\n')
+    (card,) = cards(judged("", "", "", ""), str(path)).values()
+    assert card is not None
+    assert card.words == 12
+
+
+def test_texts_are_needed(weights: str) -> None:
+    with pytest.raises(UsageError, match="have no texts: add --test-set"):
+        score(judged("", ""), weights=weights)
+    with pytest.raises(UsageError, match="the texts have no segment en-de/4"):
+        cards(judged("", "", "", ""), weights, texts(3))
+    thai = texts(lp="th-en", source="สวัสดีชาวโลก")
+    records = [replace(r, lp="th-en") for r in judged("", "") if isinstance(r, Annotation)]
+    with pytest.raises(UsageError, match="Thai is written without blanks"):
+        cards([*records], weights, thai)
+
+
+def test_a_gate_does_not_ship_what_fails_its_scorecard(weights: str) -> None:
+    many = texts(30)
+    good = judged(*[""] * 30)
+    bad = judged(*["major"] * 29, "minor", system="b")
+    both = [*judged(*["major"] * 30), *bad]
+    keywords = {"margin": 1.0, "weights": weights, "test_set": many, "systems": ("a", "b"), "scale": (-25, 0)}
+    found = gate(both, None, **keywords)  # type: ignore[arg-type]
+    assert found.verdict == "do-not-ship"
+    assert found.reasons[0].startswith("The scorecard of b fails: 146 points in 300 words")
+    found = gate([*good, *judged(*[""] * 30, system="b")], None, **keywords)  # type: ignore[arg-type]
+    assert found.cards["b"].verdict == "pass"
+    open_card = [*good, *judged(*[""] * 30, system="b")]
+    open_card[-1] = failed("b", "30")
+    found = gate(open_card, None, max_failed=0.5, **keywords)  # type: ignore[arg-type]
+    assert found.verdict == "not-enough-data"
+    assert found.reasons[0].startswith("The scorecard of b is open")
+
+
+def test_a_report_shows_the_scorecards(weights: str) -> None:
+    records = [*judged("", "minor", "", ""), *judged("critical", "", "", "", system="b")]
+    page = make_page([read_judgements(records)], test_set=texts(), weights=weights)
+    (part,) = [p for p in page.sections[0].parts if p.name == "scorecards"]
+    assert part.finding == "Of 2 scorecards 1 pass, 1 fail"
+    assert [row[-1] for row in part.tables[0].rows] == ["pass", "fail"]
+    assert "Weights card@" in dict(page.meanings).popitem()[1]
+
+
+def test_json_has_the_card(weights: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_records(tmp_path / "r.jsonl", judged("minor", "", "", ""))
+    write_test_set(tmp_path / "t.jsonl", texts())
+    call("score", tmp_path / "r.jsonl", "--test-set", tmp_path / "t.jsonl", "-w", weights, "--format", "json")
+    card = json.loads(capsys.readouterr().out)["systems"]["a"]["card"]
+    assert (card["rate"], card["verdict"]) == (25, "pass")
