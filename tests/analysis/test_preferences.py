@@ -14,7 +14,7 @@ from adjudge.analysis.preferences import (
     tabulate,
 )
 from adjudge.core.record import Annotation, Failure, Preference, Record, Verdict
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.store.json_lines import read_records
 from tests.analysis.records import error, failed, mqm, preferred, rated
 
@@ -215,6 +215,17 @@ def test_a_strength_that_says_nothing_of_ties_is_refused() -> None:
     judge = [measured(n, "B", 0.1 + (n * 7 % 40) / 100) for n in range(40)]
     with pytest.raises(DataError, match="call every pair a tie"):
         calibrate_ties(judge, gold)
+
+
+def test_a_criterion_without_a_threshold_is_said_and_left_out() -> None:
+    gold = [preferred("a", "b", "E" if n % 2 else "A", str(n), annotator="p") for n in range(40)]
+    judge = [measured(n, "B", 0.1 + (n * 7 % 40) / 100) for n in range(40)]
+    other = [replace(p, criterion="style") for p in judge]
+    with pytest.warns(DataWarning, match="on style no threshold agrees better"):
+        (found,) = calibrate_ties([*JUDGE, *other], [*GOLD, *(replace(g, criterion="style") for g in gold)])
+    assert found.criterion == JUDGE[0].criterion
+    with pytest.raises(DataError, match="gold has no verdicts on pairs"):
+        calibrate_ties(JUDGE, [])
 
 
 def test_each_criterion_has_a_threshold_of_its_own() -> None:

@@ -1,6 +1,5 @@
 """Scorecards: points in so many words, and whether that passes."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from adjudge.formats.read import read_judgements
 from adjudge.reports.page import make_page
 from adjudge.store.json_lines import write_records, write_test_set
 from tests.analysis.records import error, mqm
-from tests.cli.calling import call
+from tests.cli.calling import Asked
 
 TEN = "one two three four five six seven eight nine ten"
 CARD = """
@@ -185,6 +184,6 @@ def test_a_report_shows_the_scorecards(weights: str) -> None:
 def test_json_has_the_card(weights: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_records(tmp_path / "r.jsonl", judged("minor", "", "", ""))
     write_test_set(tmp_path / "t.jsonl", texts())
-    call("score", tmp_path / "r.jsonl", "--test-set", tmp_path / "t.jsonl", "-w", weights, "--format", "json")
-    card = json.loads(capsys.readouterr().out)["systems"]["a"]["card"]
+    files = tmp_path / "r.jsonl", "--test-set", tmp_path / "t.jsonl"
+    card = Asked(capsys, "score", *files, "-w", weights, "--format", "json").json["systems"]["a"]["card"]
     assert (card["rate"], card["verdict"]) == (25, "pass")

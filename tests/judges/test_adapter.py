@@ -18,6 +18,9 @@ from tests.faults.server import running
 from tests.runs.conftest import small_set
 
 TOML = r"""
+[rating]
+beside = '(?m)^Reason:.*'
+
 [rating.rating]
 find = 'Score: *(\d+)'
 kind = "number"
@@ -40,7 +43,7 @@ def adapted(wants: str, text: str) -> Any:
 
 
 def test_fields_are_found_by_their_patterns() -> None:
-    assert adapted("rating", "It is good.\nScore: 87") == {"rating": 87}
+    assert adapted("rating", "Reason: it is good.\nScore: 87") == {"rating": 87}
     said = "Error Exist: Yes. Error Severity: Major. It changes the meaning."
     assert adapted("opinion", said) == {"opinion": said, "exists": True, "severity": "major"}
     errors = adapted("errors", 'Major: Mistranslation - "die Bank"\nMinor: fluency/grammar - "der"')["errors"]
@@ -54,13 +57,22 @@ def test_fields_are_found_by_their_patterns() -> None:
         {"side": "translation", "severity": "minor", "category": "fluency/grammar", "span": "der"},
     ]
     assert adapted("errors", "No errors.") == {"errors": []}
-    assert adapted("rating", "Score: 87. Again: Score: 87") == {"rating": 87}
+    assert adapted("rating", "**Score: 87**. Score: 87.") == {"rating": 87}
 
 
 @pytest.mark.parametrize(
     ("wants", "text", "reason"),
     [
         ("rating", "It is good.", "parse"),
+        ("rating", "I am sorry, but I cannot rate this translation. Score: 100", "refused"),
+        ("rating", "Reason: I cannot rate this translation.\nScore: 100", "refused"),
+        ("rating", "If it were good, Score: 100. It is not.", "parse"),
+        ("rating", "Score: 87.5", "parse"),
+        ("rating", "Score: 87/100", "parse"),
+        ("errors", "I am sorry, I cannot help.\nNo errors", "refused"),
+        ("errors", "No errors? I cannot tell.", "parse"),
+        ("errors", 'Major: Mistranslation - "6. Mai"\nCritical: Mistranslation - "Bank"', "parse"),
+        ("errors", 'Major: Mistranslation - "6. Mai"\nMajor: Mistranslation "Bank"', "parse"),
         ("rating", "Score: 87 or Score: 12", "ambiguous"),
         ("opinion", "Error Exist: Maybe. Error Severity: Major", "parse"),
         ("opinion", "Error Exist: Yes. Error Severity: Grave", "label"),
@@ -103,7 +115,7 @@ def test_a_run_asks_in_other_words_and_reads_the_reply(tmp_path: Path) -> None:
     (folder / "adapter.toml").write_text(TOML)
     assert find_adapter(folder) is not None
     assert find_adapter(tmp_path) is None
-    with running(lambda payload: "Fine.\nScore: 87") as server:
+    with running(lambda payload: "Reason: it is fine.\nScore: 87") as server:
         options: Any = {"base_url": server.url, "model": "mock", "prompts": folder}
         done = run("gemba-da", small_set(2), out=tmp_path / "run", **options)
         assert all("response_format" not in payload for payload in server.log)
@@ -170,3 +182,18 @@ def test_a_reply_in_json_is_read_strictly_by_its_keys(rate_prompts: Path, reply:
     with pytest.raises(AnswerError) as caught:
         adapter.adapt("verdict", Reply(text=reply))
     assert caught.value.reason == reason
+
+
+def test_room_for_a_model_that_a_run_does_not_have_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--max-tokens typo=100: no model of this run is called typo"):
+        run("gemba-da", small_set(1), out=tmp_path / "run", max_tokens=["typo=100"])
+
+
+def test_words_of_ones_own_may_leave_out_the_languages_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "system.md").write_text("Rate it from 0 to 100, for patients. $markers $form")
+    done = run("gemba-da", small_set(2), out=tmp_path / "run", prompts=tmp_path / "mine")
+    assert done.info.counts["failed"] == 0
+    (tmp_path / "mine" / "system.md").write_text("Rate it from 0 to 100, for patients. $form")
+    with pytest.raises(UsageError, match=r"system.md must say where \$markers stands"):
+        run("gemba-da", small_set(2), out=tmp_path / "other", prompts=tmp_path / "mine")

@@ -19,7 +19,10 @@ from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
 from adjudge.judges._pairs import Compared, TieThreshold, majority, read_criterion, synthesise
 from adjudge.judges.fire import Fire
+from adjudge.runs.run import run
+from tests.faults.server import running
 from tests.judges.asking import Script, pair
+from tests.runs.conftest import small_set
 
 ASPECTS = {
     "faithfulness": ("accuracy of information", "accuracy of named entities"),
@@ -365,3 +368,16 @@ def test_a_threshold_for_each_criterion_is_taken_and_one_for_none_refused() -> N
     for said, message in (("beauty=0.2", "names 'beauty'"), ("0.2,style=0.1", "one for all or one for each")):
         with pytest.raises(UsageError, match=message):
             load_judge("fire", settings={"strength": "logprob", "tie-threshold": said})
+
+
+def test_answers_without_log_probabilities_are_failures_that_are_not_paid_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.faults.server.spelled", lambda content: None)
+    judge = one_criterion(tmp_path, strength="logprob")
+    with running(lambda payload: says("style", "A")) as server:
+        first = run(judge, small_set(2), out=tmp_path / "run", base_url=server.url, model="mock")
+        asked = len(server.log)
+        again = run(judge, small_set(2), out=tmp_path / "run", base_url=server.url, model="mock")
+        assert len(server.log) == asked == first.info.calls["asked"]
+    assert first.info.failures == again.info.failures == {"logprob": first.info.counts["failed"]}

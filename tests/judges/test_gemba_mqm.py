@@ -6,6 +6,7 @@ from adjudge.core.ask import Message
 from adjudge.core.record import ErrorSpan
 from adjudge.errors import AnswerError
 from adjudge.judges import load_judge
+from adjudge.judges._answers import read_headings
 from adjudge.judges.gemba_mqm import GembaMqm
 from tests.judges.asking import Script, subject
 
@@ -138,3 +139,13 @@ def test_it_is_loaded_by_name_and_counts_one_call() -> None:
     assert judge == GembaMqm(profile="code")
     assert judge.calls == (1, 1, 1)
     assert (judge.weights, judge.with_reference) == ("gemba", False)
+
+
+@pytest.mark.parametrize("separator", [", ", "; ", " ", " - ", " and "])
+@pytest.mark.parametrize("second", ['accuracy/omission - "zu"', 'omission - "zu"', "accuracy/omission"])
+def test_several_errors_on_one_line_are_never_one_error_with_a_gloss(separator: str, second: str) -> None:
+    line = f'accuracy/mistranslation - "6. Mai"{separator}{second}'
+    text = f"Critical:\nno-error\nMajor:\n{line}\nMinor:\nno-error"
+    with pytest.raises(AnswerError) as failed:
+        read_headings(text, ("critical", "major", "minor"), lambda quote: quote in "am 6. Mai zu")
+    assert failed.value.reason == "parse"

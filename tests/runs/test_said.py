@@ -37,8 +37,8 @@ def test_a_metric_without_references_says_how_they_are_given() -> None:
 @pytest.mark.parametrize(
     ("texts", "note"),
     [
-        (("", "a"), "1 translation is blank (A 1) and judged as such"),
-        ((" \n", "\u3000"), "2 translations are blank (A 1, B 1) and judged as such"),
+        (("", "a"), "1 translation is blank (1 of A) and judged as such"),
+        ((" \n", "\u3000"), "2 translations are blank (1 of A, 1 of B) and judged as such"),
         (("a", "b"), None),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record, Verdict
 from adjudge.core.scores import SegmentScore
 from adjudge.core.typology import find_category
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.formats.read import Judgements
 from adjudge.stats.judged import Floats
 
@@ -395,10 +396,15 @@ def calibrate_ties(
         gold: of people.
 
     Raises:
-        DataError: no comparison that both judged has a strength; or gold ties, or ranks, none of a
-            criterion; or no threshold is better than to call everything a tie.
+        DataError: gold compares nothing; no comparison that both judged has a strength; or on every criterion
+            gold ties, or ranks, none, or no threshold is better than to call everything a tie.
+
+    Warns:
+        DataWarning: a criterion has no threshold, for one of these reasons.
     """
     wanted, split = _majorities(gold)
+    if not wanted and not split:
+        raise DataError("gold has no verdicts on pairs, and a threshold is compared with such verdicts")
     both: dict[str, list[tuple[float, float, float, int]]] = {}
     for p in preferences:
         if isinstance(p, Preference) and p.strength is not None and not p.is_undecided:
@@ -410,7 +416,17 @@ def calibrate_ties(
         raise DataError(
             "no comparison that gold has was measured; run the judge with --samples, or --strength logprob"
         )
-    return tuple(_calibrated(name, sorted(rows), split[name]) for name, rows in both.items())
+    found, without = [], []
+    for name, rows in both.items():
+        try:
+            found.append(_calibrated(name, sorted(rows), split[name]))
+        except DataError as error:
+            without.append(str(error))
+    if not found:
+        raise DataError("; ".join(without))
+    for told in without:
+        warnings.warn(told, DataWarning, stacklevel=2)
+    return tuple(found)
 
 
 def _calibrated(

@@ -198,6 +198,7 @@ def print_forecast(job: Job, form: TableFormat) -> None:
 
 def announce(job: Job) -> None:
     """Say on one line what a run will cost, where it costs anything."""
+    from adjudge.core.wording import form
     from adjudge.runs.forecast import forecast_job
     from adjudge.runs.run import run_to_end
 
@@ -205,7 +206,9 @@ def announce(job: Job) -> None:
         return
     found = run_to_end(forecast_job(job, _LOOK_BEFORE_A_RUN))
     least, typical, most = found.calls
-    calls = f"{typical:,} calls" + ("" if least == most else f" ({least:,} to {most:,})")
+    calls = f"{typical:,} {form(typical, 'call', 'calls')}" + (
+        "" if least == most else f" ({least:,} to {most:,})"
+    )
     tokens = f"about {found.prompt.typical + found.completion.typical:,} tokens"
     print_note(f"forecast: {calls}, {tokens}, {_span(found)}{_dated(found)}")
 
@@ -413,7 +416,8 @@ def calibrate_run(judge: str, run: Path | None, gold: Path, lp: str | None, form
     )
     print_result(form, _ties_table(found), _data(found))
     said = ",".join(f"{one.criterion}={one.threshold:.6g}" for one in found)
-    told = said if len(found) > 1 else said.partition("=")[2]
+    is_alone = len(found) == 1 and found[0].criterion == "overall"
+    told = said.partition("=")[2] if is_alone else said
     print_note(f"use it with: adjudge run {judge} ... --tie-threshold {told}")
 
 
@@ -469,11 +473,12 @@ def calibrate_command(
     options: Annotated[CalibrateSettings, Without("dry_run", "samples", "temperature")],
     form: FormatOption = "table",
 ) -> None:
-    """Find the confidence up to which HiMATE discusses what it found, for one model, by language pair.
+    """Find a judge's threshold: HiMATE's for discussion, or that of ties of a judge of pairs.
 
-    TEST_SET is a validation set: other texts than those to be judged, about a tenth as many. It takes the
-    options of `adjudge run`. What is asked is kept beside FILE, in FILE.run, and the same command goes on
-    where it was stopped.
+    Of himate: the confidence up to which it discusses what it found, by language pair. TEST_SET is a
+    validation set: other texts than those to be judged, about a tenth as many. It takes the options of
+    `adjudge run`. What is asked is kept beside FILE, in FILE.run, and the same command goes on where it
+    was stopped.
 
     Of a judge of pairs, such as fire: TEST_SET is a run with measured preferences, and --gold has the
     verdicts of people. Nothing is asked; the --tie-threshold that agrees best with them is printed.
@@ -487,7 +492,9 @@ def calibrate_command(
         calibrate_run(judge, test_set, Path(options.gold), options.lp, form)
         return
     if options.out == NOWHERE:
-        raise UsageError("--out FILE is missing: it holds the threshold")
+        raise UsageError(
+            "--out FILE is missing, which holds the threshold; a judge of pairs takes --gold FILE instead"
+        )
     out = Path(options.out)
     asked = options.without("profile", "prompts", "explain_in")
     folder = out.with_name(f"{out.name}.run")

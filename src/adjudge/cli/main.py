@@ -73,7 +73,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "run": "Judge a test set with a judge or a metric; resumes where it stopped.",
     "merge": "Make one run of the shards that several machines judged.",
     "ensemble": "Combine runs and files of scores into one more annotator.",
-    "calibrate": "Calibrate HiMATE's confidence threshold on your model and language pair.",
+    "calibrate": "Find a judge's threshold for your model: HiMATE's confidence, or what is a tie.",
     "forecast": "Say what a run would ask and cost; nothing is sent.",
     "score": "Turn the records of a run into numbers.",
     "rank": "Rank systems, with intervals and significance clusters.",

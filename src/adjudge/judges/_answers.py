@@ -503,6 +503,7 @@ def _read_line(line: str, severity: str, stands: Callable[[str], bool]) -> list[
     raise _unlisted(line, severity)
 
 
+_NAMED_CATEGORY: Final = re.compile(r"\w[\w -]*/[ \w-]*\w|[\w /-]+(?= *[-–—:] *[\"“„«])")
 _NO_GLOSS: Final = re.compile(r"[][{}`<\\]")
 _QUOTED_INSIDE: Final = re.compile(r"[\"“”„»«]")
 
@@ -515,6 +516,9 @@ def _read_quoted(rest: str, quoted: list[re.Match[str]], category: str, severity
             break
         last += 1
     gloss = rest[quoted[last].end() :].strip(" -–—:,;.()→>")
+    named = (found[0].split() for found in _NAMED_CATEGORY.finditer(gloss))
+    if any(find_category(" ".join(words[at:])) for words in named for at in range(len(words))):
+        raise AnswerError("parse", f"several errors stand on one line: {shown(rest)}")
     check_reasons(gloss, "an error")
     behind = rest[quoted[last].end() :][:1]
     if gloss and (behind not in " ,;:(.-–—→" or _NO_GLOSS.search(gloss)):

@@ -12,7 +12,7 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any, Final, Literal, NoReturn
+from typing import Any, Final, Literal, NoReturn, cast
 
 from adjudge.core.ask import Message, Quoted, Reply, Role
 from adjudge.core.judge import Profile
@@ -20,6 +20,8 @@ from adjudge.core.language import canonical_lp, language_name, source_language, 
 from adjudge.core.segment import INSTRUCTION, Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._json import read_object
+from adjudge.judges._replies import is_refusal
+from adjudge.judges._replies import shown as in_short
 
 __all__ = [
     "TEXT_FILES",
@@ -271,13 +273,17 @@ def render(template: str, values: Mapping[str, Part | Parts], where: str) -> Par
     """
     parts: list[Part] = []
     names, words = _pieces(template, where)
-    if values.keys() != set(names):
+    if values.keys() - _LANGUAGES != set(names) - _LANGUAGES or not set(names) <= values.keys():
         _refuse_values(names, values, where)
     for before, name in zip(words, names, strict=False):
         value = values[name]
         parts.append(before)
         parts.extend(value if isinstance(value, tuple) else (value,))
     return joined([*parts, words[-1]])
+
+
+_LANGUAGES: Final = frozenset({"source_language", "target_language"})
+"""Names that words of a user's own may leave out: the texts are named by them, too."""
 
 
 def _refuse_values(names: Sequence[str], values: Mapping[str, Part | Parts], where: str) -> NoReturn:
@@ -288,7 +294,8 @@ def _refuse_values(names: Sequence[str], values: Mapping[str, Part | Parts], whe
     """
     if missing := [name for name in names if name not in values]:
         raise UsageError(f"{where} asks for ${missing[0]}; it can have ${', $'.join(values) or 'nothing'}")
-    raise UsageError(f"{where} must say where ${', $'.join(sorted(values.keys() - set(names)))} stands")
+    lacking = values.keys() - set(names) - _LANGUAGES
+    raise UsageError(f"{where} must say where ${', $'.join(sorted(lacking))} stands")
 
 
 @lru_cache(maxsize=256)
@@ -375,6 +382,7 @@ ADAPTER: Final = "adapter.toml"
 _KINDS: Final = ("text", "number", "truth")
 _FIELD: Final = frozenset({"find", "kind", "values", "default"})
 _LIST: Final = frozenset({"each", "none", "values", "default"})
+_BESIDE: Final = "beside"
 _JSON: Final = frozenset({"key", "rename", "values", "default"})
 
 
@@ -389,6 +397,9 @@ class Adapter:
     def __init__(self, rules: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
         self._rules = rules
 
+    def _beside(self, wants: str) -> str:
+        return cast(str, self._rules[wants].get(_BESIDE, ""))
+
     def knows(self, wants: str) -> bool:
         """Whether it says how such an answer is read."""
         return wants in self._rules
@@ -397,9 +408,10 @@ class Adapter:
         """The reply in our form, without the log-probabilities of its tokens.
 
         Raises:
-            AnswerError: parse, a field is not there; ambiguous, it stands there with two values.
+            AnswerError: parse, a field is not there, or words stand beside the fields; refused, they decline;
+                ambiguous, a field stands there with two values.
         """
-        rules = self._rules[wants]
+        rules = {name: rule for name, rule in self._rules[wants].items() if name != _BESIDE}
         needed = [rule["key"] for rule in rules.values() if "key" in rule and "default" not in rule]
         said: Mapping[str, object] = {}
         if any("key" in rule for rule in rules.values()):
@@ -409,6 +421,7 @@ class Adapter:
             name: _keyed(name, rule, said) if "key" in rule else _field(name, rule, reply.text)
             for name, rule in rules.items()
         }
+        _check_beside(rules.values(), self._beside(wants), reply.text)
         return replace(reply, text=json.dumps(found, ensure_ascii=False), logprobs=())
 
 
@@ -437,7 +450,7 @@ def read_adapter(text: str, where: str) -> Adapter:
         if not isinstance(fields, dict) or not fields:
             raise UsageError(f"{where}/{ADAPTER}: [{wants}] must name the fields of an answer")
         for name, rule in fields.items():
-            _check_rule(f"{where}/{ADAPTER}: {wants}.{name}", rule)
+            _check_rule(f"{where}/{ADAPTER}: {wants}.{name}", {"find": rule} if name == _BESIDE else rule)
     return Adapter(rules)
 
 
@@ -455,6 +468,24 @@ def _check_rule(what: str, rule: object) -> None:
             raise UsageError(f"{what}: {key} is no pattern: {error}") from None
     if "each" in rule and not re.compile(rule["each"]).groupindex:
         raise UsageError(f"{what}: `each` must name its groups, such as (?P<span>...)")
+
+
+def _check_beside(rules: Iterable[Mapping[str, Any]], beside: str, text: str) -> None:
+    """Refuse words that no pattern takes: a model may decline there, take its answer back, or list more.
+
+    Raises:
+        AnswerError: refused or parse.
+    """
+    patterns = [rule[key] for rule in rules for key in ("find", "each", "none") if key in rule]
+    if not patterns:
+        return
+    for pattern in patterns:
+        text = re.sub(pattern, " ", text)
+    if is_refusal(text):
+        raise AnswerError("refused", f"beside the answer the reply declines: {in_short(text.strip())}")
+    left = re.sub(beside, " ", text) if beside else text
+    if any(char.isalnum() for char in left):
+        raise AnswerError("parse", f"words stand beside what the adapter finds: {in_short(left.strip())}")
 
 
 def _keyed(name: str, rule: Mapping[str, Any], said: Mapping[str, object]) -> object:

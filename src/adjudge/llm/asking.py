@@ -59,7 +59,7 @@ __all__ = [
 # Which replies may be read at all, whatever a judge would make of their words.
 
 
-FINAL: Final[frozenset[FailureReason]] = frozenset({"model_mismatch", "refused"})
+FINAL: Final[frozenset[FailureReason]] = frozenset({"logprob", "model_mismatch", "refused"})
 """Asking again would not help, or would ask until the answer pleases."""
 
 _SHOWN: Final = 120

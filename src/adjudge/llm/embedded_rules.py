@@ -514,10 +514,7 @@ def _answer_counts(about: About) -> Tokens:
     """How many errors there are of each severity."""
     errors = _errors_wanted(about)
     counts = _counts(errors, about)
-    if _form(about) == "json":
-        text = json.dumps(counts)
-    else:
-        text = "\n".join(f"{severity.capitalize()}: {count}" for severity, count in counts.items())
+    text = json.dumps(counts) if _form(about) == "json" else ", ".join(map(str, counts.values()))
     return (TokenLogprob(text, certainty_of([e.finding for e in errors])),)
 
 

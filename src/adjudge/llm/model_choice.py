@@ -227,6 +227,8 @@ def open_models(names: Sequence[str], connection: Connection) -> Models:
         if not name:
             raise UsageError(f"--model{f' {role}=' if role else ''} names no model; `adjudge list models`")
     default = roles.pop("", None) or chosen_outside() or (EMBEDDED if roles else _embedded_name(connection))
+    wanted = {default, *roles.values()}
+    connection.refuse_strangers({*wanted, *(name.partition("/")[2] for name in wanted)})
     return Models(
         default=open_model(default, connection),
         roles={role: open_model(name, connection) for role, name in roles.items()},

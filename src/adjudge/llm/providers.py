@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
@@ -357,6 +357,16 @@ class Connection:
         """Tokens that a reply of this model may have, by its name or for all; 0 where nothing was said."""
         said = {name: int(tokens) for name, _, tokens in (each.rpartition("=") for each in self.max_tokens)}
         return said.get(model, said.get(model.partition("/")[2], said.get("", 0)))
+
+    def refuse_strangers(self, names: Collection[str]) -> None:
+        """Refuse room for a model that is none of these.
+
+        Raises:
+            UsageError: there is some.
+        """
+        for said in self.max_tokens:
+            if (name := said.rpartition("=")[0]) and name not in names:
+                raise UsageError(f"--max-tokens {said}: no model of this run is called {name}")
 
     @property
     def given(self) -> tuple[str, ...]:

@@ -128,7 +128,7 @@ class Wire:
             if (error := read_error(value)) is not None:
                 return fault_of(error[0], self.redactor.error(error[1]))
             reply = self.dialect.read(value, request, self.redactor)
-            self._check(reply, raw, request)
+            self._check(raw, request)
         except AnswerError as error:
             usage = self.dialect.usage(value)
             body = self.redactor.raw(raw) if error.reason == "encoding" else None
@@ -141,18 +141,12 @@ class Wire:
         held = request.schema is not None and self.endpoint.constrained
         return bool(request.tools) or (held and self.endpoint.provider.dialect == "anthropic")
 
-    def _check(self, reply: Reply, raw: bytes, request: Request) -> None:
+    def _check(self, raw: bytes, request: Request) -> None:
         """Refuse what a judge would have to take for something else."""
         if _may_repeat(raw, self.dialect.words):
             refuse_duplicate_keys(raw, self.dialect.words)
         if self.reads_objects(request):
             refuse_duplicate_keys(raw)
-        endpoint = self.endpoint
-        wanted = (
-            request.sampling.logprobs is True and reply.finish == "stop" and reply.text and not reply.logprobs
-        )
-        if wanted and endpoint.provider.gives_logprobs(endpoint.model):
-            raise AnswerError("logprob", "log-probabilities were asked for, and none came")
 
     def request(self, method: str, url: str, **said: Any) -> Any:  # noqa: ANN401 (aiohttp's own context)
         """Begin a request, to be used in `async with`; redirects are not followed."""

@@ -7,7 +7,7 @@ was stopped; the confidences are gathered on the way.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, cast, runtime_checkable
@@ -70,13 +70,15 @@ class _Gathering:
     confidences: defaultdict[str, list[tuple[str, float]]] = field(default_factory=lambda: defaultdict(list))
     judged: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     failed: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    failures: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
         """Judge, and keep the confidences."""
         try:
             annotation, confidences = await self.judge.measure(subject, ask)
-        except AnswerError:
+        except AnswerError as error:
             self.failed[subject.lp] += 1
+            self.failures[subject.lp][f"{error.reason}, {error.detail}"] += 1
             raise
         self.judged[subject.lp] += 1
         self.confidences[subject.lp] += confidences
@@ -140,9 +142,10 @@ def _threshold(gathering: _Gathering, lp: str, percentile: float) -> LpThreshold
     found = gathering.confidences[lp]
     judged, failed = gathering.judged[lp], gathering.failed[lp]
     if not found:
+        why = "; ".join(f"{number} failed: {told}" for told, number in gathering.failures[lp].most_common(3))
         raise DataError(
             f"{lp}: no confidence to take a percentile of; nothing was found in {judged} translations"
-            + (f", and {failed} could not be judged" if failed else "")
+            + (f", and {why}" if failed else "")
         )
     values = [confidence for _, confidence in found]
     threshold = percentile_of(values, percentile)

@@ -310,7 +310,7 @@ def _blank(test_set: TestSet, systems: Mapping[str, tuple[str, ...]]) -> Iterato
         if name in segment.translations and not segment.translations[name].strip()
     )
     if total := blank.total():
-        which = ", ".join(f"{name} {number}" for name, number in blank.items())
+        which = ", ".join(f"{number} of {name}" for name, number in blank.items())
         yield f"{count(total, 'translation')} {form(total, 'is', 'are')} blank ({which}) and judged as such"
 
 
