@@ -91,6 +91,28 @@ def test_the_mark_itself_passes(weights: str, errors: tuple[str, ...], verdict: 
     assert card.verdict == verdict
 
 
+def test_tenths_of_points_add_up_to_the_mark(tmp_path: Path) -> None:
+    path = tmp_path / "card.toml"
+    path.write_text("[points]\nminor = 0.1\n[passing]\npoints = 7.5\n")
+    (card,) = cards([mqm("a", "1", *[error("minor")] * 3), *judged("", "", "", "")[1:]], str(path)).values()
+    assert card is not None
+    assert card.verdict == "pass"  # 0.1 + 0.1 + 0.1 is 0.30000000000000004, and the mark is 0.3
+
+
+def test_a_gate_looks_at_each_language_pair_where_the_systems_differ(weights: str) -> None:
+    other = texts(30, "en-fr")
+    both = TestSet(name="both", segments=(*texts(30).segments, *other.segments))
+    french = [replace(r, lp="en-fr") for r in judged(*[""] * 30) if isinstance(r, Annotation)]
+    third = [replace(r, system="c") for r in french]
+    german = [*judged(*["major"] * 30), *judged(*["major"] * 30, system="b")]
+    records = [*german, *french, *(replace(r, system="b") for r in french), *third]
+    keywords = {"margin": 1.0, "weights": weights, "test_set": both, "systems": ("a", "b"), "scale": (-25, 0)}
+    found = gate(records, None, **keywords)  # type: ignore[arg-type]
+    told = {name: card.verdict for name, card in found.cards.items()}
+    assert told in ({"b": "fail"}, {"b, en-de": "fail", "b, en-fr": "pass"})
+    assert found.verdict == "do-not-ship"
+
+
 def test_a_critical_error_fails_whatever_the_points(tmp_path: Path) -> None:
     path = tmp_path / "kind.toml"
     path.write_text(CARD.replace("critical = 25", "critical = 1"))

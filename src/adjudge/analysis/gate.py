@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Final, Literal
 
@@ -424,8 +424,7 @@ def gate_scores(
     rows, small = _rows(places, matrix, domains or {}, settings)
     critical, unmarked = _critical(records, pairs, places, matrix, settings)
     missing = asked - len(places)
-    replacing = {pair[0] for pair in pairs}
-    cards = {s.system: s.card for s in candidate.systems if s.card is not None and s.system in replacing}
+    cards = _cards(candidate, {pair[0] for pair in pairs})
     verdict, reasons = _verdict(rows, critical, cards, missing, asked, settings)
     names = pairs[0] if len(pairs) == 1 else ("candidate", "baseline")
     sides = [
@@ -626,6 +625,17 @@ def _vetoes(critical: Critical | None) -> Iterator[str]:
         f"Segments with critical errors: candidate {critical.candidate}, baseline {critical.baseline}, "
         f"allowed {critical.allowed}, p {critical.p:.2g} by McNemar's exact test; new: {shown}."
     )
+
+
+def _cards(candidate: Scores, systems: Collection[str]) -> dict[str, Card]:
+    """Scorecards of these systems; of each language pair where none is over all of them."""
+    whole = [("", candidate)] if candidate.systems else [(f", {lp}", s) for lp, s in candidate.lps.items()]
+    return {
+        f"{s.system}{place}": s.card
+        for place, scores in whole
+        for s in scores.systems
+        if s.card is not None and s.system in systems
+    }
 
 
 def _cards_that(cards: Mapping[str, Card], verdict: CardVerdict) -> Iterator[str]:

@@ -202,9 +202,9 @@ def _card(
     known = {place: score for place, score in scores.items() if score is not None}
     points, counted = 0.0 - total(known.values()), sum(words[place] for place in known)
     critical = sum((*place, system) in graves for place in scores)
-    is_over = points * passing.words > passing.points * sum(words.values())
+    is_over = _exceeds(points, sum(words.values()), passing)
     is_vetoed = passing.critical is not None and critical > passing.critical
-    is_open = len(known) < len(scores) or points * passing.words > passing.points * counted
+    is_open = len(known) < len(scores) or _exceeds(points, counted, passing)
     return Card(
         points=points,
         words=counted,
@@ -214,6 +214,11 @@ def _card(
         unjudged=len(scores) - len(known),
         verdict="fail" if is_over or is_vetoed else "open" if is_open or not counted else "pass",
     )
+
+
+def _exceeds(points: float, words: int, passing: PassMark) -> bool:
+    """Whether points in so many words are over the mark; three times 0.1 is 0.3 here."""
+    return round(points * passing.words - passing.points * words, 6) > 0
 
 
 def _words(place: Place, system: str, segments: Mapping[Place, Segment], passing: PassMark) -> int:

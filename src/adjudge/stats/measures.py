@@ -279,32 +279,21 @@ _ALL: Final = (
         pooled=True,
         source="Mathur et al. 2020",
     ),
-    _segments(
-        name="seg_tau_10_pooled",
-        title="tau of WMT10, all pairs together",
-        function=_all_pairs(tau_10),
-        average="item",
-        options=("epsilon",),
-        pooled=True,
-        source="Callison-Burch et al. 2010",
-    ),
-    _segments(
-        name="seg_tau_13_pooled",
-        title="tau of WMT13, all pairs together",
-        function=_all_pairs(tau_13),
-        average="item",
-        options=("epsilon",),
-        pooled=True,
-        source="Macháček and Bojar 2013",
-    ),
-    _segments(
-        name="seg_tau_14_pooled",
-        title="tau of WMT14, all pairs together",
-        function=_all_pairs(tau_14),
-        average="item",
-        options=("epsilon",),
-        pooled=True,
-        source="Macháček and Bojar 2014",
+    *(
+        _segments(
+            name=f"seg_tau_{year}_pooled",
+            title=f"tau of WMT{year}, all pairs together",
+            function=_all_pairs(function),
+            average="item",
+            options=("epsilon",),
+            pooled=True,
+            source=source,
+        )
+        for year, function, source in (
+            (10, tau_10, "Callison-Burch et al. 2010"),
+            (13, tau_13, "Macháček and Bojar 2013"),
+            (14, tau_14, "Macháček and Bojar 2014"),
+        )
     ),
     _segments(
         name="seg_pdp",
