@@ -17,9 +17,8 @@ import numpy as np
 from adjudge.analysis.rank import Test, better_p_values
 from adjudge.analysis.segment_scores import Totals, student_intervals
 from adjudge.reports.tables import Table, render_table
+from adjudge.stats.few_labels import Labelled, Sample, Target, estimate_mean, shown_bound
 from adjudge.stats.judged import Floats
-from adjudge.stats.prediction_powered import Sample, Target, estimate_mean
-from adjudge.stats.risk import Labelled, shown_bound
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))

@@ -16,6 +16,7 @@ from adjudge import judges, metrics
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
+    from adjudge.analysis.align import align
     from adjudge.analysis.bias import bias
     from adjudge.analysis.compare import compare
     from adjudge.analysis.gate import gate
@@ -39,6 +40,7 @@ __all__ = [
     "Preference",
     "Segment",
     "TestSet",
+    "align",
     "arun",
     "bias",
     "compare",
@@ -63,6 +65,7 @@ _HOMES: Final = {
     "Preference": "core.record",
     "Segment": "core.segment",
     "TestSet": "core.segment",
+    "align": "analysis.align",
     "arun": "runs.run",
     "bias": "analysis.bias",
     "compare": "analysis.compare",

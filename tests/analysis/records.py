@@ -79,3 +79,27 @@ def preferred(
     return Preference(
         lp="en-de", segment=segment, systems=(a, b), annotator=annotator, criterion=criterion, verdict=verdict
     )
+
+
+def checked(
+    system: str,
+    segment: str,
+    criterion: str,
+    *,
+    passed: bool | None,
+    annotator: str = "ann",
+    lp: str = "en-de",
+) -> Annotation | Failure:
+    """A verdict on one criterion; None for one that is missing."""
+    if passed is None:
+        more = {"segment": segment, "protocol": "criteria", "annotator": annotator, "lp": lp}
+        return failed(system, criterion=criterion, **more)
+    return Annotation(
+        lp=lp,
+        segment=segment,
+        system=system,
+        annotator=annotator,
+        protocol="criteria",
+        criterion=criterion,
+        rating=int(passed),
+    )

@@ -824,3 +824,149 @@ def test_scores_of_systems_come_from_the_gold_that_the_task_names_for_them(tmp_p
     )
     assert said(found, "Gold scores of systems are wmt-z, of segments wmt-raw")
     assert not said(alone, "Gold scores of systems")
+
+
+# Levels, places and primary submissions...
+
+
+def test_documents_are_compared_by_the_means_of_their_segments(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    found = meta(folder, level="document", measures=["sys_pearson", "seg_pearson"])
+    gold = np.array([[-1.5, -4], [-1.5, -5], [-5.5, -9]])
+    metric = np.array([[0.8, 0.45], [0.75, 0.45], [0.15, 0.5]])
+    assert one(found, "COMET-refA").results["seg_pearson"].value == pytest.approx(
+        np.corrcoef(gold.ravel(), metric.ravel())[0, 1], abs=1e-15
+    )
+    assert (found.n_segments, found.n_all, one(found, "QE-src").n) == (2, 2, 6)
+    assert one(found, "QE-src").results["sys_pearson"] == one(meta(folder), "QE-src").results["sys_pearson"]
+    assert said(found, "Measures of segments compare documents, 2 of them")
+    assert found.settings["level"] == "document"
+    judged = meta(folder, level="document", segments="annotated", measures=["seg_pearson"])
+    metric[:, 1] = [0.4, 0.3, 0.1]  # gold did not judge the third segment
+    assert one(judged, "COMET-refA").results["seg_pearson"].value == pytest.approx(
+        np.corrcoef(gold.ravel(), metric.ravel())[0, 1], abs=1e-15
+    )
+
+
+def test_a_level_that_the_test_set_does_not_know_is_refused(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    assert said(meta(folder, level="domain"), "compare domains, 2 of them")
+    (folder / "documents/en-de.docs").unlink()
+    with pytest.raises(UsageError, match="does not say which domain each segment is of"):
+        meta(folder, level="domain")
+
+
+def test_a_task_has_no_mean_over_documents(tmp_path: Path) -> None:
+    folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
+    task.write_text(TASK)
+    found = meta(folder, task=str(task), level="document")
+    assert (found.task, one(found, "QE-src").meta, one(found, "QE-src").average_rank) == ("", None, None)
+
+
+def test_places_by_the_statistics_of_a_task_are_averaged(tmp_path: Path) -> None:
+    from scipy.stats import rankdata
+
+    folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
+    for name, scale in (("Same-src", 2), ("Worse-src", -1)):
+        scores = {s: [None if v is None else scale * v for v in values] for s, values in QE.items()}
+        write_scores(folder / f"metric-scores/en-de/{name}.seg.score", scores)
+    task.write_text(TASK.replace('outliers = ["C"]', ""))
+    found = meta(folder, task=str(task))
+    columns = [[m.statistics[n].value for m in found.metrics] for n in range(2)]
+    places = [rankdata(-np.round(np.array(column, dtype=float), 12), method="min") for column in columns]
+    expected = (places[0] + 3 * places[1]) / 4
+    assert [m.average_rank for m in found.metrics] == pytest.approx(expected)
+    assert one(found, "Same-src").average_rank == one(found, "QE-src").average_rank
+
+
+def test_a_metric_without_a_system_has_no_place(tmp_path: Path) -> None:
+    folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
+    write_scores(folder / "metric-scores/en-de/Part-src.seg.score", {s: QE[s] for s in ("A", "B")})
+    task.write_text(TASK.replace('outliers = ["C"]', ""))
+    found = meta(folder, task=str(task))
+    assert one(found, "Part-src").partial
+    assert one(found, "Part-src").average_rank is None
+    assert one(found, "QE-src").average_rank is not None
+
+
+def test_only_primary_submissions_and_ones_own_scores_are_kept(tmp_path: Path) -> None:
+    folder, task, own = write_folder(tmp_path / "set"), tmp_path / "mine.toml", tmp_path / "own.seg.score"
+    write_scores(own, METRIC)
+    task.write_text('primary = ["QE", "BLEU"]\nbaselines = ["BLEU"]\n' + TASK)
+    write_scores(folder / "metric-scores/en-de/BLEU-refA.seg.score", METRIC)
+    found = meta(folder, task=str(task), primary=True, scores={"mine": own})
+    assert [m.name for m in found.metrics] == ["BLEU-refA", "QE-src", "mine"]
+    assert [m.role for m in found.metrics] == ["baseline", "primary", ""]
+    assert said(found, "1 metrics were neither primary submissions nor baselines")
+    assert said(found, "Baselines of the task: BLEU-refA.")
+    task.write_text(TASK)
+    with pytest.raises(UsageError, match="task mine does not list primary submissions"):
+        meta(folder, task=str(task), primary=True)
+    with pytest.raises(UsageError, match="set en-de, which has no task, does not list"):
+        meta(folder, primary=True)
+
+
+@pytest.mark.realdata
+def test_calibrated_tau_is_twice_calibrated_accuracy_less_one(adjudge_data: Path) -> None:
+    found = meta(
+        adjudge_data / "wmt23",
+        "en-de",
+        gold="mqm",
+        metrics=["COMET", "BLEU"],
+        measures=["seg_acc_eq", "seg_tau_23_calibrated"],
+        significance=100,
+    )
+    for metric in found.metrics:
+        accuracy, tau = (metric.results[n].value for n in ("seg_acc_eq", "seg_tau_23_calibrated"))
+        assert accuracy is not None
+        assert tau == pytest.approx(2 * accuracy - 1, abs=1e-15)
+    assert np.array_equal(found.p_values["seg_acc_eq"], found.p_values["seg_tau_23_calibrated"])
+
+
+# Challenge sets...
+
+
+def test_contrastive_accuracy_is_the_share_of_right_preferences(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    found = meta(folder, better="A")
+    metric = {s: np.array(METRIC[s], dtype=float) for s in "ABC"}
+    right = [metric["A"] > metric[s] for s in "BC"]
+    result = one(found, "COMET-refA").results["seg_contrastive"]
+    assert result.value == pytest.approx(np.mean(right))
+    assert (result.n, found.gold, found.measures) == (12, "A right", ("seg_contrastive",))
+    ties = meta(
+        folder,
+        better="A",
+        scores={"flat": write_scores(tmp_path / "f.seg.score", dict.fromkeys("ABC", [1] * 4))},
+    )
+    assert one(ties, "flat").results["seg_contrastive"].value == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"better": "X"}, "no system 'X' whose translations are right; there are A, B, C, refA"),
+        ({"better": "A", "gold": "mqm"}, "better says itself what is right: leave out gold"),
+    ],
+)
+def test_what_is_right_must_be_there_and_said_once(
+    settings: dict[str, Any], told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        meta(write_folder(tmp_path / "set"), **settings)
+
+
+@pytest.mark.realdata
+def test_a_challenge_set_of_wmt25_is_measured(adjudge_data: Path) -> None:
+    mteval = adjudge_data / "wmt25/mteval"
+    scores = {n: mteval / f"returned/condrift/{n}.tsv" for n in ("MetricX-25", "sentinel-src")}
+    found = meta(mteval / "submitted/condrift", "en-zh", better="hyp-1", scores=scores)
+    values = {m.name: m.results["seg_contrastive"].value for m in found.metrics}
+    rows = [
+        line.split("\t") for line in (mteval / "returned/condrift/MetricX-25.tsv").read_text().split("\n")
+    ]
+    known = {(r[1], r[5]): float(r[8]) for r in rows[1:] if len(r) > 8 and r[2:4] == ["en", "zh"]}
+    ids = {segment for segment, _ in known}
+    expected = np.mean([known[s, "hyp-1"] > known[s, f"hyp-{n}"] for s in ids for n in (2, 3, 4)])
+    assert values["MetricX-25"] == pytest.approx(expected)
+    assert (values["sentinel-src"] or 0) < 0.1  # it sees the source only, and ties nearly everything

@@ -1,5 +1,8 @@
+import itertools
 import json
 import random
+import re
+import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +17,8 @@ from hypothesis import strategies as st
 from scipy.stats import t, ttest_1samp
 
 from adjudge import examples
-from adjudge.analysis.rank import METHODS, TESTS, Method, RankedSystem, Ranking, Test, rank
+from adjudge.analysis.agreement import consistency
+from adjudge.analysis.rank import METHODS, TESTS, Method, RankedSystem, Ranking, RankSettings, Test, rank
 from adjudge.analysis.segment_scores import score_records, with_intervals
 from adjudge.core.record import Annotation, Failure, Preference, Record, Verdict
 from adjudge.core.scores import Interval, Run, RunInfo, Scores, Signature
@@ -23,7 +27,7 @@ from adjudge.errors import DataError, UsageError
 from adjudge.store.json_lines import read_records
 from tests.analysis.records import failed, preferred, rated
 
-PAIRWISE: list[Method] = [m for m in METHODS if m != "mean"]
+PAIRWISE: list[Method] = [m for m in METHODS if "mean" not in m]
 
 
 def ranked(records: Sequence[Record], method: Method = "copeland", **options: Any) -> Ranking:
@@ -189,7 +193,10 @@ def test_pairs_are_made_of_scores_within_epsilon() -> None:
 @pytest.mark.parametrize(
     ("options", "wanted"),
     [
-        ({"method": "elo"}, "method must be 'mean', 'copeland', 'bradley-terry' or 'davidson'; got 'elo'"),
+        (
+            {"method": "elo"},
+            "method must be 'mean', 'item-mean', 'copeland', 'bradley-terry' or 'davidson'; got 'elo'",
+        ),
         ({"method": "davidson", "test": "wilcoxon"}, "davidson is tested by its own bootstrap"),
         ({"method": "copeland", "epsilon": 1}, "these are preferences"),
         ({"method": "copeland", "epsilon": -1}, "epsilon must be greater than or equal to 0; got -1"),
@@ -528,7 +535,9 @@ def test_what_is_pooled_is_said(method: Method) -> None:
     ranking = rank(score_records([*several, *records({"a": [1, 2], "b": [2, 1]}, "zh-en")]), method=method)
     assert ranking.method.endswith("; en-de, zh-en pooled")
     assert not ranking.lps["en-de"].method.endswith("pooled")
-    assert ("pairs of means over 2 annotators" in ranking.lps["en-de"].method) == (method != "mean")
+    assert ("pairs of means over 2 annotators" in ranking.lps["en-de"].method) == (
+        method not in {"mean", "item-mean"}
+    )
     assert "annotators" not in ranking.lps["zh-en"].method
 
 
@@ -672,3 +681,110 @@ def test_the_clusters_of_the_esa_paper_s_figure_4_come_out(adjudge_data: Path) -
         clusters = Counter(s.cluster for s in ranking.systems)
         sizes.append(list(clusters.values()))
     assert sizes == [[1, 11, 1], [2, 7, 4]]
+
+
+# WMT26: each segment judged for some systems only, by people of whom some are careless.
+
+
+def _dynamic(seed: int = 0, *, careless: bool = True) -> list[Record]:
+    """Three of five systems on each of sixty segments, twenty documents, four people; d rates at random."""
+    rng = np.random.default_rng(seed)
+    quality = {"A": 90, "B": 80, "C": 70, "D": 60, "E": 50}
+    found: list[Record] = []
+    for number in range(60):
+        person = "abcd"[number // 3 % 4]
+        for system in rng.choice(list(quality), 3, replace=False).tolist():
+            rating = quality[system] + rng.normal(0, 4)
+            if person == "d" and careless:
+                rating = rng.uniform(0, 100)
+            found.append(
+                Annotation(
+                    lp="en-de",
+                    segment=str(number),
+                    system=system,
+                    annotator=person,
+                    protocol="esa",
+                    document=f"doc{number // 3}",
+                    rating=float(np.clip(rating, 0, 100)),
+                )
+            )
+    return found
+
+
+def test_systems_are_ranked_by_what_each_was_judged_on() -> None:
+    records = _dynamic(careless=False)
+    with pytest.raises(DataError, match="no segment of en-de is judged for every one"):
+        rank(records)
+    found = rank(records, method="item-mean")
+    means = {s: [r.rating for r in records if isinstance(r, Annotation) and r.system == s] for s in "ABCDE"}
+    assert [row.system for row in found.systems] == list("ABCDE")
+    assert [row.score for row in found.systems] == pytest.approx([np.mean(means[s]) for s in "ABCDE"])  # type: ignore[arg-type]
+    assert [row.n for row in found.systems] == [len(means[s]) for s in "ABCDE"]
+    assert [row.cluster for row in found.systems] == [1, 2, 3, 4, 5]
+    assert any("takes the better of two tests" in note for note in found.notes)
+
+
+def test_the_p_values_of_item_means_are_those_of_two_bootstraps() -> None:
+    from scipy.stats import bootstrap
+
+    rng = np.random.default_rng(3)
+    scores = {"A": rng.normal(61, 10, 40), "B": rng.normal(60, 10, 40)}
+    records = [
+        Annotation(
+            lp="en-de", segment=str(n), system=s, annotator="p", protocol="esa", rating=float(scores[s][n])
+        )
+        for s, kept in (("A", range(30)), ("B", range(10, 40)))
+        for n in kept
+    ]
+    table = rank(records, method="item-mean", resamples=20_000).p_values
+    draws = [
+        bootstrap(data, statistic, n_resamples=20_000, method="percentile", rng=1).bootstrap_distribution
+        for data, statistic in (
+            ((scores["A"][10:30] - scores["B"][10:30],), np.mean),
+            ((scores["A"][:30], scores["B"][10:]), lambda a, b, axis: a.mean(axis=axis) - b.mean(axis=axis)),
+        )
+    ]
+    expected = min(float((d <= 0).mean()) for d in draws)
+    assert table[0][1] == pytest.approx(min(1.0, 2 * expected), abs=0.02)
+
+
+def test_people_whose_ratings_do_not_fit_are_left_out_and_named() -> None:
+    records = _dynamic()
+    fits = consistency(records)
+    assert min(fits, key=lambda who: fits[who]) == ("en-de", "d")
+    assert fits["en-de", "d"] == pytest.approx(_by_hand(records, "d"), abs=1e-12)
+    found = rank(records, method="item-mean", consistency=0.75)
+    kept = [r for r in records if r.annotator != "d"]
+    assert [s.score for s in found.systems] == [s.score for s in rank(kept, method="item-mean").systems]
+    assert any("1 of 4 annotators are left out" in note and "d (en-de, " in note for note in found.notes)
+    assert found.signature.fields["consistency"] == "0.75"
+    assert rank(records[:9], method="item-mean", consistency=0.75).notes[0].startswith("0 of 1 annotators")
+
+
+def _by_hand(records: list[Record], person: str) -> float:
+    """The organisers' rule, written out with Python's statistics."""
+    said = [r for r in records if isinstance(r, Annotation)]
+    everybody = {s: [r.rating or 0.0 for r in said if r.system == s] for s in "ABCDE"}
+    values = []
+    for a, b in itertools.combinations([r for r in said if r.annotator == person], 2):
+        if a.segment == b.segment:
+            one, other = everybody[a.system], everybody[b.system]
+            mu = statistics.mean(one) - statistics.mean(other)
+            var = statistics.variance(one) + statistics.variance(other)
+            off = (a.rating or 0.0) - (b.rating or 0.0) - mu
+            values.append(2 ** -(off**2 / (2 * var + 1e-6)))
+    return statistics.mean(values)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"method": "item-mean", "test": "t"}, "is tested by its own bootstrap"),
+        ({"method": "item-mean", "by_document": True}, "draws segments, as WMT26 does"),
+        ({"method": "item-mean", "epsilon": 1.0}, "the method item-mean compares none"),
+        ({"consistency": 0.5, "gold": "mqm"}, "--consistency is for people's ratings"),
+    ],
+)
+def test_settings_that_item_means_have_no_use_for_are_refused(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(said)):
+        RankSettings(**settings)

@@ -4,11 +4,14 @@ import json
 import math
 from collections import Counter
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from adjudge.analysis.bias import bias
 from adjudge.analysis.preferences import tabulate
@@ -16,14 +19,14 @@ from adjudge.analysis.rank import Method, rank
 from adjudge.analysis.segment_scores import document_scores, score_records
 from adjudge.core.mqm import Weights
 from adjudge.core.record import SUSPECT, UNDECIDED, Annotation, ErrorSpan, Preference, Record, without_repeats
-from adjudge.core.scores import Run, RunInfo, Scores, Signature
+from adjudge.core.scores import Checklist, Run, RunInfo, Scores, Signature, all_pass
 from adjudge.core.segment import TestSet
 from adjudge.core.typology import find_category
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.mqm_tsv import read_mqm_tsv
 from adjudge.formats.score_file import read_score_file
 from adjudge.reports.segments import count_verdicts
-from tests.analysis.records import error, failed, mqm, preferred
+from tests.analysis.records import checked, error, failed, mqm, preferred
 from tests.analysis.records import rated as records_rated
 
 # Comparisons that were left undecided are neither wins nor ties.
@@ -658,3 +661,139 @@ def test_a_flagged_comparison_is_one_judgement(flags: tuple[str, ...]) -> None:
     assert (found.judgements, found.asked, found.segments) == (1, 3, 1)
     assert found.in_translation == (flags is ALONE)
     assert {s.system: (s.score, s.n, s.failed) for s in found.systems} == {"A": (1.0, 1, 1), "B": (0.0, 1, 1)}
+
+
+# Verdicts on the criteria of segments.
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "passes"),
+    [
+        ([1.0], 1.0),
+        ([1.0, 1.0], 1.0),
+        ([1.0, 0.0], 0.0),
+        ([0.0, None], 0.0),  # the missing verdict could change nothing
+        ([1.0, None], None),
+        ([None, None], None),
+    ],
+)
+def test_all_criteria_are_passed_or_not_or_that_is_not_known(
+    verdicts: list[float | None], passes: float | None
+) -> None:
+    assert all_pass(verdicts) == passes
+
+
+VERDICTS: list[tuple[str, str, str, bool | None]] = [
+    *[("a", "1", "x", True), ("a", "1", "y", True)],
+    *[("a", "2", "x", True), ("a", "2", "y", None), ("a", "2", "z", False)],
+    *[("a", "3", "x", True), ("a", "3", "y", None)],
+    *[("b", "1", "x", True), ("b", "1", "y", False)],
+    *[("b", "2", "x", False), ("b", "2", "y", False), ("b", "2", "z", False)],
+    *[("b", "3", "x", None), ("b", "3", "y", None)],
+]
+CHECKED: list[Record] = [checked(*where, passed=passed) for *where, passed in VERDICTS]
+
+
+def test_a_score_is_the_share_of_the_criteria_that_are_passed_of_those_whose_verdict_was_read() -> None:
+    found = score_records(CHECKED)
+    assert {(s.system, s.segment): s.score for s in found.segments} == {
+        ("a", "1"): 1.0,
+        ("a", "2"): 0.5,
+        ("a", "3"): 1.0,
+        ("b", "1"): 0.5,
+        ("b", "2"): 0.0,
+        ("b", "3"): None,
+    }
+    assert [s.score for s in found.systems] == pytest.approx([2.5 / 3, 0.25])
+    assert [(s.system, s.n, s.failed) for s in found.systems] == [("a", 3, 2), ("b", 2, 2)]
+    assert found.range == (0.0, 1.0)
+    assert found.signature.fields["failed"] == "4/14"
+    assert "criteria" not in found.signature.fields
+    lists = [s.checklist for s in found.systems]
+    assert lists == [
+        Checklist(passed=4, judged=5, missing=2, all_passed=1, settled=2, unsettled=1),
+        Checklist(passed=1, judged=5, missing=2, all_passed=0, settled=2, unsettled=1),
+    ]
+    assert [each and each.all_pass for each in lists] == [0.5, 0.0]
+    assert "4 of 14 judgements failed; they have no score and are in no mean." in found.notes
+    assert (
+        "2 of 6 translations have no all-pass value: a verdict failed, and no other is a fail." in found.notes
+    )
+
+
+def test_the_all_pass_score_has_no_value_where_a_missing_verdict_could_decide() -> None:
+    found = score_records(CHECKED, criterion="all-pass")
+    assert {(s.system, s.segment): s.score for s in found.segments} == {
+        ("a", "1"): 1.0,
+        ("a", "2"): 0.0,
+        ("a", "3"): None,
+        ("b", "1"): 0.0,
+        ("b", "2"): 0.0,
+        ("b", "3"): None,
+    }
+    assert [(s.system, s.score, s.n, s.failed) for s in found.systems] == [("a", 0.5, 2, 1), ("b", 0.0, 2, 1)]
+    assert (found.signature.fields["criteria"], found.signature.fields["failed"]) == ("all-pass", "2/6")
+    assert "4 of 14 verdicts failed, and are neither a pass nor a fail." in found.notes
+    assert found.systems[0].score == score_records(CHECKED).systems[0].checklist.all_pass  # type: ignore[union-attr]
+
+
+def test_one_criterion_can_be_scored_alone() -> None:
+    found = score_records(CHECKED, criterion="y")
+    assert [(s.system, s.score, s.n, s.failed, s.checklist) for s in found.systems] == [
+        ("a", 1.0, 1, 2, None),
+        ("b", 0.0, 2, 1, None),
+    ]
+
+
+def test_a_criterion_that_no_segment_has_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"criterion 'fluency'; choose one of all-pass, x, y, z"):
+        score_records(CHECKED, criterion="fluency")
+    many = [checked("a", "1", f"c{n}", passed=True) for n in range(20)]
+    with pytest.raises(UsageError, match=r"c0, .*c8 \.\.\.$"):
+        score_records(many, criterion="fluency")
+
+
+def test_a_verdict_that_one_annotator_gave_twice_is_refused() -> None:
+    twice = [checked("a", "1", "x", passed=True), checked("a", "1", "x", passed=None)]
+    with pytest.raises(DataError, match="'ann' judged a by criterion 'x' twice on segment '1'"):
+        score_records(twice)
+
+
+def test_several_annotators_of_one_translation_each_count() -> None:
+    found = score_records([*CHECKED[:2], checked("a", "1", "x", passed=False, annotator="ben")])
+    (system,) = found.systems
+    assert system.score == pytest.approx(2 / 3)
+    assert system.n == 1
+    assert system.checklist == Checklist(passed=2, judged=3, missing=0, all_passed=1, settled=2, unsettled=0)
+    assert found.signature.fields["annotators"] == "2"
+    whole = score_records(
+        [*CHECKED[:2], checked("a", "1", "x", passed=False, annotator="ben")], criterion="all-pass"
+    )
+    assert whole.systems[0].score == 0.5
+
+
+def test_verdicts_are_counted_for_each_language_pair_too() -> None:
+    found = score_records(
+        [
+            *CHECKED,
+            checked("a", "1", "x", passed=True, lp="en-fr"),
+            checked("b", "1", "x", passed=None, lp="en-fr"),
+        ]
+    )
+    assert [s.checklist and s.checklist.passed for s in found.lps["en-fr"].systems] == [1, 0]
+    assert [s.checklist and s.checklist.passed for s in found.systems] == [5, 1]
+
+
+def test_verdicts_are_ranked_by_means_and_by_pairs() -> None:
+    for settings in ({}, {"method": "copeland"}, {"criterion": "all-pass"}):
+        found = rank(CHECKED, resamples=10, **settings)  # type: ignore[arg-type]
+        assert [s.system for s in found.systems] == ["a", "b"], settings
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, None]), min_size=1))
+def test_a_failed_verdict_never_turns_a_fail_into_a_pass_or_a_pass_into_a_fail(
+    verdicts: list[float | None],
+) -> None:
+    ways = [[0.0, 1.0] if verdict is None else [verdict] for verdict in verdicts[:8]]
+    outcomes = {all_pass(way) for way in product(*ways)}
+    assert all_pass(verdicts[:8]) == (outcomes.pop() if len(outcomes) == 1 else None)

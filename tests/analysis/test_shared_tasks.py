@@ -143,6 +143,7 @@ def test_our_tasks_name_their_source_and_measures_that_there_are() -> None:
         "wmt21-tedtalks",
         "wmt22",
         "wmt23",
+        "wmt23-sent",
         "wmt24",
         "wmt25",
     ]

@@ -50,7 +50,7 @@ def test_every_two_annotators_of_a_segment_must_agree(
     pairs: int,
     undefined: int,
 ) -> None:
-    found = segment_agreements(ratings(*rows))
+    found = segment_agreements(ratings(*rows), least_shared=2)
     if not rows:
         assert found == []
         return
@@ -60,15 +60,27 @@ def test_every_two_annotators_of_a_segment_must_agree(
 
 
 def test_the_threshold_itself_passes() -> None:
-    one = segment_agreements(ratings([0, 1, 2], [0, 2, 1]), threshold=0.5)[0]
+    one = segment_agreements(ratings([0, 1, 2], [0, 2, 1]), threshold=0.5, least_shared=3)[0]
     assert one.lowest == pytest.approx(0.5)
     assert one.passes
     with pytest.raises(UsageError, match="a correlation lies in -1 to 1"):
         segment_agreements([], threshold=1.5)
 
 
+@pytest.mark.parametrize(("systems", "pairs"), [(2, 0), (4, 0), (5, 1), (6, 1)])
+def test_few_shared_systems_decide_nothing(systems: int, pairs: int) -> None:
+    row: list[float | None] = [place / 2 for place in range(systems)]
+    (one,) = segment_agreements(ratings(row, row[::-1]))
+    assert (one.pairs, one.passes) == (pairs, False if pairs else None)
+
+
+def test_one_shared_system_is_not_enough_for_a_correlation() -> None:
+    with pytest.raises(UsageError, match="two systems or more"):
+        segment_agreements([], least_shared=1)
+
+
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=10, unique=False))
 def test_an_annotator_agrees_with_who_rates_the_same(row: list[float | None]) -> None:
-    (one,) = segment_agreements(ratings(row, row))
+    (one,) = segment_agreements(ratings(row, row), least_shared=2)
     assert one.lowest == pytest.approx(1.0)
     assert one.passes

@@ -301,6 +301,28 @@ def test_ratings_with_the_keyboard(open_task: Open, protocol: str, rating: float
     assert found.site.state()["translations"][0]["rating"] == rating
 
 
+def test_a_digit_chooses_a_rating_of_sqm(open_task: Open) -> None:
+    found = open_task("sqm", make_test_set("en-de", ROWS[0][:2]))
+    press(found.page, "r", "2", "3", "Control+Enter")
+    ends_well(found)
+    assert found.site.state()["translations"][0]["rating"] == 3
+
+
+def test_a_digit_after_a_pause_begins_another_rating(open_task: Open) -> None:
+    found = open_task("da-sqm", make_test_set("en-de", ROWS[0][:2]))
+    press(found.page, "r", "1", "0")
+    found.page.wait_for_timeout(1600)
+    press(found.page, "0", "Control+Enter")
+    ends_well(found)
+    assert found.site.state()["translations"][0]["rating"] == 0
+
+
+def test_escape_leaves_the_comment(open_task: Open) -> None:
+    found = open_task("esa", make_test_set("en-de", ROWS[0][:2]))
+    press(found.page, "t", "c", "x", "Escape")
+    assert not found.page.evaluate("document.activeElement.matches('textarea')")
+
+
 def test_contrastive_esa_with_the_keyboard(open_task: Open) -> None:
     found = open_task("contrastive-esa", make_test_set("en-de", ROWS[1]))
     press(found.page, "t", "w", "2", "r", "4", "0", "t", "t", "w", "1", "r", "8", "0", "Control+Enter")

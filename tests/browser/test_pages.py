@@ -259,6 +259,19 @@ def test_a_tutorial_says_what_is_expected_until_it_is_done(
     expect(page.locator(".feedback .wrong").first).not_to_be_empty()
 
 
+def test_an_instruction_stands_above_the_segment_as_text(
+    stack: ExitStack, chromium: Browser, tmp_path: Path
+) -> None:
+    told = "Keep <b>{{count}}</b> & placeholders."
+    texts = make_test_set("en-de", ("A story.", "Eine Geschichte."), meta={"instruction": told})
+    site = stack.enter_context(serving(tmp_path / "campaign", texts))
+    found = visit(chromium, site)
+    stack.callback(found.context.close)
+    page = found.begin()
+    assert page.locator(".item .instructions").inner_text() == told
+    assert page.locator(".item .instructions b").count() == 0
+
+
 @pytest.mark.parametrize(
     ("kind", "file", "tag"),
     [("image", "x.png", "img"), ("audio", "x.ogg", "audio"), ("video", "x.webm", "video")],
@@ -275,7 +288,8 @@ def test_the_source_may_be_a_picture_a_recording_or_a_film(
     stack.callback(found.context.close)
     page = found.begin()
     shown = page.locator(f".source {tag}")
-    assert str(shown.get_attribute("src")).startswith("/media/")
+    address = str(shown.get_attribute("src"))
+    assert page.request.get(f"{site.url}{address}").status == 200, address
     assert tag == "img" or shown.get_attribute("controls") == ""
     assert faults(page) == []
     assert not found.misdeeds

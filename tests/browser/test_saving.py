@@ -93,6 +93,19 @@ def test_nothing_is_called_kept_before_it_is(work: Visit) -> None:
     expect(page.locator("#saved")).to_contain_text("2 changes kept in this browser")
 
 
+def test_a_page_that_is_loaded_again_soon_after_a_mark_saves_on(work: Visit) -> None:
+    page = work.page
+    for rating in "123":
+        press(page, "t", "w", "1", "r", rating)
+        work.settle()
+        page.wait_for_timeout(1600)
+        reload(page)
+    press(page, "r", "4", "2")
+    work.settle()
+    assert "Somewhere else" not in page.locator("body").inner_text()
+    assert ratings(work.site)[0] == 42
+
+
 def test_what_was_not_sent_is_there_after_a_reload(work: Visit) -> None:
     page = work.page
     work.context.route("**/api/events", lambda route: route.abort())

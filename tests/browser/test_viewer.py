@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -14,11 +15,12 @@ import uvicorn
 from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, expect
 
-from adjudge.core.record import Annotation, Record
+from adjudge.core.record import Annotation, Failure, Record
 from adjudge.core.segment import Segment
 from adjudge.reports.html import render_page
 from adjudge.reports.page import Page as ReportPage
 from adjudge.reports.page import make_page
+from adjudge.reports.words import FAILURES
 from adjudge.web.app import address_of, listen
 from adjudge.web.viewer import create_viewer
 from tests.browser.conftest import OpenPage, Watched
@@ -410,3 +412,58 @@ def test_a_server_that_is_gone_is_said_and_can_be_asked_again(open_served: OpenS
     expect(page.locator(".calls > li").first).to_be_visible()
     page.locator("[name=disagreement]").uncheck()
     assert ids(page) == [s.segment for s in TEST_SET]
+
+
+# Verdicts on the criteria of a segment.
+
+
+def criteria_page(*, beside: bool = True) -> ReportPage:
+    """A segment with two criteria, one of them a payload: a pass and a failure, then a fail and a pass."""
+    first, *others = TEST_SET.segments
+    criteria = {"criteria": [{"id": "fare", "text": PAYLOADS[0]}, "The fare is in euros."]}
+    texts = replace(TEST_SET, segments=(replace(first, meta=criteria), *others))
+    who: dict[str, Any] = {"lp": first.lp, "segment": first.segment, "annotator": "criteria"}
+    who["protocol"] = "criteria"
+    said: list[Record] = [
+        Annotation(**who, system="Alder", criterion="fare", rating=1, rationale=PAYLOADS[1]),
+        Failure(**who, systems=("Alder",), criterion="2", reason="refused", detail=PAYLOADS[2]),
+        Annotation(**who, system="Birch", criterion="fare", rating=0),
+        Annotation(**who, system="Birch", criterion="2", rating=1),
+    ]
+    run = make_run(texts, said, annotator="criteria", protocol="criteria")
+    marks = make_run(texts, judge_all(texts, "judge"))
+    return replace(make_page([run, marks] if beside else [run]), sections=())
+
+
+@pytest.mark.parametrize("beside", [True, False], ids=["beside marks", "alone"])
+def test_every_criterion_stands_below_its_translation_with_its_verdict(
+    open_page: OpenPage, *, beside: bool
+) -> None:
+    watched = open_page(render_page(criteria_page(beside=beside)))
+    settled(watched.page)
+    alder, birch, *_ = watched.page.locator("#list > li").first.locator(".translation").all()
+    lines = alder.locator("ul.errors > li:has(bdi)").all_text_contents()
+    assert lines == [
+        f"pass fare: {PAYLOADS[0]} {PAYLOADS[1]}",
+        f"failed: refused 2: The fare is in euros. {FAILURES['refused']}: {PAYLOADS[2]}",
+    ]
+    expect(alder.locator(".check")).to_have_text(["pass"])
+    expect(alder.locator(".failed")).to_have_text(["failed: refused"])
+    expect(birch.locator(".check")).to_have_text(["fail", "pass"])
+    expect(birch.locator(".check.fail + bdi")).to_have_text(f"fare: {PAYLOADS[0]}")
+    scores = [each.locator("div.small > .score").all_text_contents() for each in (alder, birch)]
+    assert scores == [["1"], ["0.500"]]
+    assert not watched.misdeeds
+    page = go(watched.page, "search=fare is in euros")
+    assert ids(page) == [TEST_SET.segments[0].segment]
+
+
+def test_a_server_shows_one_conversation_for_all_criteria_of_a_translation(open_served: OpenServed) -> None:
+    with served(create_viewer(criteria_page(), talks={0: talk})) as at:
+        watched = open_served(at=at)
+        settled(watched.page)
+        alder, birch, *_ = watched.page.locator("#list > li").first.locator(".translation").all()
+        expect(alder.locator(".talk")).to_have_count(1)
+        expect(birch.locator(".check")).to_have_text(["fail", "pass"])
+        assert ids(go(watched.page, "failures=on")) == [TEST_SET.segments[0].segment]
+        assert not watched.misdeeds

@@ -232,7 +232,7 @@ def both(campaign: Campaign) -> int:
 
 
 def gate(campaign: Campaign) -> GateReport:
-    return apply_gate(campaign, NOW, actor="test")
+    return apply_gate(campaign, NOW, actor="test", least_shared=3)
 
 
 def test_a_segment_is_sent_out_again_once_and_dropped_when_it_fails_again(
@@ -274,13 +274,14 @@ def test_what_was_dropped_counts_no_more_and_a_second_judgement_replaces_the_fir
     records, _ = final_records(stream_submissions(campaign))
     assert {record.segment for record in records} == {"agreed", "mended"}
     assert len(records) == 2 * 2 * 3
-    assert all(one.passes for one in segment_agreements(r for r in records if isinstance(r, Annotation)))
+    annotations = [record for record in records if isinstance(record, Annotation)]
+    assert all(one.passes for one in segment_agreements(annotations, least_shared=3))
 
 
 def test_where_it_is_asked_others_judge_again(make_campaign: MakeCampaign, ment: TestSet) -> None:
     campaign, _ = make_campaign("sqm", 4, redundancy=2, test_set=ment, assignment="pool")
     both(campaign)
-    apply_gate(campaign, NOW, actor="test", by_others=True)
+    apply_gate(campaign, NOW, actor="test", least_shared=3, by_others=True)
     assert both(campaign) == 0
     assert [rate_all(campaign, person(campaign, n), is_second=False) for n in (2, 3)] == [6, 6]
     assert gate(campaign).dropped == 0

@@ -115,6 +115,18 @@ def test_a_page_that_did_not_see_the_newest_change_gets_it_and_writes_nothing(be
     assert (kept.saved[0].revision, stored(campaign, shown)["state"]["translations"][0]["rating"]) == (2, 9)
 
 
+def test_a_late_time_of_an_older_page_is_no_change_that_a_newer_page_must_know(begun: Start) -> None:
+    campaign, who, given, shown = begun
+    save(campaign, who, given.id, "first", [change(shown, rating=5)], NOW)
+    left = replace(change(shown, 1, kind="time"), active=3.0)
+    assert fates(save(campaign, who, given.id, "first", [left], NOW)) == (1, 0, 0)
+    assert fates(save(campaign, who, given.id, "second", [change(shown, 1, rating=7)], NOW)) == (1, 0, 0)
+    assert fates(save(campaign, who, given.id, "first", [left], NOW)) == (1, 0, 0), "sent twice, counted once"
+    found = stored(campaign, shown)
+    assert (found["state"]["translations"][0]["rating"], found["active"]) == (7, 3.0)
+    assert fates(save(campaign, who, given.id, "first", [change(shown, 2, rating=1)], NOW)) == (0, 1, 0)
+
+
 def test_a_page_need_not_know_the_revisions_of_its_own_changes(begun: Start) -> None:
     campaign, who, given, shown = begun
     for rating in range(3):

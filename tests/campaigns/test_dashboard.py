@@ -218,7 +218,7 @@ def test_what_the_gate_dropped_is_not_on_the_dashboard(make_campaign: MakeCampai
     for again in (False, True):
         rate_all(campaign, 0, {"Alder": 50, "Birch": 80}, NOW)
         rate_all(campaign, 1, {"Alder": 80, "Birch": 50}, NOW)
-        assert apply_gate(campaign, NOW, actor="test").dropped == again
+        assert apply_gate(campaign, NOW, actor="test", least_shared=2).dropped == again
         rows = dashboard(campaign, NOW + LATER * (1 + again))["systems"]["rows"]
         assert len(rows) == (0 if again else 2)
 

@@ -264,6 +264,20 @@ def test_a_reference_is_exported_with_the_draft_it_was_made_of(make: Any) -> Non
         assert (found.edited, found.records) == ("Ein Satz.\r\n", ())
 
 
+def test_a_post_edit_of_a_damaged_copy_is_no_second_text_of_its_segment(make: Any, tmp_path: Path) -> None:
+    campaign = make("post-edit", checks=0.5)
+    for place, (given, shown) in enumerate(all_items(campaign)):
+        save(
+            campaign, person(campaign), given.id, "p", [change(shown, chosen=0, edited=f"Satz {place}.")], NOW
+        )
+    exported = export_campaign(campaign)
+    assert any(one.kind == "check" and one.edited for one in exported.submissions)
+    content = content_of(exported)
+    assert content.test_set is not None
+    assert all(any(name.startswith("post-edit:") for name in s.translations) for s in content.test_set)
+    write_content(tmp_path / "out.jsonl", "jsonl", content)
+
+
 def test_a_check_has_the_text_before_it_was_damaged_and_says_whether_it_was_passed(make: Any) -> None:
     campaign = make("esa", checks=0.3)
     work_off(campaign, person(campaign), NOW)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
+from adjudge.analysis.pair_schedules import read_pairs
 from adjudge.campaigns.campaign import open_campaign
 from adjudge.core.record import Annotation, Failure, Preference, Verdict
-from adjudge.formats.pair_file import read_pairs
 from adjudge.store.json_lines import read_records, read_test_set, write_records
 from adjudge.store.run_directory import read_run
 from tests.campaigns.work import items, person, take
@@ -173,7 +173,10 @@ def test_ratings_go_through_the_gate(capsys: pytest.CaptureFixture[str]) -> None
         for system, rating in zip("XY", ratings[who], strict=True)
     ]
     write_records("ratings.jsonl", records)
-    found = told(capsys, "curate", "agreement", "ratings.jsonl", "--out", "passed.jsonl")
+    unsaid = told(capsys, "curate", "agreement", "ratings.jsonl")
+    assert [(each["unjudged"], each["failed_share"]) for each in unsaid["lps"]] == [(2, None)]  # type: ignore[attr-defined]
+    two = ("--set", "least_shared=2")
+    found = told(capsys, "curate", "agreement", "ratings.jsonl", "--out", "passed.jsonl", *two)
     assert isinstance(found["lps"], list)
     (counted,) = found["lps"]
     assert {name: counted[name] for name in ("segments", "passed", "failed", "failed_share")} == {

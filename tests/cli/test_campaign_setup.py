@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from adjudge.analysis.pair_schedules import ListedPair, write_pairs
 from adjudge.campaigns.answers import release
 from adjudge.campaigns.campaign import open_campaign
 from adjudge.campaigns.database import item, task
@@ -20,7 +21,6 @@ from adjudge.cli.main import main
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, TestSet
 from adjudge.formats.campaign_export import write_campaign_file
-from adjudge.formats.pair_file import ListedPair, write_pairs
 from adjudge.store.json_lines import write_records, write_test_set
 from tests.analysis.study_campaigns import campaign
 from tests.analysis.test_study import two_systems

@@ -478,7 +478,7 @@ def test_the_gate_says_what_it_decided(capsys: pytest.CaptureFixture[str]) -> No
     judged(rating=50)
     _, out, _ = run(capsys, "campaign", "again", "autumn", "--how", "gate", "--format", "json")
     found = json.loads(out)
-    assert (found["segments"], found["first"], found["failed"], found["undefined"]) == (6, 6, 0, 6)
+    assert (found["segments"], found["first"], found["failed"], found["unjudged"]) == (6, 0, 0, 6)
     _, out, _ = run(capsys, "campaign", "again", "autumn", "--how", "gate")
     assert "judged as often as asked" in out
 

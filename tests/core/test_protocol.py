@@ -5,7 +5,7 @@ from adjudge.errors import DataError, UsageError
 
 
 def test_the_protocols_have_the_names_of_the_design() -> None:
-    assert set(PROTOCOLS) == {"esa", "mqm", "da-sqm", "sqm", "pairwise", "curation", "metric"}
+    assert set(PROTOCOLS) == {"esa", "mqm", "da-sqm", "sqm", "criteria", "pairwise", "curation", "metric"}
 
 
 @pytest.mark.parametrize(("protocol", "low", "high"), [("esa", 0, 100), ("da-sqm", 0, 100), ("sqm", 0, 4)])

@@ -76,3 +76,19 @@ def test_a_failure_has_one_of_the_reasons_and_no_number() -> None:
 def test_a_sample_that_is_no_number_is_refused(sample: Any) -> None:
     with pytest.raises(DataError, match="a sample must be a finite number"):
         Annotation(lp="en-de", segment="1", system="A", annotator="x", protocol="mqm", samples=(sample,))
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"protocol": "criteria", "rating": 1}, "criteria needs the criterion of each record"),
+        ({"protocol": "da-sqm", "rating": 1, "criterion": "x"}, "da-sqm has no criterion"),
+        ({"protocol": "criteria", "rating": 0.5, "criterion": "x"}, "1 for pass or 0 for fail, got 0.5"),
+        ({"protocol": "criteria", "rating": 2, "criterion": "x"}, "lies in 0 to 1, got 2"),
+        ({"protocol": "criteria", "criterion": "x"}, "got None|needs a rating"),
+    ],
+)
+def test_a_verdict_names_its_criterion_and_is_a_pass_or_a_fail(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        Annotation(**WHO, system="a", **fields)
+    assert Annotation(**WHO, system="a", protocol="criteria", rating=0, criterion="x").criterion == "x"

@@ -1,6 +1,11 @@
-import pytest
+import re
+from dataclasses import replace
 
-from adjudge.core.segment import Segment, Subject, TestSet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge.core.segment import Segment, Subject, TestSet, read_criteria
 from adjudge.errors import DataError, UsageError
 
 ODD = "weiß\u2028ja\r\n\u200f שלום 👩‍👩‍👧 \U000e0041"
@@ -86,3 +91,48 @@ def test_a_subject_gives_the_texts_that_it_is_about() -> None:
 def test_a_test_set_without_segments_says_so_when_it_is_asked_for_a_language_pair() -> None:
     with pytest.raises(UsageError, match=r"'t' has no lp 'en-de'; it has no segment$"):
         TestSet(name="t", segments=()).select(lp="en-de")
+
+
+def with_criteria(*criteria: object) -> Segment:
+    return replace(segment("1", a="x"), meta={"criteria": list(criteria)})
+
+
+def test_a_criterion_is_called_by_its_id_or_by_its_place() -> None:
+    found = read_criteria(with_criteria("The pun survives.", {"id": "tone", "text": "It is casual."}, ODD))
+    assert found == (("1", "The pun survives."), ("tone", "It is casual."), ("3", ODD))
+    assert read_criteria(segment("1")) == ()
+    assert read_criteria(with_criteria()) == ()
+
+
+@given(st.lists(st.text(min_size=1).filter(str.strip), max_size=5))
+def test_a_criterion_may_be_any_text(texts: list[str]) -> None:
+    assert [criterion.text for criterion in read_criteria(with_criteria(*texts))] == texts
+
+
+@pytest.mark.parametrize(
+    ("criteria", "message"),
+    [
+        ("The pun survives.", "must be a list of texts"),
+        ({"id": "x", "text": "y"}, "must be a list of texts"),
+        (None, "must be a list of texts"),
+        ([3], "a criterion is a text, or an object with id and text; got 3"),
+        ([{"text": "y"}], "an object with id and text"),
+        ([{"id": "x", "text": "y", "weight": 2}], "an object with id and text"),
+        ([" \n"], "texts that say something"),
+        ([{"id": "", "text": "y"}], "texts that say something"),
+        ([{"id": 1, "text": "y"}], "texts that say something"),
+        (["x", {"id": "1", "text": "y"}], "id '1' stands twice"),
+        ([{"id": "all-pass", "text": "y"}], "id 'all-pass' means all criteria together"),
+    ],
+)
+def test_criteria_that_cannot_be_read_are_refused_with_their_place(criteria: object, message: str) -> None:
+    with pytest.raises(DataError, match=f"the criteria of segment '7' of en-de.*{re.escape(message)}"):
+        read_criteria(replace(segment("7"), meta={"criteria": criteria}))
+
+
+def test_a_test_set_with_other_criteria_is_another_one() -> None:
+    digests = {
+        TestSet(name="x", segments=(each,)).digest
+        for each in (segment("1", a="x"), with_criteria("x"), with_criteria("y"))
+    }
+    assert len(digests) == 3

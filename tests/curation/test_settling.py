@@ -125,7 +125,7 @@ def test_a_segment_passes_where_every_two_people_agree() -> None:
     split = ([0.0, 2, 4], [0.0, 2, 4], [4.0, 2, 0])
     alike = ([2.0, 2, 2], [0.0, 1, 4])
     alone = ([0.0, 2, 4],)
-    (found,), kept = gate_ratings(rated(agreeing, split, alike, alone))
+    (found,), kept = gate_ratings(rated(agreeing, split, alike, alone), least_shared=3)
     assert (found.segments, found.passed, found.failed, found.unjudged) == (4, 1, 2, 1)
     assert found.undefined == 1
     assert found.failed_share == pytest.approx(2 / 3)
@@ -134,13 +134,13 @@ def test_a_segment_passes_where_every_two_people_agree() -> None:
 
 @pytest.mark.parametrize(("threshold", "passes"), [(0.98, True), (0.985, False), (-1.0, True)])
 def test_the_threshold_is_the_smallest_correlation_that_passes(threshold: float, passes: bool) -> None:
-    (found,), _ = gate_ratings(rated(([0.0, 2, 4], [1.0, 2, 4])), threshold)  # r = 0.9820
+    (found,), _ = gate_ratings(rated(([0.0, 2, 4], [1.0, 2, 4])), threshold, least_shared=3)  # r = 0.9820
     assert found.passed == passes
 
 
 def test_language_pairs_are_counted_apart() -> None:
     records = rated(([0.0, 4], [0.0, 4])) + rated(([0.0, 4], [4.0, 0]), lp="en-zh")
-    found, _ = gate_ratings(records)
+    found, _ = gate_ratings(records, least_shared=2)
     assert [(each.lp, each.passed, each.failed) for each in found] == [("zh-en", 1, 0), ("en-zh", 0, 1)]
 
 

@@ -363,3 +363,64 @@ def test_a_campaign_of_ours_is_read_again_from_its_lines(tmp_path: Path) -> None
     plain = tuple(replace(s, more={}) for s in found.submissions)
     assert (found.name, found.protocol) == ("autumn", "esa")
     assert [replace(s, started=0.0) for s in plain] == [replace(s, started=0.0) for s in ours.submissions]
+
+
+# WMT26: one campaign for each language pair, ids with their own marks, two words behind every text.
+
+
+WMT26 = "eng_Latn---deu_Latn v3"
+
+
+def _wmt26(folder: Path, spans: list[dict[str, object]]) -> Path:
+    path = folder / "annotations.json"
+    item = {"src": "Hi", "tgt": {"A": "Hallo"}, "item_id": "social_###_12_###_0"}
+    tutorial = {"src": "x", "tgt": {"A": "y"}, "item_id": "csen_#_tutorial_#_1", "validation": {"A": {}}}
+    check = {"src": "x", "tgt": {"1st": "y"}, "item_id": "attention_check_3"}
+    lines = [
+        {"annotation": [{"A": {"score": 1, "error_spans": []}}], "item": [item], "user_id": "ann"},
+        {"annotation": RESET, "item": "", "user_id": "ann"},
+        {"annotation": [{"A": {"score": 9, "error_spans": []}}], "item": [tutorial], "user_id": "ann"},
+        {"annotation": [{"1st": {"score": 9, "error_spans": []}}], "item": [check], "user_id": "ann"},
+        {"annotation": [{"A": {"score": 80, "error_spans": spans}}], "item": [item], "user_id": "ann"},
+    ]
+    other = [{"annotation": [{"A": {"score": 50, "error_spans": []}}], "item": [item], "user_id": "ben"}]
+    path.write_text(json.dumps({WMT26: lines, "ces_Latn---ukr_Cyrl v3": other}))
+    return path
+
+
+def test_campaigns_of_wmt26_are_read_and_what_is_no_judgement_is_counted(tmp_path: Path) -> None:
+    marks = [{"start_i": n, "end_i": m, "severity": "minor"} for n, m in ((0, 1), (5, 5), (6, 6), (5, 6))]
+    path = _wmt26(tmp_path, marks)
+    file = read_pearmut_submissions(path)
+    records, met = final_records(file.submissions)
+    first, second = (r for r in records if isinstance(r, Annotation))
+    assert (first.lp, first.document, first.rating, second.lp) == (
+        *("en_Latn-de_Latn", "social_###_12"),
+        *(80, "cs_Latn-uk_Cyrl"),
+    )
+    assert [(s.start, s.category) for s in first.spans] == [
+        (0, None),
+        (None, "accuracy/omission"),
+        (None, "instruction fault"),
+        (None, "accuracy/omission"),
+        (None, "instruction fault"),
+    ]
+    assert met == {
+        "submissions of kind tutorial": 1,
+        "submissions of kind check": 1,
+        "submissions that were submitted again": 1,
+    }
+    write_pearmut_submissions(tmp_path / "back.json", file)
+    assert json.loads((tmp_path / "back.json").read_text()) == json.loads(path.read_text())
+
+
+def test_a_mark_behind_all_words_is_refused(tmp_path: Path) -> None:
+    path = _wmt26(tmp_path, [{"start_i": 7, "end_i": 7, "severity": "minor"}])
+    with pytest.raises(DataError, match="the mark ends 3 places behind the text, where there are 2 words"):
+        read_pearmut_submissions(path)
+
+
+def test_the_instruction_of_a_document_is_one_of_each_of_its_segments(tmp_path: Path) -> None:
+    told = {**ITEM, "instructions": "<div class='box'>Keep &amp; copy\n <b>tags</b></div>"}
+    found = pearmut_test_set(read_pearmut(campaign_file(tmp_path, [[told, PLAIN]])))
+    assert [s.meta["instruction"] for s in found] == ["Keep & copy tags"] * 2

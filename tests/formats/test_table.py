@@ -168,3 +168,12 @@ def test_any_text_comes_through_a_csv(
     folder = tmp_path_factory.mktemp("x")
     (segment,) = load(write_csv(folder, [["source", "A"], [source, translation]], delimiter), "en-de")
     assert (segment.source, segment.translations) == (source, {"A": translation})
+
+
+@pytest.mark.parametrize("write", [write_csv, write_xlsx])
+def test_a_column_of_criteria_has_one_a_line(tmp_path: Path, write: Callable[[Path, Rows], Path]) -> None:
+    rows = [["source", "Alder", "Criteria"], ["A", "B", "The pun survives.\n\n It rhymes. "], ["C", "D", ""]]
+    first, second = load(write(tmp_path, rows), lp="en-de")
+    assert first.meta == {"criteria": ["The pun survives.", "It rhymes."]}
+    assert second.meta == {}
+    assert first.translations == {"Alder": "B"}

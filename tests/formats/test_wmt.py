@@ -488,7 +488,7 @@ def test_the_evaluation_task_of_wmt26_is_read_judged_and_written(tmp_path: Path)
         (None, None, "instruction fault", "minor"),
     ]
     assert (first.rating, second.rating) == (70, 0)  # type: ignore[union-attr]
-    for task in ("1", "2"):
+    for task in ("1", "2", "3"):
         left_out = write_content(tmp_path / f"task{task}.jsonl", f"wmt26-task{task}", content)
         assert not left_out
     assert json.loads((tmp_path / "task1.jsonl").read_text("utf-8")) == {
@@ -496,6 +496,13 @@ def test_the_evaluation_task_of_wmt26_is_read_judged_and_written(tmp_path: Path)
         "task1_pred": {**task1, "B": {"errors": [], "omission": None, "instruction_fault": None}},
     }
     assert json.loads((tmp_path / "task2.jsonl").read_text("utf-8"))["task2_pred"] == {"A": 70, "B": 0}
+    assert json.loads((tmp_path / "task3.jsonl").read_text("utf-8"))["task3_pred"] == {"A": False, "B": False}
+    assert isinstance(second, Annotation)
+    clean = [replace(second, rating=rating) for rating in (84.0, 85.0)]
+    for record, free in zip(clean, (False, True), strict=True):
+        path = tmp_path / f"free-{free}.jsonl"
+        write_content(path, "wmt26-task3", replace(content, records=[record]))
+        assert json.loads(path.read_text())["task3_pred"] == {"B": free}
 
 
 def test_only_items_of_wmt26_can_be_predicted(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ RECORDED: Final = Path(__file__).parent / "recorded"
 PROFILES: Final = ("recommended", "paper", "code")
 JUDGES: Final = (
     *("gemba-mqm", "gemba-da", "gemba-sqm", "gemba-esa", "gemba-v2", "ea-prompt", "single-agent", "himate"),
-    *("m-mad", "fire", "rate", "direct-rank"),
+    *("m-mad", "fire", "rate", "direct-rank", "criteria"),
 )
 METRICS: Final = ("bleu", "chrf", "chrf++", "ter", "rules")
 STORES: Final = tuple(path.name.split(".")[0] for path in sorted(RECORDED.glob("*.campaign.sql")))
@@ -186,6 +186,7 @@ CHRF = run_of("chrf", "test_set.jsonl", "runs/chrf")
 MQM = run_of("gemba-mqm", "test_set.jsonl", "runs/gemba-mqm")
 ESA = run_of("gemba-esa", "test_set.jsonl", "runs/gemba-esa")
 FIRE = run_of("fire", "test_set.jsonl", "runs/fire", "--lp en-de --limit 6")
+CRITERIA = run_of("criteria", "test_set.jsonl", "runs/criteria")
 RANK = run_of("direct-rank", "test_set.jsonl", "runs/direct-rank", "--lp en-de --limit 6")
 RUN_FILES = ("records.jsonl", "run.json")
 
@@ -286,6 +287,12 @@ def results() -> Iterator[Case]:  # noqa: PLR0915 (a list)
     yield case("rank runs/fire --resamples 50", FIRE)
     yield case(f"bias runs/fire runs/gemba-mqm --gold {pairwise} --lp en-de --resamples 50", FIRE, MQM)
     yield case("bias runs/direct-rank --resamples 50", RANK)
+    yield case("score runs/criteria --lp en-de", CRITERIA)
+    yield case("score runs/criteria --lp en-de --criterion all-pass --level seg", CRITERIA)
+    yield case("score runs/criteria --criterion hours", CRITERIA, form="csv")
+    yield case("rank runs/criteria --criterion all-pass --resamples 50", CRITERIA)
+    yield case("compare runs/criteria --systems Alder,Dogwood", CRITERIA)
+    yield case("gate --baseline runs/criteria --systems Dogwood,Alder --margin 0.1", CRITERIA)
     yield case(f"compare {mqm} Alder Birch")
     yield case(f"compare runs/gemba-mqm {mqm} --systems Birch,Birch", MQM)
     yield case(f"compare {mqm} Birch Cedar --test wilcoxon --holm --lp en-de")

@@ -40,6 +40,7 @@ SEGMENT = Segment(
         "first": "Rufen Sie 555-0188 vor 9:30 an, sonst sind die die 4 tickets (40 Euro sold.",
         "second": "Rufen Sie vor 9:30 an, sonst sind die 3 Karten (40 Euro) verkauft.",
     },
+    meta={"criteria": ["The number is copied."]},
 )
 LONG = {"himate", "rate"}
 """Judges with many calls, of which each stage is poisoned once."""

@@ -15,7 +15,7 @@ from llguidance import LLMatcher
 from outlines_core import json_schema
 
 from adjudge.core.ask import About, Answer, Message, Query, Reply, Sampling, Snippet, Tool
-from adjudge.core.judge import PROFILES, is_translation_judge
+from adjudge.core.judge import PROFILES, is_criteria_judge, is_translation_judge
 from adjudge.core.record import ErrorSpan
 from adjudge.core.segment import Segment, Subject
 from adjudge.curation.drafting import AskTranslation
@@ -41,6 +41,7 @@ SEGMENT = Segment(
         "A": "Die die Karte kostet €54.000 in 2023 , sagte er",
         "B": "Die Karte kostet 54.000 €, sagte er.",
     },
+    meta={"criteria": ["The price is 54,000 euros."]},
 )
 BOTH = Subject(segment=SEGMENT, systems=("A", "B"))
 MARK = ErrorSpan(severity="minor", start=0, end=3, text="Die")
@@ -103,7 +104,8 @@ async def play() -> list[Playing]:
                 if chosen.get("explain-in") and profile != "recommended":
                     continue
                 judge, asked = load_judge(name, profile=profile, settings=chosen), Playing(name)
-                subject = BOTH.of("A") if is_translation_judge(judge) else BOTH
+                is_single = is_translation_judge(judge) or is_criteria_judge(judge)
+                subject = BOTH.of("A") if is_single else BOTH
                 await judge_subject(judge, subject, asked, asked if "search" in chosen else None)
                 found.append(asked)
     for question in (AskDifficulty(), AskTranslation(), AskCategories()):

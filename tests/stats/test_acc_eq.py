@@ -4,7 +4,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from adjudge.errors import UsageError
@@ -99,6 +99,7 @@ def test_groups_looked_at_some_at_a_time_find_the_same(
         assert acc_eq(*scores, average) == whole
 
 
+@example((np.zeros((2, 1)), np.array([[0.0], [-0.0]])), "item")
 @given(score_pairs(8, 8), averages)
 def test_weights_that_64_bits_do_not_hold_change_nothing(
     scores: tuple[Floats, Floats], average: Average

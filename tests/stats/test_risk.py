@@ -13,7 +13,7 @@ from adjudge.analysis.thresholds import bad_by_severity
 from adjudge.errors import UsageError
 from adjudge.formats.mtme import read_ratings
 from adjudge.formats.score_file import read_score_file
-from adjudge.stats.risk import (
+from adjudge.stats.few_labels import (
     Labelled,
     betting_p_value,
     conformal_bound,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -43,7 +44,7 @@ from adjudge.stats.agreement_coefficients import (
 from adjudge.stats.bootstrap import Draws, mean_of
 from adjudge.stats.judged import Floats, Result
 
-__all__ = ["Agreement", "AgreementSettings", "find_agreement"]
+__all__ = ["Agreement", "AgreementSettings", "consistency", "find_agreement"]
 
 
 # Labels of annotators side by side: verdicts on pairs, or scores of translations.
@@ -404,3 +405,53 @@ def _tests(table: LabelTable, settings: AgreementSettings) -> Iterator[tuple[str
                 labels, gold, table.people, alignment=alignment, epsilon=settings.epsilon
             ),
         )
+
+
+# How well one person's ratings fit those of all: WMT26's filter of annotators.
+
+
+_FEWEST_DOCUMENTS: Final = 3
+"""Documents of an annotator from which on the filter decides."""
+_MOST_UNSURE: Final = 10
+"""Ratings of a system up to which its mean is not compared."""
+_NEVER_ZERO: Final = 1e-6
+
+
+def consistency(records: Iterable[Record]) -> dict[tuple[str, str], float]:
+    """Language pair and annotator to how well the annotator's ratings fit those of all, 0 to 1.
+
+    mean of 2^(-(d - m)^2 / (2 (v + w))) over all two systems that the annotator rated on one segment
+
+    d: difference of the two ratings; m: difference of the systems' mean ratings by everybody; v, w: the
+    variances of their ratings (n - 1). WMT26 leaves out annotators below 0.75 (humeval/02a-filter_data.py of
+    the repository of its general translation task). The annotator's own ratings are among those of all.
+
+    Args:
+        records: of any number of language pairs; what has no rating, or is a verdict on one criterion of a
+            segment, is passed over.
+
+    Returns:
+        Without annotators of fewer than three documents, and without those whose systems all have ten
+        ratings or fewer: nothing is said of them.
+    """
+    ratings: dict[tuple[str, str], list[float]] = defaultdict(list)
+    rated: dict[tuple[str, str], dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    documents: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for r in records:
+        if isinstance(r, Annotation) and r.rating is not None and r.criterion is None:
+            who = r.lp, r.annotator
+            ratings[r.lp, r.system].append(r.rating)
+            rated[who][r.segment][r.system] = r.rating
+            documents[who].add(r.document or r.segment)
+    known = {s: (np.mean(x), np.var(x, ddof=1)) for s, x in ratings.items() if len(x) > _MOST_UNSURE}
+    found = {}
+    for (lp, name), segments in rated.items():
+        fits = []
+        for said in segments.values():
+            for a, b in combinations([s for s in said if (lp, s) in known], 2):
+                (mean_a, var_a), (mean_b, var_b) = known[lp, a], known[lp, b]
+                off = said[a] - said[b] - (mean_a - mean_b)
+                fits.append(2.0 ** -(off**2 / (2 * (var_a + var_b) + _NEVER_ZERO)))
+        if fits and len(documents[lp, name]) >= _FEWEST_DOCUMENTS:
+            found[lp, name] = float(np.mean(fits))
+    return found

@@ -18,7 +18,7 @@ from adjudge.analysis.segment_scores import DEFAULT_WEIGHTS
 from adjudge.analysis.spans import COUNTED, Marking, Paired, keep_common, pair_up, read_both, signature_of
 from adjudge.core.mqm import Weights, find_weights, mqm_score
 from adjudge.core.protocol import find_protocol
-from adjudge.core.record import Annotation
+from adjudge.core.record import Annotation, are_by_criteria
 from adjudge.core.scores import Signature
 from adjudge.core.verb import Alpha, Option, settings, takes
 from adjudge.errors import UsageError
@@ -230,6 +230,12 @@ def error_free_of_runs(
     paired, weights = {}, {}
     for name, run in runs.items():
         pred, golden = read_both(run, gold, lp=settings.lp, test_set=settings.test_set)
+        for each in (pred, golden):
+            if are_by_criteria(each.records):
+                raise UsageError(
+                    f"{each.name} holds verdicts on single criteria, which do not say whether a translation "
+                    "is free of errors: leave it out"
+                )
         weights[name] = find_weights(settings.weights or pred.weights or DEFAULT_WEIGHTS)
         paired[name] = pair_up(
             pred,

@@ -14,7 +14,7 @@ from adjudge.core.scores import Interval, Scores
 from adjudge.core.verb import Option, Scoring, Seed, settings
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
-from adjudge.stats.prediction_powered import LEAST, SAFE, Estimate, Sample, Target, estimate_mean
+from adjudge.stats.few_labels import LEAST, SAFE, Estimate, Sample, Target, estimate_mean
 
 __all__ = ["Drawn", "EstimateSettings", "SystemEstimate", "estimate", "estimates"]
 

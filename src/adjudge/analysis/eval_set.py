@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,18 +32,23 @@ __all__ = [
     "EvalSet",
     "Found",
     "Frame",
+    "Level",
     "OwnScores",
     "ScoreSet",
     "find_own_scores",
     "foreign_note",
     "is_unspaced",
     "length_names",
+    "over_units",
     "read_score_source",
     "row_means",
     "source_lengths",
     "split_scores",
     "tables_as_scores",
 ]
+
+Level = Literal["segment", "document", "domain"]
+"""What measures of segments compare: segments, or means of their scores over documents or domains."""
 
 CLEAN: Final = -1
 """Stands for the worst severity where nothing was marked."""
@@ -192,6 +197,45 @@ def row_means(scores: Floats) -> Floats:
     means, counts = np.full(len(scores), np.nan), judged.sum(axis=1)
     np.divide(np.where(judged, scores, 0.0).sum(axis=1), counts, out=means, where=counts > 0)
     return means
+
+
+def over_units(eval_set: EvalSet, level: Level) -> EvalSet:
+    """Put each document, or domain, in the place of its segments: its score is the mean of those it has.
+
+    Scores of systems stay as they are.
+
+    Args:
+        eval_set: of segments.
+        level: what becomes a column of the arrays.
+
+    Raises:
+        UsageError: the test set does not say which document or domain each segment is of.
+    """
+    if level == "segment":
+        return eval_set
+    labels = eval_set.documents if level == "document" else eval_set.domains
+    if not labels or not all(labels):
+        raise UsageError(f"{eval_set.name} {eval_set.lp} does not say which {level} each segment is of")
+    names = tuple(dict.fromkeys(labels))
+    columns = [np.flatnonzero(np.array(labels) == name) for name in names]
+
+    def mean(scores: ScoreSet) -> ScoreSet:
+        worst = None if scores.worst is None else [scores.worst[:, c].max(axis=1) for c in columns]
+        return replace(
+            scores,
+            segments=np.stack([row_means(scores.segments[:, c]) for c in columns], axis=1),
+            worst=None if worst is None else np.stack(worst, axis=1),
+        )
+
+    return replace(
+        eval_set,
+        segments=names,
+        documents=names if level == "document" else ("",) * len(names),
+        domains=tuple(eval_set.domains[c[0]] if eval_set.domains else "" for c in columns),
+        lengths=tuple(sum(eval_set.lengths[n] for n in c.tolist()) for c in columns),
+        golds={name: mean(gold) for name, gold in eval_set.golds.items()},
+        metrics={name: mean(metric) for name, metric in eval_set.metrics.items()},
+    )
 
 
 def source_lengths(segments: Iterable[Segment], lp: str) -> tuple[int, ...]:

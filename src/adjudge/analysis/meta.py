@@ -12,7 +12,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from adjudge.analysis.eval_set import CLEAN, EvalSet, OwnScores, ScoreSet, find_own_scores, length_names
+from adjudge.analysis.eval_set import (
+    CLEAN,
+    EvalSet,
+    OwnScores,
+    ScoreSet,
+    find_own_scores,
+    length_names,
+    over_units,
+)
 from adjudge.analysis.eval_set_files import find_set_lps, known_name, read_eval_set, read_one
 from adjudge.analysis.meta_settings import (
     MetaEvaluation,
@@ -22,6 +30,7 @@ from adjudge.analysis.meta_settings import (
     StratumKind,
     annotated_only,
     arguments,
+    average_ranks,
     mean_of_part,
     mean_of_statistics,
     measure,
@@ -55,6 +64,8 @@ def notes_of(eval_set: EvalSet, choice: Choice, gold: ScoreSet, settings: MetaSe
     if choice.reference:
         yield f"Metrics with a reference were shown {choice.reference}."
     yield from _coverage(eval_set, gold, settings)
+    if settings.level != "segment":
+        yield from _units_compared(gold, settings)
     if settings.average is not None:
         yield f"Measures of segments are averaged by: {settings.average}."
     yield from _sureness(settings)
@@ -93,6 +104,15 @@ def _coverage(eval_set: EvalSet, gold: ScoreSet, settings: MetaSettings) -> Iter
         yield f"{name} lacks {holes:,} translations of the segments that it judged otherwise."
     if failed := sum(gold.failed.values()):
         yield f"{name} has {failed:,} failed judgements, which have no score."
+
+
+def _units_compared(gold: ScoreSet, settings: MetaSettings) -> Iterator[str]:
+    judged_only = settings.segments == "annotated"
+    of = "the segments that gold judged" if judged_only else "those of its segments that have one"
+    yield (
+        f"Measures of segments compare {settings.level}s, {gold.segments.shape[1]:,} of them; the score of "
+        f"one is the mean of {of}. A task's mean is of segments: there is none here."
+    )
 
 
 def _sureness(settings: MetaSettings) -> Iterator[str]:
@@ -149,6 +169,9 @@ def put_together(parts: Sequence[MetaEvaluation], settings: MetaSettings) -> Met
     joined = _joined(parts)
     task = _task_of_all(parts, settings)
     rows = [_row_of_all(parts, name, each, task) for name, each in joined.items()]
+    if task is not None and rows:
+        places = average_ranks(task, [[*each] for each in zip(*joined.values(), strict=True)])
+        rows = [replace(row, average_rank=place) for row, place in zip(rows, places, strict=True)]
     measures = tuple(rows[0].results) if rows else ()
     return MetaEvaluation(
         test_set=parts[0].test_set,
@@ -224,6 +247,7 @@ def _row_of_all(
         failed=sum(metric.failed for metric in each),
         partial=any(metric.partial for metric in each),
         reference="/".join(dict.fromkeys(metric.reference for metric in each)),
+        role=each[0].role,
     )
 
 
@@ -521,19 +545,49 @@ def _each_gold(
     eval_set = read_eval_set(
         test_set,
         lp,
-        gold=settings.gold,
+        gold=settings.gold if settings.better is None else None,
         scores=own,
         metrics=settings.metrics,
         preferred=None if task is None or lp is None else task.gold_of(lp),
         weights=settings.weights,
         reference=settings.reference or (None if rule is None else rule.reference),
     )
+    if settings.better is not None:
+        eval_set = _contrast(eval_set, settings.better)
+    if settings.primary:
+        eval_set = _primary_only(eval_set, task, own)
     for gold in eval_set.golds:
         of_task = task is not None and gold == task.gold and gold == task.gold_of(eval_set.lp)
         beside = task.system_gold if task is not None and of_task else None
         yield evaluate(
             eval_set if beside is None else with_systems_of(eval_set, gold, beside, test_set), gold, settings
         )
+
+
+def _contrast(eval_set: EvalSet, better: str) -> EvalSet:
+    """Take as gold that one translation of each segment is right and the others are not."""
+    if better not in eval_set.systems:
+        there = ", ".join(eval_set.systems)
+        raise UsageError(f"no system {better!r} whose translations are right; there are {there}")
+    right = np.array([1.0 if system == better else 0.0 for system in eval_set.systems])
+    segments = np.repeat(right[:, None], len(eval_set.segments), axis=1)
+    gold = ScoreSet(name=f"{better} right", segments=segments, systems=right)
+    return replace(eval_set, golds={gold.name: gold})
+
+
+def _primary_only(eval_set: EvalSet, task: Task | None, own: Mapping[str, OwnScores]) -> EvalSet:
+    """Leave out those of the test set's own metrics that were no primary submission and no baseline."""
+    if task is None or not task.primary:
+        which = f"task {task.name}" if task else f"{eval_set.name} {eval_set.lp}, which has no task,"
+        raise UsageError(f"{which} does not list primary submissions: leave --primary out, or name --metrics")
+    kept = {
+        name: metric
+        for name, metric in eval_set.metrics.items()
+        if name in own or task.role(eval_set.lp, name, metric.reference)
+    }
+    left = len(eval_set.metrics) - len(kept)
+    note = f"{left} metrics were neither primary submissions nor baselines, and are left out."
+    return replace(eval_set, metrics=kept, notes=(*eval_set.notes, *([note] if left else [])))
 
 
 def with_systems_of(eval_set: EvalSet, gold: str, systems: str, test_set: Path | str) -> EvalSet:
@@ -556,11 +610,15 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
         settings: what to do; its task is the one that the test set was made for if None.
     """
     task = settings.chosen_task or task_of(eval_set.known_as, eval_set.lp)
-    if task is not None and settings.chosen_task is None and task.gold_of(eval_set.lp) != gold:
+    if settings.level != "segment" or (
+        task is not None and settings.chosen_task is None and task.gold_of(eval_set.lp) != gold
+    ):
         task = None
     rule = (task or _NO_TASK).rule(eval_set.lp)
     choice = choose(eval_set, eval_set.golds[gold], rule, settings.wishes)
     chosen = eval_set.select(choice.systems)
+    if settings.level != "segment":
+        chosen = over_units(_annotated(chosen, gold, settings), settings.level)
     truth = chosen.golds[gold]
     if np.isnan(truth.segments).all() and np.isnan(truth.systems).all():
         raise DataError(f"{named_gold(gold)} judges nothing of {eval_set.name} {eval_set.lp}")
@@ -569,6 +627,8 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
         raise UsageError(f"{eval_set.name} {eval_set.lp} has no metric to judge: add --scores NAME=RUN|FILE")
     judged = ~np.isnan(truth.segments)
     rows, tables = _rows(truth, metrics, chosen.documents, task, settings)
+    if task is not None:
+        rows = [replace(row, role=task.role(eval_set.lp, row.name, row.reference)) for row in rows]
     return MetaEvaluation(
         test_set=eval_set.name,
         lp=eval_set.lp,
@@ -576,13 +636,14 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
         systems=choice.systems,
         excluded=choice.excluded,
         n_segments=int(judged.any(axis=0).sum()),
-        n_all=len(eval_set.segments),
+        n_all=len(chosen.segments),
         reference=choice.reference,
         measures=settings.chosen_measures,
         metrics=tuple(rows),
         task="" if task is None else task.name,
         notes=(
-            *notes_of(eval_set, choice, truth, settings),
+            *notes_of(chosen, choice, truth, settings),
+            *_baselines(rows),
             *averages_notes(task, settings),
             *(out_of_reach(rows, truth, settings) if settings.has_clusters and len(rows) > 1 else ()),
             *metric_notes(choice, truth, metrics),
@@ -592,6 +653,18 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
         scores=replace(chosen, golds={gold: truth}, metrics=metrics),
         settings=settings.unusual,
     )
+
+
+def _annotated(chosen: EvalSet, gold: str, settings: MetaSettings) -> EvalSet:
+    """What `_sides` does, before segments are put together."""
+    truth = chosen.golds[gold]
+    sides = {name: _sides(truth, metric, settings)[1] for name, metric in chosen.metrics.items()}
+    return replace(chosen, golds={gold: _sides(truth, truth, settings)[0]}, metrics=sides)
+
+
+def _baselines(rows: Sequence[MetricResults]) -> Iterator[str]:
+    if names := [row.name for row in rows if row.role == "baseline"]:
+        yield f"Baselines of the task: {', '.join(names)}."
 
 
 _NO_TASK = Task(name="", title="", source="", statistics=())
@@ -605,9 +678,13 @@ def _rows(
     settings: MetaSettings,
 ) -> tuple[list[MetricResults], dict[str, Floats]]:
     """One row a metric, with intervals and clusters where asked for, and the p-values behind these."""
-    pairs = {name: _sides(gold, metric, settings) for name, metric in metrics.items()}
+    of_segments = settings.level == "segment"  # else the segments were chosen before they were put together
+    pairs = {n: _sides(gold, m, settings) if of_segments else (gold, m) for n, m in metrics.items()}
     rows = [_metric(truth, metric, settings, task) for truth, metric in pairs.values()]
     rows = _marked(rows, gold, metrics)
+    if task is not None:
+        places = average_ranks(task, [rows])
+        rows = [replace(row, average_rank=place) for row, place in zip(rows, places, strict=True)]
     if not settings.intervals and not settings.has_clusters:
         return rows, {}
     compared = Compared(

@@ -13,8 +13,8 @@ import numpy as np
 from annotated_types import Ge, Lt
 from pydantic import BeforeValidator, SkipValidation
 
-from adjudge.analysis.eval_set import EvalSet, ScoreSet, row_means
-from adjudge.analysis.shared_tasks import Task, Wishes, find_task
+from adjudge.analysis.eval_set import EvalSet, Level, ScoreSet, row_means
+from adjudge.analysis.shared_tasks import Role, Task, Wishes, find_task
 from adjudge.core.scores import VERSION, Interval, Signature
 from adjudge.core.verb import Alpha, Names, Option, Seed, settings, split_names
 from adjudge.errors import UsageError
@@ -31,6 +31,7 @@ __all__ = [
     "StratumKind",
     "annotated_only",
     "arguments",
+    "average_ranks",
     "base_name",
     "mean_of_part",
     "mean_of_statistics",
@@ -91,6 +92,10 @@ class MetaSettings:
         BeforeValidator(_one_or_several),
         Option(help="Of the folder, or a file; repeat for more.", repeats=True, metavar="NAME|[NAME=]FILE"),
     ] = ()
+    better: Annotated[
+        str | None,
+        Option(help="Of a challenge set: the system whose translations are right.", metavar="SYSTEM"),
+    ] = None
     scores: Annotated[
         SkipValidation[Mapping[str, Path | str | Mapping[str, Path | str]] | Sequence[str]],
         Option(
@@ -100,6 +105,9 @@ class MetaSettings:
         ),
     ] = ()
     metrics: Annotated[Names, Option(help="Of the test set's own only these, separated by commas.")] = ()
+    primary: Annotated[
+        bool, Option(help="Of the test set's own only the year's primary submissions and baselines.")
+    ] = False
     measures: Annotated[Names, Option(help="Only these, separated by commas.")] = ()
     task: Annotated[
         SkipValidation[Task | str | None],
@@ -117,6 +125,9 @@ class MetaSettings:
     ] = None
     include_outliers: Annotated[bool, Option(help="Compare the task's outliers, too.")] = False
     reference: Annotated[str | None, Option(help="That metrics were shown, such as refA.")] = None
+    level: Annotated[
+        Level, Option(help="Of measures of segments: over segments, or over means of documents or domains.")
+    ] = "segment"
     segments: Annotated[
         Segments, Option(help="Scores of systems over all segments, or over those that gold judged.")
     ] = "all"
@@ -160,6 +171,8 @@ class MetaSettings:
         """Check that the settings do not contradict each other."""
         for name in self.measures:
             _one_of("measure", name, tuple(MEASURES))
+        if self.better is not None and self.gold:
+            raise UsageError("better says itself what is right: leave out gold")
         if list(self.length_bins) != sorted(set(self.length_bins)):
             raise UsageError(f"bins of length must rise, got {', '.join(map(str, self.length_bins))}")
         if self.threshold is not None and not self._having("threshold"):
@@ -187,7 +200,8 @@ class MetaSettings:
     @property
     def chosen_measures(self) -> tuple[str, ...]:
         """Measures asked for, else the usual ones."""
-        return tuple(self.measures) or DEFAULT_MEASURES
+        usual = DEFAULT_MEASURES if self.better is None else ("seg_contrastive",)
+        return tuple(self.measures) or usual
 
     @property
     def chosen_task(self) -> Task | None:
@@ -222,7 +236,9 @@ class MetaSettings:
     def unusual(self) -> dict[str, str]:
         """Settings that move a number and are not the usual ones, name to value."""
         plain = {"average": None, "compat": None, "segments": "all", "weights": None, "scale": "range"}
+        plain |= {"level": "segment"}
         found = {n: str(getattr(self, n)) for n, usual in plain.items() if getattr(self, n) != usual}
+        found |= {"metrics": "primary"} if self.primary else {}
         found |= {} if self.threshold is None else {"threshold": f"{self.threshold:g}"}
         if self.intervals or self.has_clusters:
             found |= {"resamples": str(self.resamples), "seed": str(self.seed)}
@@ -259,6 +275,9 @@ class MetricResults:
         partial: it lacks a system that gold judged and another metric scored, so that its numbers are over
             fewer than those of that one: it has no cluster and is never the best.
         reference: that the metric was shown, `src` for none; empty where that is not known.
+        average_rank: mean of its places by the statistics of the task, see `average_ranks`, 1 is best; None
+            where there is no task, or no place.
+        role: what it was in the task.
     """
 
     name: str
@@ -271,6 +290,8 @@ class MetricResults:
     clusters: Mapping[str, int] = field(default_factory=dict)
     partial: bool = False
     reference: str = ""
+    average_rank: float | None = None
+    role: Role = ""
 
     @property
     def base(self) -> str:
@@ -496,3 +517,36 @@ def pooled_accuracy(results: Sequence[Result]) -> Result:
     if not pairs or any(r.value is None for r in results):
         return Result(value=None, n=pairs, reason="one of the language pairs has no pair of systems")
     return Result(value=right / pairs, n=pairs)
+
+
+def average_ranks(task: Task, parts: Sequence[Sequence[MetricResults]]) -> list[float | None]:
+    """Weighted mean of each metric's places, over the statistics of a task and all language pairs; 1 is best.
+
+    A place is 1 more than the number of metrics that are better; equally good metrics share it. Weights are
+    those of the task's mean, a pooled statistic included. As `AverageRanks` of mt-metrics-eval without
+    resampling, which gives equally good metrics different places.
+
+    Args:
+        task: names the statistics.
+        parts: of each language pair, the metrics in one order.
+
+    Returns:
+        None for a metric that lacks the value of a statistic, or a system that others have.
+    """
+    total = np.zeros(len(parts[0]))
+    for place, statistic in enumerate(task.statistics):
+        columns = [[_place_value(metric, place) for metric in part] for part in parts]
+        if statistic.pooled:
+            columns = [[pooled_accuracy(each) for each in zip(*columns, strict=True)]] * len(parts)
+        sign = 1 if MEASURES[statistic.measure].higher_is_better else -1
+        for column in columns:
+            values = np.array([np.nan if r.value is None else sign * round(r.value, 12) for r in column])
+            places = 1.0 + (values[None, :] > values[:, None]).sum(axis=1)
+            total += statistic.weight * np.where(np.isnan(values), np.nan, places)
+    total /= len(parts) * sum(statistic.weight for statistic in task.statistics)
+    return [None if math.isnan(value) else value for value in total.tolist()]
+
+
+def _place_value(metric: MetricResults, place: int) -> Result:
+    known = metric.statistics and not metric.partial
+    return metric.statistics[place] if known else Result(value=None, n=0)

@@ -1,4 +1,4 @@
-"""Which pairs of systems are compared where all pairs are too many.
+"""Which pairs of systems are compared where all pairs are too many: drawn by a schedule, or listed in a file.
 
 Pure, so that judging (`runs`) and the building of benchmarks (`curation`) draw pairs in one way.
 """
@@ -12,17 +12,30 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from pathlib import Path
 from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from adjudge.analysis.segment_scores import points
+from adjudge.core.language import canonical_lp
 from adjudge.core.record import Preference
 from adjudge.errors import UsageError
 from adjudge.stats.bradley_terry import fit_bradley_terry
 from adjudge.stats.judged import Floats
+from adjudge.store.files import read_fields, read_json_lines, render_json_line, write_bytes
 
-__all__ = ["ROUND", "Pair", "Place", "Schedule", "ScheduleKind", "Standings"]
+__all__ = [
+    "ROUND",
+    "ListedPair",
+    "Pair",
+    "Place",
+    "Schedule",
+    "ScheduleKind",
+    "Standings",
+    "read_pairs",
+    "write_pairs",
+]
 
 ScheduleKind = Literal["all", "sampled", "anchored", "adaptive", "listed"]
 """Every pair; some at random; every system with some others; the pairs whose order is least certain; those of
@@ -246,3 +259,68 @@ class _Board:
         weight = self._weights[a, b]
         self._precision[[a, b], [a, b]] += weight
         self._precision[[a, b], [b, a]] -= weight
+
+
+# Pairs that are to be compared, as JSON lines: `{"lp", "document", "segment", "systems": [A, B]}`.
+
+
+_KEYS: Final = frozenset({"lp", "document", "segment", "systems"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListedPair:
+    """Two translations of one source.
+
+    Args:
+        lp: language pair.
+        segment: id.
+        document: id.
+        systems: whose translations they are.
+    """
+
+    lp: str
+    segment: str
+    document: str
+    systems: tuple[str, str]
+
+
+def read_pairs(path: Path) -> list[ListedPair]:
+    """Read the pairs of a file, in its order.
+
+    Raises:
+        DataError: a line is no pair, or stands there twice, in whichever order.
+    """
+    found: dict[tuple[str, str, frozenset[str]], ListedPair] = {}
+    for line, value in read_json_lines(path):
+        fields = read_fields(value, _KEYS, "pair", path, line)
+        systems = fields.values.get("systems")
+        if not isinstance(systems, list) or len({name for name in systems if isinstance(name, str)}) != 2:
+            fields.fail(f"'systems' must be two different names, got {systems!r}")
+        try:
+            lp = canonical_lp(fields.text("lp"))
+        except UsageError as error:
+            fields.fail(str(error))
+        first, second = systems
+        pair = ListedPair(
+            lp=lp,
+            segment=fields.text("segment"),
+            document=fields.text("document", ""),
+            systems=(first, second),
+        )
+        if found.setdefault((lp, pair.segment, frozenset(systems)), pair) is not pair:
+            fields.fail(f"{first} and {second} are compared twice on segment {pair.segment!r}")
+    return list(found.values())
+
+
+def write_pairs(path: Path, pairs: Iterable[ListedPair]) -> None:
+    """Write one pair a line; the file appears whole or not at all."""
+    write_bytes(path, (render_json_line(_to_json(pair)) for pair in pairs))
+
+
+def _to_json(pair: ListedPair) -> dict[str, object]:
+    return {
+        "lp": pair.lp,
+        "document": pair.document,
+        "segment": pair.segment,
+        "systems": list(pair.systems),
+    }

@@ -8,9 +8,10 @@ from itertools import combinations
 from typing import Annotated, Final, Literal, get_args
 
 import numpy as np
-from annotated_types import Ge
+from annotated_types import Ge, Le
 from numpy.typing import NDArray
 
+from adjudge.analysis.agreement import consistency
 from adjudge.analysis.preferences import (
     OVERALL,
     Comparisons,
@@ -33,7 +34,7 @@ from adjudge.core.scores import Interval, Scores, Signature
 from adjudge.core.verb import Alpha, OneAnnotator, Option, Resamples, Seed, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.read import Judgements
+from adjudge.formats.read import Judgements, read_judgements
 from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals, unit_draws
 from adjudge.stats.bradley_terry import (
     PULL,
@@ -139,7 +140,7 @@ def _t_p_values(differences: Floats) -> Floats:
 # What a ranking is, whichever way it was made, and with which settings.
 
 
-Method = Literal["mean", "copeland", "bradley-terry", "davidson"]
+Method = Literal["mean", "item-mean", "copeland", "bradley-terry", "davidson"]
 """How systems get their scores: from the scores of segments, or from comparisons of two systems each."""
 METHODS: Final[tuple[Method, ...]] = get_args(Method)
 
@@ -225,8 +226,15 @@ class RankSettings(OneAnnotator):
 
     method: Annotated[
         Method,
-        Option(help="A mean over segments, or points of comparisons: preferences, or pairs of scores."),
+        Option(
+            help="A mean over the segments of all systems, or over each system's own (WMT26); or points of "
+            "comparisons: preferences, or pairs of scores."
+        ),
     ] = "mean"
+    consistency: Annotated[
+        Annotated[float, Ge(0), Le(1)] | None,
+        Option(help="Leave out people whose ratings fit the others' less than this, 0 to 1; WMT26: 0.75."),
+    ] = None
     epsilon: Annotated[
         float,
         Ge(0),
@@ -253,17 +261,26 @@ class RankSettings(OneAnnotator):
     def __post_init__(self) -> None:
         """Check that the settings do not contradict each other."""
         super().__post_init__()
-        if self.test is not None and self.is_model:
+        if self.test is not None and self.has_own_test:
             raise UsageError(
                 f"{self.method} is tested by its own bootstrap: leave out the test {self.test!r}"
             )
-        if self.epsilon and self.method == "mean":
-            raise UsageError("epsilon makes ties of pairs, and the method mean compares none")
+        if self.epsilon and self.method in {"mean", "item-mean"}:
+            raise UsageError(f"epsilon makes ties of pairs, and the method {self.method} compares none")
+        if self.by_document and self.method == "item-mean":
+            raise UsageError("the method item-mean draws segments, as WMT26 does: leave out --by-document")
+        if self.consistency is not None and self.is_of_test_set:
+            raise UsageError("--consistency is for people's ratings: leave it out with --gold or --metric")
 
     @property
     def is_model(self) -> bool:
         """Whether strengths are fitted."""
         return self.method in {"bradley-terry", "davidson"}
+
+    @property
+    def has_own_test(self) -> bool:
+        """Whether the method says how pairs are tested."""
+        return self.is_model or self.method == "item-mean"
 
     @property
     def is_bounded(self) -> bool:
@@ -661,6 +678,10 @@ def rank_by_criterion(judgements: Judgements, settings: RankSettings) -> dict[st
 Range = tuple[float, float]
 """Lowest and highest possible score."""
 
+_BETTER_OF_TWO: Final = (
+    "Systems were judged on different segments. WMT26's rule takes the better of two tests of a pair: among "
+    "systems of one quality it found 8 of 100 pairs different in either direction, where one test finds 5."
+)
 _EACH: Final = "each language pair on its own"
 _NOTHING: Final = "nothing was judged"
 
@@ -677,6 +698,10 @@ def rank(source: Source, settings: RankSettings) -> Ranking:
     Documents are drawn and tested where two or more are known, since segments of one document are not
     independent. Intervals of means over documents are Student's t; else intervals are
     paired percentile bootstrap (`stats.bootstrap`).
+
+    `item-mean`: of whatever each system was judged on, for campaigns in which each segment was judged for
+    some systems only; tests and clusters are those of WMT26 (humeval/02b-analyze_results.py of its
+    repository), with percentiles of `resamples` draws in place of its 100 draws corrected for bias (BCa).
 
     `copeland`, `bradley-terry`, `davidson`: of all preferences that were scored; of scores, every two
     translations of a segment are compared, and nothing is dropped. With a criterion, marked MQM errors are
@@ -698,7 +723,32 @@ def rank(source: Source, settings: RankSettings) -> Ranking:
         UsageError: a setting out of its range, documents wanted where there are none, an epsilon for
             preferences, or a choice among what was scored already.
     """
-    return rank_scores(scored(source, settings, needed=True, errors_as_preferences=True).scores, settings)
+    left_out: tuple[str, ...] = ()
+    if settings.consistency is not None:
+        source, left_out = _consistent(source, settings, settings.consistency)
+    scores = scored(source, settings, needed=True, errors_as_preferences=True).scores
+    if settings.consistency is not None:
+        signature = scores.signature.with_fields(consistency=f"{settings.consistency:g}")
+        scores = replace(scores, signature=signature, notes=(*left_out, *scores.notes))
+    return rank_scores(scores, settings)
+
+
+def _consistent(source: Source, settings: RankSettings, least: float) -> tuple[Source, tuple[str, ...]]:
+    """Judgements of the people whose ratings fit those of the others, and who else there was."""
+    if isinstance(source, Scores):
+        raise UsageError("these are scores already: give consistency with the judgements that they came from")
+    judgements = read_judgements(source, settings.lp, settings.test_set).warn()
+    found = consistency(judgements.records)
+    lost = {place for place, value in found.items() if value < least}
+    kept = [record for record in judgements.records if (record.lp, record.annotator) not in lost]
+    names = ", ".join(f"{name} ({lp}, {found[lp, name]:.2f})" for lp, name in sorted(lost))
+    everybody = {(record.lp, record.annotator) for record in judgements.records}
+    told = (
+        f"{len(lost)} of {len(everybody)} annotators are left out, whose ratings fit those of all less than "
+    )
+    note = f"{told}{least:g}{f': {names}' if names else ''}."
+    unknown = len(everybody) - len(found)
+    return kept, (note, *([f"{unknown} annotators rated too little to tell, and stay."] if unknown else ()))
 
 
 def rank_scores(scores: Scores, settings: RankSettings) -> Ranking:
@@ -711,7 +761,10 @@ def rank_scores(scores: Scores, settings: RankSettings) -> Ranking:
     if scores.systems:
         whole = _rank(scores, settings)
         whole = replace(whole, method=f"{whole.method}; {_together(parts)}")
-        if settings.method != "mean":  # what comparisons leave open in one language pair, others may settle
+        if settings.method not in {
+            "mean",
+            "item-mean",
+        }:  # what comparisons leave open in one language pair, others may settle
             whole = replace(whole, notes=(*whole.notes, *notes))
     lps = {lp: _noted(scores.lps[lp], part) for lp, part in parts.items()}
     return replace(_noted(scores, whole), lps=lps)
@@ -738,9 +791,9 @@ def _noted(scores: Scores, ranking: Ranking) -> Ranking:
 
 def _rank(scores: Scores, settings: RankSettings) -> Ranking:
     """Rank one language pair, or several as one; the notes are those of the ranking alone."""
-    if settings.method != "mean":
-        return _rank_pairs(scores, settings)
-    return _rank_means(scores, settings)
+    if settings.method == "item-mean":
+        return _rank_item_means(scores, settings)
+    return _rank_means(scores, settings) if settings.method == "mean" else _rank_pairs(scores, settings)
 
 
 def _rank_pairs(scores: Scores, settings: RankSettings) -> Ranking:
@@ -782,6 +835,64 @@ def _rank_means(scores: Scores, settings: RankSettings) -> Ranking:
         notes=tuple(_notes(scores, rows, totals, settings)),
         p_values=p_value_rows(p_values, len(nothing)),
     )
+
+
+def _rank_item_means(scores: Scores, settings: RankSettings) -> Ranking:
+    """Rank by the mean over whatever each system was judged on, as WMT26 does in dynamic campaigns."""
+    matrix = score_matrix(scores.segments)
+    own = [np.flatnonzero(~np.isnan(column)) for column in matrix.scores.T]
+    failed = {s.system: s.failed for s in scores.systems}
+    nothing = [unjudged(s, failed[s]) for s, rows in zip(matrix.systems, own, strict=True) if not len(rows)]
+    means = [float(matrix.scores[rows, c].mean()) if len(rows) else np.nan for c, rows in enumerate(own)]
+    order = sorted(
+        (c for c, rows in enumerate(own) if len(rows)), key=lambda c: (-means[c], matrix.systems[c])
+    )
+    if not order:
+        return Ranking(signature=scores.signature, method=_NOTHING, systems=tuple(nothing))
+    values = [matrix.scores[own[c], c][:, None] for c in order]
+    drawn = [_drawn_means(v, settings, place) for place, v in enumerate(values)]
+    p_values = np.ones((len(order), len(order)))
+    for a, b in combinations(range(len(order)), 2):
+        difference = matrix.scores[:, order[a]] - matrix.scores[:, order[b]]
+        common = _drawn_means(difference[~np.isnan(difference)][:, None], settings, len(order))
+        p_values[a, b] = min(_share_not_above(drawn[a] - drawn[b]), _share_not_above(common))
+    rows = [
+        RankedSystem(
+            system=matrix.systems[c],
+            score=means[c],
+            interval=percentile_intervals(drawn[place])[0],
+            cluster=None,
+            n=len(own[c]),
+            failed=failed[matrix.systems[c]],
+        )
+        for place, c in enumerate(order)
+    ]
+    counts = [len(own[c]) for c in order]
+    method = (
+        f"mean over each system's own segments, {min(counts):,} to {max(counts):,}; 95 % intervals by "
+        f"bootstrap over them, {settings.resamples} resamples; ranks by twice, clusters by once the smaller "
+        "p of two one-sided bootstraps of every pair, of the segments that both have and of each one's own "
+        f"(WMT26), p < {settings.alpha:g}, not corrected for the number of pairs; seed {settings.seed}"
+    )
+    return Ranking(
+        signature=_signature(scores),
+        method=method,
+        systems=(*placed(rows, [means[c] for c in order], p_values, settings.alpha), *nothing),
+        notes=(_BETTER_OF_TWO, *([BY_SEGMENT_NOTE] if any(s.document for s in scores.segments) else ())),
+        p_values=p_value_rows(p_values, len(nothing)),
+    )
+
+
+def _drawn_means(scores: Floats, settings: RankSettings, place: int) -> Floats:
+    """Draws of the mean of one column; none of fewer than two scores. Each place has draws of its own."""
+    return bootstrap_means(
+        scores, np.ones_like(scores), resamples=settings.resamples, seed=settings.seed + place
+    )
+
+
+def _share_not_above(draws: Floats) -> float:
+    """One-sided p-value of "above 0": share of draws that are not, counting one more; 1 without draws."""
+    return float((np.count_nonzero(~(draws > 0)) + 1) / (len(draws) + 1))
 
 
 def _lps(scores: Scores) -> str:

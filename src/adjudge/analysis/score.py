@@ -16,7 +16,7 @@ from adjudge.analysis.preferences import preferences_of
 from adjudge.analysis.segment_scores import DEFAULT_WEIGHTS, score_records
 from adjudge.core.language import count_words, source_language, target_language
 from adjudge.core.mqm import PassMark, Weights, find_weights, total
-from adjudge.core.record import Annotation, Record
+from adjudge.core.record import Annotation, Record, are_by_criteria
 from adjudge.core.scores import VERSION, Card, Run, Scores, SegmentScore, Signature, SystemScore
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import OneAnnotator, Scoring, takes
@@ -124,7 +124,7 @@ def score_judgements(
     judged = judgements.run or judgements.records
     if errors_as_preferences and settings.criterion is not None:
         kept = judgements.of_one_kind(None)
-        if kept.has_scores:
+        if kept.has_scores and not are_by_criteria(kept.records):
             return _errors_as_preferences(kept, settings)
     return score_records(judged, weights=settings.weights, lp=settings.lp, criterion=settings.criterion)
 

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from adjudge.core.record import (
 )
 from adjudge.core.scores import (
     VERSION,
+    Checklist,
     Interval,
     Run,
     RunInfo,
@@ -34,7 +36,9 @@ from adjudge.core.scores import (
     Signature,
     Suspects,
     SystemScore,
+    all_pass,
 )
+from adjudge.core.segment import ALL_PASS, Segment, read_criteria
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals
@@ -78,6 +82,9 @@ def undecided_note(preferences: Iterable[Preference]) -> list[str]:
     return [f"{which} undecided, as the verdict changed with the order: neither wins nor ties, left out."]
 
 
+_MOST_CRITERIA: Final = 10  # that are named where one is unknown
+
+
 def choose_criterion(records: Iterable[Record], wanted: str | None) -> str:
     """The criterion to score: the wanted one, the only one, or `overall`.
 
@@ -91,6 +98,19 @@ def choose_criterion(records: Iterable[Record], wanted: str | None) -> str:
         what = f"there is no criterion {chosen!r}" if wanted else "there is no overall verdict"
         raise UsageError(f"{what} among these preferences; choose one of {', '.join(known)}")
     return chosen
+
+
+def _check_criterion(records: Iterable[Record], wanted: str | None) -> None:
+    """Refuse a criterion that no segment has.
+
+    Raises:
+        UsageError: as said.
+    """
+    known = dict.fromkeys([ALL_PASS, *(r.criterion for r in records if r.criterion is not None)])
+    if wanted is not None and wanted not in known:
+        first = ", ".join(islice(known, _MOST_CRITERIA))
+        more = " ..." if len(known) > _MOST_CRITERIA else ""
+        raise UsageError(f"no segment has a criterion {wanted!r}; choose one of {first}{more}")
 
 
 # Records as judgements: one number, or its absence, for one translation by one annotator.
@@ -128,7 +148,7 @@ def judgements(
     Args:
         records: of one protocol.
         number: score of an annotation.
-        criterion: preferences on others are left out; None where nothing is compared.
+        criterion: what was preferred or judged on others is left out; None for all.
 
     Raises:
         DataError: one annotator judged a translation, or a pair on this criterion, twice.
@@ -138,7 +158,7 @@ def judgements(
     for record in records:
         if not _is_on(record, criterion):
             continue
-        for key in _keys(record, pairwise=criterion is not None):
+        for key in _keys(record):
             if key in seen:
                 raise DataError(_twice(record, key))
             seen.add(key)
@@ -147,21 +167,21 @@ def judgements(
 
 
 def _is_on(record: Record, criterion: str | None) -> bool:
-    if isinstance(record, Annotation):
-        return True
-    return record.criterion in {None, criterion}
+    return criterion is None or record.criterion in {None, criterion}
 
 
-def _keys(record: Record, *, pairwise: bool) -> list[tuple[str, ...]]:
-    """What may be judged once by one annotator: each translation, or the pair in either order."""
+def _keys(record: Record) -> list[tuple[str, ...]]:
+    """What one annotator may judge once: a translation, by each criterion, or a pair in either order."""
     place = (record.annotator, record.lp, record.segment)
-    if pairwise:
+    if record.protocol == "pairwise":
         return [(*place, *sorted(record.systems))]
-    return [(*place, system) for system in record.systems]
+    return [(*place, system, record.criterion or "") for system in record.systems]
 
 
 def _twice(record: Record, key: tuple[str, ...]) -> str:
-    systems = " and ".join(key[3:])
+    systems = " and ".join(filter(None, key[3:5] if record.protocol == "pairwise" else key[3:4]))
+    if find_protocol(record.protocol).has_criteria:
+        systems += f" by criterion {record.criterion!r}"
     where = f"segment {record.segment!r} of {record.lp}"
     return f"{record.annotator!r} judged {systems} twice on {where}; keep the record that counts"
 
@@ -178,6 +198,56 @@ def _judgements_of(record: Record, number: Callable[[Annotation], float]) -> Ite
     else:
         for system in record.systems:
             yield Judgement(*place, system, record.annotator, None)
+
+
+# Verdicts on the criteria of a segment: one of all together, and how many of a system are a pass.
+
+
+def by_translation(judged: Iterable[Judgement]) -> list[list[Judgement]]:
+    """Put together what one annotator says of one translation by all criteria, in order of appearance."""
+    found: dict[tuple[str, ...], list[Judgement]] = {}
+    for j in judged:
+        found.setdefault((j.annotator, j.lp, j.segment, j.system), []).append(j)
+    return list(found.values())
+
+
+def together(verdicts: Sequence[Judgement]) -> Judgement:
+    """Make one judgement, `all_pass`, of the verdicts of one annotator on one translation."""
+    flags = tuple(dict.fromkeys(flag for verdict in verdicts for flag in verdict.flags))
+    return verdicts[0]._replace(number=all_pass([v.number for v in verdicts]), flags=flags)
+
+
+def checklists(judged: Iterable[Judgement]) -> dict[str, Checklist]:
+    """Count the verdicts of each system by all criteria."""
+    systems: dict[str, list[list[float | None]]] = {}
+    for verdicts in by_translation(judged):
+        systems.setdefault(verdicts[0].system, []).append([verdict.number for verdict in verdicts])
+    return {system: Checklist.of(translations) for system, translations in systems.items()}
+
+
+def checklists_note(found: Iterable[Checklist], criterion: str | None) -> list[str]:
+    """Say what the number of failed judgements does not: of verdicts, or of translations."""
+    lists = list(found)
+    missing, unsettled = sum(c.missing for c in lists), sum(c.unsettled for c in lists)
+    if criterion == ALL_PASS:
+        which = of_all(missing, missing + sum(c.judged for c in lists), "verdict")
+        return (
+            [f"{which} failed, and {form(missing, 'is', 'are')} neither a pass nor a fail."]
+            if missing
+            else []
+        )
+    which = of_all(unsettled, unsettled + sum(c.settled for c in lists), "translation")
+    lack = f"{which} {form(unsettled, 'has', 'have')} no all-pass value"
+    return [f"{lack}: a verdict failed, and no other is a fail."] if unsettled else []
+
+
+def without_criteria_note(segments: Iterable[Segment], lp: str | None) -> list[str]:
+    """Say how many segments of a run have no criteria."""
+    kept = [segment for segment in segments if lp is None or segment.lp == lp]
+    if not (without := sum(not read_criteria(segment) for segment in kept)):
+        return []
+    which = f"{of_all(without, len(kept), 'segment')} {form(without, 'has', 'have')} no criteria"
+    return [f"{which} and {form(without, 'is', 'are')} in no number."]
 
 
 # Means by translation, document and system. A judgement that failed is in none of them.
@@ -357,10 +427,11 @@ def _spread(sizes: Mapping[str, int]) -> str:
 
 def annotators_note(judgements: Sequence[Judgement]) -> list[str]:
     """Say so where some translations were judged by more annotators than others."""
-    counts: defaultdict[tuple[str, str, str], int] = defaultdict(int)
+    known: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
     for j in judgements:
-        counts[j.lp, j.segment, j.system] += j.number is not None
-    judged = [n for n in counts.values() if n]
+        if j.number is not None:
+            known[j.lp, j.segment, j.system].add(j.annotator)
+    judged = [len(annotators) for annotators in known.values()]
     if not judged or min(judged) == max(judged):
         return []
     which = f"Each translation was judged by {min(judged)} to {max(judged)} annotators"
@@ -458,7 +529,8 @@ class _Method:
     Args:
         protocol: of all records.
         weights: of errors; None where ratings or preferences are scored.
-        criterion: of the preferences that count; None where nothing is compared.
+        criterion: of the preferences or verdicts that count, `all-pass` for the verdict on all criteria of a
+            segment together; None for all verdicts, and where there is no criterion.
         info: of the run, if it is one.
     """
 
@@ -475,11 +547,32 @@ class _Method:
         return partial(esa_score, weights=self.weights)
 
     @property
+    def is_pairwise(self) -> bool:
+        """Whether pairs are compared."""
+        return self.protocol == "pairwise"
+
+    @property
+    def has_criteria(self) -> bool:
+        """Whether translations pass or fail the criteria of their segments."""
+        return find_protocol(self.protocol).has_criteria
+
+    def judgements(self, records: Iterable[Record]) -> list[Judgement]:
+        """Read the records as judgements that count.
+
+        Raises:
+            DataError: one annotator judged something twice.
+        """
+        if self.criterion == ALL_PASS and self.has_criteria:
+            every = judgements(records, number=self.number, criterion=None)
+            return [together(verdicts) for verdicts in by_translation(every)]
+        return judgements(records, number=self.number, criterion=self.criterion)
+
+    @property
     def range(self) -> tuple[float, float]:
         """Lowest and highest score."""
         if self.weights is not None:
             return mqm_range(self.weights)
-        if self.criterion is not None:
+        if self.is_pairwise:
             return (0.0, 1.0)
         bounds = find_protocol(self.protocol) if self.info is None or self.protocol != "metric" else self.info
         low, high = bounds.low, bounds.high
@@ -488,7 +581,7 @@ class _Method:
     @property
     def share(self) -> int:
         """Systems that one judgement is of; a comparison is of two."""
-        return 1 if self.criterion is None else 2
+        return 2 if self.is_pairwise else 1
 
     def corpus_scores(self, lp: str) -> Mapping[str, float]:
         """System to corpus score; empty where a system's score is the mean of its segments."""
@@ -505,7 +598,9 @@ def score_records(
     """Score every translation and every system.
 
     What is scored depends on the protocol: `mqm` by weights, preferences by points (win 1, tie 0.5), the
-    others by their rating; `esa` by its spans where weights are given.
+    others by their rating; `esa` by its spans where weights are given. Under `criteria` the score of a
+    translation is the share of its segment's criteria that it passes, of those whose verdict was read; with
+    criterion `all-pass` it is 1 where it passes all of them and 0 where it fails one (`all_pass`).
 
     - A failed judgement has no score and is in no mean; every system says how many there were.
     - Several annotators of one translation: the mean over each one's score, as WMT does.
@@ -520,7 +615,8 @@ def score_records(
         run_or_records: one run, or records of one protocol.
         weights: weights or their name; None for those of the run, else `mqm-google`.
         lp: keep one language pair.
-        criterion: of preferences; None for the only one, else `overall`.
+        criterion: of preferences, None for the only one, else `overall`; under protocol `criteria` the id of
+            one criterion, or `all-pass`, and None for the share of all.
 
     Raises:
         DataError: nothing to score, records of several protocols, or one annotator judging a translation
@@ -531,7 +627,7 @@ def score_records(
     records = run_or_records.records if isinstance(run_or_records, Run) else tuple(run_or_records)
     chosen, repeated = without_repeats(_choose(records, lp))
     method = _method(chosen, info, weights, criterion)
-    judged = judgements(chosen, number=method.number, criterion=method.criterion)
+    judged = method.judgements(chosen)
     if not judged:
         raise DataError("there is nothing to score: every comparison is undecided")
     parts: dict[str, list[Judgement]] = {}
@@ -541,7 +637,28 @@ def score_records(
     scores = next(iter(each.values())) if len(each) == 1 else _over_all(judged, each, method)
     unknown = [] if method.weights is None else unknown_categories_note(chosen, method.weights)
     scores = replace(scores, notes=(*scores.notes, *unknown, *repeats_note(repeated)))
-    return scores if method.criterion is None else _with_preferences(scores, chosen, method.criterion)
+    if method.has_criteria:
+        asked = run_or_records.test_set if isinstance(run_or_records, Run) else ()
+        return _with_checklists(scores, chosen, method, without_criteria_note(asked, lp))
+    return _with_preferences(scores, chosen, method.criterion or "") if method.is_pairwise else scores
+
+
+def _with_checklists(
+    scores: Scores, records: Sequence[Record], method: _Method, notes: Sequence[str]
+) -> Scores:
+    """Count the verdicts of each system, unless those on one criterion alone are scored."""
+    lps = {
+        lp: _with_checklists(part, [r for r in records if r.lp == lp], method, ())
+        for lp, part in scores.lps.items()
+    }
+    scores = replace(scores, lps=lps, notes=(*scores.notes, *notes))
+    if method.criterion not in {None, ALL_PASS}:
+        return scores
+    found = checklists(judgements(records, number=method.number, criterion=None))
+    systems = tuple(replace(s, checklist=found[s.system]) for s in scores.systems)
+    return replace(
+        scores, systems=systems, notes=(*scores.notes, *checklists_note(found.values(), method.criterion))
+    )
 
 
 def _with_preferences(scores: Scores, records: Iterable[Record], criterion: str) -> Scores:
@@ -573,6 +690,8 @@ def _method(
         raise DataError(f"records of one protocol can be scored together; these are of {found}")
     if protocol == "pairwise":
         criterion = choose_criterion(records, criterion)
+    elif find_protocol(protocol).has_criteria:
+        _check_criterion(records, criterion)
     elif criterion is not None:
         raise UsageError(f"a criterion chooses among preferences; these records are of protocol {protocol}")
     return _Method(
@@ -611,7 +730,7 @@ def _scores(judged: Sequence[Judgement], method: _Method, corpus: Mapping[str, f
 
 
 def _segment_scores(judged: Sequence[Judgement], method: _Method) -> list[SegmentScore]:
-    return segment_scores(judged, is_weighted=method.criterion is not None)
+    return segment_scores(judged, is_weighted=method.is_pairwise)
 
 
 def _with_readings(systems: Sequence[SystemScore], judged: Sequence[Judgement]) -> list[SystemScore]:
@@ -631,7 +750,7 @@ def _system_scores(
     judged: Sequence[Judgement], method: _Method, segments: Sequence[SegmentScore] | None = None
 ) -> list[SystemScore]:
     """A system's score is the mean over its comparisons, or over its segments, where given."""
-    if method.criterion is not None:
+    if method.is_pairwise:
         numbers = [(j.system, j.number) for j in judged]
     else:
         segments = _segment_scores(judged, method) if segments is None else segments
@@ -660,7 +779,7 @@ def _signature(judged: Sequence[Judgement], method: _Method, *, is_corpus: bool)
     failed, asked = _counts(judged, method)
     chosen = {
         "weights": None if method.weights is None else method.weights.name,
-        "criterion": method.criterion,
+        "criteria" if method.has_criteria else "criterion": method.criterion,
         "level": "corpus" if is_corpus else None,
         "annotators": str(len(annotators)) if len(annotators) > 1 else None,
         "failed": f"{failed}/{asked}",
@@ -675,14 +794,14 @@ def _state_notes(judged: Sequence[Judgement], method: _Method) -> list[str]:
     failed, asked = _counts(judged, method)
     read = readings_note(_readings(judged, method), asked)
     notes = [*failures_note(failed, asked), *read, *pending_note(pending)]
-    return notes if method.criterion is not None else [*notes, *annotators_note(judged)]
+    return notes if method.is_pairwise else [*notes, *annotators_note(judged)]
 
 
 def _coverage_notes(
     segments: Sequence[SegmentScore], systems: Sequence[SystemScore], method: _Method
 ) -> list[str]:
     """Whether the means of the systems are over the same segments."""
-    return coverage_note(segments) if method.criterion is None else comparisons_note(systems)
+    return comparisons_note(systems) if method.is_pairwise else coverage_note(segments)
 
 
 def _over_all(judged: Sequence[Judgement], each: Mapping[str, Scores], method: _Method) -> Scores:

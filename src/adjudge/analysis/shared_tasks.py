@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from adjudge.store.files import Fields, read_fields, read_text
 __all__ = [
     "Choice",
     "LpRule",
+    "Role",
     "Statistic",
     "Task",
     "Wishes",
@@ -38,6 +39,9 @@ __all__ = [
 
 
 Value = TypeVar("Value", float, Floats)
+
+Role = Literal["primary", "baseline", ""]
+"""What a metric was in a shared task: a primary submission, a baseline of the organisers, or neither."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +80,7 @@ class LpRule:
         include_human: whether references that were scored as systems are compared too.
         gold: where it is not the task's.
         beside: whether the year judged it and left it out of the task's mean, so that it must be named.
+        primary: names of metrics that were primary here only, beside the task's.
     """
 
     reference: str | None = None
@@ -83,6 +88,7 @@ class LpRule:
     include_human: bool = False
     gold: str | None = None
     beside: bool = False
+    primary: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +104,9 @@ class Task:
         system_gold: gold of the scores of systems, where they are not means of the segments'.
         test_sets: names of the folders that it is for.
         lps: canonical language pair to its rule; empty for any.
+        primary: names, without references, of the submissions that the year compared, baselines among them;
+            empty where nobody lists them.
+        baselines: those of them that the organisers ran.
     """
 
     name: str
@@ -108,6 +117,21 @@ class Task:
     system_gold: str | None = None
     test_sets: tuple[str, ...] = ()
     lps: Mapping[str, LpRule] = field(default_factory=dict)
+    primary: tuple[str, ...] = ()
+    baselines: tuple[str, ...] = ()
+
+    def role(self, lp: str, metric: str, reference: str) -> Role:
+        """What a metric was in that year.
+
+        Args:
+            lp: language pair.
+            metric: its name, such as `COMET-refA`.
+            reference: that it was shown, such as `refA` or `src`.
+        """
+        base = metric.removesuffix(f"-{reference}") if reference else metric
+        if base in self.baselines:
+            return "baseline"
+        return "primary" if base in {*self.primary, *self.rule(lp).primary} else ""
 
     def rule(self, lp: str) -> LpRule:
         """What is said of a language pair; nothing special of one that is not named."""
@@ -151,8 +175,10 @@ def task_of(test_set: str, lp: str) -> Task | None:
 
 # Reading...
 
-_TASK: Final = frozenset({"title", "source", "test_sets", "gold", "system_gold", "lps", "statistics"})
-_LP: Final = frozenset({"reference", "outliers", "include_human", "gold", "beside"})
+_TASK: Final = frozenset(
+    {"title", "source", "test_sets", "gold", "system_gold", "lps", "statistics", "primary", "baselines"}
+)
+_LP: Final = frozenset({"reference", "outliers", "include_human", "gold", "beside", "primary"})
 _STATISTIC: Final = frozenset({"measure", "average", "weight", "range", "pooled"})
 
 
@@ -174,6 +200,8 @@ def _read(text: str, path: Path) -> Task:
         system_gold=fields.optional_text("system_gold"),
         test_sets=fields.texts("test_sets"),
         lps={_lp(lp, fields): _rule(rule, fields) for lp, rule in fields.mapping("lps").items()},
+        primary=fields.texts("primary"),
+        baselines=fields.texts("baselines"),
     )
 
 
@@ -192,6 +220,7 @@ def _rule(value: object, outer: Fields) -> LpRule:
         include_human=_flag(fields, "include_human"),
         gold=fields.optional_text("gold"),
         beside=_flag(fields, "beside"),
+        primary=fields.texts("primary"),
     )
 
 

@@ -3,10 +3,11 @@
 RATE and MENT, section 3.4: of each segment, the scores that any two annotators give to the translations of
 all systems must have a Pearson correlation of 0.7 or more.
 
-Pearson's r does not exist where one of the two gave all systems the same rating, or where they share fewer
-than two systems. Two who gave every system the same rating as each other agree all the same. Of other
-constant ratings nothing shows that they agree, so that they fail, and are counted. Where two share fewer than
-two systems nothing can be said; a segment without any pair that can be judged is left alone, and counted.
+Pearson's r does not exist where one of the two gave all systems the same rating. Two who gave every system
+the same rating as each other agree all the same. Of other constant ratings nothing shows that they agree,
+so that they fail, and are counted. Of few systems r says next to nothing: of two it is always 1 or -1.
+Where two share fewer than five, nothing is said; a segment without any pair that can be judged is left
+alone, and counted.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from adjudge.stats.correlation import kendall_c, pearson
 from adjudge.stats.judged import Floats, Result
 
 __all__ = [
+    "LEAST_SHARED",
     "THRESHOLD",
     "SegmentAgreement",
     "Twice",
@@ -465,6 +467,8 @@ def gold_section(pieces: Sequence[Piece], gold: dict[Key, float], draws: Draws) 
 
 
 THRESHOLD: Final = 0.7
+LEAST_SHARED: Final = 5
+"""Systems that two people must both have rated in a segment before their correlation decides on it."""
 
 _Segment = tuple[str, str]
 
@@ -477,7 +481,7 @@ class SegmentAgreement:
         lp: language pair.
         segment: id.
         annotators: how many rated it.
-        pairs: pairs of them that share two systems or more.
+        pairs: pairs of them that share enough systems.
         undefined: of these, pairs without a correlation, since ratings are constant.
         lowest: smallest correlation of a pair; 1 for identical constant ratings. None where no pair has one.
         passes: whether every pair reaches the threshold; None where there is no pair.
@@ -493,17 +497,20 @@ class SegmentAgreement:
 
 
 def segment_agreements(
-    annotations: Iterable[Annotation], threshold: float = THRESHOLD
+    annotations: Iterable[Annotation], threshold: float = THRESHOLD, *, least_shared: int = LEAST_SHARED
 ) -> list[SegmentAgreement]:
     """Agreement on each segment, in the order in which they are first met.
 
     Args:
         annotations: with ratings; of one annotator's several on a translation, the last counts.
         threshold: smallest correlation that two annotators must have.
+        least_shared: systems that both must have rated; 2 or more.
 
     Raises:
-        UsageError: a threshold that no correlation can be.
+        UsageError: a threshold that no correlation can be, or fewer systems than a correlation needs.
     """
+    if least_shared < 2:
+        raise UsageError(f"a correlation needs two systems or more, got least_shared={least_shared!r}")
     if not -1 <= threshold <= 1:
         raise UsageError(f"a correlation lies in -1 to 1, got a threshold of {threshold!r}")
     found: dict[_Segment, dict[str, dict[str, float]]] = {}
@@ -511,13 +518,14 @@ def segment_agreements(
         if one.rating is not None:
             by_annotator = found.setdefault((one.lp, one.segment), {})
             by_annotator.setdefault(one.annotator, {})[one.system] = one.rating
-    return [_agreement(key, ratings, threshold) for key, ratings in found.items()]
+    return [_agreement(key, ratings, threshold, least_shared) for key, ratings in found.items()]
 
 
 def _agreement(
-    key: _Segment, ratings: Mapping[str, Mapping[str, float]], threshold: float
+    key: _Segment, ratings: Mapping[str, Mapping[str, float]], threshold: float, least_shared: int
 ) -> SegmentAgreement:
-    pairs = [pair for pair in combinations(ratings.values(), 2) if len(pair[0].keys() & pair[1].keys()) >= 2]
+    both = combinations(ratings.values(), 2)
+    pairs = [(one, other) for one, other in both if len(one.keys() & other.keys()) >= least_shared]
     known = [_correlation(*pair) for pair in pairs]
     agreed = [1.0 if r is None and _is_same(*pair) else r for r, pair in zip(known, pairs, strict=True)]
     return SegmentAgreement(

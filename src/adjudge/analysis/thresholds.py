@@ -21,7 +21,7 @@ from adjudge.core.typology import SEVERITIES, Severity
 from adjudge.core.verb import Alpha, Option, Scoring, settings
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError
-from adjudge.stats.risk import Labelled, conformal_bound, shown_bound, sources_needed
+from adjudge.stats.few_labels import Labelled, conformal_bound, shown_bound, sources_needed
 
 __all__ = [
     "Band",

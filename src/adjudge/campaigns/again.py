@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from sqlalchemy import Connection, func, insert, select
 
-from adjudge.analysis.study_agreement import THRESHOLD, SegmentAgreement, segment_agreements
+from adjudge.analysis.study_agreement import (
+    LEAST_SHARED,
+    THRESHOLD,
+    SegmentAgreement,
+    segment_agreements,
+)
 from adjudge.campaigns.answers import send_segments_again
 from adjudge.campaigns.database import answer, assignment, item, person, task, verdict, write_audit
 from adjudge.campaigns.database import campaign as campaigns
@@ -227,7 +232,7 @@ class GateReport:
         second: of these, judged again as often as asked.
         dropped: of these, that failed again.
         undefined: segments with a pair whose correlation does not exist, of those decided on this time.
-        unjudged: segments where no two people rated two systems, though all is done.
+        unjudged: segments where no two people rated enough of the same systems, though all is done.
     """
 
     segments: int
@@ -264,7 +269,13 @@ def why_no_gate(campaign: Campaign) -> str | None:
 
 
 def apply_gate(
-    campaign: Campaign, now: float, *, actor: str, threshold: float = THRESHOLD, by_others: bool = False
+    campaign: Campaign,
+    now: float,
+    *,
+    actor: str,
+    threshold: float = THRESHOLD,
+    least_shared: int = LEAST_SHARED,
+    by_others: bool = False,
 ) -> GateReport:
     """Decide on every segment that is judged as often as asked, and send out again what failed once.
 
@@ -276,6 +287,7 @@ def apply_gate(
         now: seconds since 1970.
         actor: who asks for it.
         threshold: smallest correlation that two annotators must have.
+        least_shared: systems that both must have rated in a segment.
         by_others: whether only people who did not judge a segment may judge it again; they must be enough.
 
     Raises:
@@ -283,7 +295,10 @@ def apply_gate(
     """
     if reason := why_no_gate(campaign):
         raise UsageError(reason)
-    agreements = [segment_agreements(annotations, threshold) for annotations in _annotations(campaign)]
+    agreements = [
+        segment_agreements(annotations, threshold, least_shared=least_shared)
+        for annotations in _annotations(campaign)
+    ]
     with campaign.database.writing() as connection:
         connection.execute(select(campaigns.c.id).where(campaigns.c.id == campaign.id).with_for_update())
         decided = _decided(connection, campaign)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from sqlalchemy import Connection, and_, bindparam, insert, literal, select, update
+from sqlalchemy import Connection, and_, bindparam, func, insert, literal, select, update
 
 from adjudge.campaigns.assigning import (
     Assignment,
@@ -167,15 +167,26 @@ def check_event(one: Event) -> None:
 _MOST_EVENTS: Final = 500  # of one request
 
 
-_IS_NEWEST: Final = and_(
+_CHANGE: Final = event.alias()
+_LAST_CHANGE: Final = (
+    select(func.max(_CHANGE.c.revision))
+    .where(
+        _CHANGE.c.assignment_id == answer.c.assignment_id,
+        _CHANGE.c.item_id == answer.c.item_id,
+        _CHANGE.c.kind != literal("time"),
+    )
+    .correlate(answer)
+    .scalar_subquery()
+)
+_IS_LAST_CHANGE: Final = and_(
     event.c.assignment_id == answer.c.assignment_id,
     event.c.item_id == answer.c.item_id,
-    event.c.revision == answer.c.revision,
+    event.c.revision == _LAST_CHANGE,
 )
 _IS_MINE: Final = and_(answer.c.item_id == item.c.id, answer.c.assignment_id == bindparam("assignment"))
 _ANSWERS: Final = (
-    select(*ITEM_COLUMNS, answer, event.c.page)
-    .select_from(item.outerjoin(answer, _IS_MINE).outerjoin(event, _IS_NEWEST))
+    select(*ITEM_COLUMNS, answer, event.c.page, event.c.revision.label("changed"))
+    .select_from(item.outerjoin(answer, _IS_MINE).outerjoin(event, _IS_LAST_CHANGE))
     .where(item.c.task_id == bindparam("task"))
 )
 _NAMED: Final = select(
@@ -272,11 +283,12 @@ class _Before(NamedTuple):
 
 @dataclass(kw_only=True)
 class _Answer:
-    """An item's answer while its events are taken."""
+    """An item's answer while its events are taken; `changed` is the revision of the last that was no time."""
 
     shown: ItemShown
     is_new: bool
     revision: int
+    changed: int
     state: State
     page: str | None
     is_complete: bool
@@ -322,6 +334,7 @@ class _Saving:
             shown=shown,
             is_new=is_new,
             revision=row.revision or 0,
+            changed=row.changed or 0,
             state=first_state(shown.asked) if is_new else read_state(row.state),
             page=row.page,
             is_complete=bool(row.is_complete),
@@ -370,17 +383,19 @@ class _Saving:
         is_same = (before.assignment, before.item) == (self.given.id, one.item)
         if not is_same or (one.kind != "time" and before.state != state.model_dump_json()):
             raise DataError(f"a change with the id {one.id} was saved before, and it was another one")
-        if before.revision == found.revision:
+        if before.revision == found.changed:
             found.page = self.page
         self._acknowledge(one, before.revision, found)
 
     def _is_stale(self, one: Event, found: _Answer) -> bool:
-        return one.base < found.revision and found.page != self.page and one.kind != "time"
+        return one.base < found.changed and found.page != self.page and one.kind != "time"
 
     def _write(self, one: Event, found: _Answer, state: State) -> None:
         is_declared = one.kind == "complete" or (found.is_complete and one.kind != "reset")
         found.is_complete = not lacks(state, found.shown.asked, is_declared=is_declared)
-        found.revision, found.state, found.page, found.is_changed = found.revision + 1, state, self.page, True
+        found.revision, found.state, found.is_changed = found.revision + 1, state, True
+        if one.kind != "time":
+            found.changed, found.page = found.revision, self.page
         found.active, found.idle = found.active + one.active, found.idle + one.idle
         at = one.at if self.given.started_at <= one.at <= self.now else self.now
         found.first_at, found.last_at = min(found.first_at, at), max(found.last_at, at)
@@ -537,7 +552,7 @@ class ItemView:
         revision: how many changes were saved; 0 before the first one.
         state: after the newest of them.
         is_complete: whether the item has all that the protocol asks for.
-        says: in a tutorial, what the person is told of it.
+        says: in a tutorial, what the person is told of it; else the instruction of the translation, if any.
         active: seconds of work so far.
     """
 
@@ -609,9 +624,13 @@ def _item_view(given: Assignment, shown: ItemShown, row: AnyRow) -> ItemView:
         revision=row.revision or 0,
         state=first_state(shown.asked) if row.state is None else read_state(row.state),
         is_complete=bool(row.is_complete),
-        says=check.get("says", "") if given.kind == "tutorial" else "",
+        says=check.get("says", "") if given.kind == "tutorial" else _instruction(shown),
         active=row.active or 0.0,
     )
+
+
+def _instruction(shown: ItemShown) -> str:
+    return next((one["instruction"] for one in shown.translations if "instruction" in one), "")
 
 
 # Segments that are judged anew, since people did not agree on them.

@@ -51,6 +51,7 @@ __all__ = [
     "assign_next",
     "assignments",
     "close_if_full",
+    "count_held_by_others",
     "expire_overdue",
     "give_back",
     "lock_person",
@@ -676,6 +677,27 @@ def assign_next(campaign: Campaign, person: Person, now: float) -> Assignment | 
         return _give(connection, campaign, known, chosen, place, now)
 
     return campaign.database.write_alone(assign)
+
+
+def count_held_by_others(campaign: Campaign, person: Person) -> int:
+    """How many tasks others are at work on that would come to this person if they were given back."""
+    mine = assignment.alias()
+    had = exists().where(mine.c.task_id == task.c.id, mine.c.person_id == person.id)
+    held = (
+        select(func.count())
+        .select_from(assignment.join(task))
+        .where(
+            task.c.campaign_id == campaign.id,
+            task.c.kind.in_(FIRST),
+            task.c.only_for.is_(None),
+            assignment.c.state == "leased",
+            assignment.c.person_id != person.id,
+            ~had,
+            true() if person.batch is None else task.c.batch == person.batch,
+        )
+    )
+    with campaign.database.reading() as connection:
+        return int(connection.execute(held).scalar_one())
 
 
 def _places(connection: Connection, person: int) -> int:

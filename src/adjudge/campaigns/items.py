@@ -77,6 +77,7 @@ class Shown(TypedDict):
 
     `given`: spans marked beforehand; None where none were asked for. `original`: in a check, the text before
     it was damaged; None where it was not. `withheld`: in a control, the spans that would have been given.
+    `instruction`: what the translation had to follow, where the segment has one.
     """
 
     system: str
@@ -84,6 +85,7 @@ class Shown(TypedDict):
     given: list[SpanShown] | None
     original: str | None
     withheld: NotRequired[list[SpanShown] | None]
+    instruction: NotRequired[str]
 
 
 class Expected(TypedDict, total=False):

@@ -17,7 +17,7 @@ from adjudge.campaigns.database import item, task
 from adjudge.campaigns.items import ITEM_COLUMNS, MEDIA, AnyRow, Expected, Media, Shown, SpanShown
 from adjudge.campaigns.settings import Shows
 from adjudge.core.record import Annotation, ErrorSpan, Record
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.segment import INSTRUCTION, Segment, TestSet
 from adjudge.core.typology import Severity
 from adjudge.errors import DataError
 from adjudge.formats.campaign_export import Kind
@@ -358,6 +358,7 @@ def _item(making: _Making, segment: Segment, systems: Sequence[str]) -> Item:
     media, source = read_media(segment)
     if media != "text":
         source = making.media[source]
+    told = segment.meta.get(INSTRUCTION)
     shown: list[Shown] = [
         {
             "system": name,
@@ -368,6 +369,9 @@ def _item(making: _Making, segment: Segment, systems: Sequence[str]) -> Item:
         for name in systems
         if name in segment.translations
     ]
+    if isinstance(told, str) and told.strip():
+        for one in shown:
+            one["instruction"] = told
     return Item(segment=segment.segment, source=source, translations=tuple(shown), media=media)
 
 

@@ -74,22 +74,22 @@ def curate_agreement_command(
     if any(isinstance(record, Preference) for record in records):
         _settle(records, out, settings, form)
     else:
-        _gate(records, out, settings.threshold, form)
+        _gate(records, out, settings, form)
 
 
-def _gate(records: Sequence[Record], out: Path | None, threshold: float, form: TableFormat) -> None:
+def _gate(records: Sequence[Record], out: Path | None, settings: SettleSettings, form: TableFormat) -> None:
     from adjudge.curation.settling import gate_ratings
     from adjudge.store.json_lines import write_records
 
-    found, kept = gate_ratings(records, threshold)
-    data = {"threshold": threshold, "lps": [_gated(each) for each in found]}
-    print_result(form, _gate_table(found, threshold), data)
+    found, kept = gate_ratings(records, settings.threshold, least_shared=settings.least_shared)
+    data = {"threshold": settings.threshold, "least_shared": settings.least_shared}
+    print_result(form, _gate_table(found, settings), data | {"lps": [_gated(each) for each in found]})
     if out is not None:
         write_records(out, kept)
         print_note(f"{len(kept)} ratings of segments that passed -> {out}")
 
 
-def _gate_table(found: Sequence[Gated], threshold: float) -> Table:
+def _gate_table(found: Sequence[Gated], settings: SettleSettings) -> Table:
     rows = [
         [
             *map(str, (g.lp, g.segments, g.passed, g.failed, g.undefined, g.unjudged)),
@@ -99,8 +99,8 @@ def _gate_table(found: Sequence[Gated], threshold: float) -> Table:
     ]
     columns = ["lp", ">segments", ">passed", ">failed", ">undefined", ">unjudged", ">failed share"]
     notes = [
-        f"failed: two people correlate less than {threshold:g} over its systems, or one rated all alike",
-        "unjudged: no two people rated two systems of it; such segments do not pass",
+        f"failed: two people correlate below {settings.threshold:g} over its systems, or one rated all alike",
+        f"unjudged: no two people rated {settings.least_shared} of its systems; such segments do not pass",
     ]
     return Table(columns=columns, rows=rows, notes=notes)
 
@@ -324,8 +324,8 @@ def curate_pairs_command(
 
     The pairs go to `adjudge run JUDGE --pairs-file FILE`, or to people: `adjudge campaign new --pairs-file`.
     """
+    from adjudge.analysis.pair_schedules import write_pairs
     from adjudge.curation.drawing import draw_pairs
-    from adjudge.formats.pair_file import write_pairs
 
     sample = draw_pairs.by(texts.load(test_set), settings)
     write_pairs(out, sample.pairs)

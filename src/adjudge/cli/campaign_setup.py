@@ -129,7 +129,7 @@ def _refuse_idle(settings: CampaignSettings) -> None:
 
 
 def _read_pairs(path: Path) -> Pairs:
-    from adjudge.formats.pair_file import read_pairs
+    from adjudge.analysis.pair_schedules import read_pairs
 
     return {(pair.lp, pair.segment, frozenset(pair.systems)) for pair in read_pairs(path)}
 

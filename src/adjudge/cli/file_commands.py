@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
 from adjudge.cli.options import FormatOption, Without, print_note, print_result
-from adjudge.core.verb import Option, settings
-from adjudge.errors import UsageError
+from adjudge.core.verb import LanguagePair, Option, settings
+from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.formats.read import TextSettings
-from adjudge.reports.tables import Table
+from adjudge.reports.tables import Table, whole
+
+if TYPE_CHECKING:
+    from adjudge.analysis.align import Aligner
 
 # `adjudge convert`: between every format that holds the same thing.
 
@@ -79,6 +83,94 @@ def convert_command(
     _say(write_content(out, to, content, force=force), f"not in {out}")
 
 
+# `adjudge align`: texts with line breaks of their own, put to the segments of the source.
+
+
+@settings
+class AlignSettings:
+    """Where the result goes, and how texts are aligned."""
+
+    out: Annotated[Path, Option(help="The test set to write, as JSON lines.", metavar="FILE")]
+    lp: LanguagePair = None
+    aligner: Annotated[str | None, Option(help="A program of yours in place of ours.", metavar="COMMAND")] = (
+        None
+    )
+    force: Annotated[bool, Option(help="Replace OUT if it exists.")] = False
+
+
+def align_command(
+    test_set: Annotated[
+        str, typer.Argument(metavar="TEST_SET", help="Sources, their documents, and references if any.")
+    ],
+    outputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[NAME=]FILE...", help="A system's text, or JSON lines with doc_id and hypothesis."
+        ),
+    ],
+    *,
+    settings: AlignSettings,
+    form: FormatOption = "table",
+) -> None:
+    """Put texts whose line breaks are not the source's to the segments of the source.
+
+    What was left out has an empty translation, and what was added is kept beside the segments; both are
+    counted. OUT is a test set like any other.
+    """
+    from adjudge.analysis.align import align, align_texts
+    from adjudge.core.wording import count
+    from adjudge.formats.text import split_names
+    from adjudge.store.json_lines import write_test_set
+
+    if settings.out.exists() and not settings.force:
+        raise UsageError(f"{settings.out} exists: --force replaces it")
+    way = align_texts if settings.aligner is None else _by_command(settings.aligner)
+    found = align(test_set, split_names(outputs, "output"), settings.lp, aligner=way)
+    write_test_set(settings.out, found.test_set)
+    names = ("segments", "translated", "merged", "left_out", "added", "added_characters")
+    table = Table(
+        columns=["system", *(f">{name.replace('_', ' ')}" for name in names)],
+        rows=[[row.system, *(whole(getattr(row, name)) for name in names)] for row in found.systems],
+        title=f"{found.test_set.name}, {count(len(found.test_set), 'segment')}",
+        notes=[note for row in found.systems for note in row.notes],
+    )
+    data = {
+        row.system: {
+            **{name: getattr(row, name) for name in names},
+            "missing": list(row.missing),
+            "unknown": list(row.unknown),
+            "documents": {name: dict(counts) for name, counts in row.documents.items()},
+        }
+        for row in found.systems
+    }
+    print_result(form, table, data)
+
+
+def _by_command(command: str) -> Aligner:
+    """Ask a program how pieces belong to segments: one JSON line a document, one answer."""
+    from adjudge.analysis.align import Group
+    from adjudge.metrics.bridge import Command, find_program, read_answers, split_command
+
+    arguments = split_command(command)
+    find_program(arguments[0])
+    program = Command(arguments=arguments, seconds=_ALIGNER_SECONDS)
+
+    def groups(sources: Sequence[str], references: Sequence[str], pieces: Sequence[str]) -> list[Group]:
+        asked = {"id": "1", "sources": sources, "references": references, "pieces": pieces}
+        raw = program.run([json.dumps(asked, ensure_ascii=False)], most=_ALIGNER_BYTES)
+        answer = read_answers(raw, {"1"})["1"]
+        if isinstance(answer, AnswerError):
+            raise DataError(f"the aligner gave no answer: {answer}")
+        try:
+            return [Group((int(a), int(b)), (int(c), int(d))) for (a, b), (c, d) in answer["groups"]]
+        except (KeyError, TypeError, ValueError):
+            raise DataError(
+                'the aligner must answer {"id", "groups": [[[first segment, end], [first piece, end]], ...]}'
+            ) from None
+
+    return groups
+
+
 def _split(paths: list[Path], *, with_lines: bool) -> tuple[Path, Path]:
     if len(paths) != (1 if with_lines else 2):
         wanted = "OUT alone beside -s and -t" if with_lines else "IN and OUT"
@@ -89,6 +181,10 @@ def _split(paths: list[Path], *, with_lines: bool) -> tuple[Path, Path]:
 def _say(counts: Counter[str], where: str) -> None:
     for what, count in counts.items():
         print_note(f"adjudge: {where}: {count:,} {what}")
+
+
+_ALIGNER_SECONDS: Final = 3600.0
+_ALIGNER_BYTES: Final = 2**28
 
 
 # `adjudge fetch`: download a public test set into the cache.
@@ -210,7 +306,12 @@ def list_command(
 Rows = tuple[list[str], list[list[str]]]
 
 
-_UNITS: Final = {"translation": "translation", "pair": "pair", "source": "translation of a source"}
+_UNITS: Final = {
+    "translation": "translation",
+    "criteria": "criterion",
+    "pair": "pair",
+    "source": "translation of a source",
+}
 """What the calls of a judge are counted for."""
 
 

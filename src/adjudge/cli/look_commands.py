@@ -105,6 +105,7 @@ def _data(scores: Scores, level: Level) -> dict[str, Any]:
                 "interval": listed(s.interval),
                 **s.readings,
                 **({} if s.card is None else {"card": asdict(s.card)}),
+                **({} if s.checklist is None else {"checklist": s.checklist.to_json()}),
             }
             for s in scores.systems
         },

@@ -91,6 +91,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "serve": "Show the report as a local page, with the conversation behind every judgement.",
     "trace": "Show the conversation behind a judgement.",
     "show": "Show the exact messages of a judge; nothing is sent.",
+    "align": "Put texts with line breaks of their own to the segments of the source.",
     "convert": "Convert between every format that adjudge reads.",
     "fetch": "Download a public test set; its name is a test set from then on.",
     "list": "List judges, metrics, measures, tasks, models, protocols, formats, test sets.",
@@ -133,7 +134,7 @@ _MODULES: Final[Mapping[str, str]] = {
         "look_commands": "score trace report serve",
         "compare_commands": "rank compare gate power ensemble",
         "trust_commands": "meta spans agreement bias reproduce thresholds estimate",
-        "file_commands": "convert fetch demo list",
+        "file_commands": "align convert fetch demo list",
         "campaign_setup": "campaign_new campaign_import",
         "people_commands": (
             "campaign_serve campaign_status campaign_people campaign_again campaign_export "
@@ -155,7 +156,7 @@ PURPOSES: Final[Mapping[str, str]] = {
     "Trust": "meta spans agreement bias thresholds estimate reproduce",
     "People": "campaign",
     "Build": "curate",
-    "Files": "convert fetch",
+    "Files": "align convert fetch",
 }
 """Headings of `adjudge --help` to the commands below them."""
 

@@ -111,7 +111,7 @@ def _print_gate(form: TableFormat, campaign: Campaign, found: GateReport) -> Non
     ]
     left = (
         f"Of those decided on now, {found.undefined} have ratings without a correlation; {found.unjudged} "
-        "have no two people who rated two systems and are left alone."
+        "have no two people who rated five systems and are left alone."
     )
     table = Table(
         title=f"Agreement gate of {campaign.name}", columns=["", ">n", ">share"], rows=rows, notes=[left]

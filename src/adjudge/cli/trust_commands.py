@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from adjudge.analysis.spans import Confusion
     from adjudge.analysis.thresholds import Band, Cut, Thresholds
     from adjudge.core.scores import Scores
+    from adjudge.stats.few_labels import Estimate
     from adjudge.stats.judged import Floats
-    from adjudge.stats.prediction_powered import Estimate
 
 
 # `adjudge meta`: judge the metrics, and the judges, by how well they agree with gold.
@@ -158,6 +158,8 @@ def _metric(metric: MetricResults) -> dict[str, Any]:
         if name == "seg_acc_eq":
             row |= {f"{name}_epsilon": result.epsilon, f"{name}_chance": result.chance}
     row["meta"] = metric.meta
+    row |= {} if metric.average_rank is None else {"average_rank": metric.average_rank}
+    row |= {"role": metric.role} if metric.role else {}
     row["n"] = metric.n
     row["failed"] = metric.failed
     results = metric.results.items()

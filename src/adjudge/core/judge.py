@@ -31,6 +31,7 @@ from adjudge.errors import AnswerError, FailureReason, SettingError, UsageError
 __all__ = [
     "PROFILES",
     "Calls",
+    "CriteriaJudge",
     "Judge",
     "Metric",
     "PairJudge",
@@ -44,6 +45,7 @@ __all__ = [
     "failure_of",
     "find_attribute",
     "find_class",
+    "is_criteria_judge",
     "is_pair_judge",
     "is_searching_judge",
     "is_source_judge",
@@ -121,6 +123,25 @@ class TranslationJudge(Judge, Protocol):
         ...
 
 
+class CriteriaJudge(Judge, Protocol):
+    """Says of one translation whether it passes each criterion of its segment. `calls` are those for one."""
+
+    def calls_for(self, subject: Subject) -> Calls:
+        """Calls for all criteria of the segment."""
+        ...
+
+    async def check(self, subject: Subject, ask: Ask) -> Sequence[Annotation | AnswerError]:
+        """Check one translation.
+
+        Returns:
+            For each criterion (`core.segment.read_criteria`), in order, the verdict or why there is none.
+
+        Raises:
+            AnswerError: there is none on any criterion.
+        """
+        ...
+
+
 class PairJudge(Judge, Protocol):
     """Compares two translations of a source."""
 
@@ -194,6 +215,11 @@ class SearchingJudge(Judge, Protocol):
 def is_translation_judge(judge: Judge) -> TypeGuard[TranslationJudge]:
     """Whether it judges one translation at a time."""
     return hasattr(judge, "annotate")
+
+
+def is_criteria_judge(judge: Judge) -> TypeGuard[CriteriaJudge]:
+    """Whether it checks the criteria of a segment."""
+    return hasattr(judge, "check")
 
 
 def is_pair_judge(judge: Judge) -> TypeGuard[PairJudge]:
@@ -285,6 +311,7 @@ def annotation_of(  # noqa: PLR0913 (what an annotation has)
     rationale: str | None = None,
     samples: tuple[float, ...] = (),
     steps: tuple[str, ...] = (),
+    criterion: str | None = None,
 ) -> Annotation:
     """What was found, with the names of what was judged and by whom; each flag once.
 
@@ -305,6 +332,7 @@ def annotation_of(  # noqa: PLR0913 (what an annotation has)
         rationale=rationale,
         samples=samples,
         steps=steps,
+        criterion=criterion,
     )
 
 

@@ -24,6 +24,7 @@ class Protocol:
         has_spans: whether errors are marked.
         has_categories: whether a marked error has a category.
         severities: severities that an annotator may choose.
+        has_criteria: whether a record is of one criterion of its segment, rated 1 for pass or 0 for fail.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Protocol:
     has_spans: bool = False
     has_categories: bool = False
     severities: tuple[Severity, ...] = ()
+    has_criteria: bool = False
 
     @property
     def needs_rating(self) -> bool:
@@ -49,6 +51,8 @@ class Protocol:
             raise DataError(f"protocol {self.name} has no rating, got {rating!r}")
         if not is_number(rating) or not self.low <= rating <= self.high:
             raise DataError(f"a rating of {self.name} lies in {self.low:g} to {self.high:g}, got {rating!r}")
+        if self.has_criteria and rating not in {self.low, self.high}:
+            raise DataError(f"a rating of {self.name} is 1 for pass or 0 for fail, got {rating!r}")
 
 
 PROTOCOLS: Final[dict[str, Protocol]] = {
@@ -71,6 +75,13 @@ PROTOCOLS: Final[dict[str, Protocol]] = {
         ),
         Protocol(name="da-sqm", title="Direct Assessment with SQM labels", low=0, high=100),
         Protocol(name="sqm", title="Scalar Quality Metric, 0 to 4", low=0, high=4),
+        Protocol(
+            name="criteria",
+            title="Pass or fail on each criterion of a segment",
+            low=0,
+            high=1,
+            has_criteria=True,
+        ),
         Protocol(name="pairwise", title="Pairwise preference"),
         Protocol(name="curation", title="Answer to a question of curation: no judgement, never a score"),
         Protocol(name="metric", title="Score of a metric", low=float("-inf"), high=float("inf")),

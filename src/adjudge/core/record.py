@@ -7,7 +7,7 @@ number: nothing that computes a score accepts one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
@@ -28,6 +28,7 @@ __all__ = [
     "Record",
     "Side",
     "Verdict",
+    "are_by_criteria",
     "repeats_note",
     "without_repeats",
 ]
@@ -121,10 +122,11 @@ class Annotation:
         samples: where a judge judged several times, the number that each single judgement comes to, in the
             order taken: its rating, or its errors by the judge's weights. Outliers are among them.
         steps: where a judge decides by itself what to do next, the tool that it used in each turn.
+        criterion: id of the criterion of the segment that is passed or failed, under protocol criteria alone.
 
     Raises:
-        DataError: a rating that is not a finite number within the protocol's range, or counts or samples
-            that are none.
+        DataError: a rating that is not a finite number within the protocol's range, counts or samples that
+            are none, or a criterion that is missing or that the protocol does not have.
     """
 
     lp: str
@@ -140,10 +142,14 @@ class Annotation:
     rationale: str | None = None
     samples: tuple[float, ...] = ()
     steps: tuple[str, ...] = ()
+    criterion: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a rating that the protocol does not know."""
         protocol = find_protocol(self.protocol)
+        if protocol.has_criteria != (self.criterion is not None):
+            what = "needs the criterion of" if protocol.has_criteria else "has no criterion for"
+            raise DataError(f"protocol {self.protocol} {what} each record: {self.system} {self.segment}")
         if self.rating is not None:
             protocol.check_rating(self.rating)
         elif protocol.needs_rating:
@@ -232,7 +238,7 @@ class Failure:
         reason: one of `errors.FAILURE_REASONS`.
         detail: what came instead, short.
         document: document id.
-        criterion: for a failed preference.
+        criterion: for a failed preference, or a failed verdict on one criterion of a segment.
     """
 
     lp: str
@@ -251,6 +257,11 @@ class Failure:
 
 
 Record = Annotation | Preference | Failure
+
+
+def are_by_criteria(records: Iterable[Record]) -> bool:
+    """Whether some of these are of one criterion of their segment each, and not of a whole translation."""
+    return any(find_protocol(record.protocol).has_criteria for record in records)
 
 
 def _one_of(what: str, value: object, known: Collection[str]) -> None:
@@ -283,8 +294,8 @@ def without_repeats(records: Sequence[Record]) -> tuple[list[Record], int]:
     return kept, len(records) - len(kept)
 
 
-def _key(record: Annotation) -> tuple[str, str, str, str]:
-    return record.annotator, record.lp, record.segment, record.system
+def _key(record: Annotation) -> tuple[str | None, ...]:
+    return record.annotator, record.lp, record.segment, record.system, record.criterion
 
 
 def repeats_note(repeated: int) -> list[str]:

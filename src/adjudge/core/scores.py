@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Final, Literal, NamedTuple
@@ -18,6 +19,7 @@ __all__ = [
     "Build",
     "Card",
     "CardVerdict",
+    "Checklist",
     "Interval",
     "Kind",
     "Run",
@@ -27,6 +29,7 @@ __all__ = [
     "Signature",
     "Suspects",
     "SystemScore",
+    "all_pass",
     "listed",
     "read_build",
 ]
@@ -159,6 +162,7 @@ class SystemScore:
         readings: judgements by the flag that says how they were read, such as `extracted`; only those that
         there are.
         card: its scorecard, where the weights say what passes.
+        checklist: its verdicts on the criteria of segments, where these were judged.
     """
 
     system: str
@@ -168,6 +172,63 @@ class SystemScore:
     interval: Interval | None = None
     readings: Mapping[str, int] = field(default_factory=dict)
     card: Card | None = None
+    checklist: Checklist | None = None
+
+
+def all_pass(verdicts: Collection[float | None]) -> float | None:
+    """Return whether a translation passes every criterion of its segment: 1 if it does, 0 if not.
+
+    A fail decides, whatever the other verdicts are. Without one, a missing verdict (None) leaves it open:
+    None.
+    """
+    if 0 in verdicts:
+        return 0.0
+    return None if None in verdicts else 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checklist:
+    """Verdicts of one system on the criteria of segments. A translation that several judged counts for each.
+
+    Args:
+        passed: verdicts that are a pass.
+        judged: verdicts that were read, passes and fails.
+        missing: verdicts that were asked for and not obtained. They are neither.
+        all_passed: translations that pass every criterion of their segment.
+        settled: translations of which it is known whether they do: all verdicts were read, or one is a fail.
+        unsettled: translations of which it is not known, since a verdict is missing and none is a fail.
+    """
+
+    passed: int
+    judged: int
+    missing: int
+    all_passed: int
+    settled: int
+    unsettled: int
+
+    @classmethod
+    def of(cls, translations: Iterable[Sequence[float | None]]) -> Checklist:
+        """Count verdicts: of each translation those on all criteria, 1, 0 or None for a missing one."""
+        every = list(translations)
+        verdicts = Counter(verdict for each in every for verdict in each)
+        wholes = Counter(map(all_pass, every))
+        return cls(
+            passed=verdicts[1],
+            judged=verdicts.total() - verdicts[None],
+            missing=verdicts[None],
+            all_passed=wholes[1],
+            settled=wholes.total() - wholes[None],
+            unsettled=wholes[None],
+        )
+
+    @property
+    def all_pass(self) -> float | None:
+        """Share of the settled translations that pass every criterion, 0 to 1; None without one."""
+        return self.all_passed / self.settled if self.settled else None
+
+    def to_json(self) -> dict[str, float | None]:
+        """All numbers, with the share that they make."""
+        return {**asdict(self), "all_pass": self.all_pass}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,20 +7,48 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from adjudge.errors import DataError, UsageError
 
-__all__ = ["INSTRUCTION", "Segment", "Subject", "Term", "TestSet"]
+__all__ = [
+    "ALL_PASS",
+    "CRITERIA",
+    "INSTRUCTION",
+    "Criterion",
+    "Segment",
+    "Subject",
+    "Term",
+    "TestSet",
+    "read_criteria",
+]
 
 INSTRUCTION: Final = "instruction"
 """Key of `Segment.meta` with what a translation had to follow: a brief, a style guide, WMT26's instruction.
 
 Judges are shown it as data.
 """
+
+CRITERIA: Final = "criteria"
+"""Key of `Segment.meta` with what a translation of the segment passes or fails; see `read_criteria`."""
+
+ALL_PASS: Final = "all-pass"  # noqa: S105 (no password)
+"""Name of the verdict on all criteria of a segment together. No criterion can have it as its id."""
+
+
+class Criterion(NamedTuple):
+    """One criterion of a segment, such as "The pun on 'bank' must survive".
+
+    Args:
+        id: unique within the segment.
+        text: what a translation must do to pass.
+    """
+
+    id: str
+    text: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +75,35 @@ class Segment:
     document: str = ""
     domain: str = ""
     meta: Mapping[str, object] = field(default_factory=dict)
+
+
+def read_criteria(segment: Segment) -> tuple[Criterion, ...]:
+    """Read the criteria of a segment from its meta, in order; none where it has none.
+
+    A criterion is a text, or an object with `id` and `text`. A text alone is called by its place: 1, 2, 3.
+
+    Raises:
+        DataError: the criteria are no list of these, two have one id, or one is blank.
+    """
+    listed = segment.meta.get(CRITERIA, ())
+    where = f"the criteria of segment {segment.segment!r} of {segment.lp}"
+    if not isinstance(listed, Sequence) or isinstance(listed, str):
+        raise DataError(f"{where} must be a list of texts or of objects with id and text, got {listed!r:.80}")
+    found: dict[str, Criterion] = {}
+    for place, each in enumerate(listed, start=1):
+        said = {"id": str(place), "text": each} if isinstance(each, str) else each
+        if not isinstance(said, Mapping) or said.keys() != {"id", "text"}:
+            raise DataError(
+                f"{where}: a criterion is a text, or an object with id and text; got {each!r:.80}"
+            )
+        name, text = said["id"], said["text"]
+        if not isinstance(name, str) or not isinstance(text, str) or not name.strip() or not text.strip():
+            raise DataError(f"{where}: id and text must be texts that say something, got {each!r:.80}")
+        if name in found or name == ALL_PASS:
+            why = "means all criteria together" if name == ALL_PASS else "stands twice"
+            raise DataError(f"{where}: id {name!r} {why}; give each criterion an id of its own")
+        found[name] = Criterion(name, text)
+    return tuple(found.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,12 +154,13 @@ class TestSet:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over every id and text, so that a run knows what it judged."""
+        """SHA-256 over every id, text and criterion, so that a run knows what it judged."""
         digest = hashlib.sha256()
         for s in self.segments:
             row = [s.lp, s.document, s.segment, s.domain, s.source]
             row += [dict(s.references), dict(s.translations)]  # type: ignore[list-item]
-            digest.update(json.dumps(row, ensure_ascii=True, sort_keys=True).encode())
+            row += [s.meta[CRITERIA]] if CRITERIA in s.meta else []  # type: ignore[list-item]
+            digest.update(json.dumps(row, ensure_ascii=True, sort_keys=True, default=str).encode())
             digest.update(b"\n")
         return digest.hexdigest()
 

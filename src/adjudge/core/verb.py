@@ -320,7 +320,7 @@ class Scoring:
     lp: LanguagePair = None
     criterion: Annotated[
         str | None,
-        Option(help="Criterion of preferences, such as fluency; else the only one, else overall."),
+        Option(help="Criterion of preferences (else overall) or of segments; `all-pass` for all."),
     ] = None
     test_set: Texts = None
 

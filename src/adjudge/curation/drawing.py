@@ -17,11 +17,10 @@ import numpy as np
 from annotated_types import Ge
 from pydantic import BeforeValidator
 
-from adjudge.analysis.pair_schedules import Pair, Place
+from adjudge.analysis.pair_schedules import ListedPair, Pair, Place
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import Option, settings, takes
 from adjudge.errors import UsageError
-from adjudge.formats.pair_file import ListedPair
 
 __all__ = ["Composition", "PairSample", "draw_pairs"]
 

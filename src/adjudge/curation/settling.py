@@ -13,7 +13,12 @@ import numpy as np
 from annotated_types import Ge
 
 from adjudge.analysis.preferences import Comparisons, tabulate
-from adjudge.analysis.study_agreement import THRESHOLD, SegmentAgreement, segment_agreements
+from adjudge.analysis.study_agreement import (
+    LEAST_SHARED,
+    THRESHOLD,
+    SegmentAgreement,
+    segment_agreements,
+)
 from adjudge.core.record import Annotation, Preference, Record, Verdict
 from adjudge.core.verb import LanguagePair, Option, Seed, settings
 from adjudge.errors import DataError
@@ -75,6 +80,9 @@ class SettleSettings:
     threshold: Annotated[float, Option(help="Of ratings: correlation that every two people must reach.")] = (
         THRESHOLD
     )
+    least_shared: Annotated[
+        int, Ge(2), Option(help="Of ratings: systems that two people must both have rated in a segment.")
+    ] = LEAST_SHARED
     resamples: Annotated[int, Ge(0), Option(help="Draws of the interval of kappa; 0 for none.")] = 1000
     seed: Seed = 0
     lp: LanguagePair = None
@@ -154,7 +162,7 @@ class Gated:
         passed: those on which every two people agree.
         failed: the others; they are to be rated again, or left out.
         undefined: segments with two people one of whom gave all systems one rating.
-        unjudged: segments where no two people rated two systems together; nothing can be said of them.
+        unjudged: segments where no two people rated enough of the same systems; nothing can be said of them.
         each: agreement of each segment, in order of first appearance.
     """
 
@@ -174,25 +182,26 @@ class Gated:
 
 
 def gate_ratings(
-    records: Iterable[Record], threshold: float = THRESHOLD
+    records: Iterable[Record], threshold: float = THRESHOLD, *, least_shared: int = LEAST_SHARED
 ) -> tuple[tuple[Gated, ...], list[Annotation]]:
     """Put ratings through the gate.
 
     Args:
-        records: of all people; what has no rating is left out.
+        records: of all people; what has no rating, and verdicts on single criteria, are left out.
         threshold: smallest correlation of any two people over a segment's systems.
+        least_shared: systems that two people must both have rated in a segment.
 
     Returns:
         What came of each language pair, and the ratings of the segments that passed.
 
     Raises:
         DataError: no rating.
-        UsageError: a threshold that no correlation can be.
+        UsageError: a threshold that no correlation can be, or fewer systems than a correlation needs.
     """
-    rated = [r for r in records if isinstance(r, Annotation) and r.rating is not None]
+    rated = [r for r in records if isinstance(r, Annotation) and r.rating is not None and r.criterion is None]
     if not rated:
-        raise DataError("there is no rating to put through the gate")
-    found = segment_agreements(rated, threshold)
+        raise DataError("there is no rating of a translation to put through the gate")
+    found = segment_agreements(rated, threshold, least_shared=least_shared)
     passed = {(one.lp, one.segment) for one in found if one.passes}
     by_lp = {lp: [one for one in found if one.lp == lp] for lp in dict.fromkeys(one.lp for one in found)}
     kept = [record for record in rated if (record.lp, record.segment) in passed]

@@ -483,7 +483,7 @@ def _joined(before: Segment | None, submission: Submission) -> Segment:
 def _undamaged(submission: Submission) -> Iterator[tuple[str, str]]:
     shown = submission.originals if submission.kind == "check" else submission.texts
     yield from shown.items()
-    if submission.edited is not None and submission.is_last:
+    if submission.edited is not None and submission.is_last and submission.kind != "check":
         yield f"post-edit:{submission.person}", submission.edited
 
 

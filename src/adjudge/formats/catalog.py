@@ -141,6 +141,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     ),
     Format(name="wmt26-task1", holds="records", title="predictions of errors for WMT26", reads=False),
     Format(name="wmt26-task2", holds="records", title="predictions of scores for WMT26", reads=False),
+    Format(name="wmt26-task3", holds="records", title="predictions of error-free for WMT26", reads=False),
     Format(
         name="campaign",
         holds="test set, records",

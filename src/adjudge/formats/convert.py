@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from adjudge.core.record import Record
+from adjudge.core.record import Record, are_by_criteria
 from adjudge.core.segment import TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.appraise import (
@@ -108,6 +108,12 @@ def _check(content: Content, target: Format) -> None:
         )
     if target.has_records and content.records is None:
         raise UsageError(f"{target.name} holds records, and the input is a test set without any")
+    if target.has_records and target.name not in _ALONE_WRITERS and are_by_criteria(content.records or ()):
+        raise UsageError(
+            f"{target.name} holds one judgement of a translation, and these records hold one for each "
+            f"criterion of its segment: convert them to {' or '.join(_ALONE_WRITERS)}, or write their scores "
+            "with `adjudge score --score-files DIR`"
+        )
     if target.name != "records" and not target.is_campaign and content.test_set is None:
         raise UsageError(f"{target.name} needs the texts that the records are about: add --test-set")
 
@@ -169,6 +175,7 @@ def _write(path: Path, target: Format, content: Content) -> Counter[str]:
             "wmt25": write_wmt25,
             "wmt26-task1": partial(write_wmt26, task=1),
             "wmt26-task2": partial(write_wmt26, task=2),
+            "wmt26-task3": partial(write_wmt26, task=3),
         }
         return writers[target.name](path, records, test_set)
     left_out = Counter({"judgements": len(records)})

@@ -3,13 +3,16 @@
 `data` holds documents, each a list of items with a source and a text of each model; in a task-based campaign
 tasks hold the documents, by number or, once it runs, by user. Ends of spans are inclusive and offsets count
 UTF-16 units of the whole text; an offset behind the text is one of the words shown after it, `[missing]`
-usually.
+usually. Where a campaign has several such words (WMT26: `[missing]`, `[instructions fault]`), they are
+counted from there.
 """
 
 from __future__ import annotations
 
 import hashlib
+import html
 import json
+import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +22,7 @@ from typing import Any, Final
 
 from adjudge.core.language import canonical_lp
 from adjudge.core.record import Annotation, ErrorSpan
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.segment import INSTRUCTION, Segment, TestSet
 from adjudge.core.typology import find_severity
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.appraise import UNDECIDED_MARK, code_points, code_units
@@ -38,7 +41,13 @@ __all__ = [
 ]
 
 _PART: Final = "_#_"
+_DOCUMENT: Final = re.compile(r"(.*)_(?:#|###)_", re.DOTALL)
+"""What comes before the last part of an id is the document."""
+_TUTORIAL: Final = "_#_tutorial_#_"
+_CHECK: Final = "attention_check_"
 _OMISSION: Final = "accuracy/omission"
+_SPECIAL: Final = (_OMISSION, "instruction fault")
+"""What the words behind a text stand for, in the order of WMT26's campaigns."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,14 +129,14 @@ def read_item(value: object, path: Path | None = None, line: int | None = None) 
     if not texts:
         fields.fail("'tgt' must say a text of one model at least")
     segment = fields.optional_text("item_id") or _digest(value)
-    before, _, _ = segment.rpartition(_PART)
+    before = _DOCUMENT.match(segment)
     return PearmutItem(
         segment=segment,
-        document=fields.optional_text("doc_id") or before,
+        document=fields.optional_text("doc_id") or (before[1] if before else ""),
         source=fields.optional_text("src") or "",
         reference=fields.optional_text("ref"),
         texts=texts,
-        is_check=bool(fields.mapping("validation")),
+        is_check=bool(fields.mapping("validation")) or segment.startswith(_CHECK),
         values=value,
     )
 
@@ -139,14 +148,14 @@ def _digest(item: Mapping[str, Any]) -> str:
 
 
 def find_lp(name: str, wanted: str | None = None) -> str:
-    """The language pair: the one wanted, or the part of a campaign's name that is one.
+    """Take the language pair that is wanted, or that part of a campaign's name, such as `eng---deu v3`.
 
     Raises:
         UsageError: neither says it.
     """
     for part in [wanted] if wanted is not None else reversed(name.split(_PART)):
         try:
-            return canonical_lp(part)
+            return canonical_lp(part if part == wanted else part.split(" ")[0].replace("---", "-"))
         except UsageError:
             if part == wanted:
                 raise
@@ -163,11 +172,20 @@ def pearmut_test_set(campaign: PearmutCampaign, lp: str | None = None) -> TestSe
     lp = find_lp(campaign.name, lp)
     found: dict[str, Segment] = {}
     for number, items in enumerate(campaign.documents, start=1):
+        instruction = next((text for item in items if (text := _instruction(item))), "")
         for item in items:
-            if not item.is_check:
+            if not item.is_check and _TUTORIAL not in item.segment:
                 document = item.document or str(number)
-                found[item.segment] = _joined(found.get(item.segment), item, lp, document)
+                joined = _joined(found.get(item.segment), item, lp, document)
+                meta = {INSTRUCTION: instruction} if instruction else {}
+                found[item.segment] = replace(joined, meta={**joined.meta, **meta})
     return TestSet(name=campaign.name, segments=tuple(found.values()))
+
+
+def _instruction(item: PearmutItem) -> str:
+    """What the item tells annotators, without its markup; the first item of a document speaks for all."""
+    said = item.values.get("instructions")
+    return " ".join(html.unescape(re.sub("<[^>]*>", " ", said)).split()) if isinstance(said, str) else ""
 
 
 def _joined(before: Segment | None, item: PearmutItem, lp: str, document: str) -> Segment:
@@ -249,20 +267,32 @@ def _spans(values: Sequence[Any], text: str, where: Fields) -> Iterator[ErrorSpa
         if severity is None:
             fields.fail(f"severity must be one of neutral, minor, major, critical; got {named!r}")
         category, label = read_label(fields.optional_text("category") or "")
-        is_missing = first >= units
-        if is_missing and category is None and label is None:
-            category = _OMISSION
-        start, end = (None, None) if is_missing else code_points(text, first, min(last + 1, units))
-        yield ErrorSpan(
-            severity=severity,
-            start=start,
-            end=end,
-            text="" if start is None else text[start:end],
-            category=category,
-            match="unplaced" if start is None else "exact",
-            note="" if named else UNDECIDED_MARK,
-            label=label,
-        )
+        note = "" if named else UNDECIDED_MARK
+        if first < units:
+            start, end = code_points(text, first, min(last + 1, units))
+            yield ErrorSpan(
+                severity=severity,
+                start=start,
+                end=end,
+                text=text[start:end],
+                category=category,
+                match="exact",
+                note=note,
+                label=label,
+            )
+            continue
+        if last - units >= len(_SPECIAL):
+            behind = f"ends {last - units + 1} places behind the text"
+            fields.fail(f"the mark {behind}, where there are {len(_SPECIAL)} words")
+        for special in _SPECIAL[first - units : last - units + 1]:
+            named_otherwise = category is not None or label is not None
+            yield ErrorSpan(
+                severity=severity,
+                category=category if named_otherwise else special,
+                match="unplaced",
+                note=note,
+                label=label,
+            )
 
 
 def render_spans(spans: Sequence[ErrorSpan], text: str, *, has_categories: bool) -> list[dict[str, Any]]:
@@ -275,11 +305,12 @@ def render_spans(spans: Sequence[ErrorSpan], text: str, *, has_categories: bool)
 
 
 def _rendered(span: ErrorSpan, text: str, *, has_categories: bool) -> dict[str, Any]:
-    units = code_units(text, len(text))
-    at = (units, units)
+    place = code_units(text, len(text))
+    place += _SPECIAL.index(span.category) if span.category in _SPECIAL else 0
+    at = (place, place)
     if span.start is not None and span.end is not None:
         at = code_units(text, span.start), code_units(text, span.end) - 1
-    is_plain = span.start is None and span.category == _OMISSION and span.label is None
+    is_plain = span.start is None and span.category in _SPECIAL and span.label is None
     label = render_label(span.category, span.label) if has_categories or not is_plain else ""
     severity = None if span.note == UNDECIDED_MARK else span.severity
     return {"start_i": at[0], "end_i": at[1], "category": label or None, "severity": severity}
@@ -440,6 +471,8 @@ def _submissions(line: _Line, lp: str | None, protocol: str) -> Iterator[Submiss
 
 
 def _kind(item: PearmutItem, number: object) -> Kind:
+    if _TUTORIAL in item.segment:
+        return "tutorial"
     name, dash, _ = str(number).partition("_")
     if dash and name in _KINDS:
         return _KINDS[name]
@@ -627,7 +660,8 @@ def _answer(submission: Submission, left_out: Counter[str]) -> dict[str, Any]:
 
 def _plain(span: ErrorSpan) -> ErrorSpan:
     """A mark as a protocol with ratings has it: with categories, Pearmut's readers take it for MQM."""
-    category = _OMISSION if span.start is None else None
+    special = span.category if span.category in _SPECIAL else _OMISSION
+    category = special if span.start is None else None
     return replace(span, category=category, label=None)
 
 

@@ -137,7 +137,8 @@ def _said(record: Record) -> list[object]:
         return [*systems, record.criterion, verdict, *errors, record.rationale]
     counts = Counter(record.counts) or Counter(span.severity for span in record.spans)
     numbers = [counts.total(), *(counts[severity] for severity in ("minor", "major", "critical"))]
-    return [record.system, None, None, None, record.rating, *numbers, _marked(record.spans), record.rationale]
+    about = [record.system, None, record.criterion, None, record.rating]
+    return [*about, *numbers, _marked(record.spans), record.rationale]
 
 
 def _marked(spans: Iterable[ErrorSpan]) -> str:

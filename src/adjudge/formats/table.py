@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from adjudge.core.language import canonical_lp
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.segment import CRITERIA, Segment, TestSet
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.store.files import import_extra, read_bytes, read_text
 
@@ -37,6 +37,7 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "domain": ("domain",),
     "lp": ("lp", "language pair", "langs"),
     "meta": ("note", "notes", "comment", "comments", "status", "state", "context"),
+    "criteria": ("criteria",),
 }
 _WIDEST: Final = 16_384  # columns, as many as a spreadsheet has
 _KINDS: Final = {word: kind for kind, words in _WORDS.items() for word in words}
@@ -119,8 +120,14 @@ def _read_row(row: Mapping[str, str], number: str, lp: str | None, path: Path) -
         references=found["reference"],
         document=one["document"],
         domain=one["domain"],
-        meta=dict(found["meta"]),
+        meta=dict(found["meta"]) | _criteria(one["criteria"]),
     )
+
+
+def _criteria(cell: str) -> dict[str, object]:
+    """Read the criteria of a segment: one a line of the cell, blank lines skipped."""
+    listed = [line.strip() for line in cell.split("\n") if line.strip()]
+    return {CRITERIA: listed} if listed else {}
 
 
 # A table of texts as CSV or TSV, whatever its delimiter; `tables` says what its columns are.

@@ -781,6 +781,9 @@ _ITEM_PARTS: Final = 6
 _OMITTED: Final = "omission"
 _FAULT: Final = "instruction_fault"
 FAULT: Final = "instruction fault"
+_ERROR_FREE_TASK: Final = 3
+_FREE: Final = 85
+"""Lowest rating of a translation that WMT26 calls free of errors."""
 _PREDICTED: Final = ("task1_pred", "task2_pred")
 
 
@@ -885,13 +888,16 @@ def _grade(said: object, fields: Fields) -> Any:  # noqa: ANN401 (a severity of 
 
 
 def write_wmt26(path: Path | str, records: Iterable[Record], test_set: TestSet, task: int) -> Counter[str]:
-    """Write predictions for WMT26's evaluation task: marks (task 1) or scores (task 2).
+    """Write predictions for WMT26's evaluation task: marks (1), scores (2), or if there is no error (3).
+
+    Free of errors is what has no mark and, where it was rated, 85 points or more, as the task labels gold.
+    The shape of a file of task 3 was not published: it is that of task 2 with true and false.
 
     Args:
         path: the file.
         records: annotations of one annotator; a segment without one is left out and counted.
         test_set: the texts, as `mteval-test26.jsonl` has them.
-        task: 1 or 2.
+        task: 1, 2 or 3.
 
     Returns:
         What the file cannot hold and how often it was left out.
@@ -914,6 +920,8 @@ def write_wmt26(path: Path | str, records: Iterable[Record], test_set: TestSet, 
                 left_out["translations that nobody judged"] += 1
             elif task == 1:
                 found[system] = _task1(annotation, left_out)
+            elif task == _ERROR_FREE_TASK:
+                found[system] = _is_free(annotation)
             elif annotation.rating is None:
                 left_out["judgements without a rating"] += 1
             else:
@@ -926,6 +934,11 @@ def write_wmt26(path: Path | str, records: Iterable[Record], test_set: TestSet, 
             )
     write_lines(Path(path), lines)
     return +left_out
+
+
+def _is_free(annotation: Annotation) -> bool:
+    marked = any(span.severity != "neutral" for span in annotation.spans)
+    return not marked and (annotation.rating is None or annotation.rating >= _FREE)
 
 
 def _task1(annotation: Annotation, left_out: Counter[str]) -> dict[str, object]:

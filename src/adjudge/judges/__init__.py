@@ -18,6 +18,7 @@ from adjudge.core.judge import (
     Profile,
     find_attribute,
     find_class,
+    is_criteria_judge,
     is_pair_judge,
     is_searching_judge,
     is_source_judge,
@@ -25,12 +26,20 @@ from adjudge.core.judge import (
     read_settings,
 )
 from adjudge.errors import UsageError
-from adjudge.judges._samples import Repeated, Sampled, SampledPairs, SampledSearches, SampledSources
+from adjudge.judges._samples import (
+    Repeated,
+    Sampled,
+    SampledCriteria,
+    SampledPairs,
+    SampledSearches,
+    SampledSources,
+)
 
 __all__ = [
     "JUDGES",
     "Repeated",
     "Sampled",
+    "SampledCriteria",
     "SampledPairs",
     "SampledSearches",
     "SampledSources",
@@ -44,6 +53,7 @@ JUDGES: Final[Mapping[str, str]] = {
     "gemba-sqm": "adjudge.judges.gemba_da:GembaSqm",
     "gemba-esa": "adjudge.judges.gemba_esa:GembaEsa",
     "gemba-v2": "adjudge.judges.gemba_v2:GembaV2",
+    "criteria": "adjudge.judges.criteria:Criteria",
     "ea-prompt": "adjudge.judges.ea_prompt:EaPrompt",
     "single-agent": "adjudge.judges.single_agent:SingleAgent",
     "himate": "adjudge.judges.himate:Himate",
@@ -72,7 +82,8 @@ def load_judge(
         profile: recommended, paper or code.
         prompts: folder with files that stand in for the judge's own.
         settings: fields of its dataclass, as text. `samples` and `temperature` are settings of every judge:
-            with them it is `Sampled`, `SampledPairs` or `SampledSources`, unless it has samples of its own.
+            with them it is `Sampled`, or one of its like for other kinds of judges, unless it has samples of
+            its own.
 
     Raises:
         UsageError: no such judge, profile or setting, a value that its field cannot have, or prompts that
@@ -122,6 +133,7 @@ def _repeated(judge: Judge, drawn: Mapping[str, str]) -> Judge:
     """
     kinds: dict[type[Repeated], bool] = {
         Sampled: is_translation_judge(judge),
+        SampledCriteria: is_criteria_judge(judge),
         SampledPairs: is_pair_judge(judge),
         SampledSearches: is_searching_judge(judge),
         SampledSources: is_source_judge(judge),

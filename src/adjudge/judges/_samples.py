@@ -14,10 +14,19 @@ from functools import partial
 from typing import Final, TypeVar
 
 from adjudge.core.ask import About, Answer, Ask, Message, Reply, Sampling, SearchEngine, Tool
-from adjudge.core.judge import Calls, Judge, PairJudge, Profile, SearchingJudge, SourceJudge, TranslationJudge
+from adjudge.core.judge import (
+    Calls,
+    CriteriaJudge,
+    Judge,
+    PairJudge,
+    Profile,
+    SearchingJudge,
+    SourceJudge,
+    TranslationJudge,
+)
 from adjudge.core.mqm import find_weights, mqm_score
 from adjudge.core.record import UNDECIDED, Annotation, ErrorSpan, Preference, Verdict
-from adjudge.core.segment import Subject
+from adjudge.core.segment import Subject, read_criteria
 from adjudge.core.typology import SEVERITIES
 from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.judges._pairs import (
@@ -35,6 +44,7 @@ __all__ = [
     "TEMPERATURE",
     "Repeated",
     "Sampled",
+    "SampledCriteria",
     "SampledPairs",
     "SampledSearches",
     "SampledSources",
@@ -458,15 +468,15 @@ def _strength(read: Sequence[Preference]) -> float:
 # Several independent judgements of all translations of a source, and one annotation of each made of them.
 
 
-SampledSourcesOutcome = Annotation | AnswerError
-Annotate = Callable[[Subject, Ask], Awaitable[Sequence[SampledSourcesOutcome]]]
+Judged = Annotation | AnswerError
+Annotate = Callable[[Subject, Ask], Awaitable[Sequence[Judged]]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OfSources(Repeated):
-    """Whatever it looks up, its calls are counted for a source."""
+class _Counted(Repeated):
+    """How many calls it takes depends on what is judged."""
 
-    judge: SourceJudge | SearchingJudge
+    judge: SourceJudge | SearchingJudge | CriteriaJudge
 
     def calls_for(self, subject: Subject) -> Calls:
         """The judge's own, as often as there are samples."""
@@ -474,18 +484,35 @@ class _OfSources(Repeated):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampledSources(_OfSources):
+class SampledCriteria(_Counted):
+    """A judge that checks the criteria of a segment, asked several times."""
+
+    judge: CriteriaJudge
+
+    async def check(self, subject: Subject, ask: Ask) -> Sequence[Judged]:
+        """Check several times; on each criterion, the verdict of more than half of the samples read.
+
+        Where as many samples pass as fail, there is no verdict: the failure is `ambiguous`.
+        """
+        warm, count = self.warm(ask), len(read_criteria(subject.segment))
+        checks = (self.judge.check(subject, warm) for _ in range(self.samples))
+        taken = [await taken_of_each(checking, count) for checking in checks]
+        return [_majority(own) for own in zip(*taken, strict=True)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledSources(_Counted):
     """A judge of all translations of a source, asked several times."""
 
     judge: SourceJudge
 
-    async def annotate_all(self, subject: Subject, ask: Ask) -> Sequence[SampledSourcesOutcome]:
+    async def annotate_all(self, subject: Subject, ask: Ask) -> Sequence[Judged]:
         """Judge all translations several times; of each put together what its judgements agree on."""
         return await _sampled(self, self.judge.annotate_all, subject, ask)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampledSearches(_OfSources):
+class SampledSearches(_Counted):
     """A judge of all translations of a source that looks things up, asked several times.
 
     Each sample begins anew, with nothing in its memory; a query has one answer for all of them.
@@ -510,14 +537,28 @@ class SampledSearches(_OfSources):
 
     async def annotate_all(
         self, subject: Subject, ask: Ask, engine: SearchEngine | None = None
-    ) -> Sequence[SampledSourcesOutcome]:
+    ) -> Sequence[Judged]:
         """Judge all translations several times; of each put together what its judgements agree on."""
         return await _sampled(self, partial(self.judge.annotate_all, engine=engine), subject, ask)
 
 
-async def _sampled(
-    sampled: Repeated, annotate: Annotate, subject: Subject, ask: Ask
-) -> Sequence[SampledSourcesOutcome]:
+def _majority(taken: Sequence[Judged]) -> Judged:
+    """One verdict on one criterion, or why there is none."""
+    try:
+        read = readable(taken)
+    except AnswerError as error:
+        return error
+    verdicts = tuple(_number(one, None) for one in read)
+    passes = sum(verdicts)
+    if 2 * passes == len(verdicts):
+        return AnswerError("ambiguous", f"{passes:g} of {len(verdicts)} samples pass, and as many fail")
+    verdict = float(2 * passes > len(verdicts))
+    flags = [*(flag for one in read for flag in one.flags), *([MISSING] if len(read) < len(taken) else [])]
+    telling = read[verdicts.index(verdict)]
+    return replace(telling, flags=tuple(dict.fromkeys(flags)), samples=verdicts)
+
+
+async def _sampled(sampled: Repeated, annotate: Annotate, subject: Subject, ask: Ask) -> Sequence[Judged]:
     """Of each system one outcome, put together from all samples."""
     warm = sampled.warm(ask)
     judgings = (annotate(subject, warm) for _ in range(sampled.samples))
@@ -525,7 +566,7 @@ async def _sampled(
     return [_together(own, sampled.weights) for own in zip(*taken, strict=True)]
 
 
-def _together(taken: Sequence[SampledSourcesOutcome], weights: str | None) -> SampledSourcesOutcome:
+def _together(taken: Sequence[Judged], weights: str | None) -> Judged:
     try:
         return together(taken, weights)
     except AnswerError as error:

@@ -172,6 +172,15 @@ def answer_verdict(about: About) -> tuple[TokenLogprob, ...]:
     )
 
 
+def answer_criterion(about: About) -> tuple[TokenLogprob, ...]:
+    """Pass where no rule finds an error in the translation; rules cannot read what a criterion asks."""
+    findings = findings_of(about.subject)
+    names = ", ".join(dict.fromkeys(finding.rule for finding in findings))
+    reason = f"found by {names}" if findings else "no rule finds an error"
+    said = {"reason": f"{reason}; rules do not read the criterion", "verdict": "fail" if findings else "pass"}
+    return _answer(said, findings)
+
+
 def _findings(about: About, system: str) -> list[Finding]:
     cores = _CORES.get(str(about.facts.get("criterion", "")))
     found = findings_of(about.subject.of(system))
@@ -537,6 +546,7 @@ ROLES: Final[Mapping[str, Callable[[About], Tokens | ToolCall]]] = {
     "counts": _answer_counts,
     "errors+counts": _answer_errors_and_counts,
     "verdict": answer_verdict,
+    "criterion": answer_criterion,
     "action": answer_action,
     "assessment": answer_assessment,
     "queries": answer_queries,

@@ -18,7 +18,7 @@ from adjudge.analysis.score import with_cards
 from adjudge.analysis.segment_scores import score_records
 from adjudge.core.mqm import Weights
 from adjudge.core.protocol import find_protocol
-from adjudge.core.record import Annotation, Record
+from adjudge.core.record import Record
 from adjudge.core.scores import Kind, Run, RunInfo, Scores
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, DataWarning, UsageError
@@ -378,7 +378,7 @@ def _results(
 
 def _criterion(records: Sequence[Record], lp: str) -> str | None:
     """The criterion that ranks preferences: `overall`, or else the first; None for other records."""
-    named = [r.criterion for r in records if r.lp == lp and not isinstance(r, Annotation) and r.criterion]
+    named = [r.criterion for r in records if r.lp == lp and r.protocol == "pairwise" and r.criterion]
     return "overall" if "overall" in named else next(iter(named), None)
 
 

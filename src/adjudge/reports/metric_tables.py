@@ -51,8 +51,10 @@ HEADINGS: Final[Mapping[str, str]] = {
     "seg_spearman": "seg ρ",
     "seg_kendall_b": "seg τb",
     "seg_kendall_c": "seg τc",
+    "seg_tau_23_calibrated": "τ_eq",
     "seg_kendall_like": "seg τ-like",
     "seg_pdp": "PDP",
+    "seg_contrastive": "contrastive",
     "seg_mae": "MAE",
     "seg_mse": "MSE",
 }
@@ -92,10 +94,19 @@ def _table(
 ) -> Table:
     """Rows as `best_first` has them."""
     with_meta, ordered = _has_meta(metrics), best_first(metrics, measures)
-    columns = ["metric", *([">meta"] if with_meta else [])]
+    with_ranks = any(m.average_rank is not None for m in metrics)
+    columns = ["metric", *([">meta"] if with_meta else []), *([">rank"] if with_ranks else [])]
     for name in measures:
         columns += [f">{HEADINGS.get(name, name)}", *([">chance"] if name == _CHANCE else [])]
-    rows = [[m.name, *([_meta(m)] if with_meta else []), *_cells(m, measures)] for m in ordered]
+    rows = [
+        [
+            m.name,
+            *([_meta(m)] if with_meta else []),
+            *([number(m.average_rank, 1)] if with_ranks else []),
+            *_cells(m, measures),
+        ]
+        for m in ordered
+    ]
     return Table(
         columns=[*columns, ">n", ">failed"],
         rows=rows,
@@ -199,7 +210,8 @@ def _best(
             values = [m.meta if name == "meta" else _signed(name, m.results) for m in ordered]
             whole = [None if m.partial else v for m, v in zip(ordered, values, strict=True)]
             yield from _best_of(whole, column)
-        column += 1 + (name == _CHANCE)
+        with_ranks = name == "meta" and any(m.average_rank is not None for m in ordered)
+        column += 1 + (with_ranks or name == _CHANCE)
 
 
 def _best_of(values: Sequence[float | None], column: int) -> Iterator[tuple[int, int]]:
@@ -222,6 +234,8 @@ def _legend(measures: Sequence[str], metrics: Sequence[MetricResults]) -> Iterat
         yield "A star marks the best."
     if any(m.partial for m in metrics):
         yield "A metric that lacks a system which others have stands last, without star or cluster."
+    if any(m.average_rank is not None for m in metrics):
+        yield "rank: mean of the places by the statistics that meta is the mean of."
     if _CHANCE in measures and metrics:
         yield "n: translations scored by both gold and the metric. chance: acc_eq of a constant metric."
 
@@ -250,6 +264,7 @@ def meta_rows(found: MetaEvaluation) -> Table:
     columns = ["lp", "gold", "stratum", "metric", "n_segments", "n", "meta"]
     columns += ["meta_low", "meta_high"] if _has_intervals(parts) else []
     columns += ["meta_cluster"] if _has_clusters(parts) else []
+    columns += ["average_rank"]
     for name in measures:
         columns += [name, f"{name}_n"]
         columns += [f"{name}_epsilon", f"{name}_chance"] if name == _CHANCE else []
@@ -279,6 +294,7 @@ def _exact(metric: MetricResults, shape: tuple[Sequence[str], bool, bool]) -> li
     cells: list[object] = [metric.n, metric.meta]
     cells += [*(metric.meta_interval or (None, None))] if with_intervals else []
     cells += [metric.clusters.get("meta")] if with_clusters else []
+    cells += [metric.average_rank]
     for name in measures:
         result = metric.results.get(name, Result(value=None, n=0))
         cells += [result.value, result.n]

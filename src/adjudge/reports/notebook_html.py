@@ -155,6 +155,8 @@ def _verdict(record: Record) -> str:
         a, b = record.systems
         better = {"A": f"A, {a}, is better", "B": f"B, {b}, is better", "E": "equally good"}[record.verdict]
         return plain(f"{record.criterion}: {'undecided' if record.is_undecided else better}") + _more(record)
+    if record.criterion is not None:
+        return plain(f"{record.criterion}: {'pass' if record.rating else 'fail'}") + _more(record)
     rating = [] if record.rating is None else [f"rating {number(record.rating, 1).removesuffix('.0')}"]
     errors = [count(len(record.spans), "error") if record.spans else "no error marked"]
     return plain(", ".join(rating + (errors if record.spans or not rating else []))) + _more(record)

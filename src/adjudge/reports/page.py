@@ -18,7 +18,7 @@ from adjudge.core.record import Failure, Record
 from adjudge.core.scores import CardVerdict, Run, RunInfo
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import LanguagePair, Option, Texts, settings
-from adjudge.core.wording import count
+from adjudge.core.wording import count, form, of_all
 from adjudge.errors import UsageError
 from adjudge.reports.annotators import (
     Annotator,
@@ -56,7 +56,16 @@ from adjudge.reports.segments import (
     segment_orders,
     warn_of_misfits,
 )
-from adjudge.reports.tables import Table, digits_for, interval, number, uncollected
+from adjudge.reports.tables import (
+    CHECKLIST,
+    CHECKLIST_NOTE,
+    Table,
+    checklist_cells,
+    digits_for,
+    interval,
+    number,
+    uncollected,
+)
 from adjudge.reports.words import axis_words, finding, headline, lp_words, meaning
 
 __all__ = ["Page", "make_page", "page_commands", "run_command"]
@@ -266,6 +275,7 @@ def _parts(
     errors = {b.annotator.label: b.errors for b in blocks if b.errors is not None}
     made = (
         _scorecards(lp, annotators),
+        _checklists(lp, annotators),
         agreement_part(found),
         calibration_part(found),
         cost_part(found),
@@ -300,6 +310,29 @@ def _scorecards(lp: str, annotators: Sequence[Annotator]) -> Part | None:
         finding=f"Of {count(verdicts.total(), 'scorecard')} {', '.join(told)}",
         tables=(table,),
         notes=(card_words(passing),),
+    )
+
+
+def _checklists(lp: str, annotators: Sequence[Annotator]) -> Part | None:
+    """What every system passes of the criteria of the segments, by every annotator that judged by them."""
+    found = [
+        (s.system, annotator.label, s.checklist)
+        for annotator in annotators
+        if lp in annotator.results
+        for s in annotator.results[lp].scores.systems
+        if s.checklist is not None
+    ]
+    if not found:
+        return None
+    rows = [[system, label, *checklist_cells(checklist)] for system, label, checklist in found]
+    passed = sum(checklist.passed for _, _, checklist in found)
+    judged = sum(checklist.judged for _, _, checklist in found)
+    return Part(
+        name="checklists",
+        title="Checklists",
+        finding=f"{of_all(passed, judged, 'verdict')} {form(passed, 'is a pass', 'are passes')}",
+        tables=(Table(columns=["system", "by", *CHECKLIST], rows=rows),),
+        notes=(CHECKLIST_NOTE,),
     )
 
 

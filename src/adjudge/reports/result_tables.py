@@ -21,8 +21,11 @@ from adjudge.core.mqm import PassMark
 from adjudge.core.scores import Card, Interval, Scores, SystemScore, listed
 from adjudge.core.wording import count, form, of_all
 from adjudge.reports.tables import (
+    CHECKLIST,
+    CHECKLIST_NOTE,
     NOTHING,
     Table,
+    checklist_cells,
     digits_for,
     exact_cells,
     interval,
@@ -35,8 +38,8 @@ from adjudge.reports.tables import (
     whole,
 )
 from adjudge.stats.agreement_coefficients import FEWEST, AlternativeTest
+from adjudge.stats.few_labels import Estimate
 from adjudge.stats.judged import Result
-from adjudge.stats.prediction_powered import Estimate
 
 __all__ = [
     "agreement_data",
@@ -89,15 +92,17 @@ def system_table(scores: Scores, *, exact: bool) -> Table:
             whole(row.failed, exact=exact),
             *(whole(row.readings.get(flag, 0), exact=exact) for flag in readings),
             *(card_cells(row.card, exact=exact) if passing else ()),
+            *(checklist_cells(row.checklist, exact=exact) if has_lists else ()),
         ]
 
     readings = _readings(groups)
     passing = None if scores.weights is None else scores.weights.passing
+    has_lists = any(s.checklist for rows in groups.values() for s in rows)
     columns = ["system", *_score_columns(exact=exact), ">n", ">failed", *(f">{flag}" for flag in readings)]
-    if passing:
-        columns += card_columns(passing, exact=exact)
+    columns += card_columns(passing, exact=exact) if passing else CHECKLIST if has_lists else ()
     rows, rules = _rows(ordered, cells)
     notes = [*_notes(scores), *([] if passing is None else [card_words(passing)])]
+    notes += [CHECKLIST_NOTE] if has_lists else []
     return Table(columns=_with_lp(columns, groups), rows=rows, rules=rules, notes=notes)
 
 

@@ -20,7 +20,7 @@ from adjudge.analysis.preferences import in_order_of_names
 from adjudge.core.language import is_right_to_left, language_name, source_language, target_language
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
 from adjudge.core.scores import Run
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.segment import Segment, TestSet, read_criteria
 from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.formats.read import Judgements
@@ -92,11 +92,17 @@ def iter_segments_data(
     for segment in segments:
         judgements: list[Json] = []
         bare: list[float | None] | None = [] if is_thin else None
+        told: set[tuple[int, str]] = set()
         for by, record in said.pop((segment.lp, segment.segment)):
-            if isinstance(record, Annotation):
+            if isinstance(record, Annotation) and record.criterion is not None:
+                is_first = (by, record.system) not in told
+                told.add((by, record.system))
+                whose = (by, position[record.system], annotators[by])
+                judgements.append(_verdict(record, segment, whose, is_first=is_first))
+            elif isinstance(record, Annotation):
                 _tell(record, segment, (by, position[record.system], annotators[by]), judgements, bare)
             else:
-                judgements += ({"by": by, **one} for one in _comparison(record, position))
+                judgements += ({"by": by, **one} for one in _comparison(record, segment, position))
         yield _segment(segment, systems, (judgements, bare), spreads)
 
 
@@ -132,6 +138,26 @@ def _tell(
         bare += (by, of, shown)
 
 
+def _verdict(
+    record: Annotation, segment: Segment, whose: tuple[int, int, Annotator], *, is_first: bool
+) -> Json:
+    """Describe a verdict on one criterion; the first of a translation has the score that all of them make."""
+    by, of, annotator = whose
+    score = annotator.segment_scores.get(((record.lp, record.segment), record.system))
+    entry: Json = {"by": by, "of": of, "criterion": _criterion(segment, record), "passed": record.rating == 1}
+    if is_first and score is not None:
+        entry["score"] = round(score, _DIGITS)
+    if annotator.is_several:
+        entry["who"] = record.annotator
+    return entry | _words(record)
+
+
+def _criterion(segment: Segment, record: Annotation | Failure) -> str:
+    """Name and text of a criterion; the name alone where the text is not known."""
+    texts = [each.text for each in read_criteria(segment) if each.id == record.criterion]
+    return ": ".join([record.criterion or "", *texts])
+
+
 def _segment(
     segment: Segment,
     systems: Sequence[str],
@@ -159,9 +185,11 @@ def _segment(
     return entry
 
 
-def _comparison(record: Preference | Failure, position: Mapping[str, int]) -> list[Json]:
+def _comparison(record: Preference | Failure, segment: Segment, position: Mapping[str, int]) -> list[Json]:
     """Describe one record; a failure over several systems is one entry for each of them."""
-    return [_preference(record, position)] if isinstance(record, Preference) else _failure(record, position)
+    if isinstance(record, Preference):
+        return [_preference(record, position)]
+    return _failure(record, segment, position)
 
 
 def _annotation(record: Annotation, segment: Segment, score: float | None) -> Json:
@@ -196,14 +224,15 @@ def _preference(record: Preference, position: Mapping[str, int]) -> Json:
     return entry | _words(record)
 
 
-def _failure(record: Failure, position: Mapping[str, int]) -> list[Json]:
+def _failure(record: Failure, segment: Segment, position: Mapping[str, int]) -> list[Json]:
     why: Json = {"failed": record.reason}
     if record.detail:
         why["detail"] = record.detail
     if record.protocol == "pairwise":
         pair = [position[name] for name in record.systems]
         return [{"pair": pair, "criterion": record.criterion or "", **why}]
-    return [{"of": position[name], **why} for name in record.systems]
+    on = {} if record.criterion is None else {"criterion": _criterion(segment, record)}
+    return [{"of": position[name], **on, **why} for name in record.systems]
 
 
 def _error(span: ErrorSpan, segment: Segment, system: str) -> Json:

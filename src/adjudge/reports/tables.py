@@ -13,17 +13,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
-from adjudge.core.scores import Interval
+from adjudge.core.scores import Checklist, Interval
 from adjudge.core.wording import count
 from adjudge.errors import UsageError
 from adjudge.formats.spreadsheet import disarm
 
 __all__ = [
+    "CHECKLIST",
+    "CHECKLIST_NOTE",
     "NAMES",
     "NOTHING",
     "RANGES",
     "Table",
     "TableFormat",
+    "checklist_cells",
     "digits_for",
     "draws_for",
     "duration",
@@ -351,6 +354,27 @@ def duration(seconds: float) -> str:
 def whole(amount: int, *, exact: bool = False) -> str:
     """Write an amount in a cell: thousands apart for people, plain digits (exact) for programs."""
     return str(amount) if exact else f"{amount:,}"
+
+
+CHECKLIST: Final = (">passed", ">verdicts", ">missing", ">all pass", ">settled")
+"""Columns of the verdicts of a system on the criteria of segments; `checklist_cells` fills them."""
+
+
+def checklist_cells(checklist: Checklist | None, *, exact: bool = False) -> list[str]:
+    """Write the verdicts of a system as cells of a row; empty where there are none."""
+    if checklist is None:
+        return [""] * len(CHECKLIST)
+    whole_share = exact_cells(checklist.all_pass)[0] if exact else number(checklist.all_pass, 3)
+    counts = (checklist.passed, checklist.judged, checklist.missing)
+    return [*(whole(n, exact=exact) for n in counts), whole_share, whole(checklist.settled, exact=exact)]
+
+
+CHECKLIST_NOTE: Final = (
+    "passed: verdicts that are a pass, of the verdicts that were read. missing: verdicts that failed, and "
+    "are neither a pass nor a fail. all pass: share of the settled translations that pass every criterion. A "
+    "translation is settled if all of its verdicts were read, or if one of them is a fail."
+)
+"""Explanation of the columns of a checklist."""
 
 
 # How many draws the intervals and tests of a page take.

@@ -64,6 +64,8 @@ def axis_words(annotator: Annotator, scores: Scores) -> str:
     weights = scores.weights and scores.weights.name
     if scores.range == (0.0, 1.0) and annotator.protocol == "pairwise":
         return "share of comparisons won, higher is better"
+    if find_protocol(annotator.protocol).has_criteria:
+        return f"share of criteria passed, {scores.direction}"
     plain = "score" if annotator.protocol == "metric" else "rating"
     what = f"score ({weights} weights)" if weights else plain
     return f"{what}, {scores.direction}"
@@ -79,6 +81,8 @@ def meaning(annotator: Annotator) -> str:
     if annotator.protocol == "pairwise":
         criterion = scores.signature.fields.get("criterion", "overall")
         start = f"A score is the share of comparisons won on the criterion {criterion}; a tie counts half."
+    elif find_protocol(annotator.protocol).has_criteria:
+        start = "A score is the share of the segment’s criteria that the translation passes."
     elif weights:
         start = f"A score is minus the points of all errors marked. {_weight_words(weights)}"
     elif annotator.kind == "ensemble":

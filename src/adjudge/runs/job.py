@@ -15,14 +15,13 @@ from typing import Annotated, Final, Literal, Protocol, Self, runtime_checkable
 from annotated_types import Ge, Gt, Le
 from pydantic import BeforeValidator
 
-from adjudge.analysis.pair_schedules import Schedule, ScheduleKind
+from adjudge.analysis.pair_schedules import Schedule, ScheduleKind, read_pairs
 from adjudge.core.ask import NO_ENGINE
 from adjudge.core.judge import Profile, is_searching_judge
 from adjudge.core.scores import RunInfo, Signature
 from adjudge.core.segment import Subject, TestSet
 from adjudge.core.verb import MaxFailed, Names, Option, settings, takes
 from adjudge.errors import FailureReason, UsageError
-from adjudge.formats.pair_file import read_pairs
 from adjudge.formats.read import OneOrMore, TextSettings
 from adjudge.judges import has_setting
 from adjudge.judges._samples import Repeated, Sampled

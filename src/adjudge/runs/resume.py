@@ -23,7 +23,7 @@ import orjson
 
 from adjudge.core.record import Failure, Preference, Record
 from adjudge.core.scores import RunInfo
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.segment import CRITERIA, Segment, TestSet
 from adjudge.core.wording import count
 from adjudge.errors import DataError, StoreError, UsageError
 from adjudge.judges._samples import Repeated
@@ -443,7 +443,7 @@ def _changed_texts(path: Path, after: RunInfo, before: RunInfo, now: TestSet) ->
 
 
 def _changed_part(old: Segment, new: Segment) -> str:
-    """The first text of a segment that was changed, added or removed."""
+    """The first text of a segment that was changed, added or removed, or its criteria."""
     if old.source != new.source:
         return "its source"
     for what, was, now in (
@@ -453,6 +453,8 @@ def _changed_part(old: Segment, new: Segment) -> str:
         for name in dict.fromkeys((*was, *now)):
             if was.get(name) != now.get(name):
                 return f"its {what} by {name}"
+    if old.meta.get(CRITERIA) != new.meta.get(CRITERIA):
+        return "its criteria"
     return "its document, domain or notes"
 
 

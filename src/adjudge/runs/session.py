@@ -22,7 +22,7 @@ from adjudge.checks.attacks import attack_flags
 from adjudge.core.judge import Judge, Metric, Stoppable, failure_of
 from adjudge.core.record import Annotation, Failure, Preference, Record
 from adjudge.core.scores import RunInfo
-from adjudge.core.segment import Subject
+from adjudge.core.segment import Subject, read_criteria
 from adjudge.core.wording import count
 from adjudge.errors import AnswerError, DataError, DataWarning, FailureReason, UniformFailureError
 from adjudge.judges._prompts import find_adapter
@@ -297,8 +297,15 @@ class Session:
 def with_suspicion(judgement: Annotation | Preference, subject: Subject) -> Annotation | Preference:
     """Add `injection_suspect`, and what was found where, if anything was."""
     translations = [subject.segment.translations[name] for name in subject.systems]
-    flags = attack_flags(subject.source, translations, _around(subject))
+    around = [*_around(subject), *_criterion(judgement, subject)]
+    flags = attack_flags(subject.source, translations, around)
     return replace(judgement, flags=(*judgement.flags, *flags)) if flags else judgement
+
+
+def _criterion(judgement: Annotation | Preference, subject: Subject) -> Iterator[str]:
+    """Text of the segment's criterion that a judgement is of."""
+    if isinstance(judgement, Annotation) and judgement.criterion is not None:
+        yield from (each.text for each in read_criteria(subject.segment) if each.id == judgement.criterion)
 
 
 def _around(subject: Subject) -> Iterator[str]:

@@ -22,6 +22,7 @@ from adjudge.core.judge import (
     Metric,
     Profile,
     choices_of,
+    is_criteria_judge,
     is_pair_judge,
     is_searching_judge,
     is_source_judge,
@@ -29,7 +30,7 @@ from adjudge.core.judge import (
 )
 from adjudge.core.record import Annotation, Preference
 from adjudge.core.scores import VERSION, Signature
-from adjudge.core.segment import Segment, Subject, Term, TestSet
+from adjudge.core.segment import Segment, Subject, Term, TestSet, read_criteria
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.judges._samples import Repeated
@@ -58,8 +59,9 @@ __all__ = [
 
 _SHOWN: Final = 80  # characters of a line that is no term
 
-UnitKind = Literal["translation", "pair", "source"]
-"""What is judged at once: one translation, a pair of them, or all translations of a source."""
+UnitKind = Literal["translation", "criteria", "pair", "source"]
+"""What is judged at once: one translation, one by each criterion of its segment, a pair of them, or all
+translations of a source."""
 
 
 class Slot(NamedTuple):
@@ -67,7 +69,7 @@ class Slot(NamedTuple):
 
     Args:
         systems: whose translations it is about.
-        criterion: of a comparison; else None.
+        criterion: of a comparison, or id of one of the segment; else None.
         missing: what is not there to be judged; empty if all is there.
     """
 
@@ -131,6 +133,8 @@ class Plan:
         """Count the judgements."""
         if self.kind == "pair":
             return len(self.criteria) * self.schedule.count(self._places)
+        if self.kind == "criteria":
+            return sum(len(self.systems[s.lp]) * len(read_criteria(s)) for s in self.test_set)
         return sum(len(self.systems[s.lp]) for s in self.test_set)
 
     def __iter__(self) -> Iterator[Unit]:
@@ -179,6 +183,8 @@ class Plan:
     def _groups(self, segment: Segment) -> Iterable[tuple[str, ...]]:
         """Which systems' translations of a segment are judged at once."""
         systems = self.systems[segment.lp]
+        if self.kind == "criteria" and not read_criteria(segment):
+            return ()
         return (systems,) if self.kind == "source" else zip(systems, strict=True)
 
     def _unit(self, index: int, subject: Subject) -> Unit:
@@ -192,6 +198,8 @@ class Plan:
     def _owed(self, subject: Subject) -> Iterator[tuple[tuple[str, ...], str | None]]:
         if self.kind == "pair":
             yield from ((subject.systems, criterion) for criterion in self.criteria)
+        elif self.kind == "criteria":
+            yield from ((subject.systems, criterion.id) for criterion in read_criteria(subject.segment))
         else:
             yield from (((system,), None) for system in subject.systems)
 
@@ -242,6 +250,7 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
     Raises:
         UsageError: a reference is needed and it is not clear which, or one is named that nobody is shown;
             or there is nothing to judge.
+        DataError: the criteria of a segment cannot be read, and it is judged by them.
     """
     if reference is not None and not with_reference:
         raise UsageError(f"--reference {reference}: this method is shown no reference")
@@ -258,6 +267,7 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
         (name,) = dict.fromkeys(name for names in systems.values() for name in names)
         raise UsageError(f"a comparison needs two systems, and {test_set.name!r} has {name!r} alone")
     _check_anchors(schedule, systems)
+    notes += _without_criteria(test_set) if kind == "criteria" else []
     notes += [*_absent_pairs(schedule, test_set, systems), *_blank(test_set, systems)]
     return Plan(
         test_set=test_set,
@@ -270,6 +280,25 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
         terms=terms,
         notes=tuple(notes),
     )
+
+
+def _without_criteria(test_set: TestSet) -> Iterator[str]:
+    """Say how many segments have no criteria.
+
+    Raises:
+        DataError: criteria cannot be read.
+        UsageError: no segment has any.
+    """
+    without = sum(not read_criteria(segment) for segment in test_set)
+    if without == len(test_set):
+        raise UsageError(
+            f"no segment of {test_set.name!r} has criteria: put them into the meta of its segments, such as "
+            '"meta": {"criteria": ["The pun must survive."]}, or into a column called criteria'
+        )
+    if without:
+        segments = of_all(without, len(test_set), "segment")
+        no, judged = form(without, "has", "have"), form(without, "is", "are")
+        yield f"{segments} {no} no criteria and {judged} not judged"
 
 
 def _check_anchors(schedule: Schedule, systems: Mapping[str, tuple[str, ...]]) -> None:
@@ -527,7 +556,9 @@ def _by_lp(settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
 Outcome = Annotation | Preference | AnswerError
 """A judgement, or why there is none."""
 
-_NO_JUDGE: Final = "must have annotate (a translation), compare (a pair) or annotate_all (a source)"
+_NO_JUDGE: Final = (
+    "must have annotate (a translation), check (its criteria), compare (a pair) or annotate_all (a source)"
+)
 
 
 def kind_of(annotator: Annotator) -> UnitKind:
@@ -546,6 +577,8 @@ def _kind_of_judge(judge: Judge) -> UnitKind:
         return "pair"
     if is_source_judge(judge):
         return "source"
+    if is_criteria_judge(judge):
+        return "criteria"
     if is_translation_judge(judge):
         return "translation"
     raise UsageError(f"judge {judge.name!r} {_NO_JUDGE}")
@@ -560,7 +593,7 @@ def criteria_of(annotator: Annotator) -> tuple[str, ...]:
 
 def calls_of(judge: Judge, subject: Subject) -> Calls:
     """Calls that one unit of work takes."""
-    return judge.calls_for(subject) if is_source_judge(judge) else judge.calls
+    return judge.calls_for(subject) if is_source_judge(judge) or is_criteria_judge(judge) else judge.calls
 
 
 async def judge_subject(
@@ -582,6 +615,8 @@ async def judge_subject(
         return [await judge.annotate(subject, ask)]
     if is_pair_judge(judge):
         return await judge.compare(subject, ask)
+    if is_criteria_judge(judge):
+        return await judge.check(subject, ask)
     if is_searching_judge(judge):
         return await judge.annotate_all(subject, ask, engine)
     if is_source_judge(judge):

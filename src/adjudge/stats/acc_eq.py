@@ -149,7 +149,7 @@ def _column(gold: Floats, metric: Floats, weight: int) -> _Column:
     present = np.flatnonzero(~np.isnan(gold))
     order = present[np.argsort(metric[present])]
     ranks = np.unique(gold[order], return_inverse=True)[1]
-    return _Column(ranks.astype(np.int32), metric[order], weight)
+    return _Column(ranks.astype(np.int32), metric[order] + 0.0, weight)  # -0.0 - 0.0 has the bits of a sign
 
 
 def _blocks(column: _Column) -> Iterator[tuple[Floats, Floats]]:

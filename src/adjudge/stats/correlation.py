@@ -28,6 +28,7 @@ from adjudge.stats.judged import (
 )
 
 __all__ = [
+    "contrastive_accuracy",
     "kendall_b",
     "kendall_c",
     "kendall_like",
@@ -104,6 +105,24 @@ def tau_14(
     c = pair_counts(scores, epsilon)
     untied = c.concordant + c.discordant + c.metric_ties
     return _mean(scores, c.concordant - c.discordant, untied, average, macro=macro)
+
+
+def contrastive_accuracy(
+    gold: Floats, metric: Floats, average: Average = "item", *, epsilon: float = 0.0
+) -> Result:
+    """Share of pairs of which the metric prefers the one that gold prefers; a tie of the metric is wrong.
+
+    accuracy = C / (C + D + T_m) over the pairs of all groups together
+
+    For challenge sets, where one translation of each source is right and others have one error (WMT's
+    challenge sets; Amrhein et al. 2022, https://aclanthology.org/2022.wmt-1.44). Pairs that gold ties do not
+    count. Missing: a score that gold or metric lacks is left out in both. Undefined where gold ties every
+    pair. Range 0 to 1; a coin reaches 0.5, a constant metric 0. Arguments as `tau_10`.
+    """
+    scores = _scores(gold, metric, average, epsilon)
+    c = pair_counts(scores, epsilon)
+    untied = c.concordant + c.discordant + c.metric_ties
+    return _mean(scores, c.concordant, untied, average, macro=False)
 
 
 def tau_23(gold: Floats, metric: Floats, average: Average = "item", *, epsilon: float | None = 0.0) -> Result:

@@ -13,6 +13,7 @@ import numpy as np
 from adjudge.errors import UsageError
 from adjudge.stats.acc_eq import acc_eq
 from adjudge.stats.correlation import (
+    contrastive_accuracy,
     kendall_b,
     kendall_c,
     kendall_like,
@@ -173,6 +174,16 @@ def _all_pairs(tau: Callable[..., Result]) -> Callable[..., Result]:
     return pooled
 
 
+def _calibrated(tau: Callable[..., Result]) -> Callable[..., Result]:
+    """Tie metric scores within the epsilon that is best, as `acc_eq` finds it."""
+
+    @wraps(tau)
+    def calibrated(*args: Any, **options: Any) -> Result:  # noqa: ANN401 (those of the measure)
+        return tau(*args, epsilon=None, **options)
+
+    return calibrated
+
+
 _systems = partial(Measure, level="sys", takes="systems")
 _segments = partial(Measure, level="seg", takes="segments", averages=AVERAGES)
 _errors = partial(
@@ -271,6 +282,13 @@ _ALL: Final = (
         source="Deutsch et al. 2023",
     ),
     _segments(
+        name="seg_tau_23_calibrated",
+        title="tau with ties, calibrated",
+        function=_calibrated(tau_23),
+        average="item",
+        source="Deutsch et al. 2023",
+    ),
+    _segments(
         name="seg_kendall_like",
         title="Kendall-like tau, pairs far apart",
         function=kendall_like,
@@ -302,6 +320,16 @@ _ALL: Final = (
         average="item",
         pooled=True,
         source="DiIanni and Deutsch 2025",
+    ),
+    _segments(
+        name="seg_contrastive",
+        title="contrastive accuracy",
+        function=contrastive_accuracy,
+        average="item",
+        options=("epsilon",),
+        pooled=True,
+        range=(0.0, 1.0),
+        source="Amrhein et al. 2022",
     ),
     _errors(name="seg_mae", title="mean absolute error", function=mae),
     _errors(name="seg_mse", title="mean squared error", function=mse),

@@ -127,14 +127,18 @@ def _soft(gold: Floats, metric: Floats) -> Resampled:
 
 # Measures of segments...
 
+_CALIBRATED: Final = ("seg_acc_eq", "seg_tau_23_calibrated")
+"""Measures whose epsilon is calibrated; the second is twice the first, less 1, and so has its tests."""
+
 
 def _item_values(measure: Measure, gold: Floats, metric: Floats, options: Mapping[str, Any]) -> Floats:
     """Value of each segment, NaN where it has none."""
     scores = judged(gold, metric, "item")
-    if measure.name == "seg_acc_eq":
+    if measure.name in _CALIBRATED:
         epsilon = acc_eq(gold, metric, "item", **options).epsilon or 0.0
         counts = pair_counts(scores, epsilon)
-        return _divided(counts.concordant + counts.both_ties, counts.pairs)
+        shares = _divided(counts.concordant + counts.both_ties, counts.pairs)
+        return shares if measure.name == "seg_acc_eq" else 2 * shares - 1
     if values := _GROUP_VALUES.get(measure.name.removeprefix("seg_")):
         return values(scores)
     columns = range(gold.shape[1])
@@ -413,7 +417,7 @@ _WILLIAMS: Final = ("sys_pearson", "seg_pearson")
 
 def default_method(measure: str) -> Method:
     """Test of a measure: what WMT uses where many pairs of metrics can be tested quickly, else bootstrap."""
-    if measure == "seg_acc_eq":
+    if measure in _CALIBRATED:
         return "pairwise-permutation"
     return "perm-both" if measure in {*_ORDERED, *_CORRELATIONS, "spa"} else "bootstrap"
 
@@ -474,7 +478,7 @@ def _swapped(
     resamples, seed = drawing.resamples, drawing.seed
     if measure.name == "spa":
         return soft_p_values(gold, metrics, resamples=resamples, seed=seed)
-    if measure.name == "seg_acc_eq":
+    if measure.name in _CALIBRATED:
         epsilons = [acc_eq(gold, metric, average, **options).epsilon for metric in metrics]
         known = [np.nan if epsilon is None else epsilon for epsilon in epsilons]
         return accuracy_p_values(gold, metrics, known, average=average, resamples=resamples, seed=seed)

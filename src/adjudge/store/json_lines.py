@@ -114,7 +114,8 @@ Kind = Literal["annotation", "preference", "failure"]
 
 _SHARED: Final = frozenset({"kind", "lp", "document", "segment", "annotator", "protocol"})
 _RECORDS_KEYS: Final[dict[str, frozenset[str]]] = {
-    "annotation": _SHARED | {"system", "rating", "spans", "counts", "flags", "rationale", "samples", "steps"},
+    "annotation": _SHARED
+    | {"system", "rating", "spans", "counts", "flags", "rationale", "samples", "steps", "criterion"},
     "preference": _SHARED
     | {"systems", "criterion", "verdict", "orders", "flags", "rationale"}
     | {"samples", "strength"},
@@ -156,7 +157,8 @@ def record_to_line(record: Record) -> bytes:
 def record_to_json(record: Record) -> dict[str, Any]:
     """The JSON object of a record.
 
-    Left out when unset: `counts`, `samples`, `steps`, `strength`, a span's `label`.
+    Left out when unset: `counts`, `samples`, `steps`, `strength`, a span's `label`, the `criterion` of a
+    record that has none.
     """
     if isinstance(record, Annotation):
         return _annotation_to_json(record)
@@ -192,6 +194,7 @@ def _annotation_to_json(record: Annotation) -> dict[str, Any]:
         "system": record.system,
         "annotator": record.annotator,
         "protocol": record.protocol,
+        **({} if record.criterion is None else {"criterion": record.criterion}),
         "rating": record.rating,
         "spans": [span_to_json(span) for span in record.spans],
         **({"counts": dict(record.counts)} if record.counts else {}),
@@ -300,6 +303,7 @@ def _annotation(value: object, path: Path | None, line: int | None) -> Annotatio
         rationale=fields.optional_text("rationale"),
         samples=fields.numbers("samples"),
         steps=fields.texts("steps"),
+        criterion=fields.optional_text("criterion"),
     )
 
 

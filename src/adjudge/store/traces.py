@@ -11,9 +11,10 @@ from typing import Final
 import orjson
 
 from adjudge.core.ask import Usage
+from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, Preference, Record
 from adjudge.core.scores import RunInfo
-from adjudge.core.segment import Segment
+from adjudge.core.segment import Segment, read_criteria
 from adjudge.store.call_file import Attempt, Exchange, run_name, unit_name
 from adjudge.store.calls import CallReader, find_store
 from adjudge.store.json_lines import read_records, read_test_set
@@ -205,7 +206,10 @@ class Trace:
         systems = self.info.test_set.get("systems", [])
         names = [str(name) for name in systems] if isinstance(systems, list) else []
         size = 2 if self.info.protocol == "pairwise" else 1
+        by_criteria = find_protocol(self.info.protocol).has_criteria
         for (lp, segment), judged in self.segments.items():
+            if by_criteria and not read_criteria(judged):
+                continue
             present = [name for name in names if name in judged.translations]
             yield from ((lp, segment, systems, None) for systems in combinations(present, size))
 

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 
 from adjudge.campaigns.again import apply_gate
 from adjudge.campaigns.answers import Event, finish, release, save
-from adjudge.campaigns.assigning import assign_next
+from adjudge.campaigns.assigning import assign_next, count_held_by_others
 from adjudge.campaigns.campaign import Campaign, completion_code
 from adjudge.campaigns.dashboard import dashboard
 from adjudge.campaigns.exporting import (
@@ -137,11 +137,15 @@ class Outcome(BaseModel):
 
 
 class Next(BaseModel):
-    """The task to work on; where all is done, the code that tells a platform so, if there is one."""
+    """The task to work on; where all is done, the code that tells a platform so, if there is one.
+
+    `held`: tasks that others are at work on, which would come to this person if they were given back.
+    """
 
     assignment: int | None
     done: bool
     code: str = ""
+    held: int = 0
 
 
 class Feedback(BaseModel):
@@ -176,7 +180,9 @@ def next_task(served: ServedHere, person: Annotator) -> Next:
     now = served.clock()
     given = assign_next(served.campaign, person, now)
     if given is None:
-        return Next(assignment=None, done=True, code=completion_code(served.campaign, person))
+        code = completion_code(served.campaign, person)
+        held = count_held_by_others(served.campaign, person)
+        return Next(assignment=None, done=True, code=code, held=held)
     return Next(assignment=given.id, done=False)
 
 

@@ -140,7 +140,7 @@ def _item(item: ItemView) -> Json:
     return {
         "id": item.id,
         "media": item.media,
-        "source": item.source if item.media == "text" else f"/media/{quote(item.source)}",
+        "source": item.source if item.media == "text" else f"/{quote(item.source)}",
         "translations": [{"text": text, "given": list(given)} for text, given in shown],
         "hashes": list(item.hashes),
         "state": item.state.model_dump(mode="json"),

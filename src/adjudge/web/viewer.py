@@ -263,7 +263,7 @@ def _words(segment: Json) -> bytes:
     words = [segment["id"], segment.get("document"), segment["source"], *segment["texts"]]
     words += segment.get("references", {}).values()
     for said in segment.get("said", ()):
-        words += [said.get("rationale"), said.get("detail")]
+        words += [said.get("rationale"), said.get("detail"), said.get("criterion")]
         words += [error.get(name) for error in said.get("errors", ()) for name in ("note", "quote")]
     return _bytes("\n".join(filter(None, words)).lower())
 

@@ -84,7 +84,7 @@ function isWanted(error, severity, category) {
 /** @param {Segment} segment */
 function wordsOf(segment) {
   if (segment.words !== undefined) return segment.words;
-  const notes = (segment.said ?? []).flatMap((said) => [said.rationale, said.detail,
+  const notes = (segment.said ?? []).flatMap((said) => [said.rationale, said.detail, said.criterion,
     ...(said.errors ?? []).flatMap((error) => [error.note, error.quote])]);
   segment.words = [segment.id, segment.document, segment.source, ...segment.texts,
     ...Object.values(segment.references ?? {}), ...notes].filter(Boolean).join("\n").toLowerCase();

@@ -17,6 +17,7 @@
  * @property {number} [of]
  * @property {[number, number]} [pair]
  * @property {string} [criterion]
+ * @property {boolean} [passed]
  * @property {"A" | "B" | "E"} [verdict]
  * @property {boolean} [undecided]
  * @property {number | null} [score]
@@ -266,6 +267,25 @@ function renderRemarks(segment, said) {
 }
 
 /**
+ * Verdicts of one annotator on the criteria of the segment, with the share that is passed beside its name.
+ * @param {Segment} segment
+ * @param {Said[]} checks
+ */
+function renderChecks(segment, checks) {
+  const score = checks.find((said) => typeof said.score === "number")?.score;
+  const items = checks.map((said, place) => {
+    const word = said.failed ? `failed: ${said.failed}` : said.passed ? "pass" : "fail";
+    const verdict = make("span", { class: said.failed ? "failed" : `check ${word}` }, word);
+    const why = said.failed ? [data.reasons[said.failed], said.detail].filter(Boolean).join(": ") : said.rationale ?? "";
+    return make("li", {}, verdict, " ", make("bdi", {}, plain(said.criterion ?? "")), " ",
+      make("span", { class: "note" }, make("bdi", {}, plain(why))),
+      ...renderAside(segment, { ...said, rationale: undefined }, place === 0));
+  });
+  return make("div", { class: "small" }, who(`${nameOf(checks[0])} `), renderScore(checks[0].by, score),
+    make("ul", { class: "errors" }, ...items));
+}
+
+/**
  * One translation: once for each annotator that marks errors, or once for all; what the others said stands around it.
  * @param {Segment} segment
  * @param {number} system
@@ -274,7 +294,10 @@ function renderRemarks(segment, said) {
 function renderTranslation(segment, system, view) {
   const own = (segment.said ?? []).filter((said) => said.of === system && isChosen(said, view));
   const marking = data.annotators.flatMap((annotator, by) => (annotator.marks && isChosen({ by }, view) ? [by] : []));
-  const others = own.filter((said) => !marking.includes(said.by));
+  const others = own.filter((said) => !marking.includes(said.by) && said.criterion === undefined);
+  const checks = own.filter((said) => said.criterion !== undefined);
+  /** @param {Said} said */
+  const isFirst = (said) => checks.find((one) => nameOf(one) === nameOf(said)) === said;
   const ratings = others.map(renderRating);
   const name = make("span", { class: "system" }, plain(data.systems[system]));
   const [said, another] = own.filter((one) => marking.includes(one.by));
@@ -295,6 +318,7 @@ function renderTranslation(segment, system, view) {
     translation.append(make("header", {}, name, ...ratings), make("div", { class: "judgements" }, ...judgements));
   }
   translation.append(...others.flatMap((one) => renderRemarks(segment, one) ?? []));
+  translation.append(...checks.filter(isFirst).map((first) => renderChecks(segment, checks.filter((one) => nameOf(one) === nameOf(first)))));
   return translation;
 }
 

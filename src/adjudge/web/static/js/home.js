@@ -31,9 +31,18 @@ function explain(text) {
   ask("left", `${text} It is kept in this browser.`, {});
 }
 
-/** @param {string} code */
-function showEnd(code) {
+/**
+ * @param {string} code
+ * @param {number} held tasks that others are at work on
+ */
+function showEnd(code, held) {
   find(document, "#end").hidden = false;
+  if (held) {
+    find(document, "#end h2").textContent = "Nothing to do at the moment";
+    const tasks = held === 1 ? "the last task" : `the last ${held} tasks`;
+    find(document, "#others").textContent = `Others are at work on ${tasks}. What they give back comes to you: look in again later.`;
+    find(document, "#others").hidden = false;
+  }
   find(document, "#code").textContent = code;
   find(document, "#code-part").hidden = !code;
   go.hidden = true;
@@ -43,7 +52,7 @@ function showEnd(code) {
 go.addEventListener("click", async () => {
   const { status, body } = await post("/api/next", {});
   if (status === 200 && body.assignment) location.assign(`/work/${body.assignment}`);
-  else if (status === 200) showEnd(body.code ?? "");
+  else if (status === 200) showEnd(body.code ?? "", body.held ?? 0);
   else ask("next", body.message ?? "There is no connection to the server. Try again in a moment.", {});
 });
 

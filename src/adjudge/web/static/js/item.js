@@ -32,7 +32,7 @@ import { TranslationView } from "./translation.js";
  * @property {State} state
  * @property {number} revision
  * @property {boolean} complete
- * @property {string} says what a tutorial tells of it
+ * @property {string} says what a tutorial tells of it, or the instruction that the translation had to follow
  */
 
 const TYPED = new Set(["rate", "comment", "edit", "note"]);
@@ -105,6 +105,9 @@ export class ItemView {
   listen() {
     const comment = this.commentArea;
     comment.addEventListener("input", () => this.change("comment", { ...this.state, comment: comment.value }));
+    comment.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") this.focusText();
+    });
     find(this.element, ".done").addEventListener("click", (event) => {
       event.stopPropagation(); // the next segment is the current one now
       this.work.finishItem(this);

@@ -6,6 +6,7 @@ import { all, check, find } from "./dom.js";
 /** @typedef {{low: number, high: number, step: number}} Scale */
 
 let serial = 0;
+const PAUSE = 1500; // milliseconds after which a digit begins another number
 
 export class Rating {
   /**
@@ -18,6 +19,7 @@ export class Rating {
     this.scale = scale;
     this.rated = rated;
     this.typed = "";
+    this.typedAt = 0;
     this.slider = element.querySelector("input[type=range]");
     this.output = element.querySelector("output");
     if (this.slider instanceof HTMLInputElement) this.listenToSlider(this.slider);
@@ -39,7 +41,22 @@ export class Rating {
     for (const input of all(this.element, "input", HTMLInputElement)) {
       input.name = name;
       input.addEventListener("change", () => this.rated(Number(input.value)));
+      input.addEventListener("keydown", (event) => this.choose(event));
     }
+  }
+
+  /**
+   * A digit chooses the rating that it names.
+   * @param {KeyboardEvent} event
+   */
+  choose(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const chosen = all(this.element, "input", HTMLInputElement).find(({ value }) => value === event.key);
+    if (!chosen) return;
+    event.preventDefault();
+    chosen.focus();
+    chosen.checked = true;
+    this.rated(Number(chosen.value));
   }
 
   /**
@@ -54,6 +71,8 @@ export class Rating {
       return;
     }
     event.preventDefault();
+    if (event.timeStamp - this.typedAt > PAUSE) this.typed = "";
+    this.typedAt = event.timeStamp;
     const longer = this.typed + event.key;
     this.typed = Number(longer) <= this.scale.high ? longer : event.key;
     this.take(Number(this.typed));

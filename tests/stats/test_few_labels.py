@@ -6,7 +6,7 @@ from adjudge.analysis.estimate import EstimateSettings, estimates
 from adjudge.analysis.segment_scores import score_records
 from adjudge.core.record import Record
 from adjudge.errors import DataError, UsageError
-from adjudge.stats.prediction_powered import TARGETS, Estimate, Sample, Target, estimate_mean
+from adjudge.stats.few_labels import TARGETS, Estimate, Sample, Target, estimate_mean
 from tests.analysis.records import rated
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
