@@ -93,17 +93,41 @@ def test_nothing_is_called_kept_before_it_is(work: Visit) -> None:
     expect(page.locator("#saved")).to_contain_text("2 changes kept in this browser")
 
 
-def test_a_page_that_is_loaded_again_soon_after_a_mark_saves_on(work: Visit) -> None:
+LETS_GO = "() => dispatchEvent(new Event('beforeunload', { cancelable: true }))"
+"""Whether the page may be left: all changes are kept, if only in the browser."""
+
+
+@pytest.mark.parametrize("pause", [0, 50, 300, 700, 1600, 3000])
+def test_a_page_that_is_loaded_again_soon_after_a_change_saves_on(work: Visit, pause: int) -> None:
+    """Milliseconds after a rating: what is typed is sent, told as late time, or on its way at that moment."""
     page = work.page
     for rating in "123":
-        press(page, "t", "w", "1", "r", rating)
-        work.settle()
-        page.wait_for_timeout(1600)
+        press(page, "Alt+ArrowUp", "t", "w", "1", "r", rating)
+        page.wait_for_timeout(pause)
+        page.wait_for_function(LETS_GO)
         reload(page)
-    press(page, "r", "4", "2")
+        expect(page.locator("output").first).to_have_text(rating)
+        expect(page.locator("#notices .notice")).to_have_count(0)
+    press(page, "Alt+ArrowUp", "r", "4", "2")
     work.settle()
-    assert "Somewhere else" not in page.locator("body").inner_text()
-    assert ratings(work.site)[0] == 42
+    (state, *_) = work.site.states()
+    assert state["translations"][0]["rating"] == 42
+    assert len(state["translations"][0]["spans"]) == 1
+    assert work.misdeeds == []
+
+
+def test_what_is_saved_while_a_page_is_loaded_is_on_the_page(work: Visit) -> None:
+    """The new page was made before the last change of the old one came."""
+    page = work.page
+    made = work.context.request.get(page.url).text()
+    press(page, "r", "8")
+    work.settle()
+    work.context.route(page.url, lambda route: route.fulfill(body=made, content_type="text/html"))
+    reload(page)
+    expect(page.locator("output").first).to_have_text("8")
+    press(page, "Alt+ArrowUp", "r", "9")
+    work.settle()
+    assert ratings(work.site) == [9]
 
 
 def test_what_was_not_sent_is_there_after_a_reload(work: Visit) -> None:
@@ -181,6 +205,26 @@ def test_a_change_that_the_server_refuses_is_shown_and_not_dropped(work: Visit) 
 
 
 # Two at once...
+
+
+def test_what_a_tab_has_not_sent_is_taken_over_with_its_task(work: Visit) -> None:
+    """Also where the first tab cannot send it, and then sends it too."""
+    work.page.route("**/api/events", lambda route: route.abort())
+    press(work.page, "r", "8", "0")
+    expect(work.page.locator("#saved")).to_contain_text("kept in this browser")
+    other = work.watch(work.context.new_page())
+    other.goto(work.page.url)
+    with other.expect_navigation():
+        other.get_by_role("button", name="Work here").click()
+    other.wait_for_selector("body[data-ready]")
+    expect(other.locator("output").first).to_have_text("80")
+    expect(other.locator("#saved")).to_have_text("All saved")
+    work.page.unroute("**/api/events")
+    press(other, "Alt+ArrowUp", "r", "9", "0")
+    work.page.evaluate("dispatchEvent(new Event('online'))")
+    for page in (work.page, other):
+        expect(page.locator("#saved")).to_have_text("All saved")
+    assert (ratings(work.site), work.site.kinds()) == ([90], ["rate", "rate"])
 
 
 def test_a_second_tab_says_so_and_can_take_the_task_over(work: Visit) -> None:

@@ -124,7 +124,20 @@ def test_a_late_time_of_an_older_page_is_no_change_that_a_newer_page_must_know(b
     assert fates(save(campaign, who, given.id, "first", [left], NOW)) == (1, 0, 0), "sent twice, counted once"
     found = stored(campaign, shown)
     assert (found["state"]["translations"][0]["rating"], found["active"]) == (7, 3.0)
-    assert fates(save(campaign, who, given.id, "first", [change(shown, 2, rating=1)], NOW)) == (0, 1, 0)
+    assert found["revision"] == 2
+    assert fates(save(campaign, who, given.id, "first", [change(shown, 1, rating=1)], NOW)) == (0, 1, 0)
+
+
+def test_a_time_tells_nothing_of_what_another_page_wrote(begun: Start) -> None:
+    """Its page knows of no newer revision by it, before or after a change."""
+    campaign, who, given, shown = begun
+    save(campaign, who, given.id, "first", [change(shown, rating=5)], NOW)
+    save(campaign, who, given.id, "second", [change(shown, 1, rating=7)], NOW)
+    late = replace(change(shown, 1, kind="time"), active=3.0)
+    for _ in range(2):
+        assert save(campaign, who, given.id, "first", [late], NOW).saved[0].revision == 1
+    assert fates(save(campaign, who, given.id, "first", [change(shown, 1, rating=1)], NOW)) == (0, 1, 0)
+    assert stored(campaign, shown)["state"]["translations"][0]["rating"] == 7
 
 
 def test_a_page_need_not_know_the_revisions_of_its_own_changes(begun: Start) -> None:

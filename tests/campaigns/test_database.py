@@ -1,5 +1,6 @@
 """The store: transactions, turns of writers, migrations, backups."""
 
+import json
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -15,11 +16,14 @@ from sqlalchemy import Connection, bindparam, func, insert, inspect, literal, se
 from sqlalchemy.event import listen
 from sqlalchemy.exc import IntegrityError
 
+from adjudge.campaigns.answers import finish, save
 from adjudge.campaigns.campaign import open_campaign
-from adjudge.campaigns.database import METADATA, Database, Statement, Turns, audit, campaign
+from adjudge.campaigns.database import METADATA, Database, Statement, Turns, audit, campaign, event
+from adjudge.campaigns.exporting import stream_submissions
 from adjudge.campaigns.migrations import upgrade
 from adjudge.errors import StoreError, UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign
+from tests.campaigns.work import change, items, person, take
 
 ROW = {"protocol": "esa", "settings": "{}", "created_at": NOW}
 
@@ -34,9 +38,8 @@ def count(database: Database) -> int:
         return int(connection.execute(select(func.count()).select_from(campaign)).scalar_one())
 
 
-def test_an_empty_store_gets_all_tables(url: str) -> None:
-    database = Database(url)
-    database.migrate()
+def assert_has_all(database: Database) -> None:
+    """All tables, columns and indexes of today."""
     with database.writing() as connection:
         assert set(METADATA.tables) <= set(inspect(connection).get_table_names())
         differences = compare_metadata(MigrationContext.configure(connection), METADATA)
@@ -46,17 +49,62 @@ def test_an_empty_store_gets_all_tables(url: str) -> None:
         }
     assert [found for found in differences if "index" not in found[0]] == []  # SQLite tells no expressions
     assert names <= found
-    database.close()
 
 
-def test_an_older_store_is_carried_to_today(url: str) -> None:
+def test_an_empty_store_gets_all_tables(url: str) -> None:
+    with closing(Database(url)) as database:
+        database.migrate()
+        assert_has_all(database)
+
+
+OLDER = Path(__file__).parent / "older"
+"""Stores as earlier versions wrote them, an unfinished campaign in each."""
+
+
+def test_work_on_a_campaign_of_an_older_version_goes_on(tmp_path: Path) -> None:
+    """One that gave late times revisions: one of two is a time's."""
+    said = {"name": "campaign", "protocol": "esa", "database": "campaign.sqlite", "version": 1}
+    (tmp_path / "campaign.json").write_text(json.dumps(said), encoding="utf-8")
+    with closing(sqlite3.connect(tmp_path / "campaign.sqlite")) as store:
+        store.executescript((OLDER / "m002.sql").read_text(encoding="utf-8"))
+    opened = open_campaign(tmp_path)
+    with closing(opened.database) as database:
+        assert_has_all(database)
+        with database.reading() as connection:
+            assert connection.execute(text("PRAGMA foreign_key_check")).all() == []
+            assert connection.execute(select(event.c.kind, event.c.revision)).all() == [
+                ("rate", 1),
+                ("time", 2),
+            ]
+        given, who = take(opened, person(opened), NOW), person(opened)
+        (shown,) = items(opened, given)
+        late = change(shown, 2, kind="time", active=1.0)
+        saved = save(opened, who, given.id, "another", [late, change(shown, 2, rating=9)], NOW).saved
+        assert [one.revision for one in saved] == [2, 3]
+        with database.reading() as connection:
+            assert list(connection.execute(select(event.c.revision).order_by(event.c.id)).scalars()) == [
+                1,
+                2,
+                None,
+                3,
+            ]
+        finish(opened, who, given.id, NOW)
+        (found,) = stream_submissions(opened)
+        assert (found.active, found.revision) == (6.0, 3)
+
+
+@pytest.mark.parametrize("step", ["m001", "m002"])
+def test_an_older_store_is_carried_to_today(url: str, step: str) -> None:
     database = Database(url)
     with database.writing() as connection:
-        upgrade(connection, "m001")
-        assert inspect(connection).get_table_names() == ["alembic_version"]
+        upgrade(connection, step)
+        assert ("event" in inspect(connection).get_table_names()) == (step != "m001")
+        if step == "m002" and not database.is_sqlite:
+            connection.execute(text("ALTER TABLE event ALTER COLUMN revision SET NOT NULL"))
     for _ in range(2):  # the second time nothing is left to do
         database.migrate()
     assert count(database) == 0
+    assert_has_all(database)
     database.close()
 
 

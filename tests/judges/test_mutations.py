@@ -182,7 +182,7 @@ def test_a_broken_rating_is_the_number_that_stands_there_or_none(
     text = data.draw(mutated(VALID[form]))
     rating = read_or_none(lambda: RatingScale(profile=profile).read(Reply(text=text), subject()))
     if rating is not None:
-        pattern = r'"rating"\s*:\s*(\d+)\s*}' if profile == "recommended" else r"\s*(\d+)\s*"
+        pattern = r'"rating"\s*:\s*(\d+)[\s,]*}' if profile == "recommended" else r"\s*(\d+)\s*"
         found = re.findall(pattern, answer_in(text))
         assert set(found) == {str(rating.number)}
         assert 0 <= rating.number <= 100

@@ -88,6 +88,11 @@ def test_a_task_is_rated_and_finished_and_the_next_one_follows(house: House) -> 
     assert [(one["item"], one["revision"], one["complete"]) for one in response.json()["saved"]] == [
         (row.id, 1, True) for row in rows
     ]
+    kept = client.get(f"/api/work/{assignment}").json()["items"]
+    assert [(one["id"], one["revision"], one["complete"]) for one in kept] == [
+        (row.id, 1, True) for row in rows
+    ]
+    assert kept[0]["state"]["translations"][0]["rating"] == 72
     done = client.post(f"/api/work/{assignment}/done")
     assert done.status == 200
     assert done.json()["next"] not in {None, assignment}

@@ -112,6 +112,7 @@ ROWS: dict[str, tuple[Callable[[Scene, Client], Response], set[str]]] = {
     "POST /api/leave": (by_post("/api/leave"), EVERYONE),
     "POST /api/next": (by_post("/api/next"), ANNOTATORS),
     "POST /api/events": (save_something, OWNER),
+    "GET /api/work/{assignment}": (by_get("/api/work/{assignment}"), OWNER),
     "POST /api/work/{assignment}/done": (finish, OWNER),
     "GET /api/dashboard": (by_get("/api/dashboard"), ORGANISER),
     "GET /api/export/{form}": (by_get("/api/export/campaign"), ORGANISER),

@@ -3,7 +3,7 @@
 An event has an id that the page made, so that one sent twice counts once. It names the revision that it was
 made upon: where another page has changed the item since, nothing is written, and the page gets the newer
 state to choose from. A page may send several changes at once, or again after a dead network: it need not know
-the revisions that its own changes got.
+the revisions that its own changes got. A time makes no revision: it adds seconds, whoever changed what.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from sqlalchemy import Connection, and_, bindparam, func, insert, literal, select, update
+from sqlalchemy import Connection, and_, bindparam, insert, literal, select, update
 
 from adjudge.campaigns.assigning import (
     Assignment,
@@ -102,7 +102,7 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class SavedEvent:
-    """A change that is on the disk, and the revision that it made."""
+    """A change that is on the disk, and the revision that it made; a time has that of its base."""
 
     id: str
     item: int
@@ -167,26 +167,15 @@ def check_event(one: Event) -> None:
 _MOST_EVENTS: Final = 500  # of one request
 
 
-_CHANGE: Final = event.alias()
-_LAST_CHANGE: Final = (
-    select(func.max(_CHANGE.c.revision))
-    .where(
-        _CHANGE.c.assignment_id == answer.c.assignment_id,
-        _CHANGE.c.item_id == answer.c.item_id,
-        _CHANGE.c.kind != literal("time"),
-    )
-    .correlate(answer)
-    .scalar_subquery()
-)
-_IS_LAST_CHANGE: Final = and_(
+_IS_NEWEST: Final = and_(
     event.c.assignment_id == answer.c.assignment_id,
     event.c.item_id == answer.c.item_id,
-    event.c.revision == _LAST_CHANGE,
+    event.c.revision == answer.c.revision,
 )
 _IS_MINE: Final = and_(answer.c.item_id == item.c.id, answer.c.assignment_id == bindparam("assignment"))
 _ANSWERS: Final = (
-    select(*ITEM_COLUMNS, answer, event.c.page, event.c.revision.label("changed"))
-    .select_from(item.outerjoin(answer, _IS_MINE).outerjoin(event, _IS_LAST_CHANGE))
+    select(*ITEM_COLUMNS, answer, event.c.page)
+    .select_from(item.outerjoin(answer, _IS_MINE).outerjoin(event, _IS_NEWEST))
     .where(item.c.task_id == bindparam("task"))
 )
 _NAMED: Final = select(
@@ -273,22 +262,21 @@ def _keep_lease(connection: Connection, campaign: Campaign, given: Assignment, n
 
 
 class _Before(NamedTuple):
-    """An event that was saved earlier."""
+    """An event that was saved earlier; a time has no revision."""
 
     assignment: int
     item: int
-    revision: int
+    revision: int | None
     state: str
 
 
 @dataclass(kw_only=True)
 class _Answer:
-    """An item's answer while its events are taken; `changed` is the revision of the last that was no time."""
+    """An item's answer while its events are taken."""
 
     shown: ItemShown
     is_new: bool
     revision: int
-    changed: int
     state: State
     page: str | None
     is_complete: bool
@@ -334,7 +322,6 @@ class _Saving:
             shown=shown,
             is_new=is_new,
             revision=row.revision or 0,
-            changed=row.changed or 0,
             state=first_state(shown.asked) if is_new else read_state(row.state),
             page=row.page,
             is_complete=bool(row.is_complete),
@@ -383,24 +370,26 @@ class _Saving:
         is_same = (before.assignment, before.item) == (self.given.id, one.item)
         if not is_same or (one.kind != "time" and before.state != state.model_dump_json()):
             raise DataError(f"a change with the id {one.id} was saved before, and it was another one")
-        if before.revision == found.changed:
+        if before.revision == found.revision:
             found.page = self.page
         self._acknowledge(one, before.revision, found)
 
     def _is_stale(self, one: Event, found: _Answer) -> bool:
-        return one.base < found.changed and found.page != self.page and one.kind != "time"
+        return one.base < found.revision and found.page != self.page and one.kind != "time"
 
     def _write(self, one: Event, found: _Answer, state: State) -> None:
         is_declared = one.kind == "complete" or (found.is_complete and one.kind != "reset")
         found.is_complete = not lacks(state, found.shown.asked, is_declared=is_declared)
-        found.revision, found.state, found.is_changed = found.revision + 1, state, True
+        found.state, found.is_changed = state, True
+        revision = None
         if one.kind != "time":
-            found.changed, found.page = found.revision, self.page
+            revision = found.revision = found.revision + 1
+            found.page = self.page
         found.active, found.idle = found.active + one.active, found.idle + one.idle
         at = one.at if self.given.started_at <= one.at <= self.now else self.now
         found.first_at, found.last_at = min(found.first_at, at), max(found.last_at, at)
         text = state.model_dump_json()
-        self.before[one.id] = _Before(self.given.id, one.item, found.revision, text)
+        self.before[one.id] = _Before(self.given.id, one.item, revision, text)
         self.rows.append(
             {
                 "assignment_id": self.given.id,
@@ -408,18 +397,18 @@ class _Saving:
                 "person_id": self.person,
                 "client_id": one.id,
                 "page": self.page,
-                "revision": found.revision,
+                "revision": revision,
                 "kind": one.kind,
                 "state": text,
                 "client_at": one.at,
                 "at": self.now,
             }
         )
-        self._acknowledge(one, found.revision, found)
+        self._acknowledge(one, revision, found)
 
-    def _acknowledge(self, one: Event, revision: int, found: _Answer) -> None:
-        done = SavedEvent(id=one.id, item=one.item, revision=revision, complete=found.is_complete)
-        self.saved.append(done)
+    def _acknowledge(self, one: Event, revision: int | None, found: _Answer) -> None:
+        known = one.base if revision is None else revision
+        self.saved.append(SavedEvent(id=one.id, item=one.item, revision=known, complete=found.is_complete))
 
     def write(self) -> None:
         """Append the events, and keep the newest state of each item."""

@@ -524,7 +524,7 @@ event: Final = Table(
     _of("person"),
     Column("client_id", String(64), nullable=False),  # made in the browser; the same one counts once
     Column("page", String(64), nullable=False),
-    Column("revision", Integer, nullable=False),
+    Column("revision", Integer),  # that it made; a time makes none
     Column("kind", String(20), nullable=False),
     Column("state", Text, nullable=False),
     Column("client_at", Float, nullable=False),

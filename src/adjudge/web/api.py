@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from adjudge.campaigns.again import apply_gate
-from adjudge.campaigns.answers import Event, finish, release, save
+from adjudge.campaigns.answers import Event, finish, release, save, task_view
 from adjudge.campaigns.assigning import assign_next, count_held_by_others
 from adjudge.campaigns.campaign import Campaign, completion_code
 from adjudge.campaigns.dashboard import dashboard
@@ -136,6 +136,21 @@ class Outcome(BaseModel):
     refused: list[Refused] = []
 
 
+class Answer(BaseModel):
+    """What is saved of an item; revision 0 before the first change."""
+
+    id: int
+    revision: int
+    state: State
+    complete: bool
+
+
+class Answers(BaseModel):
+    """What is saved of a task."""
+
+    items: list[Answer]
+
+
 class Next(BaseModel):
     """The task to work on; where all is done, the code that tells a platform so, if there is one.
 
@@ -199,6 +214,16 @@ def save_changes(body: Changes, served: ServedHere, person: Annotator) -> Respon
         status, message = 200, ""
     outcome = {"message": message, "saved": done.saved, "stale": done.stale, "refused": done.refused}
     return Response(orjson.dumps(outcome), status, media_type="application/json")
+
+
+@ANNOTATOR_ROUTER.get("/work/{assignment}")
+def answers(assignment: Id, served: ServedHere, person: Annotator) -> Answers:
+    """What is saved of each item of a task."""
+    items = task_view(served.campaign, person, assignment).items
+    found = [
+        Answer(id=one.id, revision=one.revision, state=one.state, complete=one.is_complete) for one in items
+    ]
+    return Answers(items=found)
 
 
 @ANNOTATOR_ROUTER.post("/work/{assignment}/done", response_model=Finished, responses=_UNFINISHED)

@@ -10,19 +10,27 @@ const KEEPALIVE_LIMIT = 60_000; // characters; browsers refuse more than 64 KiB
  * Posts JSON; never throws.
  * @param {string} path
  * @param {object} body
+ */
+export function post(path, body) {
+  const text = JSON.stringify(body);
+  const headers = { "Content-Type": "application/json" };
+  return send(path, { method: "POST", headers, body: text, keepalive: text.length < KEEPALIVE_LIMIT });
+}
+
+/**
+ * Asks for JSON; never throws.
+ * @param {string} path
+ */
+export const get = (path) => send(path, { cache: "no-store" });
+
+/**
+ * @param {string} path
+ * @param {RequestInit} options
  * @returns {Promise<Reply>}
  */
-export async function post(path, body) {
-  const text = JSON.stringify(body);
+async function send(path, options) {
   try {
-    const response = await fetch(path, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: text,
-      credentials: "same-origin",
-      keepalive: text.length < KEEPALIVE_LIMIT,
-      signal: AbortSignal.timeout(PATIENCE),
-    });
+    const response = await fetch(path, { ...options, credentials: "same-origin", signal: AbortSignal.timeout(PATIENCE) });
     return { status: response.status, body: await readJson(response) };
   } catch {
     return { status: 0, body: {} };

@@ -1,7 +1,7 @@
 // @ts-check
 /* The annotator's page: a document's segments, and what holds them together. */
 
-import { post } from "./api.js";
+import { get, post } from "./api.js";
 import { all, find, make, pageData, takesLetters } from "./dom.js";
 import { markEnd } from "./ending.js";
 import { ItemView } from "./item.js";
@@ -64,13 +64,16 @@ export class Work {
       acted: (sheet, act) => (act === "remove" ? this.current?.remove(sheet) : this.current?.startPlacing(sheet)),
       closed: () => {},
     });
+    this.tabs = new Tabs(String(data.assignment), { elsewhere: () => this.workElsewhere() });
     /** @type {ItemView[]} */
     this.items = [];
   }
 
   async start() {
     hold(this.queue.page);
-    await this.queue.adopt();
+    const isHere = this.data.is_editable && await this.tabs.open();
+    await this.queue.adopt(isHere ? this.data.assignment : null);
+    await this.catchUp();
     this.items = this.data.items.map((item, place) => {
       this.queue.revisions.set(item.id, item.revision);
       return new ItemView(this, item, place, /** @type {any} */ (this.queue.unsaved(this.data.assignment, item.id)));
@@ -81,14 +84,15 @@ export class Work {
     this.listen();
     this.turnTo(this.items.find((item) => item.lacks().length) ?? this.items[0]);
     if (!this.data.is_editable) this.setInert(true);
-    else this.openTab();
     this.queue.flush();
     document.body.dataset.ready = "";
   }
 
-  openTab() {
-    this.tabs = new Tabs(String(this.data.assignment), { here: () => this.workHere(), elsewhere: () => this.workElsewhere() });
-    this.tabs.open();
+  /** What the server has now: while this page was on its way, the one before it may have saved more. */
+  async catchUp() {
+    const { status, body } = await get(`/api/work/${this.data.assignment}`);
+    const newest = new Map(status === 200 ? body.items.map((/** @type {{id: number}} */ item) => [item.id, item]) : []);
+    for (const item of this.data.items) Object.assign(item, newest.get(item.id));
   }
 
   listen() {
@@ -202,17 +206,13 @@ export class Work {
 
   // Tabs...
 
-  workHere() {
-    this.setInert(false);
-    withdraw("tab");
-  }
-
   workElsewhere() {
     this.setInert(true);
+    this.queue.flush();
     ask("tab", "This task is open in another tab, and one at a time can change it.", {
       "Work here": async () => {
         await this.queue.flush();
-        await this.tabs?.take();
+        await this.tabs.take();
         location.reload(); // with what was done there
       },
     });

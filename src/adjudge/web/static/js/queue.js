@@ -32,6 +32,7 @@
 
 const BATCH = 20;
 const PAUSES = [1, 2, 4, 8, 15]; // seconds between attempts
+const TIME = "time"; // a change that makes no revision
 const TYPED = new Set(["rate", "comment", "edit"]); // one step grows until it is sent
 
 /** A random id, also where the page is not served over https. */
@@ -74,11 +75,14 @@ export class Queue {
     this.timer = 0;
   }
 
-  /** Takes over what pages left behind that are gone: closed, reloaded or crashed. */
-  async adopt() {
+  /**
+   * Takes over what pages left behind that are gone: closed, reloaded or crashed.
+   * @param {number | null} [mine] a task that no other page changes any more: what is left of it is taken from all pages
+   */
+  async adopt(mine = null) {
     const open = await openPages();
     const left = await this.store?.changes(this.person) ?? [];
-    this.changes.push(...left.filter((change) => !open.has(change.page)));
+    this.changes.push(...left.filter((change) => change.assignment === mine || !open.has(change.page)));
     this.last = Math.max(this.last, ...left.map((change) => change.order));
     for (const { id } of this.changes) this.sent.add(id);
   }
@@ -89,7 +93,7 @@ export class Queue {
    * @param {number} item
    */
   unsaved(assignment, item) {
-    return this.changes.findLast((change) => change.assignment === assignment && change.item === item)?.state ?? null;
+    return this.changes.findLast((change) => change.assignment === assignment && change.item === item && change.kind !== TIME)?.state ?? null;
   }
 
   /** How many changes the server has not acknowledged. */
@@ -144,8 +148,8 @@ export class Queue {
   /** @param {Omit<Change, "id" | "person" | "page" | "order" | "base">} made */
   append(made) {
     this.last = Math.max(this.last + 1, Math.round(made.at * 1000));
-    const before = this.changes.filter((change) => change.item === made.item);
-    const base = before.length ? before[before.length - 1].base + 1 : this.revisions.get(made.item) ?? 0;
+    const before = this.changes.findLast((change) => change.item === made.item);
+    const base = before ? before.base + (before.kind === TIME ? 0 : 1) : this.revisions.get(made.item) ?? 0;
     const change = { ...made, id: newId(), person: this.person, page: this.page, order: this.last, base };
     this.changes.push(change);
     return change;

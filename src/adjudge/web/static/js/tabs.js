@@ -4,8 +4,9 @@
 /**
  * @typedef {object} TabListener
  * @property {() => void} elsewhere another tab works on it
- * @property {() => void} here this tab works on it
  */
+
+const LEAVING = 500; // milliseconds that a page may hold its task after it was left
 
 export class Tabs {
   /**
@@ -17,11 +18,17 @@ export class Tabs {
     this.listener = listener;
   }
 
-  /** Begins to work here, unless another tab does. */
-  open() {
-    if (!navigator.locks) return this.listener.here();
-    this.request({ ifAvailable: true }, this.listener.here);
-    return undefined;
+  /**
+   * Begins to work here, unless another tab does.
+   * @returns {Promise<boolean>} whether it works here
+   */
+  async open() {
+    if (!navigator.locks) return true;
+    const signal = AbortSignal.timeout(LEAVING);
+    return new Promise((found) => {
+      this.request({ signal }, () => found(true));
+      signal.addEventListener("abort", () => found(false));
+    });
   }
 
   /**
@@ -37,8 +44,7 @@ export class Tabs {
    * @param {() => void} taken
    */
   request(options, taken) {
-    const held = navigator.locks.request(this.name, options, (lock) => {
-      if (!lock) return this.listener.elsewhere();
+    const held = navigator.locks.request(this.name, options, () => {
       taken();
       return new Promise(() => {}); // until the page goes, or another one takes it
     });
