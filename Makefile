@@ -12,7 +12,7 @@ unexport VIRTUAL_ENV
 unexport PYTHONDONTWRITEBYTECODE # each of the many programs that tests start would compile all it imports
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all ray with-ray site check lint fix bench coverage docs serve chaos browser release
+.PHONY: help install demo quick test test-all nightly ray with-ray site check lint fix bench coverage docs serve chaos browser release
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -23,11 +23,21 @@ demo: .venv/.run ## the whole story on bundled data, offline
 	$(BIN)/adjudge demo --out demo
 	@echo "The report: $(CURDIR)/demo/report.html"
 
-test: .venv/.dev browser ## the tests; no network
-	@$(BIN)/pytest -n auto --dist worksteal -m "not exhaustive"
+quick: .venv/.dev browser ## a minute of tests: those nearest to what has changed
+	@$(BIN)/python -m tests.quick
 
-test-all: .venv/.dev browser ## every test, with the tables in full
-	@$(BIN)/pytest -n auto --dist worksteal
+test: .venv/.dev browser ## every behaviour once; no network
+	@$(BIN)/pytest -n auto --dist worksteal -m "not exhaustive and not nightly"
+
+test-all: .venv/.dev browser ## what CI runs: the tables in full
+	@$(BIN)/pytest -n auto --dist worksteal --durations 20 -m "not nightly"
+
+nightly: chaos ## what only repeats: seeds, scripts, kills, and rounds beside busy loops
+	@$(BIN)/pytest -n auto --dist worksteal -m nightly
+	@for loop in 1 2 3 4; do timeout 3600 sh -c 'while :; do :; done' & loops="$$loops $$!"; done; \
+	trap "kill $$loops" EXIT; for round in 1 2 3; do \
+	  $(BIN)/pytest -q -n auto --dist worksteal tests/browser tests/web tests/campaigns tests/faults tests/llm || exit 1; \
+	done
 
 ray: with-ray ## install Ray, some 200 MB, and run its tests
 	@$(BIN)/pytest tests/ray

@@ -1,10 +1,12 @@
 """What every test gets: an environment of its own, and a clear word when a test cannot run here."""
 
-import hashlib
 import os
 import shutil
 import signal
+import time
+from collections import defaultdict
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,26 +33,60 @@ def pytest_xdist_auto_num_workers() -> int:
     return 2 * (os.cpu_count() or 1)
 
 
-CASES = 4  # of each table with `make test`; `make test-all` runs all of them
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--until`: what `make quick` gives its tests."""
+    parser.addoption(
+        "--until", type=float, metavar="TIME", help="Begin no test after TIME, seconds since 1970."
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Draw fewer examples where the tables are cut, too."""
-    if config.option.markexpr == "not exhaustive":
+    if "not exhaustive" in config.option.markexpr:
         settings.register_profile("quick", settings.get_profile("house"), max_examples=20)
         settings.load_profile("quick")
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what there is no time for."""
+    if (until := item.config.option.until) and time.time() > until:
+        pytest.skip("no time is left: `make test` runs it")
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is left of a table beside its representatives, which its cases' names choose."""
-    tables: dict[str, list[pytest.Item]] = {}
+    """Mark what is left of a table of several parameters beside the cases that are run always."""
+    tables: dict[str, list[pytest.Function]] = defaultdict(list)
     for item in items:
-        if hasattr(item, "callspec"):
-            tables.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    for cases in tables.values():
-        for item in sorted(cases, key=lambda item: hashlib.sha256(item.nodeid.encode()).digest())[CASES:]:
-            item.add_marker("exhaustive")
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            tables[item.nodeid.partition("[")[0]].append(item)
+    for name, cases in tables.items():
+        if not name.startswith("tests/frozen/"):
+            for item in set(cases).difference(representatives(cases)):
+                item.add_marker("exhaustive")
+
+
+def representatives(cases: list[pytest.Function]) -> list[pytest.Function]:
+    """Cases in which each row of each table stands, of three tables or more each pair of rows."""
+    rows = [rows_of(case) for case in cases]
+    size = 2 if len(rows[0]) > 2 else 1
+    stands = [set(combinations(row, size)) for row in rows]
+    left, found = set().union(*stands), []
+    while left:
+        best = max(range(len(cases)), key=lambda index: len(stands[index] & left))
+        found.append(cases[best])
+        left -= stands[best]
+    return found
+
+
+def rows_of(case: pytest.Function) -> list[tuple[object, ...]]:
+    """Of each table that a case is made of, which row it has."""
+    given = {name: (name, id(value)) for name, value in case.callspec.params.items()}
+    tables = [mark.args[0] for mark in case.iter_markers("parametrize")]
+    names = [table.replace(" ", "").split(",") if isinstance(table, str) else table for table in tables]
+    rows = [tuple(given.pop(name) for name in table if name in given) for table in names]
+    return [row for row in [*rows, *zip(given.values())] if row]
 
 
 @pytest.fixture(scope="session", autouse=True)
