@@ -16,7 +16,7 @@ from sqlalchemy.event import listen
 from sqlalchemy.exc import IntegrityError
 
 from adjudge.campaigns.campaign import open_campaign
-from adjudge.campaigns.database import METADATA, Database, Statement, Turns, audit, campaign
+from adjudge.campaigns.database import _MOST_DEADLOCKS, METADATA, Database, Statement, Turns, audit, campaign
 from adjudge.campaigns.migrations import upgrade
 from adjudge.errors import StoreError, UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign
@@ -458,13 +458,13 @@ def test_who_a_deadlock_sends_away_does_its_work_again(url: str) -> None:
                     chosen = campaign.c.name.like(f"{name}%")
                     connection.execute(update(campaign).where(chosen).values(name=campaign.c.name + "!"))
                     if len(tries) <= 2 and name == first and not database.is_sqlite:
-                        both_hold_one.wait(timeout=20)  # SQLite has one writer at a time
+                        both_hold_one.wait(timeout=60)  # SQLite has one writer at a time
 
             database.write_alone(work)
 
         with ThreadPoolExecutor(2) as pool:
             for done in [pool.submit(rename, "one", "two"), pool.submit(rename, "two", "one")]:
-                done.result(timeout=30)
+                done.result(timeout=60)
         with database.reading() as connection:
             assert sorted(connection.execute(select(campaign.c.name)).scalars()) == ["one!!", "two!!"]
-        assert len(tries) == (2 if database.is_sqlite else 3)
+        assert len(tries) in ([2] if database.is_sqlite else range(3, 2 * (_MOST_DEADLOCKS + 1) + 1))

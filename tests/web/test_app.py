@@ -33,7 +33,7 @@ from tests.web.conftest import House
 
 
 GOOD = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-SHORT = Patience(head=0.2, body=0.2, reading=0.2)
+SHORT = Patience(head=1.0, body=1.0, reading=1.0)
 LONG = Patience(head=600, body=600, reading=600)
 
 
