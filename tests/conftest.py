@@ -41,9 +41,25 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("quick")
 
 
+SLOW = 600  # seconds for a test that is slow or has a browser, whose every step may take a minute
+IS_CHAOS = "ADJUDGE_CHAOS_KILLS" in os.environ
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is left of a table beside its representatives, which its cases' names choose."""
+    """Give slow tests more time, and mark what is left of a table beside its representatives."""
+    for item in items:
+        if IS_CHAOS:
+            item.add_marker(pytest.mark.timeout(0), append=False)
+        elif (item.get_closest_marker("slow") or item.get_closest_marker("browser")) and (
+            item.get_closest_marker("timeout") is None
+        ):
+            item.add_marker(pytest.mark.timeout(SLOW))
+    _mark_exhaustive(items)
+
+
+def _mark_exhaustive(items: list[pytest.Item]) -> None:
+    """Keep some cases of each table, which their names choose."""
     tables: dict[str, list[pytest.Item]] = {}
     for item in items:
         if hasattr(item, "callspec"):
