@@ -1,12 +1,16 @@
 """What every test gets: an environment of its own, and a clear word when a test cannot run here."""
 
+import gc
 import hashlib
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import pytest
 from hypothesis import settings
@@ -84,6 +88,39 @@ def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
         for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MPLCONFIGDIR"):
             patch.setenv(name, str(home))
         yield
+
+
+SESSIONS: "WeakSet[Any]" = WeakSet()  # of aiohttp
+
+
+def pytest_collection_finish() -> None:
+    """Note sessions from now on; what is there now is no garbage, which is found sooner among the rest."""
+    gc.freeze()
+    if (aiohttp := sys.modules.get("aiohttp")) is None:
+        return
+    begin = aiohttp.ClientSession.__init__
+
+    def begin_noted(session: object, *arguments: Any, **more: Any) -> None:
+        SESSIONS.add(session)
+        begin(session, *arguments, **more)
+
+    aiohttp.ClientSession.__init__ = begin_noted
+
+
+@pytest.fixture(autouse=True)
+def _closes_what_it_opens() -> Iterator[None]:
+    """What a test leaves open fails this test, and not a later one in which the garbage is found."""
+    before = count_open_files()
+    yield
+    if count_open_files() > before or not all(session.closed for session in SESSIONS):
+        gc.collect()  # a warning of something that was not closed is an error
+
+
+def count_open_files() -> int:
+    """Files, sockets and the like; 0 where the system does not tell."""
+    with suppress(OSError):
+        return sum(1 for _ in Path("/dev/fd").iterdir())
+    return 0
 
 
 @pytest.fixture(autouse=True)

@@ -70,12 +70,14 @@ async def seconds_of(server: Server, deadline: float) -> float:
     remote = RemoteModel(
         Endpoint(provider=COMPATIBLE, url=server.url, model="mock", timeout=deadline, patience=once)
     )
-    while len(found) < 3 and (not found or found[-1] > LATE * deadline):
-        began = time.monotonic()
-        with pytest.raises(AnswerError, match="timeout"):
-            await remote.reply(make_request())
-        found.append(time.monotonic() - began)
-    await remote.close()
+    try:
+        while len(found) < 3 and (not found or found[-1] > LATE * deadline):
+            began = time.monotonic()
+            with pytest.raises(AnswerError, match="timeout"):
+                await remote.reply(make_request())
+            found.append(time.monotonic() - began)
+    finally:
+        await remote.close()
     return found[-1]
 
 
