@@ -1,14 +1,18 @@
 """What every test gets: an environment of its own, and a clear word when a test cannot run here."""
 
+import gc
 import os
 import shutil
 import signal
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import pytest
 from hypothesis import settings
@@ -47,6 +51,10 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("quick")
 
 
+SLOW = 600  # seconds for a test that is slow or has a browser, whose every step may take a minute
+IS_CHAOS = "ADJUDGE_CHAOS_KILLS" in os.environ
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what there is no time for."""
@@ -56,7 +64,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is left of a table of several parameters beside the cases that are run always."""
+    """Give slow tests more time, and mark what is left of a table beside its representatives."""
+    for item in items:
+        if IS_CHAOS:
+            item.add_marker(pytest.mark.timeout(0), append=False)
+        elif (item.get_closest_marker("slow") or item.get_closest_marker("browser")) and (
+            item.get_closest_marker("timeout") is None
+        ):
+            item.add_marker(pytest.mark.timeout(SLOW))
+    _mark_exhaustive(items)
+
+
+def _mark_exhaustive(items: list[pytest.Item]) -> None:
+    """Keep the cases of each table that have every row of it."""
     tables: dict[str, list[pytest.Function]] = defaultdict(list)
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
@@ -104,6 +124,39 @@ def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
         for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MPLCONFIGDIR"):
             patch.setenv(name, str(home))
         yield
+
+
+SESSIONS: "WeakSet[Any]" = WeakSet()  # of aiohttp
+
+
+def pytest_collection_finish() -> None:
+    """Note sessions from now on; what is there now is no garbage, which is found sooner among the rest."""
+    gc.freeze()
+    if (aiohttp := sys.modules.get("aiohttp")) is None:
+        return
+    begin = aiohttp.ClientSession.__init__
+
+    def begin_noted(session: object, *arguments: Any, **more: Any) -> None:
+        SESSIONS.add(session)
+        begin(session, *arguments, **more)
+
+    aiohttp.ClientSession.__init__ = begin_noted
+
+
+@pytest.fixture(autouse=True)
+def _closes_what_it_opens() -> Iterator[None]:
+    """What a test leaves open fails this test, and not a later one in which the garbage is found."""
+    before = count_open_files()
+    yield
+    if count_open_files() > before or not all(session.closed for session in SESSIONS):
+        gc.collect()  # a warning of something that was not closed is an error
+
+
+def count_open_files() -> int:
+    """Files, sockets and the like; 0 where the system does not tell."""
+    with suppress(OSError):
+        return sum(1 for _ in Path("/dev/fd").iterdir())
+    return 0
 
 
 @pytest.fixture(autouse=True)

@@ -188,10 +188,18 @@ PIECES = (
 
 @pytest.mark.parametrize("piece", PIECES)
 def test_no_text_takes_long(piece: str) -> None:
-    text = piece * (LONG // len(piece))
-    began = time.process_time()
-    find_attacks(text)
-    assert time.process_time() - began < 1.0
+    part, whole = (seconds_for(piece * (size // len(piece))) for size in (LONG // 8, LONG))
+    assert whole < 0.5 + 24 * part, "time grows faster than texts do"
+
+
+def seconds_for(text: str) -> float:
+    """Of the processor, the least of three: others want it, too."""
+    found = []
+    for _ in range(3):
+        began = time.process_time()
+        find_attacks(text)
+        found.append(time.process_time() - began)
+    return min(found)
 
 
 def test_every_flag_is_explained() -> None:

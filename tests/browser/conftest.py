@@ -5,7 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Dialog, Page, sync_playwright
+from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
+
+PATIENCE = 60_000
+"""Milliseconds that a page may take; a busy machine is slow, not wrong."""
+
+expect.set_options(timeout=PATIENCE)
 
 ARGUMENTS = [
     "--headless",
@@ -60,6 +65,7 @@ def open_page(chromium: Browser, tmp_path: Path) -> Iterator[OpenPage]:
         file = tmp_path / "page.html"
         file.write_text(html, encoding="utf-8")
         context = chromium.new_context(viewport={"width": width, "height": 900}, **options)  # type: ignore[arg-type]
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         watched = Watched(context.new_page())
         page = watched.page

@@ -20,9 +20,7 @@ from adjudge.campaigns.people import Link
 from adjudge.campaigns.settings import CampaignSettings
 from adjudge.core.segment import Segment, TestSet
 from adjudge.web.app import create_app
-
-PATIENCE = 10_000
-"""Milliseconds that a page may take; a busy machine is slow, not wrong."""
+from tests.browser.conftest import PATIENCE
 
 
 def make_test_set(lp: str, *rows: tuple[str, ...], **more: Any) -> TestSet:

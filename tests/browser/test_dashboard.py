@@ -12,12 +12,12 @@ from adjudge.campaigns.answers import release
 from adjudge.campaigns.assigning import assignments
 from adjudge.campaigns.people import enter, people
 from adjudge.errors import AccessError
-from tests.browser.served import PATIENCE, Site, make_test_set, serving
+from tests.browser.conftest import PATIENCE
+from tests.browser.served import Site, make_test_set, serving
 from tests.campaigns.work import answer_all, person, take, work_off
 
 pytestmark = pytest.mark.browser
 
-MOVES = 60_000
 """Milliseconds: pages ask again and again, and what they ask for is slow on a busy machine."""
 SOONER = """{
     const later = setTimeout;
@@ -61,7 +61,7 @@ def open_dashboard(chromium: Browser, site: Site) -> Iterator[Open]:
         page.wait_for_url("**/dashboard")
         if path:
             page.goto(f"{site.url}{path}")
-        page.wait_for_selector("body[data-ready]", timeout=MOVES)
+        page.wait_for_selector("body[data-ready]")
         return page
 
     yield make
@@ -75,9 +75,9 @@ def test_numbers_move_after_somebody_worked(site: Site, open_dashboard: Open) ->
     expect(page.locator("#answer")).to_have_text("Too little is judged to say anything of the systems.")
     for number in (0, 1):
         work_off(site.campaign, person(site.campaign, number), time.time(), rating=70)
-    expect(page.locator("#systems tr")).to_have_count(2, timeout=MOVES)
-    expect(page.locator("#progress")).to_contain_text("48 of 48 (100 %)", timeout=MOVES)
-    expect(page.locator("#answer")).to_contain_text("Both systems are still tied.", timeout=MOVES)
+    expect(page.locator("#systems tr")).to_have_count(2)
+    expect(page.locator("#progress")).to_contain_text("48 of 48 (100 %)")
+    expect(page.locator("#answer")).to_contain_text("Both systems are still tied.")
     expect(page.locator("#pairs tr")).to_contain_text("tied")
     expect(page.locator("#people tr")).to_have_count(2)
     expect(page.locator("#agreement")).to_contain_text("does not vary enough yet")
@@ -87,7 +87,7 @@ def test_a_person_takes_two_lines_at_most_in_a_narrow_window(site: Site, open_da
     work_off(site.campaign, person(site.campaign, 0), time.time(), rating=70)
     page = open_dashboard(viewport={"width": 320, "height": 800})
     row = page.locator("#people tr").first
-    expect(row.locator("td").last).not_to_have_text("–", timeout=MOVES)
+    expect(row.locator("td").last).not_to_have_text("–")
     lines = "cell => parseFloat(getComputedStyle(cell).lineHeight)"
     assert row.evaluate("row => row.clientHeight") < 3 * row.locator("th").evaluate(lines)
 
@@ -103,7 +103,7 @@ def test_a_person_is_added_let_in_again_and_shut_out(site: Site, open_dashboard:
     row.get_by_role("button", name="New link").click()
     expect(page.locator("#link")).not_to_have_text(first)
     row.get_by_role("button", name="Shut out").click()
-    expect(row.locator(".badge")).to_have_text("shut out", timeout=MOVES)
+    expect(row.locator(".badge")).to_have_text("shut out")
     secret = page.locator("#link").inner_text().partition("#")[2]
     with pytest.raises(AccessError):
         enter(site.campaign, secret, time.time())
@@ -134,7 +134,7 @@ def test_a_name_that_is_taken_is_said_and_stays_said(open_dashboard: Open) -> No
     page.get_by_label("Another person").fill("annotator-1")
     page.get_by_role("button", name="Make a link").click()
     expect(page.locator("#refused")).to_contain_text("annotator-1")
-    with page.expect_response("**/api/dashboard", timeout=MOVES):
+    with page.expect_response("**/api/dashboard"):
         pass
     expect(page.locator("#refused")).to_contain_text("annotator-1")
 
@@ -186,8 +186,8 @@ def test_the_whole_analysis_is_a_click_away_and_can_be_read_by_all(
     for number in (0, 1):
         work_off(site.campaign, person(site.campaign, number), time.time(), rating=70 + number)
     page = open_dashboard(color_scheme=scheme)
-    page.get_by_role("link", name="The whole analysis").click(timeout=MOVES)
-    expect(page.get_by_role("heading", name="What does it show so far?")).to_be_visible(timeout=MOVES)
+    page.get_by_role("link", name="The whole analysis").click()
+    expect(page.get_by_role("heading", name="What does it show so far?")).to_be_visible()
     expect(page.get_by_role("table", name="Which systems are better?").first).to_be_visible()
     for width in (320, 768, 1440):
         page.set_viewport_size({"width": width, "height": 900})
@@ -199,9 +199,9 @@ def test_the_whole_analysis_is_a_click_away_and_can_be_read_by_all(
 def test_a_server_that_is_gone_is_said(open_dashboard: Open) -> None:
     page = open_dashboard()
     page.route("**/api/dashboard", lambda route: route.fulfill(status=401, body="{}"))
-    expect(page.locator("#trouble")).to_contain_text("signed out", timeout=MOVES)
+    expect(page.locator("#trouble")).to_contain_text("signed out")
     page.unroute("**/api/dashboard")
-    expect(page.locator("#trouble")).to_be_hidden(timeout=MOVES)
+    expect(page.locator("#trouble")).to_be_hidden()
 
 
 @pytest.mark.parametrize("path", ["/dashboard", "/dashboard/people"])

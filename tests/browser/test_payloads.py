@@ -19,8 +19,9 @@ from adjudge.campaigns.items import ItemShown
 from adjudge.campaigns.settings import NAMES
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import Segment, TestSet
+from tests.browser.conftest import PATIENCE
 from tests.browser.payloads import KINDS, PAYLOADS, WAYS_OUT
-from tests.browser.served import PATIENCE, Site, Visit, make_test_set, serving, visit
+from tests.browser.served import Site, Visit, make_test_set, serving, visit
 from tests.campaigns.work import change, finished, items, person, take, work_off
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

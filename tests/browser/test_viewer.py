@@ -23,7 +23,7 @@ from adjudge.reports.page import make_page
 from adjudge.reports.words import FAILURES
 from adjudge.web.app import address_of, listen
 from adjudge.web.viewer import create_viewer
-from tests.browser.conftest import OpenPage, Watched
+from tests.browser.conftest import PATIENCE, OpenPage, Watched
 from tests.browser.payloads import PAYLOADS
 from tests.browser.test_pages import faults
 from tests.reports.samples import (
@@ -131,6 +131,7 @@ def open_served(chromium: Browser, address_of_server: str) -> Iterator[OpenServe
 
     def go_there(words: str = "", *, at: str = "", bypass_csp: bool = False) -> Watched:
         context = chromium.new_context(viewport={"width": 1024, "height": 900}, bypass_csp=bypass_csp)
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         watched = Watched(context.new_page())
         page = watched.page

@@ -3,11 +3,14 @@
 import os
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.exc import OperationalError
 
 from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.making import Extras, new_campaign
@@ -93,14 +96,53 @@ def server_store() -> Iterator[str]:
     """A schema of one's own on the PostgreSQL server of these tests, where there is one."""
     if not (url := os.environ.get("ADJUDGE_TEST_DATABASE")):
         pytest.skip("ADJUDGE_TEST_DATABASE is not set: it names an empty database of a PostgreSQL server")
-    name = f"test_{uuid.uuid4().hex}"
-    server = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
-    with server.begin() as connection:
+    drop_leftovers()
+    name = f"{SCHEMA}{uuid.uuid4().hex}"
+    with server_connection() as connection:  # as long as it is open, others leave the schema alone
+        connection.execute(text("SELECT pg_advisory_lock(:kind, hashtext(:name))"), lock_of(name))
         connection.execute(text(f"CREATE SCHEMA {name}"))
-    yield f"{url}?options=-csearch_path%3D{name}"
-    with server.begin() as connection:
-        connection.execute(text(f"DROP SCHEMA {name} CASCADE"))
-    server.dispose()
+        try:
+            yield f"{url}?options=-csearch_path%3D{name}"
+        finally:
+            connection.execute(text(f"DROP SCHEMA {name} CASCADE"))
+
+
+SCHEMA = "adjudge_test_"
+
+
+@contextmanager
+def server_connection() -> Iterator[Connection]:
+    """A connection to the server, on which each statement is a transaction."""
+    url = os.environ["ADJUDGE_TEST_DATABASE"].replace("postgresql://", "postgresql+psycopg://")
+    server = create_engine(url, isolation_level="AUTOCOMMIT")
+    try:
+        with server.connect() as connection:
+            yield connection
+    finally:
+        server.dispose()
+
+
+def lock_of(name: str) -> dict[str, object]:
+    """What is locked while the process lives that has made a schema; of a dead one the server lets it go."""
+    return {"kind": 7_236_015, "name": name}
+
+
+def schemas(connection: Connection) -> set[str]:
+    """Schemas of tests, of whatever process."""
+    query = text("SELECT nspname FROM pg_namespace WHERE starts_with(nspname, :start)")
+    return set(connection.execute(query, {"start": SCHEMA}).scalars())
+
+
+@cache
+def drop_leftovers() -> None:
+    """Once in a process: drop the schemas of tests that were killed."""
+    with server_connection() as connection:
+        connection.execute(text("SET lock_timeout = '5s'"))
+        for name in schemas(connection):
+            query = text("SELECT pg_try_advisory_lock(:kind, hashtext(:name))")
+            if connection.execute(query, lock_of(name)).scalar_one():
+                with suppress(OperationalError):  # a server that the test had started uses it: next time
+                    connection.execute(text(f"DROP SCHEMA IF EXISTS {name} CASCADE"))
 
 
 def opener(folder: Path, test_set: TestSet, store: str | None) -> Iterator[MakeCampaign]:
@@ -119,9 +161,11 @@ def opener(folder: Path, test_set: TestSet, store: str | None) -> Iterator[MakeC
         made.append(found[0])
         return found
 
-    yield make
-    for campaign in made:
-        campaign.database.close()
+    try:
+        yield make
+    finally:
+        for campaign in made:
+            campaign.database.close()
 
 
 @pytest.fixture

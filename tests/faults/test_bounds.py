@@ -16,6 +16,8 @@ from adjudge.llm.remote import RemoteModel
 from tests.faults.server import HOLE, Fault, Server, running
 from tests.llm.conftest import make_request
 
+pytestmark = pytest.mark.timeout(600)
+
 CHAOS = int(os.environ.get("ADJUDGE_CHAOS_KILLS", "0")) >= 1000
 LATE = 1.1 if CHAOS else 10.0  # times the deadline; a drip without one has no end
 MEGABYTE = 2**20
@@ -68,12 +70,14 @@ async def seconds_of(server: Server, deadline: float) -> float:
     remote = RemoteModel(
         Endpoint(provider=COMPATIBLE, url=server.url, model="mock", timeout=deadline, patience=once)
     )
-    while len(found) < 3 and (not found or found[-1] > LATE * deadline):
-        began = time.monotonic()
-        with pytest.raises(AnswerError, match="timeout"):
-            await remote.reply(make_request())
-        found.append(time.monotonic() - began)
-    await remote.close()
+    try:
+        while len(found) < 3 and (not found or found[-1] > LATE * deadline):
+            began = time.monotonic()
+            with pytest.raises(AnswerError, match="timeout"):
+                await remote.reply(make_request())
+            found.append(time.monotonic() - began)
+    finally:
+        await remote.close()
     return found[-1]
 
 

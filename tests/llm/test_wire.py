@@ -3,8 +3,14 @@
 import asyncio
 import json
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import count
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
+import aiohttp
 import orjson
 import pytest
 
@@ -15,6 +21,7 @@ from adjudge.llm.model import Request
 from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Endpoint
 from adjudge.llm.remote import RemoteModel
 from adjudge.store.call_file import Attempt
+from tests.faults.limited import run
 from tests.faults.server import Server, status
 from tests.llm.conftest import make_request
 
@@ -26,28 +33,31 @@ ERRORS = (
 )
 
 
-def open_remote(server: Server, **changes: Any) -> RemoteModel:
+@asynccontextmanager
+async def opened(url: str, **changes: Any) -> AsyncIterator[RemoteModel]:
+    """A model that is closed whatever happens."""
     values: dict[str, Any] = {
         "provider": COMPATIBLE,
-        "url": server.url,
+        "url": url,
         "model": "mock",
         "key": "canary-key-1234567890",
         "timeout": 5.0,
         "body_cap": 200_000,
     } | changes
-    return RemoteModel(Endpoint(**values))
+    remote = RemoteModel(Endpoint(**values))
+    try:
+        yield remote
+    finally:
+        await remote.close()
 
 
 async def ask(
     server: Server, asked: Request | None = None, notes: list[Attempt] | None = None, **changes: Any
 ) -> Reply:
-    remote = open_remote(server, **changes)
-    if notes is not None:
-        remote.observe(notes.append)
-    try:
+    async with opened(**{"url": server.url} | changes) as remote:
+        if notes is not None:
+            remote.observe(notes.append)
         return await remote.reply(asked or make_request())
-    finally:
-        await remote.close()
 
 
 async def test_a_good_answer_comes_back_with_model_and_tokens(server: Server) -> None:
@@ -217,25 +227,23 @@ async def test_no_key_no_money_no_model_stop_the_run_at_once(server: Server, nam
 
 async def test_the_same_refusal_three_times_is_a_wrong_setting(server: Server) -> None:
     server.fails("422")
-    remote = open_remote(server, constrained=True)
-    for _ in range(2):
-        with pytest.raises(AnswerError):
+    async with opened(server.url, constrained=True) as remote:
+        for _ in range(2):
+            with pytest.raises(AnswerError):
+                await remote.reply(make_request())
+        with pytest.raises(ModelError, match="--json-schema off"):
             await remote.reply(make_request())
-    with pytest.raises(ModelError, match="--json-schema off"):
-        await remote.reply(make_request())
-    await remote.close()
 
 
 async def test_an_answer_between_them_means_that_the_refusals_were_about_their_texts(server: Server) -> None:
     server.fails("422", "422", None, "422", "422")
-    remote = open_remote(server)
-    for number in range(5):
-        if number == 2:
-            await remote.reply(make_request())
-        else:
-            with pytest.raises(AnswerError):
+    async with opened(server.url) as remote:
+        for number in range(5):
+            if number == 2:
                 await remote.reply(make_request())
-    await remote.close()
+            else:
+                with pytest.raises(AnswerError):
+                    await remote.reply(make_request())
 
 
 async def test_a_redirect_is_refused_since_the_key_would_go_with_it(server: Server) -> None:
@@ -253,29 +261,42 @@ async def test_the_deadline_is_total_and_holds_within_a_tenth(server: Server, na
         await ask(server, timeout=0.2)
     assert caught.value.reason == "timeout"
     assert len(server.log) <= 3
-    assert 0.6 <= time.monotonic() - began < 10, "a drip would last for minutes"
+    assert 0.6 <= time.monotonic() - began < 25, "a drip would last for minutes"
 
 
-async def test_a_server_that_is_not_there_is_waited_for_until_the_deadline(server: Server) -> None:
+async def test_a_server_that_is_not_there_is_waited_for_until_the_deadline(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = SimpleNamespace(monotonic=count().__next__)  # each look at the clock takes one
+    monkeypatch.setattr("adjudge.llm.faults.time", seconds)
     notes: list[Attempt] = []
-    began = time.monotonic()
     with pytest.raises(AnswerError) as caught:
-        await ask(server, notes=notes, url="http://127.0.0.1:9/v1", timeout=0.3)
+        await ask(server, notes=notes, url="http://127.0.0.1:9/v1", timeout=30)
     assert caught.value.reason == "connection"
     assert "127.0.0.1:9" in caught.value.detail
-    assert 0.25 < time.monotonic() - began < 1
-    assert len(notes) > 6, "a server that is away costs no attempt"
+    assert len(notes) == 30, "a server that is away costs no attempt"
 
 
-async def test_a_server_that_stays_away_stops_the_run(server: Server) -> None:
-    patience = Patience(longest_wait=0.05)
-    remote = open_remote(server, url="http://127.0.0.1:9/v1", timeout=0.02, patience=patience)
-    with pytest.raises(AnswerError):
-        await remote.reply(make_request())
-    await asyncio.sleep(0.05)
-    with pytest.raises(ServerStopError, match=r"127\.0\.0\.1:9.*run the same again"):
-        await remote.reply(make_request())
-    await remote.close()
+async def refuse(*_: object) -> None:
+    """Nobody listens at the port; it takes a thousandth of a second to learn of it."""
+    await asyncio.sleep(0.001)
+    raise aiohttp.ClientConnectorError(MagicMock(), ConnectionRefusedError(111, "Connection refused"))
+
+
+def test_a_server_that_stays_away_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adjudge.llm.wire.Wire._send", refuse)
+
+    async def ask_twice() -> None:
+        loop, patience = asyncio.get_running_loop(), Patience(longest_wait=5.0)
+        monkeypatch.setattr("adjudge.llm.faults.time", SimpleNamespace(monotonic=loop.time))
+        async with opened("http://127.0.0.1:9/v1", timeout=2.0, patience=patience) as remote:
+            with pytest.raises(AnswerError):
+                await remote.reply(make_request())
+            await asyncio.sleep(5.0)
+            with pytest.raises(ServerStopError, match=r"127\.0\.0\.1:9.*run the same again"):
+                await remote.reply(make_request())
+
+    run(ask_twice())
 
 
 async def test_retry_after_is_waited_for_and_costs_no_attempt(server: Server) -> None:
@@ -292,44 +313,45 @@ async def test_retry_after_is_waited_for_and_costs_no_attempt(server: Server) ->
 async def test_one_call_told_to_wait_makes_all_wait_where_headers_say_what_is_left(
     server: Server, headers: dict[str, str]
 ) -> None:
-    server.fails(status(429, "slow down", **{"Retry-After": "0.5"}, **headers), None)
-    remote = open_remote(server)
-    first = asyncio.create_task(remote.reply(make_request("one")))
-    while remote.limiter is None or not remote.limiter.load.refused:  # noqa: ASYNC110 (no event tells)
-        await asyncio.sleep(0.01)
-    assert (remote.limiter.pause > 0) == bool(headers)
-    await remote.reply(make_request("two"))
-    await first
-    await remote.close()
+    wait = "300" if headers else "0.5"
+    server.fails(status(429, "slow down", **{"Retry-After": wait}, **headers), None)
+    async with opened(server.url) as remote, asyncio.TaskGroup() as group:
+        first = group.create_task(remote.reply(make_request("one")))
+        while remote.limiter is None or not remote.limiter.load.refused:  # noqa: ASYNC110 (no event tells)
+            await asyncio.sleep(0.01)
+        assert (remote.limiter.pause > 0) == bool(headers)
+        second = group.create_task(remote.reply(make_request("two")))
+        await asyncio.wait([second], timeout=0.1 if headers else None)
+        assert second.done() != bool(headers)
+        first.cancel()
+        second.cancel()
 
 
 async def test_no_more_calls_are_on_the_wire_than_allowed(server: Server) -> None:
     flying = peak = 0
-    remote = open_remote(server, concurrency=3)
-    exchange = remote._wire.exchange
+    async with opened(server.url, concurrency=3) as remote:
+        exchange = remote._wire.exchange
 
-    async def counted(*arguments: Any) -> object:
-        nonlocal flying, peak
-        flying += 1
-        peak = max(peak, flying)
-        try:
-            return await exchange(*arguments)
-        finally:
-            flying -= 1
+        async def counted(*arguments: Any) -> object:
+            nonlocal flying, peak
+            flying += 1
+            peak = max(peak, flying)
+            try:
+                return await exchange(*arguments)
+            finally:
+                flying -= 1
 
-    remote._wire.exchange = counted  # type: ignore[method-assign,assignment]
-    await asyncio.gather(*(remote.reply(make_request(str(n))) for n in range(12)))
-    assert peak == 3
-    await remote.close()
+        remote._wire.exchange = counted  # type: ignore[method-assign,assignment]
+        await asyncio.gather(*(remote.reply(make_request(str(n))) for n in range(12)))
+        assert peak == 3
 
 
 async def test_after_draining_nothing_is_sent(server: Server) -> None:
-    remote = open_remote(server)
-    await remote.drain()
-    with pytest.raises(asyncio.CancelledError):
-        await remote.reply(make_request())
-    assert not server.log
-    await remote.close()
+    async with opened(server.url) as remote:
+        await remote.drain()
+        with pytest.raises(asyncio.CancelledError):
+            await remote.reply(make_request())
+        assert not server.log
 
 
 # Answers that are answers, but none that can be read, come back as they are...
@@ -384,7 +406,6 @@ async def test_a_key_among_broken_bytes_is_taken_out_of_what_is_kept(server: Ser
 
 
 async def test_no_representation_of_an_endpoint_shows_its_key(server: Server) -> None:
-    remote = open_remote(server)
-    assert "canary" not in repr(remote._endpoint)
-    assert orjson.dumps(remote._wire.dialect.payload(make_request())).find(b"canary") == -1
-    await remote.close()
+    async with opened(server.url) as remote:
+        assert "canary" not in repr(remote._endpoint)
+        assert orjson.dumps(remote._wire.dialect.payload(make_request())).find(b"canary") == -1

@@ -18,7 +18,8 @@ from adjudge.llm.limits import Limiter
 from adjudge.llm.model_choice import open_models
 from adjudge.llm.money import Budget, Price
 from adjudge.llm.providers import Connection
-from adjudge.runs.shared_limits import PERIOD, Broker, Calls, LeasedCalls, Loans, Money, Purse, Report, divide
+from adjudge.runs import shared_limits
+from adjudge.runs.shared_limits import Broker, Calls, LeasedCalls, Loans, Money, Purse, Report, divide
 from tests.faults.server import patient
 
 WHERE = ("host", "model", b"key")
@@ -133,15 +134,16 @@ async def test_meters_of_several_workers_spend_a_budget_to_its_end_and_not_beyon
     assert room.borrowed < sent / 3, "in blocks"
 
 
-async def test_a_pause_that_one_is_told_holds_all() -> None:
+async def test_a_pause_that_one_is_told_holds_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_limits, "PERIOD", 600.0)
     broker = Broker(20, Budget(), (Decimal(), 0), ("a", "b"))
     waiting = asyncio.create_task(broker.renew("b", {WHERE: Report(5, 5)}))
     await asyncio.sleep(0)
-    leases, _ = await broker.renew("a", {WHERE: Report(5, 5, pause=30.0)}, wait=False)
-    assert 29 < leases[WHERE].pause <= 30
-    async with asyncio.timeout(PERIOD / 2):  # it is woken, and does not sleep to the end of its period
+    leases, _ = await broker.renew("a", {WHERE: Report(5, 5, pause=3000.0)}, wait=False)
+    assert 2900 < leases[WHERE].pause <= 3000
+    async with asyncio.timeout(60):  # it is woken, and does not sleep to the end of its period
         leases, _ = await waiting
-    assert 29 < leases[WHERE].pause <= 30
+    assert 2900 < leases[WHERE].pause <= 3000
     assert leases[WHERE].part == pytest.approx(0.5)
 
 

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import http.client
 import json
+import os
 import resource
 import signal
 import socket
@@ -32,7 +33,7 @@ from tests.web.conftest import House
 
 
 GOOD = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-SHORT = Patience(head=0.2, body=0.2, reading=0.2)
+SHORT = Patience(head=1.0, body=1.0, reading=1.0)
 LONG = Patience(head=600, body=600, reading=600)
 
 
@@ -260,6 +261,20 @@ def test_a_port_can_be_taken_over_by_other_processes() -> None:
 PROGRAM = "from adjudge.cli.main import main; main()"
 
 
+@contextlib.contextmanager
+def started(program: str, *arguments: str, **more: Any) -> Iterator[subprocess.Popen[str]]:
+    """A program in a group of its own, of which nothing is left afterwards, whatever happens."""
+    command = [sys.executable, "-c", program, *arguments]
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, start_new_session=True, **more
+    ) as process:
+        try:
+            yield process
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
 def call(*arguments: str) -> int:
     with pytest.raises(SystemExit) as end:
         main(["campaign", *arguments])
@@ -269,23 +284,22 @@ def call(*arguments: str) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=str)
 def test_a_server_says_where_it_is_answers_and_ends_quietly(house: House, number: signal.Signals) -> None:
-    command = [sys.executable, "-c", PROGRAM, "campaign", "serve", str(house.campaign.folder), "--port", "0"]
-    with subprocess.Popen([*command, "--access-log"], stderr=subprocess.PIPE, text=True) as process:
+    command = ["campaign", "serve", str(house.campaign.folder), "--port", "0", "--access-log"]
+    with started(PROGRAM, *command) as process:
         assert process.stderr is not None
         where = process.stderr.readline()
         assert where.startswith("Campaign campaign-0 is at http://127.0.0.1:")
         secret = house.links["organiser"].secret
         assert "printed on a terminal only" in process.stderr.readline()
-        connection = http.client.HTTPConnection("127.0.0.1", int(where.rpartition(":")[2]), timeout=60)
-        connection.request("GET", "/health?secret=canary")
-        response = connection.getresponse()
-        assert (response.status, response.read()) == (200, b'{"status":"ok"}')
-        assert response.headers["server"] is None
-        connection.request(
-            "POST", "/api/enter", b'{"secret": "canary"}', {"Content-Type": "application/json"}
-        )
-        assert connection.getresponse().status == 401
-        connection.close()
+        port = int(where.rpartition(":")[2])
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+            connection.request("GET", "/health?secret=canary")
+            response = connection.getresponse()
+            assert (response.status, response.read()) == (200, b'{"status":"ok"}')
+            assert response.headers["server"] is None
+            body = b'{"secret": "canary"}'
+            connection.request("POST", "/api/enter", body, {"Content-Type": "application/json"})
+            assert connection.getresponse().status == 401
         process.send_signal(number)
         rest = process.stderr.read()
         assert process.wait(60) == 0
@@ -300,24 +314,56 @@ def test_a_server_says_where_it_is_answers_and_ends_quietly(house: House, number
 def test_several_processes_serve_one_campaign_from_a_server(make_campaign_on_a_server: MakeCampaign) -> None:
     """A session that one process began is known to the others, and all end together."""
     campaign, links = make_campaign_on_a_server()
-    command = [sys.executable, "-c", PROGRAM, "campaign", "serve", str(campaign.folder), "--port", "0"]
-    with subprocess.Popen([*command, "--workers", "2"], stderr=subprocess.PIPE, text=True) as process:
+    command = ["campaign", "serve", str(campaign.folder), "--port", "0", "--workers", "2"]
+    with started(PROGRAM, *command) as process:
         assert process.stderr is not None
         port = int(process.stderr.readline().rpartition(":")[2])
         cookie = ""
         for target in ("/api/enter", *["/work"] * 8):
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
             body = json.dumps({"secret": links[0].secret}) if not cookie else None
             headers = {"Content-Type": "application/json"} if not cookie else {"Cookie": cookie}
-            connection.request("GET" if cookie else "POST", target, body, headers)
-            response = connection.getresponse()
-            assert response.status == 200
-            cookie = cookie or str(response.headers["set-cookie"]).partition(";")[0]
-            connection.close()
+            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+                connection.request("GET" if cookie else "POST", target, body, headers)
+                response = connection.getresponse()
+                assert response.status == 200
+                cookie = cookie or str(response.headers["set-cookie"]).partition(";")[0]
         process.send_signal(signal.SIGTERM)
         rest = process.stderr.read()
         assert process.wait(60) == 0
     assert "Stopped." in rest
+
+
+SLOWLY = """
+import sys, time
+if "spawn_main" in str(sys.orig_argv):
+    with open({path!r}, "a") as file:
+        file.write("started ")
+    time.sleep(8)
+"""
+TOGETHER = """
+import sys
+from pathlib import Path
+from adjudge.web.app import address_of, listen, serve
+listening = listen("127.0.0.1", 0)
+print(address_of(listening), file=sys.stderr, flush=True)
+serve(Path(sys.argv[1]), listening, public_url=None, workers=2, is_logged=False)
+"""
+
+
+@pytest.mark.slow
+def test_processes_that_take_long_to_start_are_waited_for(house: House, tmp_path: Path) -> None:
+    starts = tmp_path / "starts"
+    (tmp_path / "sitecustomize.py").write_text(SLOWLY.format(path=str(starts)))
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    with started(TOGETHER, str(house.campaign.folder), env=environment) as process:
+        assert process.stderr is not None
+        port = int(process.stderr.readline().rpartition(":")[2])
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+            connection.request("GET", "/health")
+            assert connection.getresponse().status == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+    assert starts.read_text().split() == ["started"] * 2
 
 
 def test_a_port_that_is_taken_is_said_in_words() -> None:

@@ -5,7 +5,6 @@ import json
 import os
 import random
 import re
-import socket
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -21,6 +20,8 @@ from adjudge.campaigns.campaign import open_campaign
 from adjudge.campaigns.database import answer, event
 from adjudge.campaigns.people import Link
 from adjudge.cli.main import main
+from adjudge.web import app
+from adjudge.web.app import Listening, listen
 from tests.campaigns.conftest import make_test_set, opener
 from tests.web.test_api import change, items_of
 
@@ -41,9 +42,10 @@ class GoneError(Exception):
     """The server was killed, or is not back yet."""
 
 
-def run(folder: str, port: int) -> None:
-    """What the process does: the command itself."""
-    main(["campaign", "serve", folder, "--port", str(port)])
+def run(folder: str, listening: Listening) -> None:
+    """What the process does: the command itself, on a port that is kept for it."""
+    app.listen = lambda host, port: listening
+    main(["campaign", "serve", folder])
 
 
 @dataclass
@@ -51,12 +53,12 @@ class Server:
     """`adjudge campaign serve` in a process of its own, always on the same port."""
 
     folder: Path
-    port: int
+    listening: Listening
     process: ForkServerProcess | None = None
 
     def start(self) -> None:
         """Start it; clients find it when it listens."""
-        self.process = FORKS.Process(target=run, args=(str(self.folder), self.port))
+        self.process = FORKS.Process(target=run, args=(str(self.folder), self.listening))
         self.process.start()
 
     def kill(self) -> None:
@@ -136,15 +138,17 @@ class Browser:
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[tuple[Server, list[Browser], Any]]:
     """A server, and a browser for each of sixteen annotators."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    for make in opener(tmp_path, make_test_set("en-de"), None):
-        campaign, links = make(annotators=CLIENTS, assignment="pool", redundancy=CLIENTS)
-        browsers = [Browser(port, link) for link in links if link.role == "annotator"]
-        server = Server(campaign.folder, port)
-        server.start()
-        yield server, browsers, campaign
-        server.kill()
+    with listen("127.0.0.1", 0) as listening:
+        port = listening.getsockname()[1]
+        for make in opener(tmp_path, make_test_set("en-de"), None):
+            campaign, links = make(annotators=CLIENTS, assignment="pool", redundancy=CLIENTS)
+            browsers = [Browser(port, link) for link in links if link.role == "annotator"]
+            server = Server(campaign.folder, listening)
+            server.start()
+            try:
+                yield server, browsers, campaign
+            finally:
+                server.kill()
 
 
 async def storm(server: Server, browsers: list[Browser], house: Any, kills: int) -> None:

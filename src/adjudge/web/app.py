@@ -397,6 +397,7 @@ def _rebuild(number: Any, family: int, kind: int, protocol: int) -> Listening:  
 
 _GRACE: Final = 10  # seconds in which requests under way may end
 _KEEP_ALIVE: Final = 75  # longer than an annotator thinks: most saves find their connection open
+_STARTING: Final = 60  # seconds until a process that does not answer is replaced: it may still be starting
 _PROXIES: Final = ("127.0.0.1", "::1")
 
 
@@ -450,6 +451,7 @@ def serve(
         forwarded_allow_ips=",".join(_PROXIES),
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=_GRACE,
+        timeout_worker_healthcheck=_STARTING,
         workers=workers,
     )
     with ending_quietly():
