@@ -1,7 +1,5 @@
 """Nothing that was done is lost, whatever happens to the network, the page, the tab or the server."""
 
-import os
-import signal
 import socket
 import subprocess
 import sys
@@ -271,39 +269,47 @@ def test_a_stale_page_asks_which_state_counts(
 # A server that is killed...
 
 
+ALONE = """
+import socket, sys, uvicorn
+from adjudge.campaigns.campaign import open_campaign
+from adjudge.web.app import create_app
+listening = socket.socket()
+listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+listening.bind(("127.0.0.1", int(sys.argv[2])))
+app = create_app(open_campaign(sys.argv[1]))
+uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
+"""
+
+
 @contextmanager
-def serve_alone(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A server in a process of its own."""
-    code = (
-        "import sys, uvicorn; from adjudge.campaigns.campaign import open_campaign; "
-        "from adjudge.web.app import create_app; "
-        "uvicorn.run(create_app(open_campaign(sys.argv[1])), port=int(sys.argv[2]), log_level='warning')"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code, str(folder), str(port)])
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/health"):
-            break
-        time.sleep(0.05)
+def serve_alone(folder: Path, port: int) -> Iterator[None]:
+    """A server in a process of its own, which is killed in the end."""
+    process = subprocess.Popen([sys.executable, "-c", ALONE, str(folder), str(port)])
     try:
-        yield process
+        while True:
+            assert process.poll() is None
+            with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/health"):
+                break
+            time.sleep(0.05)
+        yield
     finally:
-        with suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGKILL)
+        process.kill()
         process.wait()
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+@pytest.fixture
+def port() -> Iterator[int]:
+    """A port that is taken, where nobody listens: nobody else gets it while a server is dead."""
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
 
 
 def test_a_server_that_is_killed_and_comes_back_has_everything_once(
-    tmp_path: Path, chromium: Browser
+    tmp_path: Path, chromium: Browser, port: int
 ) -> None:
-    folder, port = tmp_path / "campaign", free_port()
+    folder = tmp_path / "campaign"
     with serving(folder, TEXTS) as made:
         site = replace(made, url=f"http://127.0.0.1:{port}")
         with serve_alone(folder, port):
