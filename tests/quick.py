@@ -121,9 +121,7 @@ def _beside(path: str) -> list[str]:
     if path.endswith(".md") and (path == "README.md" or path.startswith("docs/")) and "decisions" not in path:
         return [page, "tests/test_docs.py::test_the_links_of_a_page_resolve"]
     if path.startswith("benchmarks/"):
-        return [
-            f"tests/test_house.py::test_a_benchmark_is_a_program_that_finds_what_it_imports[{Path(path).stem}]"
-        ]
+        return ["tests/test_house.py::test_a_benchmark_is_a_program_that_finds_what_it_imports"]
     if path.startswith("tests/frozen/"):
         return [FROZEN]
     if path.endswith(".py") or not path.startswith(("src", "tests")):

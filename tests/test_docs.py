@@ -121,8 +121,17 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "demo"
 
 
+FIRST = {"README.md", "docs/tutorial.md", "docs/report.md", "docs/prompts.md", "docs/campaigns.md"}
+"""Pages whose examples `make test` runs: together they call most commands."""
+
+
+def named(page: Path) -> Any:
+    name = page.relative_to(ROOT).as_posix()
+    return pytest.param(page, id=name, marks=[pytest.mark.exhaustive] * (name not in FIRST))
+
+
 @pytest.mark.usefixtures("_one_format")
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("page", map(named, PAGES))
 def test_the_examples_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:

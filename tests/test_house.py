@@ -78,7 +78,7 @@ def test_names_say_what_a_thing_is(path: Path) -> None:
 TWICE = {"__init__"}  # the only file name that may stand twice
 
 AT_MOST = {
-    "Python files": 220,
+    "Python files": 221,  # a migration of the campaigns' store is one more
     "modules of more than 1,000 lines": 0,
     "modules that one module of the same room imports and no other": 20,
     "file names that stand twice": 0,
@@ -215,13 +215,24 @@ def test_no_prompt_changes_unnoticed() -> None:
 SCRIPTS = sorted(file for file in (ROOT / "benchmarks").glob("*.py") if "__main__" in file.read_text())
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_a_benchmark_is_a_program_that_finds_what_it_imports(script: Path, tmp_path: Path) -> None:
-    code = f"import runpy, sys; sys.path[0] = {str(script.parent)!r}; runpy.run_path({str(script)!r})"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+START_EACH = """
+import runpy, sys
+first = list(sys.path)
+for script in sys.argv[1:]:
+    sys.path[:] = [script.rpartition("/")[0], *first[1:]]
+    for name in [name for name in sys.modules if name.partition(".")[0] == "benchmarks"]:
+        del sys.modules[name]
+    print(script)
+    runpy.run_path(script)
+"""
+"""Begins scripts as programs, short of what they do: each with the path that it would have."""
+
+
+def test_a_benchmark_is_a_program_that_finds_what_it_imports(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", START_EACH, *map(str, SCRIPTS)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-200:] + done.stderr
+    assert done.stdout.split() == [str(script) for script in SCRIPTS]
 
 
 # Imports...

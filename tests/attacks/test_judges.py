@@ -6,6 +6,7 @@ import secrets
 from collections import Counter
 from collections.abc import Iterator
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,12 @@ def identity(way: tuple[str, str, dict[str, str]]) -> str:
     return " ".join((way[0], way[1], *way[2]))
 
 
-@pytest.fixture(params=[pytest.param(way, id=identity(way)) for way in WAYS])
+def parameter(way: tuple[str, str, dict[str, str]]) -> Any:
+    """A judge's other profiles read their replies as the recommended one does, or more strictly."""
+    return pytest.param(way, id=identity(way), marks=[pytest.mark.exhaustive] * (way[1] != "recommended"))
+
+
+@pytest.fixture(params=[parameter(way) for way in WAYS])
 def judge(request: pytest.FixtureRequest) -> TranslationJudge:
     name, profile, settings = request.param
     return load_judge(name, profile=profile, settings=settings)

@@ -43,7 +43,9 @@ def sample(data: Path) -> TestSet:
 
 
 @pytest.mark.realdata
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize(
+    "profile", [pytest.param(p, marks=[pytest.mark.exhaustive] * (p != "recommended")) for p in PROFILES]
+)
 @pytest.mark.parametrize("judge", sorted(set(JUDGES) - {"criteria"}))  # which asks of rules, not of errors
 def test_it_gives_golds_order_back_through_every_judge(
     adjudge_data: Path, tmp_path: Path, judge: str, profile: Profile
