@@ -1,5 +1,6 @@
 import re
 from collections import Counter
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -48,6 +49,7 @@ ROWS = [
 SCORES = {"Alder": [0.0, 0.0, 0.0, -5.0], "Birch": [0.0, -1.0, -6.0, -25.0]}
 
 
+@cache
 def figures() -> list[str]:
     """Both figures as they stand in one page."""
     one = ranking_figure("ranking.en-de.x", "Alder leads; Birch is last", ROWS, "score, higher is better")
@@ -57,15 +59,17 @@ def figures() -> list[str]:
     return [str(page_svg(one, "one")), str(page_svg(other, "other"))]
 
 
-@pytest.mark.parametrize("svg", figures())
-def test_a_figure_in_a_page_has_nothing_that_the_policy_refuses(svg: str) -> None:
+@pytest.mark.parametrize("figure", [0, 1])
+def test_a_figure_in_a_page_has_nothing_that_the_policy_refuses(figure: int) -> None:
+    svg = figures()[figure]
     assert svg.startswith("<svg ")
     assert not re.search(r"\sstyle=|<style|<script|<!DOCTYPE|<\?xml|<metadata|ns0:|xlink", svg)
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", svg)
 
 
-@pytest.mark.parametrize("svg", figures())
-def test_a_figure_in_a_page_follows_its_theme(svg: str) -> None:
+@pytest.mark.parametrize("figure", [0, 1])
+def test_a_figure_in_a_page_follows_its_theme(figure: int) -> None:
+    svg = figures()[figure]
     used = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]{6})"', svg))
     assert not used - {"#ffffff"}, "a colour that COLOURS does not map"
     assert "accent" in svg
