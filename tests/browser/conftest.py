@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import Browser, Dialog, Page, sync_playwright
 
 ARGUMENTS = [
-    "--headless",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
