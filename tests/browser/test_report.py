@@ -88,8 +88,10 @@ def computed(page: Page, selector: str, name: str) -> str:
 # What it must not do...
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 768, 1440])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(
+    "width", [320, *(pytest.param(n, marks=pytest.mark.exhaustive) for n in (768, 1440))]
+)
 def test_it_asks_nothing_says_nothing_and_fits(
     several_drawn: str, open_page: OpenPage, width: int, scheme: str
 ) -> None:
