@@ -88,12 +88,17 @@ chaos: with-ray ## kill runs and servers a thousand times and count what was los
 	else echo "No fault tests yet."; fi
 
 browser: # for the tests marked browser; without one they skip and say so
-	@if command -v chromium chromium-browser google-chrome >/dev/null; then :; \
-	elif ! command -v apt-get >/dev/null; then echo "No chromium found: install one to run the browser tests."; \
-	elif test "$$(id -u)" = 0; then apt-get update -qq && apt-get install -qq -y chromium >/dev/null; \
-	elif sudo -n true 2>/dev/null; then sudo -n apt-get update -qq && sudo -n apt-get install -qq -y chromium >/dev/null; \
-	else echo "No chromium found: 'sudo apt-get install chromium' to run the browser tests."; \
-	fi || echo "chromium could not be installed; the browser tests will skip."
+	@for name in chromium-headless-shell chromium chromium-browser google-chrome; do \
+	  command -v $$name >/dev/null && exit 0; \
+	done; \
+	if test "$$(id -u)" = 0; then root=; else root="sudo -n"; fi; \
+	if ! command -v apt-get >/dev/null; then echo "No chromium found: install one to run the browser tests."; \
+	elif ! $$root true 2>/dev/null; then \
+	  echo "No chromium found: 'sudo apt-get install chromium-headless-shell' to run the browser tests."; \
+	elif $$root apt-get update -qq && { \
+	  $$root apt-get install -qq -y chromium-headless-shell >/dev/null 2>&1 || \
+	  $$root apt-get install -qq -y chromium >/dev/null; }; then :; \
+	else echo "chromium could not be installed; the browser tests will skip."; fi
 
 $(UV):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \

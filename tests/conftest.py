@@ -183,11 +183,11 @@ def adjudge_data() -> Path:
 
 @pytest.fixture(scope="session")
 def browser_path() -> str:
-    """The machine's chromium, for tests marked browser."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
+    """The machine's chromium, for tests marked browser: without windows it takes half the time."""
+    for name in ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"):
         if path := shutil.which(name):
             return path
-    pytest.skip("no chromium, chromium-browser or google-chrome on PATH: 'make test' says how to install one")
+    pytest.skip("no chromium or google-chrome on PATH: 'make test' says how to install one")
 
 
 @pytest.fixture
@@ -221,3 +221,18 @@ def server(_server: "Server") -> "Server":
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test waits as long as a user should, where a model is asked again."""
     monkeypatch.setattr("adjudge.llm.faults.Patience.pause", lambda self, tries: 0.002)
+
+
+@pytest.fixture(scope="session")
+def cheap_passwords() -> Iterator[None]:
+    """Passwords are hashed by argon2 with the least that it takes, which is a thousandth of the work."""
+    from argon2 import PasswordHasher
+
+    from adjudge.campaigns import people
+
+    hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    people._nobodys.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(people, "_hasher", lambda: hasher)
+        yield
+    people._nobodys.cache_clear()

@@ -1,5 +1,6 @@
 """A real browser for the tests marked `browser`, and a page that notes everything it should not do."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,6 @@ PATIENCE = 60_000
 expect.set_options(timeout=PATIENCE)
 
 ARGUMENTS = [
-    "--headless",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
@@ -47,13 +47,26 @@ class Watched:
 OpenPage = Callable[..., Watched]
 
 
-@pytest.fixture(scope="module")
-def chromium(browser_path: str) -> Iterator[Browser]:
-    """Playwright keeps an event loop running while it is open: no test of another module may meet it."""
+@pytest.fixture(scope="session")
+def _launched(browser_path: str) -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
+    """One browser, and the event loop that Playwright keeps running in this thread while it is open."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=ARGUMENTS)
-        yield browser
+        loop = asyncio.get_running_loop()
+        yield browser, loop
+        asyncio._set_running_loop(loop)
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def chromium(_launched: tuple[Browser, asyncio.AbstractEventLoop]) -> Iterator[Browser]:
+    """The browser, with nothing open; between modules its loop is hidden from tests that run their own."""
+    browser, loop = _launched
+    asyncio._set_running_loop(loop)
+    yield browser
+    for context in browser.contexts:
+        context.close()
+    asyncio._set_running_loop(None)
 
 
 @pytest.fixture

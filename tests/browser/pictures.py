@@ -124,7 +124,7 @@ def report(browser: Browser, folder: Path) -> None:
 
 def main() -> None:
     """Take them all."""
-    found = shutil.which("chromium")
+    found = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if found is None:
         sys.exit("chromium was wanted, and is not on the path: install it")
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:

@@ -21,6 +21,7 @@ from adjudge.campaigns.settings import CampaignSettings
 from adjudge.core.segment import Segment, TestSet
 from adjudge.web.app import create_app
 from tests.browser.conftest import PATIENCE
+from tests.campaigns.tables import ready_made
 
 
 def make_test_set(lp: str, *rows: tuple[str, ...], **more: Any) -> TestSet:
@@ -80,7 +81,8 @@ def serving(
     own = {"tutorial": settings.pop("tutorial_file")} if "tutorial_file" in settings else {}
     extras = Extras(**{name: settings.pop(name) for name in named}, **own)
     chosen = CampaignSettings(**{"protocol": "esa", "assignment": "pool", **settings})
-    campaign, links = new_campaign(folder, test_set, chosen, annotators, now=time.time(), extras=extras)
+    with ready_made():
+        campaign, links = new_campaign(folder, test_set, chosen, annotators, now=time.time(), extras=extras)
     server = uvicorn.Server(uvicorn.Config(create_app(campaign), port=0, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -179,7 +179,7 @@ def test_there_is_no_gate_where_one_person_alone_judges(tmp_path: Path, chromium
         page.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.exhaustive)])
 def test_the_whole_analysis_is_a_click_away_and_can_be_read_by_all(
     site: Site, open_dashboard: Open, scheme: str
 ) -> None:
@@ -205,7 +205,7 @@ def test_a_server_that_is_gone_is_said(open_dashboard: Open) -> None:
 
 
 @pytest.mark.parametrize("path", ["/dashboard", "/dashboard/people"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.exhaustive)])
 def test_axe_finds_nothing_and_nothing_is_too_wide(
     site: Site, open_dashboard: Open, path: str, scheme: str
 ) -> None:

@@ -8,6 +8,7 @@ from adjudge.core.record import Annotation, ErrorSpan, Record
 from adjudge.core.scores import Run
 from adjudge.core.segment import Segment
 from adjudge.reports.html import render_page
+from adjudge.reports.page import Page as ReportPage
 from adjudge.reports.page import make_page
 from tests.browser.conftest import OpenPage
 from tests.browser.payloads import PAYLOADS
@@ -28,11 +29,19 @@ TEST_SET = small_test_set()
 
 
 def render(runs: Run | Sequence[Run], gold: Sequence[Record] = ()) -> str:
-    return render_page(make_page([runs] if isinstance(runs, Run) else runs, gold=gold))
+    """A page without figures, which take seconds to draw."""
+    return render_page(undrawn(make_page([runs] if isinstance(runs, Run) else runs, gold=gold)))
+
+
+def undrawn(page: ReportPage) -> ReportPage:
+    sections = (
+        replace(s, blocks=tuple(replace(b, figures=()) for b in s.blocks), parts=()) for s in page.sections
+    )
+    return replace(page, sections=tuple(sections))
 
 
 @pytest.fixture(scope="module")
-def several() -> str:
+def page_of_several() -> ReportPage:
     """Two annotators and gold, with a failure, ratings and preferences."""
     other = judge_all(TEST_SET, "other")
     other[2] = failure(TEST_SET.segments[0], "Cedar", "other")
@@ -40,12 +49,27 @@ def several() -> str:
         replace(other[4], spans=(), rationale="Fine.") if isinstance(other[4], Annotation) else other[4]
     )
     gold = [*judge_all(TEST_SET, "rater"), *preferences(TEST_SET, "rater")]
-    return render([make_run(), make_run(records=other, annotator="other")], gold)
+    return make_page([make_run(), make_run(records=other, annotator="other")], gold=gold)
+
+
+@pytest.fixture(scope="module")
+def several(page_of_several: ReportPage) -> str:
+    return render_page(undrawn(page_of_several))
+
+
+@pytest.fixture(scope="module")
+def several_drawn(page_of_several: ReportPage) -> str:
+    return render_page(page_of_several)
 
 
 @pytest.fixture(scope="module")
 def single() -> str:
     return render(make_run())
+
+
+@pytest.fixture(scope="module")
+def single_drawn() -> str:
+    return render_page(make_page([make_run()]))
 
 
 def texts(page: Page, selector: str) -> list[str]:
@@ -64,12 +88,14 @@ def computed(page: Page, selector: str, name: str) -> str:
 # What it must not do...
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 768, 1440])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(
+    "width", [320, *(pytest.param(n, marks=pytest.mark.exhaustive) for n in (768, 1440))]
+)
 def test_it_asks_nothing_says_nothing_and_fits(
-    several: str, open_page: OpenPage, width: int, scheme: str
+    several_drawn: str, open_page: OpenPage, width: int, scheme: str
 ) -> None:
-    watched = open_page(several, width=width, color_scheme=scheme, offline=True)
+    watched = open_page(several_drawn, width=width, color_scheme=scheme, offline=True)
     expect(watched.page.locator("#list > li")).to_have_count(6)
     assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
     assert not watched.misdeeds
@@ -83,12 +109,7 @@ def test_a_table_of_thirteen_systems_shows_them_all(open_page: OpenPage) -> None
     )
     records = [judgement(s, name, spans=(mark(s.source, s.source),)) for s in texts for name in names]
     page = make_page([make_run(texts, records)])
-    sections = tuple(
-        replace(s, blocks=tuple(replace(b, figures=()) for b in s.blocks), parts=()) for s in page.sections
-    )
-    table = open_page(render_page(replace(page, sections=sections)), width=1440).page.get_by_label(
-        "Errors by category"
-    )
+    table = open_page(render_page(undrawn(page)), width=1440).page.get_by_label("Errors by category")
     assert table.first.evaluate("(e) => e.scrollWidth <= e.clientWidth")
 
 
@@ -361,8 +382,8 @@ def test_only_useful_filters_are_offered(open_page: OpenPage) -> None:
 # Hands and eyes...
 
 
-def test_everything_can_be_reached_by_keyboard(single: str, open_page: OpenPage) -> None:
-    page = open_page(single).page
+def test_everything_can_be_reached_by_keyboard(single_drawn: str, open_page: OpenPage) -> None:
+    page = open_page(single_drawn).page
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
     assert page.locator(".skip").evaluate("e => e.getBoundingClientRect().left") >= 0
@@ -404,16 +425,16 @@ def test_light_and_dark_follow_the_reader(single: str, open_page: OpenPage) -> N
     assert grounds == {"light": "rgb(252, 251, 249)", "dark": "rgb(22, 24, 27)"}
 
 
-def test_figures_follow_the_theme(single: str, open_page: OpenPage) -> None:
+def test_figures_follow_the_theme(single_drawn: str, open_page: OpenPage) -> None:
     inks = {
-        scheme: computed(open_page(single, color_scheme=scheme).page, "figure .ink-fill", "fill")
+        scheme: computed(open_page(single_drawn, color_scheme=scheme).page, "figure .ink-fill", "fill")
         for scheme in ("light", "dark")
     }
     assert inks == {"light": "rgb(28, 29, 32)", "dark": "rgb(232, 230, 225)"}
 
 
-def test_print_shows_categories_and_no_controls(single: str, open_page: OpenPage) -> None:
-    page = open_page(single, color_scheme="dark").page
+def test_print_shows_categories_and_no_controls(single_drawn: str, open_page: OpenPage) -> None:
+    page = open_page(single_drawn, color_scheme="dark").page
     page.emulate_media(media="print")
     expect(page.locator("#filters")).to_be_hidden()
     assert computed(page, "html", "backgroundColor") == "rgb(255, 255, 255)"
@@ -421,8 +442,8 @@ def test_print_shows_categories_and_no_controls(single: str, open_page: OpenPage
     assert page.pdf()[:5] == b"%PDF-"
 
 
-def test_without_scripts_the_numbers_are_there(single: str, open_page: OpenPage) -> None:
-    page = open_page(single, java_script_enabled=False).page
+def test_without_scripts_the_numbers_are_there(single_drawn: str, open_page: OpenPage) -> None:
+    page = open_page(single_drawn, java_script_enabled=False).page
     expect(page.locator(".ranking").first).to_be_visible()
     expect(page.get_by_text("scripts are switched off")).to_be_visible()
     expect(page.locator("#filters")).to_be_hidden()

@@ -17,6 +17,7 @@ from adjudge.campaigns.making import Extras, new_campaign
 from adjudge.campaigns.people import Link
 from adjudge.campaigns.settings import CampaignSettings
 from adjudge.core.segment import Segment, TestSet
+from tests.campaigns.tables import ready_made
 
 NOW = 1_760_000_000.0
 Made = tuple[Campaign, tuple[Link, ...]]
@@ -69,6 +70,11 @@ def make_test_set(*lps: str) -> TestSet:
         for line, (source, *translations) in enumerate(document, start=1)
     ]
     return TestSet(name="small", segments=tuple(segments))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap(cheap_passwords: None) -> None:
+    """No test of this folder needs a hash that withstands anybody."""
 
 
 @pytest.fixture
@@ -157,7 +163,8 @@ def opener(folder: Path, test_set: TestSet, store: str | None) -> Iterator[MakeC
         )
         now, name = more.pop("now", NOW), more.pop("name", f"campaign-{len(made)}")
         settings = CampaignSettings(protocol=protocol, **more)
-        found = new_campaign(folder / name, chosen, settings, annotators, now=now, extras=extras)
+        with ready_made():
+            found = new_campaign(folder / name, chosen, settings, annotators, now=now, extras=extras)
         made.append(found[0])
         return found
 

@@ -49,6 +49,11 @@ class House:
 OpenHouse = Callable[..., House]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _cheap(cheap_passwords: None) -> None:
+    """No test of this folder needs a hash that withstands anybody."""
+
+
 @pytest.fixture
 def make_campaign(tmp_path: Path) -> Iterator[MakeCampaign]:
     """Make campaigns in SQLite, over six segments in three documents."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -29,14 +30,12 @@ def is_current(connection: Connection) -> bool:
     Raises:
         StoreError: the store has a step that this version does not know.
     """
-    steps = ScriptDirectory.from_config(_config(connection))
+    head, *earlier = _steps()
     found = MigrationContext.configure(connection).get_current_revision()
-    if found is not None and found not in {step.revision for step in steps.walk_revisions()}:
+    if found is not None and found not in {head, *earlier}:
         message = f"this campaign's store is of a newer adjudge (its tables are at {found!r},"
-        raise StoreError(
-            f"{message} this version knows {steps.get_current_head()!r}); update adjudge to open it"
-        )
-    return found == steps.get_current_head()
+        raise StoreError(f"{message} this version knows {head!r}); update adjudge to open it")
+    return found == head
 
 
 def upgrade(connection: Connection, revision: str = "head") -> None:
@@ -53,7 +52,13 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
         command.upgrade(_config(connection), revision)
 
 
-def _config(connection: Connection) -> Config:
+@cache
+def _steps() -> tuple[str, ...]:
+    """Names of the steps, the last one first; read once, for every opening of a store asks."""
+    return tuple(step.revision for step in ScriptDirectory.from_config(_config(None)).walk_revisions())
+
+
+def _config(connection: Connection | None) -> Config:
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", str(_HERE).replace("%", "%%"))
     return config
