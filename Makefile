@@ -84,7 +84,7 @@ serve: demo ## the demo's report as a local page, with every conversation
 	$(BIN)/adjudge serve demo/runs/* --gold demo/gold.mqm.jsonl
 
 chaos: with-ray ## kill runs and servers a thousand times and count what was lost
-	@if test -d tests/faults; then ADJUDGE_CHAOS_KILLS=1000 ADJUDGE_CHAOS_SEEDS=25 $(BIN)/pytest tests/faults tests/ray tests/web/test_kills.py tests/web/test_openapi.py tests/browser; \
+	@if test -d tests/faults; then ADJUDGE_CHAOS_KILLS=1000 ADJUDGE_CHAOS_SEEDS=25 $(BIN)/pytest --timeout 0 tests/faults tests/ray tests/web/test_kills.py tests/web/test_openapi.py tests/browser; \
 	else echo "No fault tests yet."; fi
 
 browser: # for the tests marked browser; without one they skip and say so

@@ -51,10 +51,6 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("quick")
 
 
-SLOW = 600  # seconds for a test that is slow or has a browser, whose every step may take a minute
-IS_CHAOS = "ADJUDGE_CHAOS_KILLS" in os.environ
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what there is no time for."""
@@ -64,19 +60,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give slow tests more time, and mark what is left of a table beside its representatives."""
-    for item in items:
-        if IS_CHAOS:
-            item.add_marker(pytest.mark.timeout(0), append=False)
-        elif (item.get_closest_marker("slow") or item.get_closest_marker("browser")) and (
-            item.get_closest_marker("timeout") is None
-        ):
-            item.add_marker(pytest.mark.timeout(SLOW))
-    _mark_exhaustive(items)
-
-
-def _mark_exhaustive(items: list[pytest.Item]) -> None:
-    """Keep the cases of each table that have every row of it."""
+    """Mark cases of a table that others stand for, which have every row of it."""
     tables: dict[str, list[pytest.Function]] = defaultdict(list)
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):

@@ -147,7 +147,19 @@ def main() -> int:
     sys.stdout.flush()
     if not tests:
         return 0
-    program = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "load", "--maxschedchunk", "1"]
+    program = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        "2",
+        "--dist",
+        "load",
+        "--maxschedchunk",
+        "1",
+        "--timeout=30",
+    ]
     chosen_marks = ["-m", "not exhaustive and not nightly and not slow"]
     until = f"--until={begun + LAST}"
     os.chdir(ROOT)

@@ -18,8 +18,6 @@ import pytest
 
 from adjudge.cli.main import main
 
-pytestmark = pytest.mark.timeout(600)
-
 ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",

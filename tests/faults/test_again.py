@@ -18,8 +18,6 @@ from tests.faults.conftest import KEY, call, write_set
 from tests.faults.server import Server, judge, patient, running
 from tests.faults.test_kill import arguments_of, asked, start
 
-pytestmark = pytest.mark.timeout(600)
-
 
 def in_words(payload: dict[str, Any]) -> str:
     """Every other answer stands in a code fence."""

@@ -16,8 +16,6 @@ from adjudge.llm.remote import RemoteModel
 from tests.faults.server import HOLE, Fault, Server, running
 from tests.llm.conftest import make_request
 
-pytestmark = pytest.mark.timeout(600)
-
 CHAOS = int(os.environ.get("ADJUDGE_CHAOS_KILLS", "0")) >= 1000
 LATE = 1.1 if CHAOS else 10.0  # times the deadline; a drip without one has no end
 MEGABYTE = 2**20

@@ -31,7 +31,7 @@ from adjudge.errors import ModelError
 from tests.faults.seeded import Bench, Disturbed, Rows, chance_of, check, quick_folder, text_of
 from tests.faults.server import Fault, Server, envelope, raw, says, wrap
 
-pytestmark = [pytest.mark.usefixtures("_quick", "_unpaced"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.usefixtures("_quick", "_unpaced")
 
 SEEDS = int(os.environ.get("ADJUDGE_CHAOS_SEEDS", "5"))
 ALWAYS = 10**6

@@ -4,12 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.faults.conftest import call, write_set
 from tests.faults.server import Server
-
-pytestmark = pytest.mark.timeout(600)
 
 PROGRAM = """
 import resource, sys

@@ -21,8 +21,6 @@ from tests.faults.conftest import call, write_set
 from tests.faults.seeded import quick_folder
 from tests.faults.server import MARK, Server, patient
 
-pytestmark = pytest.mark.timeout(600)
-
 KILLS = int(os.environ.get("ADJUDGE_CHAOS_KILLS", "50"))
 SIZE = 60
 WIDTH = 8

@@ -15,7 +15,7 @@ from tests.faults.conftest import Command, call, write_set
 from tests.faults.server import Server, patient
 from tests.faults.test_kill import arguments_of, asked, start
 
-pytestmark = [pytest.mark.usefixtures("_quick"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.usefixtures("_quick")
 
 
 @pytest.fixture
