@@ -59,10 +59,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark cases of a table that others stand for, which have every row of it."""
     tables: dict[str, list[pytest.Function]] = defaultdict(list)
-    for item in items:
+    for item in items if "exhaustive" in config.option.markexpr else ():
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             tables[item.nodeid.partition("[")[0]].append(item)
     for name, cases in tables.items():
@@ -74,6 +74,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def representatives(cases: list[pytest.Function]) -> list[pytest.Function]:
     """Cases in which each row of each table stands, of three tables or more each pair of rows."""
     rows = [rows_of(case) for case in cases]
+    if len(rows[0]) == 1:
+        return cases
     size = 2 if len(rows[0]) > 2 else 1
     stands = [set(combinations(row, size)) for row in rows]
     left, found = set().union(*stands), []
