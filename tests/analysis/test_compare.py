@@ -13,6 +13,7 @@ from adjudge import examples
 from adjudge.analysis.compare import (
     PAIRED_TESTS,
     CompareSettings,
+    DifferenceBounds,
     PairedTest,
     compare_scores,
     difference,
@@ -82,6 +83,18 @@ def test_all_tests_agree_on_a_plain_case() -> None:
     for test in PAIRED_TESTS:
         found = difference(totals(gaps.tolist(), [0.0] * 100), test=test, resamples=20_000)
         assert found.p == pytest.approx(reference, abs=0.002)
+
+
+def test_a_p_value_counts_one_draw_more_than_there_are() -> None:
+    draws = np.array([1.0, 2, 3, 4])
+    still = DifferenceBounds(value=2.5, error=0.0, units=9, steps=(), lows=(draws,), highs=(draws,))
+    assert [still.p_above(v) for v in (0, 1, 4)] == [1 / 5, 2 / 5, 1]
+    assert [still.p_below(v) for v in (5, 4, 1)] == [1 / 5, 2 / 5, 1]
+    moving = DifferenceBounds(value=2.5, error=0.01, units=99, steps=(draws,), lows=(), highs=())
+    assert (moving.p_above(0), moving.p_below(0)) == (1 / 5, 1)
+    rng = np.random.default_rng(1)
+    apart = totals((9 + rng.normal(size=120)).tolist(), rng.normal(size=120).tolist())
+    assert [difference(apart, test=test, resamples=99).p for test in PAIRED_TESTS[:2]] == [0.02, 0.02]
 
 
 def test_units_count_as_much_as_they_hold() -> None:
@@ -170,6 +183,19 @@ def test_what_either_lacks_is_left_out_and_said() -> None:
     apart = score_records([rated("a", "1", 3.0)]), score_records([rated("b", "2", 3.0)])
     with pytest.raises(DataError, match="no segment is judged in both"):
         compare_scores(*apart)
+
+
+def test_failures_of_all_systems_and_language_pairs_are_counted() -> None:
+    lost = [failed(system, segment=str(n)) for system, n in (("a", 12), ("a", 13), ("b", 12))]
+    first = scored(
+        ratings("a", A),
+        ratings("b", B),
+        ratings("a", A, "en-cs"),
+        ratings("b", B, "en-cs"),
+        [*lost, failed("b", segment="12", lp="en-cs")],
+    )
+    found = compare_scores(first, scored(ratings("a", B), ratings("b", B)))
+    assert (found.first.failed, found.second.failed) == (4, 0)
 
 
 def test_signatures_that_differ_are_said() -> None:

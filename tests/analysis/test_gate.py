@@ -232,6 +232,7 @@ def test_what_failed_is_no_reason_to_ship() -> None:
     ]
     found = gate(new, ratings("old", BASE))
     assert (found.verdict, found.missing, found.asked) == ("not-enough-data", 10, 200)
+    assert (found.candidate.n, found.candidate.failed, found.baseline.failed) == (190, 10, 0)
     assert "10 of 200 segments lack a score on one side" in found.reasons[0]
     assert gate(new, ratings("old", BASE), max_failed=0.05, unseen="scale").verdict == "ship"
 
