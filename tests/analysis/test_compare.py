@@ -25,6 +25,7 @@ from adjudge.core.record import Record
 from adjudge.core.scores import Scores
 from adjudge.core.verb import OneAnnotator
 from adjudge.errors import DataError, UsageError
+from adjudge.stats.paired import holm
 from adjudge.store.json_lines import write_records
 from tests.analysis.records import failed, rated
 
@@ -95,6 +96,13 @@ def test_a_p_value_counts_one_draw_more_than_there_are() -> None:
     rng = np.random.default_rng(1)
     apart = totals((9 + rng.normal(size=120)).tolist(), rng.normal(size=120).tolist())
     assert [difference(apart, test=test, resamples=99).p for test in PAIRED_TESTS[:2]] == [0.02, 0.02]
+
+
+def test_a_bound_is_the_draw_at_which_its_p_value_begins() -> None:
+    draws = np.arange(1.0, 40)  # two of 40 are 5 %
+    still = DifferenceBounds(value=20.0, error=0.0, units=9, steps=(), lows=(draws,), highs=(draws,))
+    assert (still.low(0.05), still.high(0.05)) == (2, 38)
+    assert (still.p_above(1.9), still.p_below(38.1)) == (0.05, 0.05)
 
 
 def test_units_count_as_much_as_they_hold() -> None:
@@ -212,7 +220,7 @@ def test_language_pairs_and_domains_are_strata() -> None:
         ("lp", "zh-en", 12),
         ("domain", "news", 10),
     ]
-    assert found.strata[0].p_holm == pytest.approx(3 * found.strata[0].difference.p, rel=1)
+    assert [s.p_holm for s in found.strata] == holm(np.array([s.difference.p for s in found.strata])).tolist()
     assert found.whole.p_holm is None
     assert any("chat" in note and "fewer than 10" in note for note in found.notes)
 
@@ -223,6 +231,12 @@ def test_one_segment_has_a_difference_and_no_interval() -> None:
     assert (found.whole.difference.value, found.whole.difference.interval) == (20, None)
     assert found.whole.difference.p == 1
     assert any("no intervals: one of the segments alone" in note for note in found.notes)
+
+
+def test_the_least_p_value_of_few_resamples_is_said() -> None:
+    both = scored(ratings("a", A * 2), ratings("b", B * 2))
+    found = compare_scores(both, both, ("a", "b"), settings=CompareSettings(resamples=9, by_document=False))
+    assert "Too few segments or documents, or resamples: p cannot be below 0.1." in found.notes
 
 
 @pytest.mark.parametrize("by_document", [None, True])
