@@ -27,6 +27,7 @@ from adjudge.core.verb import OneAnnotator
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.paired import holm
 from adjudge.store.json_lines import write_records
+from tests.analysis.folders import write_own, write_ratings
 from tests.analysis.records import failed, rated
 
 
@@ -365,3 +366,13 @@ def test_a_test_set_is_compared_by_one_gold(tmp_path: Path) -> None:
     for wrong in ({"second": demo, "gold": gold}, {"gold": gold, "metric": gold}):
         with pytest.raises(UsageError, match=r"gold or metric is of one test set|those of one annotator"):
             adjudge.compare(demo, systems=("Alder", "Cedar"), lp="en-de", **wrong)
+
+
+def test_what_the_gold_of_a_test_set_failed_to_judge_is_counted(tmp_path: Path) -> None:
+    texts = write_own(tmp_path / "own.jsonl")
+    ratings_of = {"A": [90.0, None, 20, None], "B": [80.0, 70, None, 60], "C": [10.0] * 4}
+    gold = str(write_ratings(tmp_path / "people.jsonl", ratings_of))
+    found = adjudge.compare(texts, systems=("A", "B"), gold=gold)
+    assert (found.first.failed, found.second.failed) == (2, 1)
+    ranking = adjudge.rank(texts, gold=gold, method="item-mean")
+    assert {row.system: row.failed for row in ranking.systems} == {"A": 2, "B": 1, "C": 0}
