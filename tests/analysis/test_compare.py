@@ -370,7 +370,11 @@ def test_a_test_set_is_compared_by_one_gold(tmp_path: Path) -> None:
 
 def test_what_the_gold_of_a_test_set_failed_to_judge_is_counted(tmp_path: Path) -> None:
     texts = write_own(tmp_path / "own.jsonl")
-    ratings_of = {"A": [90.0, None, 20, None], "B": [80.0, 70, None, 60], "C": [10.0] * 4}
+    ratings_of: dict[str, list[float | None]] = {
+        "A": [90.0, None, 20, None],
+        "B": [80.0, 70, None, 60],
+        "C": [10.0] * 4,
+    }
     gold = str(write_ratings(tmp_path / "people.jsonl", ratings_of))
     found = adjudge.compare(texts, systems=("A", "B"), gold=gold)
     assert (found.first.failed, found.second.failed) == (2, 1)

@@ -11,6 +11,7 @@ from scipy import stats
 
 import adjudge
 from adjudge.analysis.gate import (
+    Critical,
     Gate,
     GateSettings,
     critical_p_value,
@@ -130,14 +131,18 @@ def test_critical_errors_are_a_veto_where_it_is_shown_that_there_are_more(
 
 
 def test_critical_errors_of_the_baseline_alone_weigh_against_those_of_the_candidate_alone() -> None:
-    new = marks("new", ["critical"] * 9 + [None] * 51)  # type: ignore[list-item]
-    old = marks("old", ["critical"] * 2 + [None] * 50 + ["critical"] * 8)  # type: ignore[list-item]
-    critical = gate(new, old, margin=50).critical
-    assert critical is not None
-    assert (critical.candidate, critical.baseline, len(critical.new), critical.gone) == (9, 10, 7, 8)
-    fewer = gate(new, old[:56] + marks("old", [None] * 60)[56:], margin=50).critical  # type: ignore[list-item]
-    assert fewer is not None
-    assert (fewer.gone, fewer.p) == (4, pytest.approx(stats.binom.sf(6, 11, 0.5)))
+    def found(first: int, last: int) -> Critical:
+        """Critical in the candidate's first nine segments, in the baseline's first and last ones."""
+        new: list[Severity | None] = ["critical" if n < 9 else None for n in range(60)]
+        old: list[Severity | None] = ["critical" if n < first or n >= 60 - last else None for n in range(60)]
+        critical = gate(marks("new", new), marks("old", old), margin=50).critical
+        assert critical is not None
+        return critical
+
+    many, few = found(2, 8), found(2, 4)
+    assert (many.candidate, many.baseline, len(many.new), many.gone, many.p) == (9, 10, 7, 8, 1)
+    assert few.gone == 4
+    assert few.p == pytest.approx(stats.binom.sf(6, 11, 0.5))
 
 
 def test_as_many_critical_errors_veto_a_better_candidate_no_oftener_than_alpha() -> None:

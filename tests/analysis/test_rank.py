@@ -777,6 +777,13 @@ def test_people_whose_ratings_do_not_fit_are_left_out_and_named() -> None:
     assert rank(records[:9], method="item-mean", consistency=0.75).notes[0].startswith("0 of 1 annotators")
 
 
+@pytest.mark.parametrize(("number", "known"), [(10, []), (11, [("en-de", "ann")])])
+def test_nothing_is_said_of_who_rated_systems_that_have_ten_ratings_or_fewer(
+    number: int, known: list[tuple[str, str]]
+) -> None:
+    assert list(consistency([rated(s, str(n), 50 + n % 3) for s in "AB" for n in range(number)])) == known
+
+
 def _by_hand(records: list[Record], person: str) -> float:
     """The organisers' rule, written out with Python's statistics."""
     said = [r for r in records if isinstance(r, Annotation)]
