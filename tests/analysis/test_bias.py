@@ -71,6 +71,15 @@ def test_pairs_of_two_of_the_family_or_of_none_do_not_count() -> None:
     assert (row.family.gold, row.family.others) == (None, None)
 
 
+def test_a_judge_of_the_same_family_is_none_of_the_others() -> None:
+    families = Families(systems=OWN.systems, annotators={**OWN.annotators, "sister": "x"})
+    judged = [*verdicts("judge", "AAAE"), *verdicts("other", "ABBE"), *verdicts("sister", "AAAA")]
+    mine = found(judged, families=families).rows[0].family
+    assert mine is not None
+    assert mine.others is not None
+    assert mine.others.value == 0.375
+
+
 def test_an_annotator_without_a_family_has_no_such_bias() -> None:
     (row,) = found(verdicts("nobody", "AAB")).rows
     assert row.family is None

@@ -13,6 +13,7 @@ from adjudge import examples
 from adjudge.analysis.compare import (
     PAIRED_TESTS,
     CompareSettings,
+    DifferenceBounds,
     PairedTest,
     compare_scores,
     difference,
@@ -24,7 +25,9 @@ from adjudge.core.record import Record
 from adjudge.core.scores import Scores
 from adjudge.core.verb import OneAnnotator
 from adjudge.errors import DataError, UsageError
+from adjudge.stats.paired import holm
 from adjudge.store.json_lines import write_records
+from tests.analysis.folders import write_own, write_ratings
 from tests.analysis.records import failed, rated
 
 
@@ -82,6 +85,25 @@ def test_all_tests_agree_on_a_plain_case() -> None:
     for test in PAIRED_TESTS:
         found = difference(totals(gaps.tolist(), [0.0] * 100), test=test, resamples=20_000)
         assert found.p == pytest.approx(reference, abs=0.002)
+
+
+def test_a_p_value_counts_one_draw_more_than_there_are() -> None:
+    draws = np.array([1.0, 2, 3, 4])
+    still = DifferenceBounds(value=2.5, error=0.0, units=9, steps=(), lows=(draws,), highs=(draws,))
+    assert [still.p_above(v) for v in (0, 1, 4)] == [1 / 5, 2 / 5, 1]
+    assert [still.p_below(v) for v in (5, 4, 1)] == [1 / 5, 2 / 5, 1]
+    moving = DifferenceBounds(value=2.5, error=0.01, units=99, steps=(draws,), lows=(), highs=())
+    assert (moving.p_above(0), moving.p_below(0)) == (1 / 5, 1)
+    rng = np.random.default_rng(1)
+    apart = totals((9 + rng.normal(size=120)).tolist(), rng.normal(size=120).tolist())
+    assert [difference(apart, test=test, resamples=99).p for test in PAIRED_TESTS[:2]] == [0.02, 0.02]
+
+
+def test_a_bound_is_the_draw_at_which_its_p_value_begins() -> None:
+    draws = np.arange(1.0, 40)  # two of 40 are 5 %
+    still = DifferenceBounds(value=20.0, error=0.0, units=9, steps=(), lows=(draws,), highs=(draws,))
+    assert (still.low(0.05), still.high(0.05)) == (2, 38)
+    assert (still.p_above(1.9), still.p_below(38.1)) == (0.05, 0.05)
 
 
 def test_units_count_as_much_as_they_hold() -> None:
@@ -172,6 +194,19 @@ def test_what_either_lacks_is_left_out_and_said() -> None:
         compare_scores(*apart)
 
 
+def test_failures_of_all_systems_and_language_pairs_are_counted() -> None:
+    lost = [failed(system, segment=str(n)) for system, n in (("a", 12), ("a", 13), ("b", 12))]
+    first = scored(
+        ratings("a", A),
+        ratings("b", B),
+        ratings("a", A, "en-cs"),
+        ratings("b", B, "en-cs"),
+        [*lost, failed("b", segment="12", lp="en-cs")],
+    )
+    found = compare_scores(first, scored(ratings("a", B), ratings("b", B)))
+    assert (found.first.failed, found.second.failed) == (4, 0)
+
+
 def test_signatures_that_differ_are_said() -> None:
     found = compare_scores(scored(ratings("a", A)), scored(ratings("b", B, annotator="other")))
     assert any(note.startswith("The signatures differ") for note in found.notes)
@@ -186,7 +221,7 @@ def test_language_pairs_and_domains_are_strata() -> None:
         ("lp", "zh-en", 12),
         ("domain", "news", 10),
     ]
-    assert found.strata[0].p_holm == pytest.approx(3 * found.strata[0].difference.p, rel=1)
+    assert [s.p_holm for s in found.strata] == holm(np.array([s.difference.p for s in found.strata])).tolist()
     assert found.whole.p_holm is None
     assert any("chat" in note and "fewer than 10" in note for note in found.notes)
 
@@ -197,6 +232,12 @@ def test_one_segment_has_a_difference_and_no_interval() -> None:
     assert (found.whole.difference.value, found.whole.difference.interval) == (20, None)
     assert found.whole.difference.p == 1
     assert any("no intervals: one of the segments alone" in note for note in found.notes)
+
+
+def test_the_least_p_value_of_few_resamples_is_said() -> None:
+    both = scored(ratings("a", A * 2), ratings("b", B * 2))
+    found = compare_scores(both, both, ("a", "b"), settings=CompareSettings(resamples=9, by_document=False))
+    assert "Too few segments or documents, or resamples: p cannot be below 0.1." in found.notes
 
 
 @pytest.mark.parametrize("by_document", [None, True])
@@ -325,3 +366,17 @@ def test_a_test_set_is_compared_by_one_gold(tmp_path: Path) -> None:
     for wrong in ({"second": demo, "gold": gold}, {"gold": gold, "metric": gold}):
         with pytest.raises(UsageError, match=r"gold or metric is of one test set|those of one annotator"):
             adjudge.compare(demo, systems=("Alder", "Cedar"), lp="en-de", **wrong)
+
+
+def test_what_the_gold_of_a_test_set_failed_to_judge_is_counted(tmp_path: Path) -> None:
+    texts = write_own(tmp_path / "own.jsonl")
+    ratings_of: dict[str, list[float | None]] = {
+        "A": [90.0, None, 20, None],
+        "B": [80.0, 70, None, 60],
+        "C": [10.0] * 4,
+    }
+    gold = str(write_ratings(tmp_path / "people.jsonl", ratings_of))
+    found = adjudge.compare(texts, systems=("A", "B"), gold=gold)
+    assert (found.first.failed, found.second.failed) == (2, 1)
+    ranking = adjudge.rank(texts, gold=gold, method="item-mean")
+    assert {row.system: row.failed for row in ranking.systems} == {"A": 2, "B": 1, "C": 0}

@@ -11,6 +11,7 @@ from scipy import stats
 
 import adjudge
 from adjudge.analysis.gate import (
+    Critical,
     Gate,
     GateSettings,
     critical_p_value,
@@ -129,6 +130,21 @@ def test_critical_errors_are_a_veto_where_it_is_shown_that_there_are_more(
         assert found.reasons[0].startswith(f"Segments with critical errors: candidate {count}, baseline 0,")
 
 
+def test_critical_errors_of_the_baseline_alone_weigh_against_those_of_the_candidate_alone() -> None:
+    def found(first: int, last: int) -> Critical:
+        """Critical in the candidate's first nine segments, in the baseline's first and last ones."""
+        new: list[Severity | None] = ["critical" if n < 9 else None for n in range(60)]
+        old: list[Severity | None] = ["critical" if n < first or n >= 60 - last else None for n in range(60)]
+        critical = gate(marks("new", new), marks("old", old), margin=50).critical
+        assert critical is not None
+        return critical
+
+    many, few = found(2, 8), found(2, 4)
+    assert (many.candidate, many.baseline, len(many.new), many.gone, many.p) == (9, 10, 7, 8, 1)
+    assert few.gone == 4
+    assert few.p == pytest.approx(stats.binom.sf(6, 11, 0.5))
+
+
 def test_as_many_critical_errors_veto_a_better_candidate_no_oftener_than_alpha() -> None:
     rng, vetoed = np.random.default_rng(1), 0
     for _ in range(2000):
@@ -232,8 +248,20 @@ def test_what_failed_is_no_reason_to_ship() -> None:
     ]
     found = gate(new, ratings("old", BASE))
     assert (found.verdict, found.missing, found.asked) == ("not-enough-data", 10, 200)
+    assert (found.candidate.n, found.candidate.failed, found.baseline.failed) == (190, 10, 0)
     assert "10 of 200 segments lack a score on one side" in found.reasons[0]
     assert gate(new, ratings("old", BASE), max_failed=0.05, unseen="scale").verdict == "ship"
+
+
+def test_what_failed_counts_against_the_share_of_all_segments_however_many_domains_there_are() -> None:
+    domains = {("en-de", str(n)): f"d{n % 4}" for n in range(200)}
+    new = [
+        *ratings("new", np.array(BASE) + 5 + NOISE)[:197],
+        *(failed("new", segment=str(n)) for n in (197, 198, 199)),
+    ]
+    found = gate(new, ratings("old", BASE), domains=domains)
+    assert (found.verdict, found.missing) == ("not-enough-data", 3)
+    assert gate(new, ratings("old", BASE), domains=domains, max_failed=0.015).verdict == "ship"
 
 
 @pytest.mark.parametrize("count", [1, 2, 9])

@@ -1,6 +1,7 @@
 """`meta` as a whole: which systems, which segments, which mean, and what it warns of."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -185,6 +186,22 @@ def test_failed_judgements_are_counted_and_have_no_score(tmp_path: Path) -> None
     assert (row.failed, row.results["seg_pearson"].n) == (1, 11)
     assert said(found, "judge has 1 failed judgements, which have no score.")
     assert said(found, "judge has no score of 1 of the 12 translations that gold judged")
+
+
+def test_failed_judgements_of_all_language_pairs_are_counted_together(tmp_path: Path) -> None:
+    folder = write_folder(write_folder(tmp_path / "set"), lp="zh-en")
+    whole, gaps = [9, 8, 2, 7], [None, 8, None, 7]
+    rows = [
+        write_ratings(
+            tmp_path / f"{lp}.jsonl", {"A": whole, "B": of_b, "C": [9, None, 2, 1]}, lp=lp
+        ).read_text()
+        for lp, of_b in (("en-de", whole), ("zh-en", gaps))
+    ]
+    judge = tmp_path / "judge.jsonl"
+    judge.write_text(re.sub('"segment": "s(.)"', lambda m: f'"segment": "{int(m[1]) + 1}"', "".join(rows)))
+    found = meta(folder, "en-de,zh-en", scores={"judge": judge})
+    assert [one(part, "judge").failed for part in found.parts] == [1, 3]
+    assert one(found, "judge").failed == 4
 
 
 def test_strata_have_their_n_and_no_numbers_where_it_is_small(tmp_path: Path) -> None:

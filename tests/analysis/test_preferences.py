@@ -1,3 +1,4 @@
+import itertools
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -68,6 +69,13 @@ def verdicts(records: Iterable[Record]) -> dict[tuple[str, ...], Verdict]:
     }
 
 
+def test_a_document_that_one_annotator_names_is_that_of_all() -> None:
+    named = replace(preferred("a", "b", "A"), document="d")
+    alike = replace(preferred("a", "b", "A", "2"), document="d")
+    for first, second in itertools.permutations([named, preferred("b", "a", "A", annotator="other")]):
+        assert tabulate([first, second, alike], "overall").documents == [0, 0]
+
+
 def test_higher_scores_are_preferred_and_equal_ones_tie() -> None:
     found = preferences_from_annotations([rated("c", "1", 50), rated("a", "1", 80), rated("b", "1", 80)])
     assert [(p.systems, p.verdict) for p in found if isinstance(p, Preference)] == [
@@ -99,6 +107,13 @@ def test_a_pair_with_a_failure_is_a_failure_of_its_reason() -> None:
     (found,) = preferences_from_annotations([rated("b", "1", 3), failed("a", segment="1")])
     assert isinstance(found, Failure)
     assert (found.systems, found.reason, found.criterion) == (("a", "b"), "refused", "overall")
+
+
+def test_a_pair_of_which_both_judgements_failed_is_one_failure() -> None:
+    both: list[Record] = [failed("b", segment="1"), failed("a", segment="1"), rated("c", "1", 3)]
+    found = preferences_from_annotations(both)
+    assert sorted(p.systems for p in found if isinstance(p, Failure)) == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert len(found) == 3
 
 
 def test_the_planted_errors_of_the_examples_give_their_preferences_on_each_criterion() -> None:

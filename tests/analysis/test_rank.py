@@ -172,6 +172,14 @@ def test_too_few_segments_make_no_clusters(method: Method) -> None:
     )
 
 
+@pytest.mark.parametrize("method", ["bradley-terry", "davidson"])
+def test_p_values_of_a_model_count_one_draw_more(method: Method) -> None:
+    found = ranked(wins(*["ab"] * 12, *["ba"] * 9), method, resamples=99)
+    hundredths = [100 * p for row in found.p_values for p in row if p is not None]
+    assert hundredths == pytest.approx([round(p) for p in hundredths], abs=1e-9)
+    assert any(1 < p < 100 for p in hundredths)
+
+
 @pytest.mark.parametrize("method", PAIRWISE)
 def test_segments_of_a_document_are_drawn_together(method: Method) -> None:
     records = [replace(p, document=str(i // 10)) for i, p in enumerate(wins("ab", "ab", "ba", repeat=20))]
@@ -748,6 +756,14 @@ def test_the_p_values_of_item_means_are_those_of_two_bootstraps() -> None:
     assert table[0][1] == pytest.approx(min(1.0, 2 * expected), abs=0.02)
 
 
+def test_p_values_of_item_means_count_one_draw_more_and_failures_all() -> None:
+    records = [rated(s, str(n), base + n) for s, base in (("A", 80), ("B", 10)) for n in range(8)]
+    lost = [failed("B", segment=str(n)) for n in (8, 9)]
+    found = rank([*records, *lost], method="item-mean", resamples=99)
+    assert found.p_values[0][1] == 2 * 0.01  # two-sided
+    assert [(row.system, row.n, row.failed) for row in found.systems] == [("A", 8, 0), ("B", 8, 2)]
+
+
 def test_people_whose_ratings_do_not_fit_are_left_out_and_named() -> None:
     records = _dynamic()
     fits = consistency(records)
@@ -759,6 +775,13 @@ def test_people_whose_ratings_do_not_fit_are_left_out_and_named() -> None:
     assert any("1 of 4 annotators are left out" in note and "d (en-de, " in note for note in found.notes)
     assert found.signature.fields["consistency"] == "0.75"
     assert rank(records[:9], method="item-mean", consistency=0.75).notes[0].startswith("0 of 1 annotators")
+
+
+@pytest.mark.parametrize(("number", "known"), [(10, []), (11, [("en-de", "ann")])])
+def test_nothing_is_said_of_who_rated_systems_that_have_ten_ratings_or_fewer(
+    number: int, known: list[tuple[str, str]]
+) -> None:
+    assert list(consistency([rated(s, str(n), 50 + n % 3) for s in "AB" for n in range(number)])) == known
 
 
 def _by_hand(records: list[Record], person: str) -> float:

@@ -504,13 +504,14 @@ def test_documents_have_means_of_their_own() -> None:
             records_rated("a", "2", 20, document="x"),
             records_rated("a", "3", 90, document="y"),
             failed("a", segment="4"),
+            failed("a", segment="5"),
         ]
     )
     found = [(d.lp, d.document, d.system, d.score, d.n, d.failed) for d in document_scores(scores.segments)]
     assert found == [
         ("en-de", "x", "a", 15, 2, 0),
         ("en-de", "y", "a", 90, 1, 0),
-        ("en-de", "", "a", None, 0, 1),
+        ("en-de", "", "a", None, 0, 2),
     ]
 
 

@@ -83,6 +83,14 @@ def test_a_copy_meets_the_original_of_the_same_person_and_others_are_counted() -
     ]
 
 
+def test_of_several_judgements_of_an_original_the_last_one_counts_wherever_it_stands() -> None:
+    copy = work("ann", "A", "1", 30, (span(4, 12),), kind="check", at=100)
+    first, last = work("ann", "A", "1", 90), work("ann", "A", "1", 70, at=50)
+    for order in ([first, last, copy], [last, copy, first]):
+        ((check,), _) = checks_of(pieces_of(order))
+        assert check.original == 70
+
+
 def test_without_checks_nothing_is_claimed() -> None:
     section = check_section(pieces_of([work("ann", "A", "1", 90)]), Draws())
     assert section.numbers == ()

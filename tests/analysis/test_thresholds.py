@@ -119,6 +119,11 @@ def test_bad_is_what_half_of_the_annotators_marked_so() -> None:
     }
 
 
+def test_a_score_on_the_bound_is_not_below_it() -> None:
+    gold = score_records([rated("a", str(n), n) for n in (49, 50, 51)])
+    assert list(bad_by_score(gold, 50).values()) == [True, False, False]
+
+
 def test_gold_of_a_protocol_without_such_errors_is_refused() -> None:
     scored = [rated("x", "1", -3.0, protocol="metric"), rated("x", "2", 0.0, protocol="metric")]
     with pytest.raises(UsageError, match=r"no major errors, for it is of protocol metric: .*--bad NUMBER"):

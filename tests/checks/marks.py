@@ -30,6 +30,7 @@ CASES: Cases = {
         [
             ("en-de", 'He said "yes" to me.', "Er sagte „ja“ zu mir."),
             ("en-de", 'a 15" screen', 'ein 15" Bildschirm'),
+            ("en-de", 'A 27-inch "Pro" screen.', 'Ein 27" großer „Pro“-Bildschirm.'),
             ("en-de", 'It ends here".', 'Es endet hier".'),
             ("en-he", "the UN", 'האו״ם וצה"ל של ישראל וארה"ב'),
             ("en-de", "He said 'yes'.", "Er sagte 'ja'."),

@@ -90,6 +90,8 @@ CASES: Cases = {
             ("en-ru", "It is 12 March 2001.", "Сегодня ⟦12 апреля 2001⟧."),
             ("en-de", "Due 2023-05-03 at last.", "Fällig am ⟦03.06.2023⟧."),
             ("en-ar", "on 12 March 2001", "في ⟦12 أبريل 2001⟧"),
+            ("en-de", "Due 2023-05-31 at last.", "Fällig am ⟦31.07.2023⟧."),
+            ("en-de", "Due 2023-12-13 at last.", "Fällig am ⟦13.11.2023⟧."),
         ],
         [
             ("en-de", "on May 3, 2023", "am 3. Mai 2023"),

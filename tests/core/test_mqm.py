@@ -34,6 +34,8 @@ TABLE = [
     ("mqm-google", [GONE], -25.0),
     ("mqm-google", [error("major", "source error"), NEUTRAL], 0.0),
     ("mqm-google", [CRITICAL] * 3, -75.0),
+    ("mqm-google", [COMMA], -0.1),
+    ("mqm-google", [error("major", "fluency/punctuation")], -5.0),
     ("gemba", [COMMA], -1.0),
     ("gemba", [MINOR] * 7, -5.0),  # the first five only
     ("gemba", [MINOR] * 5 + [MAJOR], -9.0),  # the major one stands first
@@ -69,6 +71,14 @@ def test_the_errors_that_count_are_the_worst_and_then_the_first() -> None:
     assert mqm_score(mqm("a", "1", MINOR, style, MINOR), weights) == -1.5
     assert mqm_score(mqm("a", "1", MINOR, MINOR, style), weights) == -2.0
     assert mqm_score(mqm("a", "1", NEUTRAL, style, MINOR, MAJOR), weights) == -5.5
+
+
+def test_a_rule_of_a_subtype_wins_over_one_of_its_core_type() -> None:
+    rules = {"minor": 1, "minor/accuracy": 2, "*/accuracy/omission": 3}
+    weights = Weights(name="mine", source="", rules=rules)
+    assert weights.points("minor", "accuracy/omission") == 3
+    assert weights.points("minor", "accuracy/addition") == 2
+    assert weights.points("minor", "style") == 1
 
 
 @pytest.mark.parametrize(

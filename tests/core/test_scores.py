@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from adjudge.core.scores import Signature
@@ -20,6 +20,7 @@ names = st.text(min_size=1, max_size=20)
 keys = st.text("abcdefghijklmnopqrstuvwxyz-_", min_size=1, max_size=10)
 
 
+@example("%7C", {"model": "100%0A|%25\n"})
 @given(names, st.dictionaries(keys, st.text(max_size=30), max_size=5))
 def test_any_value_survives_the_line(name: str, fields: dict[str, str]) -> None:
     line = str(Signature(name, fields))

@@ -49,6 +49,12 @@ def test_variance_wants_the_segment_where_systems_differ_most() -> None:
     assert ranked(priorities(found, ["a", "b", "c"], "variance")) == [1, 2, 0]
 
 
+def test_a_system_that_is_missing_makes_no_segment_more_wanted() -> None:
+    # the mean square of 0, 5.2 is below that of 0, 0, 6; their sums over one less than there are would not be
+    found = eval_set([[[0, 0], [5.2, 0], [NAN, 6]]])
+    assert ranked(priorities(found, ["a", "b"], "variance")) == [1, 0]
+
+
 def test_disagreement_wants_the_segment_that_metrics_score_differently() -> None:
     found = eval_set([[[1, 2, 3], [1, 2, 3]], [[1, 2, -3], [1, 2, -3]]])
     assert ranked(priorities(found, ["a", "b", "c"], "disagreement"))[0] == 2

@@ -536,6 +536,13 @@ def test_other_tools_find_the_columns_and_labels_that_they_know(tmp_path: Path) 
     assert cells[2][4:9] == ["r2", "s", "xy", "No-error", "No-error"]
 
 
+def test_a_place_that_was_one_of_several_comes_back_as_that(tmp_path: Path) -> None:
+    guessed = ErrorSpan(severity="minor", category="style", start=0, end=1, text="x", match="ambiguous")
+    records = (replace(JUDGED, spans=(guessed,)),)
+    write_mqm_tsv(tmp_path / "out.tsv", records, TEXTS)
+    assert read_mqm_tsv(tmp_path / "out.tsv", "en-de").records == records
+
+
 def test_pairs_that_were_judged_side_by_side_keep_their_partners(tmp_path: Path) -> None:
     records = [replace(JUDGED, flags=("with:B",)), replace(JUDGED, flags=("with:C", "span_empty"))]
     write_mqm_tsv(tmp_path / "out.tsv", records, TEXTS)

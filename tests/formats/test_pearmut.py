@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,12 @@ from adjudge.formats.pearmut import (
     pearmut_test_set,
     read_pearmut,
     read_pearmut_submissions,
+    read_spans,
+    render_spans,
     write_pearmut,
     write_pearmut_submissions,
 )
+from adjudge.store.files import Fields
 
 NAME = "wmt25_#_en-cs_CZ"
 ITEM = {"src": "A sofa 😀", "tgt": {"A": "Sofa 😀 je", "B": "Gauč"}, "item_id": "en-cs_CZ_#_news_#_7", "x": 1}
@@ -412,6 +416,16 @@ def test_campaigns_of_wmt26_are_read_and_what_is_no_judgement_is_counted(tmp_pat
     }
     write_pearmut_submissions(tmp_path / "back.json", file)
     assert json.loads((tmp_path / "back.json").read_text()) == json.loads(path.read_text())
+
+
+@pytest.mark.parametrize("text", ["Modrá", "Sofa 😀 je", "😀", "je 😀😀", "😀e\u0301"])
+def test_every_mark_comes_back_where_it_was_wherever_characters_take_two_units(text: str) -> None:
+    places = combinations(range(len(text) + 1), 2)
+    marks = [ErrorSpan(severity="minor", start=a, end=b, text=text[a:b]) for a, b in places]
+    lost = ErrorSpan(severity="major", category="accuracy/omission", match="unplaced")
+    rendered = render_spans([*marks, lost], text, has_categories=False)
+    assert read_spans(rendered, text, Fields({}, "item")) == (*marks, lost)
+    assert rendered[-1]["start_i"] == len(text.encode("utf-16-le")) // 2  # right behind the text
 
 
 def test_a_mark_behind_all_words_is_refused(tmp_path: Path) -> None:

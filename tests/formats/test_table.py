@@ -148,6 +148,14 @@ def test_cells_of_a_workbook_are_texts_and_formulas_are_not_run(tmp_path: Path) 
     ]
 
 
+@pytest.mark.parametrize("write", WRITERS)
+def test_a_last_cell_of_white_space_is_a_translation(
+    tmp_path: Path, write: Callable[[Path, Rows], Path]
+) -> None:
+    (segment,) = load(write(tmp_path, [["source", "A", "B"], ["a", "b", " "]]), "en-de")
+    assert segment.translations == {"A": "b", "B": " "}
+
+
 def test_only_the_first_sheet_is_read_and_the_others_are_named(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.worksheets[0].append(["source", "A"])

@@ -54,6 +54,13 @@ def test_a_precision_that_is_no_probability_is_refused(value: str) -> None:
         load_metric("rules", {"min_precision": value})
 
 
+def test_a_rule_that_is_right_exactly_as_often_as_asked_is_kept() -> None:
+    findings = find_errors(SOURCE, TRANSLATION, "en-de")
+    best = max(f.precision for f in findings)
+    kept = marked(load_metric("rules", {"min-precision": str(best)}), TRANSLATION)
+    assert kept.spans == tuple(f.span for f in findings if f.precision == best)
+
+
 def test_the_signature_moves_with_the_table_of_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     metric = load_metric("rules")
     before = metric.settings("en-de")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.core.record import ErrorSpan, Failure, Verdict
-from adjudge.core.segment import Segment
+from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import UsageError
 from adjudge.reports.annotators import judged_annotators
 from adjudge.reports.page import make_page
@@ -19,6 +19,7 @@ from adjudge.reports.segments import (
     spread_by_translation,
     to_script_json,
 )
+from tests.analysis.records import checked
 from tests.reports.samples import (
     SYSTEMS,
     failure,
@@ -85,6 +86,19 @@ def test_places_are_code_points() -> None:
 def test_an_error_without_a_place_is_still_told(span: ErrorSpan, shown: dict[str, object]) -> None:
     (said,) = said_of_first(judgement(FIRST, "Alder", spans=(span,)))
     assert said["errors"] == [shown]
+
+
+def test_every_verdict_on_a_criterion_says_whose_it_is_and_one_has_their_score() -> None:
+    segment = Segment(
+        segment="1", lp="en-de", source="x", translations={"A": "y"}, meta={"criteria": ["Sie"]}
+    )
+    records = [checked("A", "1", "1", passed=by == "eve", annotator=by) for by in ("eve", "bob")]
+    texts = TestSet(name="t", segments=(segment,))
+    told = make_page([make_run(texts, records, annotator="people", protocol="criteria")]).data["segments"][0]
+    assert told["said"] == [
+        {"by": 0, "of": 0, "criterion": "1: Sie", "passed": True, "score": 0.5, "who": "eve"},
+        {"by": 0, "of": 0, "criterion": "1: Sie", "passed": False, "who": "bob"},
+    ]
 
 
 def test_a_failure_has_a_reason_and_no_score() -> None:

@@ -94,7 +94,16 @@ def test_an_interval_reads_from_low_to_high() -> None:
 
 @pytest.mark.parametrize(
     ("part", "total", "text"),
-    [(0, 9, "0 %"), (9, 9, "100 %"), (1, 300, "<1 %"), (299, 300, ">99 %"), (1, 3, "33 %"), (0, 0, NOTHING)],
+    [
+        (0, 9, "0 %"),
+        (9, 9, "100 %"),
+        (1, 300, "<1 %"),
+        (299, 300, ">99 %"),
+        (992, 1000, ">99 %"),
+        (8, 1000, "<1 %"),
+        (1, 3, "33 %"),
+        (0, 0, NOTHING),
+    ],
 )
 def test_a_share_is_0_or_100_only_where_it_is(part: int, total: int, text: str) -> None:
     assert share(part, total) == text
@@ -131,6 +140,8 @@ def test_a_duration_is_never_rounded_to_nothing(seconds: float, text: str) -> No
         ("∞", r"$\infty$"),
         ("a|b", r"a\textbar{}b"),
         ("GPT4-5shot_x", r"GPT4-5shot\_x"),
+        ("#1 & {2} $3", r"\#1 \& \{2\} \$3"),
+        ("~a^b\\c", r"\textasciitilde{}a\textasciicircum{}b\textbackslash{}c"),
         ("中文 é", "中文 é"),  # letters are the document's own affair
     ],
 )
@@ -139,6 +150,13 @@ def test_latex_writes_marks_that_its_text_fonts_lack_as_commands(cell: str, writ
     assert text.splitlines()[3] == rf"{written} \\"
     assert text.splitlines()[5] == rf"{written} \\"
     assert text.splitlines()[0] == f"% {cell}"
+
+
+def test_a_line_end_in_a_text_stays_in_its_cell_or_its_comment() -> None:
+    table = Table(columns=["a\n\nb"], rows=[["c\n\nd"]], title="e\n\\f", notes=["g\n\\h"])
+    lines = render_table(table, "latex").splitlines()
+    assert lines[:4] == ["% e", r"% \f", "% g", r"% \h"]
+    assert lines[6::2] == [r"a  b \\", r"c  d \\", r"\end{tabular}"]
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv"])

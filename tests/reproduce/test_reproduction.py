@@ -271,6 +271,20 @@ def test_less_than_one_unit_is_rounding_and_more_is_not(reproduction_data: Path)
     assert [bool(cell.reason) for cell in found] == [False, True, True]
 
 
+def test_one_whole_unit_is_no_rounding(reproduction_data: Path) -> None:
+    accuracy = Definition(measure="sys_accuracy", lps=("en-de",))
+    assert value(reproduction_data, accuracy) == 1
+    (cell,) = reproduce(paper("0.9", accuracy), reproduction_data).cells
+    assert (cell.verdict, cell.reason) == ("differs", "we know no reason")
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0.125, "0.13"), (-0.125, "-0.13"), (0.115, "0.12"), (0.1249, "0.12"), (2, "2.00")]
+)
+def test_halves_are_printed_away_from_zero(number: float, text: str) -> None:
+    assert printed(number, "0.00") == text
+
+
 def test_the_papers_own_definition_proves_a_reason(reproduction_data: Path) -> None:
     theirs = value(reproduction_data, Definition(measure="seg_pearson", lps=("en-de",), average="item"))
     why = Reason(tables=("Table 1",), text="by item", instead={"average": "item"})

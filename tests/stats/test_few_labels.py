@@ -60,6 +60,12 @@ def test_perfect_scores_leave_only_what_the_drawing_varies() -> None:
     assert found.gain > 40
 
 
+def test_labels_that_lie_on_a_line_over_the_scores_give_the_mean_of_all_exactly() -> None:
+    scores = np.random.default_rng(0).normal(0, 1, 500)
+    found = estimate_mean(sample(scores[:20] / 7 + 3, scores))
+    assert (found.weight, found.value) == pytest.approx((1 / 7, scores.mean() / 7 + 3))
+
+
 def test_scores_that_say_nothing_cost_next_to_nothing() -> None:
     rng = np.random.default_rng(1)
     gains = [
@@ -168,6 +174,26 @@ def test_systems_are_ranked_on_the_scale_of_gold_with_the_lead_of_each() -> None
         "This holds if the labelled segments were drawn at random.",
     )
     assert "fewer than 100 labelled segments (here 40 segments)" in notes[2]
+
+
+def test_a_lead_on_what_both_translated_decides_the_ranks_and_not_the_order_of_the_means() -> None:
+    rng = np.random.default_rng(4)
+    hard = 40 + rng.normal(0, 4, 200)
+    easy = {"a": np.append(hard, np.full(200, 90.0)), "b": hard + 5 + rng.normal(0, 1, 200)}
+    every = score_records(systems({name: each + rng.normal(0, 1, len(each)) for name, each in easy.items()}))
+    part = [r for r in systems(easy) if int(r.segment) % 4 == 0]
+    rows, _ = estimates(every, score_records(part))
+    assert [(row.system, row.best, row.worst) for row in rows] == [("a", 2, 2), ("b", 1, 1)]
+
+
+@pytest.mark.parametrize(("usual", "once", "end"), [(100, 90, "high"), (0, 10, "low")])
+def test_the_interval_of_a_mean_ends_where_the_scale_ends(usual: int, once: int, end: str) -> None:
+    judge = np.random.default_rng(8).random(60)
+    labels = np.array([once, *[usual] * 19], dtype=float)
+    rows, _ = estimates(score_records(systems({"a": judge})), score_records(systems({"a": labels})))
+    for interval in (rows[0].mean.interval, rows[0].mean.plain_interval):
+        assert interval is not None
+        assert getattr(interval, end) == usual
 
 
 def test_labels_of_whole_documents_are_taken_for_draws_of_documents() -> None:

@@ -442,3 +442,28 @@ def test_systems_are_few_scores() -> None:
     good, poor = np.array([1.1, 2, 3, 4.1, 5, 6]), np.array([3.0, 1, 4, 1, 5, 2])
     table = williams_p_values(gold, np.stack([good, poor]))
     assert table[0, 1] < 0.05 < table[1, 0]
+
+
+# However few the draws, a p-value is never below one in all of them and the observed one.
+
+
+APART = np.random.default_rng(5).normal(size=(6, 9))
+HOLES = np.where(np.arange(54).reshape(6, 9) % 7 == 0, np.nan, APART)
+
+
+@pytest.mark.parametrize(
+    "p_values",
+    [
+        lambda: order_p_values(
+            APART.ravel()[:14], np.stack([APART, -APART]).reshape(2, -1)[:, :14], resamples=99
+        ),
+        lambda: correlation_p_values(APART, np.stack([APART, -APART]), resamples=99),
+        lambda: soft_p_values(APART, np.stack([APART, -APART]), resamples=99),
+        lambda: accuracy_p_values(HOLES, np.stack([HOLES, -HOLES]), [0.0, 0.0], resamples=99),
+    ],
+    ids=["order", "correlation", "soft", "accuracy of unequal groups"],
+)
+def test_what_no_draw_reaches_has_a_p_value_of_one_in_all_draws_and_one_more(
+    p_values: Callable[[], Floats],
+) -> None:
+    assert p_values().tolist() == [[1.0, 0.01], [1.0, 1.0]]

@@ -252,6 +252,7 @@ _LATEX = {
     "∞": r"$\infty$",
     "ρ": r"$\rho$",
     "τ": r"$\tau$",
+    "\n": " ",  # two would end the paragraph, which no cell may
     **{char: "\\" + char for char in "&%$#_{}"},
 }
 
@@ -269,7 +270,7 @@ def _latex(table: Table) -> str:
         for index, row in enumerate(table.rows)
     ]
     columns = "".join("r" if right else "l" for right in table.right)
-    notes = [f"% {line}" for line in (table.title, *table.notes) if line]
+    notes = [f"% {line}" for text in (table.title, *table.notes) for line in text.splitlines() if line]
     head = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", line(table.headings), r"\midrule"]
     return "\n".join([*notes, *head, *body, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
