@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -180,6 +181,17 @@ def test_each_end_of_a_command_has_its_code(
     if said is not None:
         monkeypatch.setattr(embedded_rules, "RulesModel", Model)
     assert call(*arguments) == code
+
+
+def test_the_demo_ends_with_the_code_of_the_step_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Forgetful(embedded_rules.RulesModel):
+        async def reply(self, request: Request) -> Reply:
+            found = await super().reply(request)
+            return replace(found, text="") if request.about.subject.systems[0] == "Alder" else found
+
+    monkeypatch.setattr(embedded_rules, "RulesModel", Forgetful)
+    assert call("demo", "--out", "demo") == 3
+    assert not Path("demo/report.html").exists()
 
 
 # Stopped from outside...
