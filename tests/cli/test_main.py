@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,11 @@ import pytest
 from adjudge import examples
 from adjudge.cli import main as main_module
 from adjudge.cli.main import UNKNOWN, main, render_version
+from adjudge.core.ask import Reply
 from adjudge.core.scores import VERSION, Build, read_build
+from adjudge.errors import ModelError, ServerAwayError, ServerStopError, StoreError
+from adjudge.llm import embedded_rules
+from adjudge.llm.model import Request
 from tests.cli.calling import Asked, call
 
 # Exit codes: what is not there is wrong use (2), what is there and cannot be used is an error (1).
@@ -131,6 +136,62 @@ def test_a_name_that_nothing_has_is_wrong_use(
     assert call(*arguments) == 2
     assert capsys.readouterr().err
     assert not (tmp_path / "new").exists()
+
+
+RUN = ("run", "gemba-mqm", TEXTS, "--out", "new")
+FEW = (*RUN, "--lp", "en-de", "--limit", "1")
+NO_BUDGET = ("--model", "x", "--base-url", "http://127.0.0.1:9/v1", "--budget-tokens", "0")
+GATE = ("gate", "--baseline", GOLD, "--lp", "en-de", "--margin", "1", "--systems")
+
+
+@pytest.mark.parametrize(
+    ("code", "arguments", "said"),
+    [
+        (0, FEW, None),
+        (0, (*FEW, "--max-failed", "100%"), "nothing that can be read"),
+        (0, (*GATE, "Dogwood,Alder"), None),
+        (1, ("score", TEXTS), None),
+        (1, FEW, ModelError("no such model")),
+        (1, FEW, StoreError("no room")),
+        (2, ("score", "nowhere"), None),
+        (2, (*FEW, "--max-failed", "2"), None),
+        (3, FEW, "nothing that can be read"),
+        (3, (*FEW, "--max-failed", "99%"), "nothing that can be read"),
+        (4, (*FEW, *NO_BUDGET), None),
+        (5, (*GATE, "Alder,Dogwood"), None),
+        (6, (*GATE, "Alder,Birch"), None),
+        (7, FEW, ServerStopError("no money left")),
+        (7, FEW, ServerAwayError("nobody there")),
+        (7, RUN, "nothing that can be read"),  # the first 20 units
+    ],
+)
+def test_each_end_of_a_command_has_its_code(
+    code: int, arguments: tuple[str, ...], said: str | Exception | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`said`: what the model answers, where it is not the embedded rules that do."""
+
+    class Model:
+        name = "builtin/rules"
+
+        async def reply(self, request: Request) -> Reply:
+            if isinstance(said, Exception):
+                raise said
+            return Reply(text=str(said), model=self.name)
+
+    if said is not None:
+        monkeypatch.setattr(embedded_rules, "RulesModel", Model)
+    assert call(*arguments) == code
+
+
+def test_the_demo_ends_with_the_code_of_the_step_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Forgetful(embedded_rules.RulesModel):
+        async def reply(self, request: Request) -> Reply:
+            found = await super().reply(request)
+            return replace(found, text="") if request.about.subject.systems[0] == "Alder" else found
+
+    monkeypatch.setattr(embedded_rules, "RulesModel", Forgetful)
+    assert call("demo", "--out", "demo") == 3
+    assert not Path("demo/report.html").exists()
 
 
 # Stopped from outside...

@@ -157,6 +157,20 @@ async def test_a_random_order_is_one_for_a_pair_and_both_for_many() -> None:
     assert set(firsts) == {"x", "y"}
 
 
+async def test_the_orders_that_are_drawn_follow_the_seed() -> None:
+    async def drawn(seed: int) -> list[str]:
+        firsts = []
+        for number in range(20):
+            segment = Segment(segment=str(number), lp="en-de", source="a", translations={"X": "x", "Y": "y"})
+            ask = Script(*replies("A", "A", "A"))
+            judge = Fire(orders="random", order_seed=seed)
+            await judge.compare(Subject(segment=segment, systems=("X", "Y")), ask)
+            firsts.append(ask.asked[0].quoted[1].text)
+        return firsts
+
+    assert await drawn(3) == await drawn(3) != await drawn(4)
+
+
 # Failures...
 
 
@@ -306,12 +320,15 @@ async def test_the_strength_is_the_mean_probability_of_the_verdicts_of_both_orde
     assert all(asked.sampling.logprobs for asked in ask.asked)
 
 
-@pytest.mark.parametrize(("threshold", "verdict"), [(0.69, "A"), (0.71, "E")])
+@pytest.mark.parametrize(
+    ("first", "second", "threshold", "verdict"),
+    [("A", "B", 0.69, "A"), ("A", "B", 0.71, "E"), ("B", "A", 0.69, "B"), ("B", "A", 0.71, "E")],
+)
 async def test_a_preference_that_is_not_stronger_than_the_threshold_is_a_tie(
-    tmp_path: Path, threshold: float, verdict: str
+    tmp_path: Path, first: str, second: str, threshold: float, verdict: str
 ) -> None:
     judge = one_criterion(tmp_path, strength="logprob", tie_threshold=TieThreshold(threshold))
-    style, overall = await judge.compare(pair(), Script(sure("A", 0.9), sure("B", 0.5)))
+    style, overall = await judge.compare(pair(), Script(sure(first, 0.9), sure(second, 0.5)))
     assert isinstance(style, Preference)
     assert isinstance(overall, Preference)
     assert (style.verdict, overall.verdict) == (verdict, verdict)

@@ -73,11 +73,14 @@ async def test_samples_that_follow_the_position_are_e_or_kept(inconsistent: str,
     assert "position_inconsistent" in found.flags
 
 
-@pytest.mark.parametrize(("threshold", "verdict"), [(0.3, "A"), (0.34, "E")])
+@pytest.mark.parametrize(
+    ("replies", "threshold", "verdict"),
+    [("AAB", 0.3, "A"), ("AAB", 0.34, "E"), ("BBA", 0.3, "B"), ("BBA", 0.34, "E")],
+)
 async def test_a_majority_that_is_not_stronger_than_the_threshold_is_a_tie(
-    threshold: float, verdict: str
+    replies: str, threshold: float, verdict: str
 ) -> None:
-    found = await compared("AAB", 3, orders="given", tie_threshold=threshold)
+    found = await compared(replies, 3, orders="given", tie_threshold=threshold)
     assert isinstance(found, Preference)
     assert (found.verdict, "tie_by_strength" in found.flags) == (verdict, verdict == "E")
 

@@ -18,7 +18,8 @@ from adjudge.core.scores import Run
 from adjudge.errors import BudgetError, DataError, UsageError
 from adjudge.llm.faults import Fault
 from adjudge.llm.money import Account, Budget, Meter, Price, find_prices, most_of, render_price
-from adjudge.runs.run import run
+from adjudge.runs import session
+from adjudge.runs.run import arun, run
 from adjudge.store.calls import Spent
 from adjudge.store.run_directory import read_run_info
 from tests.faults import server as faults
@@ -203,6 +204,24 @@ def test_an_attempt_that_may_have_been_paid_counts_with_the_most_it_can_have_cos
         judge(server, tmp_path / "run", prices=prices, budget="10")
     assert len(server.log) == first
     assert read_run_info(tmp_path / "run").price == 0.0  # the server counted nothing
+
+
+async def test_a_call_that_a_stop_cut_off_counts_with_the_most_it_can_have_cost(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "_GRACE", 0.0)
+    server.delay = 60.0
+    words: Any = {"base_url": server.url, "model": "mock", "out": tmp_path / "run", "budget_tokens": 5000}
+    going = asyncio.create_task(arun(Rater(), small_set(1, systems=("A",)), **words))
+    while not server.log:  # noqa: ASYNC110 (no event tells)
+        await asyncio.sleep(0.01)
+    going.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await going
+    server.delay = 0.0
+    with pytest.raises(BudgetError, match=r"[1-4],\d\d\d tokens are paid"):
+        await arun(Rater(), small_set(1, systems=("A",)), **words | {"budget_tokens": 4000})
+    assert len(server.log) == 1
 
 
 def test_a_budget_counts_what_a_session_without_one_may_have_paid(

@@ -24,6 +24,7 @@ from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
 from adjudge.runs import resume, session, units
 from adjudge.runs.resume import Journal, Kept, basis_of
+from tests.durable import watch_names
 from tests.runs.conftest import RULES, Rater, Stopping, small_set
 
 SIZE = 12  # translations
@@ -180,6 +181,15 @@ def test_a_session_that_was_stopped_leaves_what_it_recorded(
     assert records(tmp_path / "run") == records(tmp_path / "whole")
     names = {path.name for path in (tmp_path / "run").glob(".records*")}
     assert names == {MARKS}, "what was unfinished is gone"
+
+
+def test_records_are_on_the_disk_before_they_have_their_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = watch_names(monkeypatch)
+    run(tmp_path / "run")
+    assert all(is_there for _, is_there in named), named
+    assert {"records.jsonl", MARKS, "run.json", "test_set.jsonl"} <= {name for name, _ in named}
 
 
 def test_an_adaptive_schedule_needs_its_verdicts(tmp_path: Path, judged: list[str]) -> None:

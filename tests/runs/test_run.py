@@ -162,6 +162,11 @@ def test_a_value_that_no_record_accepts_is_a_failure(tmp_path: Path, model: Scri
     assert done.records[0].reason == "schema"
 
 
+def test_every_question_is_put_with_the_seed_of_the_run(tmp_path: Path, model: Scripted) -> None:
+    run(Rater(questions=2), small_set(2), out=tmp_path / "run", seed=7)
+    assert [request.seed for request in model.requests] == [7] * 8
+
+
 def test_a_missing_translation_is_a_failure_and_asks_nobody(tmp_path: Path, model: Scripted) -> None:
     segments = list(small_set(2).segments)
     segments[0] = replace(segments[0], translations={"A": "Satz"})

@@ -105,17 +105,31 @@ async def test_the_claim_of_a_machine_that_is_silent_is_taken_over_later(
         assert await waiting is None
 
 
-async def test_an_answer_error_ends_the_claim(
-    tmp_path: Path, slow: Slow, monkeypatch: pytest.MonkeyPatch
+async def test_a_question_that_failed_is_free_for_others_while_its_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: Slow
 ) -> None:
-    async def fail(request: Request) -> Reply:
-        raise AnswerError("timeout", "too late")
+    others, ended = Slow.reply, asyncio.Event()
 
-    monkeypatch.setattr(slow, "reply", fail)
+    async def reply(self: Slow, request: Request) -> Reply:
+        found = await others(self, request)
+        if len(self.requests) == 1:
+            raise AnswerError("timeout", "too late")
+        if request.about.subject.system == "B":
+            await ended.wait()
+        return found
+
+    monkeypatch.setattr(Slow, "reply", reply)
     store = tmp_path / "shared.sqlite"
-    await arun(Rater(), small_set(2), out=tmp_path / "a", store=store)
-    with closing(sqlite3.connect(store)) as connection:
-        assert connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+    first = asyncio.create_task(arun(Rater(), small_set(1), out=tmp_path / "a", store=store, concurrency=1))
+    while len(slow.requests) < 2:  # noqa: ASYNC110 (no event tells)
+        await asyncio.sleep(0.01)
+    try:
+        async with asyncio.timeout(20):
+            found = await arun(Rater(), small_set(1, systems=("A",)), out=tmp_path / "b", store=store)
+    finally:
+        ended.set()
+        await first
+    assert found.info.counts == {"judged": 1, "failed": 0, "pending": 0}
 
 
 def test_the_store_of_a_run_directory_needs_no_claims(tmp_path: Path, model: Scripted) -> None:

@@ -5,6 +5,7 @@ synchronised. A copy of that file without its log is thus just what a power cut 
 """
 
 import asyncio
+import os
 import shutil
 import sqlite3
 import threading
@@ -114,6 +115,34 @@ async def test_a_reader_of_the_log_holds_nothing_up_and_is_waited_for_next_time(
     cut = tmp_path / "cut.sqlite"
     await asyncio.to_thread(shutil.copy, store.path, cut)
     assert left_in(cut, 6) == 6
+
+
+async def test_answers_that_keep_coming_put_nothing_off(
+    tmp_path: Path, store: CallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(call_file, "_SYNC_SECONDS", 0.2)
+    for number in range(20):
+        await save(store, range(number, number + 1))
+        await asyncio.sleep(0.05)
+    cut = tmp_path / "cut.sqlite"
+    await asyncio.to_thread(shutil.copy, store.path, cut)
+    assert left_in(cut, 20)
+
+
+async def test_what_a_reader_keeps_in_the_log_is_synchronised_there(
+    store: CallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synchronised: list[int] = []
+    monkeypatch.setattr(call_file, "_SYNC_WAIT", 1)
+    monkeypatch.setattr(os, "fsync", lambda file: synchronised.append(os.fstat(file).st_ino))
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM calls").fetchone()
+        await save(store, range(3))
+        store.sync()
+        log = store.path.with_name("calls.sqlite-wal").stat()
+    assert log.st_size
+    assert set(synchronised) == {log.st_ino}
 
 
 def test_a_run_that_a_power_cut_ends_pays_at_most_the_last_hundred_answers_again(

@@ -23,6 +23,7 @@ from adjudge.store.files import (
     write_lines,
     write_text,
 )
+from tests.durable import watch_names
 from tests.formats.nasty import one_line
 
 
@@ -131,6 +132,16 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> 
         write_text(path, parts())
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["file.txt"]  # noqa: PTH208
+
+
+@pytest.mark.parametrize("name", ["file.txt", "file.gz"])
+def test_a_file_is_on_the_disk_before_it_takes_the_place_of_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    named = watch_names(monkeypatch)
+    for text in ("old", "new"):
+        write_text(tmp_path / name, [text, "\n"])
+    assert named == [(name, True)] * 2
 
 
 def test_half_a_surrogate_pair_is_refused_before_anything_is_written(tmp_path: Path) -> None:

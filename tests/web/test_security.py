@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from adjudge.campaigns.database import METADATA
-from adjudge.campaigns.people import Link, people, revoke
+from adjudge.campaigns.people import Link, add_people, people, revoke
 from adjudge.errors import AccessError, UsageError
 from adjudge.web import security
 from adjudge.web.app import create_app
@@ -35,15 +35,15 @@ from tests.web.client import Client, Response
 from tests.web.conftest import House, copy_of
 from tests.web.test_api import change, items_of, send, start
 
-# Every route, and seven people who knock: no answer of success but those written here.
+# Every route, and eight people who knock: no answer of success but those written here.
 
 
-ACTORS = ("organiser", "owner", "other", "stranger", "link", "nobody", "revoked")
-"""Who: has everything; has the task; has another one; is of another campaign; has a link and has not opened
-it; has nothing; was shut out with the session still in the browser."""
+ACTORS = ("organiser", "owner", "other", "adjudicator", "stranger", "link", "nobody", "revoked")
+"""Who: has everything; has the task; has another one; decides between others; is of another campaign; has a
+link and has not opened it; has nothing; was shut out with the session still in the browser."""
 
-INSIDERS = {"organiser", "owner", "other"}
-ANNOTATORS = {"owner", "other"}
+ANNOTATORS = {"owner", "other", "adjudicator"}
+INSIDERS = {"organiser", *ANNOTATORS}
 ORGANISER = {"organiser"}
 OWNER = {"owner"}
 EVERYONE = set(ACTORS)
@@ -144,8 +144,11 @@ def build_scene(house: House, elsewhere: House) -> Scene:
         "organiser": "organiser",
         "owner": "annotator-1",
         "other": "annotator-2",
+        "adjudicator": "adjudicator",
         "revoked": "annotator-4",
     }
+    added = add_people(house.campaign, ["adjudicator"], "adjudicator", house.clock(), actor="organiser")
+    house.links |= by_name(added)
     browsers = {actor: house.browser(names.get(actor)) for actor in ACTORS}
     browsers["stranger"].cookies = dict(elsewhere.browser("organiser").cookies)
     shut_out = next(one.id for one in people(house.campaign) if one.name == "annotator-4")
