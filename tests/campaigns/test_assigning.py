@@ -58,6 +58,16 @@ def test_documents_stay_whole(make_campaign: MakeCampaign) -> None:
         assert {shown.segment.split(".")[0] for shown in items(campaign, given)} == {given.document[-1]}
 
 
+def test_two_people_see_the_sides_of_a_task_in_orders_of_their_own(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("pairwise", 2, assignment="pool", redundancy=2)
+    seeds: list[dict[int, int]] = []
+    for number in range(2):
+        done = work_off(campaign, person(campaign, number), NOW)
+        seeds.append({given.task: given.seed for given in done})
+    assert seeds[0].keys() == seeds[1].keys() != set()
+    assert not set(seeds[0].values()) & set(seeds[1].values())
+
+
 # Leases...
 
 

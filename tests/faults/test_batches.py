@@ -18,6 +18,7 @@ from adjudge.llm import batch as desk_module
 from adjudge.llm import batch_providers as openai_module
 from adjudge.llm.batch_providers import Ledger, Limits
 from adjudge.store.run_directory import read_run, read_run_info
+from tests.durable import watch_names
 from tests.faults.batches import BatchServer, Bend, good_line, taking_batches
 from tests.faults.conftest import KEY, call, write_set
 from tests.faults.dialects import Json
@@ -366,6 +367,15 @@ def test_a_batch_is_let_go_only_once_no_power_cut_can_take_its_answers(
     monkeypatch.setattr(Ledger, "_write", count)
     assert batch(run) == DONE
     assert kept == [UNITS, 2 * UNITS]
+
+
+def test_results_are_on_the_disk_before_they_have_their_name(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = watch_names(monkeypatch)
+    assert batch(run, *PLAIN) == DONE
+    assert all(is_there for _, is_there in named), named
+    assert "1.results-0.jsonl" in {name for name, _ in named}
 
 
 def test_a_result_may_come_twice_and_out_of_order_and_beside_those_of_others(
