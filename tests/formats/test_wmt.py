@@ -84,6 +84,13 @@ def test_a_mark_being_removed_costs_nothing_and_one_beyond_the_text_has_no_place
     assert found.met == {"marks beyond the translation, without a place": 1}
 
 
+def test_a_mark_between_two_characters_keeps_its_place(tmp_path: Path) -> None:
+    found = read_wmt25(table(tmp_path, row("A", "Ahoj", "0 4", "0 4", "major minor")))
+    assert found.records is not None
+    assert [(s.start, s.end, s.text) for s in found.records[0].spans] == [(0, 0, ""), (4, 4, "")]
+    assert not found.met
+
+
 def test_texts_alone_are_a_test_set_and_other_columns_are_named(tmp_path: Path) -> None:
     path = table(tmp_path, [*row("A", "Ahoj", reference="Čau"), "93"], heading=(*TEXTS, "overall"))
     assert load(path).segments[0].references == {"ref": "Čau"}

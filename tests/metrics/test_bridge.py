@@ -154,6 +154,24 @@ for u in units:
     assert (third.match, fourth.match, fourth.text) == ("unplaced", "unmatched", "nowhere")
 
 
+@pytest.mark.parametrize("score", [0, 25])
+def test_both_ends_of_a_range_are_scores(bridge: Made, score: int) -> None:
+    metric = bridge(f"for u in units[:1]: answer(id=u['id'], score={score})\n", range="0..25")
+    (record,) = metric.annotate(subjects()[:1])
+    assert isinstance(record, Annotation)
+    assert record.rating == score
+
+
+@pytest.mark.parametrize("place", [0, len(TEXTS[0])])
+def test_a_place_between_two_characters_is_a_span(bridge: Made, place: int) -> None:
+    span = {"start": place, "end": place, "severity": "major"}
+    (record,) = bridge(f"for u in units[:1]: answer(id=u['id'], spans=[{span}])\n", protocol="mqm").annotate(
+        subjects()[:1]
+    )
+    assert isinstance(record, Annotation)
+    assert [(s.start, s.end, s.text) for s in record.spans] == [(place, place, "")]
+
+
 def test_score_and_spans_may_come_together(bridge: Made) -> None:
     span = {"start": 0, "end": 4, "severity": "minor"}
     body = f"for u in units[:1]: answer(id=u['id'], score=80, spans=[{span}])\n"

@@ -80,6 +80,11 @@ def test_a_column_has_the_digits_that_its_intervals_bear(width: float, digits: i
     assert digits_for([0.5], [Interval(0.0, width)]) == digits
 
 
+def test_the_usual_interval_of_a_column_decides_and_not_the_narrowest() -> None:
+    intervals = [Interval(0.0, 0.0), Interval(0.0, 0.006), Interval(0.0, 6.0), Interval(0.0, 8.0)]
+    assert digits_for([1.0] * 4, intervals) == 1
+
+
 @pytest.mark.parametrize(
     ("scores", "digits"), [([], 2), ([None, None], 2), ([0.0], 2), ([87.0], 1), ([0.02], 4)]
 )
