@@ -67,13 +67,13 @@ class Case:
 
 
 SHOWN = ("ar", "en", "hi")
-"""Targets that `make test` tries: from right to left, characters of many code points, clusters."""
+"""Targets that are tried by day: from right to left, characters of many code points, clusters."""
 
 
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(code, marks=() if code in SHOWN else pytest.mark.exhaustive, id=code) for code in SCRIPTS
+        pytest.param(code, marks=() if code in SHOWN else pytest.mark.nightly, id=code) for code in SCRIPTS
     ],
 )
 def case(
