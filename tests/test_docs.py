@@ -129,7 +129,7 @@ def named(page: Path) -> Any:
 
 
 @pytest.mark.usefixtures("_one_format")
-@pytest.mark.parametrize("page", map(named, PAGES))
+@pytest.mark.parametrize("page", [named(page) for page in PAGES])
 def test_the_examples_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
