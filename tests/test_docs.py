@@ -119,7 +119,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "demo"
 
 
-FIRST = {"README.md", "docs/tutorial.md", "docs/report.md", "docs/prompts.md", "docs/campaigns.md"}
+FIRST = {"README.md", "docs/tutorial.md"}
 """Pages whose examples `make test` runs: together they call most commands."""
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
 
+HERE = Path(__file__).parent
 PATIENCE = 60_000
 """Milliseconds that a page may take; a busy machine is slow, not wrong."""
 
@@ -21,6 +22,41 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
+
+
+SMOKE = {
+    "test_esa_with_the_mouse",
+    "test_mqm_with_the_keyboard",
+    "test_pairwise_with_the_keyboard",
+    "test_contrastive_esa_rates_every_translation",
+    "test_post_edit_never_throws_away_what_was_written",
+    "test_a_drag_marks_just_what_was_dragged_over",
+    "test_marks_that_were_there_before_the_page_are_painted",
+    "test_a_tutorial_says_what_is_expected_until_it_is_done",
+    "test_an_instruction_stands_above_the_segment_as_text",
+    "test_nothing_runs_where_people_work",
+    "test_a_dead_network_keeps_everything_in_order_and_sends_it_once",
+    "test_a_second_tab_says_so_and_can_take_the_task_over",
+    "test_a_stale_page_asks_which_state_counts",
+    "test_what_is_saved_while_a_page_is_loaded_is_on_the_page",
+    "test_numbers_move_after_somebody_worked",
+    "test_a_person_is_added_let_in_again_and_shut_out",
+    "test_it_asks_nothing_says_nothing_and_fits",
+    "test_no_text_runs_even_without_the_policy",
+    "test_filters_do_what_they_say",
+    "test_a_link_leads_to_one_segment_and_back",
+    "test_a_conversation_is_shown_and_nothing_in_it_runs",
+    "test_every_criterion_stands_below_its_translation_with_its_verdict",
+}
+"""What `make test` looks at, beside all of test_scripts.py: one test of each thing that people do."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
+    """Mark what is more than that."""
+    for item in items:
+        if item.path.parent == HERE and item.path.stem != "test_scripts" and item.originalname not in SMOKE:
+            item.add_marker("exhaustive")
 
 
 @dataclass

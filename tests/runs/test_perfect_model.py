@@ -44,7 +44,7 @@ def sample(data: Path) -> TestSet:
 
 @pytest.mark.realdata
 @pytest.mark.parametrize(
-    "profile", [pytest.param(p, marks=[pytest.mark.exhaustive] * (p != "recommended")) for p in PROFILES]
+    "profile", [pytest.param(p, marks=[pytest.mark.nightly] * (p != "recommended")) for p in PROFILES]
 )
 @pytest.mark.parametrize("judge", sorted(set(JUDGES) - {"criteria"}))  # which asks of rules, not of errors
 def test_it_gives_golds_order_back_through_every_judge(
