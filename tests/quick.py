@@ -18,8 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE, TESTS = ROOT / "src" / "adjudge", ROOT / "tests"
-SECONDS = 60
-LAST = 45  # seconds after which no test begins: the longest that may begin then ends in time
+LAST = 45  # seconds after which no test begins, so that the longest ends within a minute
 MOST = 40  # files of tests: more take the minute for being collected
 FROZEN = "tests/frozen/test_frozen.py"
 CASES = f"{FROZEN}::test_a_command_says_and_writes_what_it_did"
@@ -48,7 +47,9 @@ def changed(since: str | None) -> list[str]:
 
 
 def _git(*arguments: str) -> list[str]:
-    found = subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True)
+    found = subprocess.run(["git", *arguments], cwd=ROOT, check=False, capture_output=True, text=True)
+    if found.returncode:
+        sys.exit(f"git {' '.join(arguments)}: {found.stderr.strip()}")
     return found.stdout.splitlines()
 
 
