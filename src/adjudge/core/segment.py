@@ -167,7 +167,7 @@ class TestSet:
     def select(
         self, *, lp: str | None = None, systems: Iterable[str] | None = None, limit: int | None = None
     ) -> TestSet:
-        """Keep one language pair, some systems, and the first `limit` segments of each of them.
+        """Keep one language pair, some systems, and of all that is left the first `limit` segments.
 
         Raises:
             UsageError: an lp or a system that the test set does not have.
