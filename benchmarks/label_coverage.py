@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from adjudge.analysis.rank import Test, better_p_values
-from adjudge.analysis.segment_scores import Totals, student_intervals
+from adjudge.analysis.score import student_intervals
+from adjudge.analysis.segment_scores import Totals
 from adjudge.reports.tables import Table, render_table
 from adjudge.stats.few_labels import Labelled, Sample, Target, estimate_mean, shown_bound
 from adjudge.stats.judged import Floats

@@ -59,6 +59,7 @@ FailureReason = Literal[
     "missing",
     "model_mismatch",
     "no_answer",
+    "no_translation",
     "not_json",
     "oversize",
     "parse",

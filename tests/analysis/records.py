@@ -2,6 +2,7 @@
 
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Verdict
 from adjudge.core.typology import Severity
+from adjudge.errors import FailureReason
 
 
 def error(severity: Severity, category: str | None = None, label: str | None = None) -> ErrorSpan:
@@ -55,6 +56,7 @@ def failed(
     annotator: str = "ann",
     lp: str = "en-de",
     criterion: str | None = None,
+    reason: FailureReason = "refused",
 ) -> Failure:
     return Failure(
         lp=lp,
@@ -62,7 +64,7 @@ def failed(
         systems=systems,
         annotator=annotator,
         protocol=protocol,
-        reason="refused",
+        reason=reason,
         criterion=criterion,
     )
 
@@ -92,8 +94,9 @@ def checked(
 ) -> Annotation | Failure:
     """A verdict on one criterion; None for one that is missing."""
     if passed is None:
-        more = {"segment": segment, "protocol": "criteria", "annotator": annotator, "lp": lp}
-        return failed(system, criterion=criterion, **more)
+        return failed(
+            system, segment=segment, protocol="criteria", annotator=annotator, lp=lp, criterion=criterion
+        )
     return Annotation(
         lp=lp,
         segment=segment,

@@ -19,7 +19,8 @@ from scipy.stats import t, ttest_1samp
 from adjudge import examples
 from adjudge.analysis.agreement import consistency
 from adjudge.analysis.rank import METHODS, TESTS, Method, RankedSystem, Ranking, RankSettings, Test, rank
-from adjudge.analysis.segment_scores import score_records, with_intervals
+from adjudge.analysis.score import with_intervals
+from adjudge.analysis.segment_scores import score_records
 from adjudge.core.record import Annotation, Failure, Preference, Record, Verdict
 from adjudge.core.scores import Interval, Run, RunInfo, Scores, Signature
 from adjudge.core.segment import TestSet

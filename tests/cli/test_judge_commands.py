@@ -472,7 +472,7 @@ def test_failures_come_first_with_their_reasons(tmp_path: Path, capsys: pytest.C
     assert call("run", "gemba-mqm", "gap.jsonl", "--out", "first", "--max-failed", "50%") == 0
     capsys.readouterr()
     assert call("trace", "first", "--format", "csv") == 0
-    assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "failed(missing)"
+    assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "failed(no_translation)"
 
 
 def test_a_metric_has_a_list_and_no_conversation(capsys: pytest.CaptureFixture[str]) -> None:

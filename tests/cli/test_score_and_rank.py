@@ -42,7 +42,7 @@ def test_runs_become_one_that_every_command_reads(
     out = tmp_path / "e"
     asked = Asked(capsys, "ensemble", two[0], f"other={two[1]}", "--out", out, "--by", "ranks")
     assert (asked.code, asked.out) == (0, "")
-    assert "96 judged, 0 failed" in asked.err
+    assert "95 judged, 1 not translated, 0 failed" in asked.err
     assert "ensemble|by:ranks|within:lp|members:gemba-da,other|inputs:" in asked.err
     scores = Asked(capsys, "score", out, "--lp", "en-de", "--format", "json").json
     assert scores["range"] == [0, 1]

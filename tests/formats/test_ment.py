@@ -58,7 +58,7 @@ def test_files_that_do_not_fit_each_other_are_refused(tmp_path: Path) -> None:
     ("segments", "message"),
     [
         ([{"references": {"a": "", "b": ""}}], "MENT has one reference, the test set has a, b"),
-        ([{"translations": {"A": ""}}, {}], "'A' lacks 1 segments, the first is '1'"),
+        ([{"references": {"A": ""}}, {}], "'A' lacks 1 segments, the first is '1'"),
     ],
 )
 def test_what_the_folder_cannot_hold_is_refused(

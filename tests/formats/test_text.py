@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,10 +35,9 @@ def test_empty_lines_are_counted_file_by_file_and_are_texts(tmp_path: Path) -> N
     paths = write(tmp_path, src="a\n\nc\n", sys="\nb\n \n", ref="a\nb\nc\n")
     with pytest.warns(DataWarning) as caught:
         test_set = load_lines(paths["src"], [paths["sys"]], [paths["ref"]], lp="en-de")
-    said = "empty lines, which are judged as empty texts"
     assert [str(each.message) for each in caught] == [
-        f"{paths['src']}: {said}: 1 of 3",
-        f"{paths['sys']}: {said}: 2 of 3",
+        f"{paths['src']}: empty lines: 1 of 3",
+        f"{paths['sys']}: empty lines: 2 of 3",
     ]
     assert [(s.source, s.translations["sys"]) for s in test_set] == [("a", ""), ("", "b"), ("c", " ")]
 
@@ -155,13 +155,19 @@ def test_what_text_cannot_hold_is_refused_before_anything_is_written(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_missing_translation_is_refused_with_a_count(tmp_path: Path) -> None:
+def test_a_missing_translation_is_an_empty_line_and_a_missing_reference_is_refused(tmp_path: Path) -> None:
     segments = tuple(
         Segment(segment=str(n), lp="en-de", source="a", translations={"A": "x"} if n else {})
         for n in range(3)
     )
-    with pytest.raises(DataError, match="translation of A lacks 1 of 3 segments, the first is '0'"):
-        write_text_folder(tmp_path, TestSet(name="t", segments=segments))
+    left_out = write_text_folder(tmp_path, TestSet(name="t", segments=segments))
+    assert left_out["missing translations became empty texts"] == 1
+    with pytest.warns(DataWarning, match="empty lines: 1 of 3"):
+        back = load(tmp_path, lp="en-de")
+    assert [s.has_translation("A") for s in back] == [False, True, True]
+    without = tuple(replace(s, references={"R": "y"} if n else {}) for n, s in enumerate(segments))
+    with pytest.raises(DataError, match="reference R lacks 1 of 3 segments, the first is '0'"):
+        write_text_folder(tmp_path / "new", TestSet(name="t", segments=without))
 
 
 def test_several_language_pairs_are_refused_by_name(tmp_path: Path) -> None:

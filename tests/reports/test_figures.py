@@ -54,7 +54,7 @@ def figures() -> list[str]:
     """Both figures as they stand in one page."""
     one = ranking_figure("ranking.en-de.x", "Alder leads; Birch is last", ROWS, "score, higher is better")
     other = distribution_figure(
-        "scores.en-de.x", SCORES, "score, higher is better", top=0.0, failed={"Birch": 3}
+        "scores.en-de.x", SCORES, "score, higher is better", top=0.0, lost={"failed": {"Birch": 3}}
     )
     return [str(page_svg(one, "one")), str(page_svg(other, "other"))]
 
@@ -153,7 +153,7 @@ def test_one_file_is_written_in_the_format_of_its_name(tmp_path: Path) -> None:
 def test_the_title_of_a_distribution_says_the_finding(
     scores: dict[str, list[float]], top: float, title: str
 ) -> None:
-    assert distribution_figure("d", scores, "score", top=top, failed={}).title == title
+    assert distribution_figure("d", scores, "score", top=top, lost={"failed": {}}).title == title
 
 
 @pytest.mark.parametrize("title", ["GEMBA-MQM-MAX agrees WWWW MMMM WWWW " * 3, "thin little letters " * 7])
@@ -165,7 +165,9 @@ def test_a_title_is_no_wider_than_its_drawing(title: str) -> None:
 
 
 def test_equal_scores_have_a_distribution_too() -> None:
-    svg = str(page_svg(distribution_figure("d", {"A": [3.0, 3.0]}, "score", top=4.0, failed={}), "d"))
+    svg = str(
+        page_svg(distribution_figure("d", {"A": [3.0, 3.0]}, "score", top=4.0, lost={"failed": {}}), "d")
+    )
     assert "median 3.00" in svg
 
 
@@ -189,7 +191,11 @@ def test_the_columns_of_a_profile_do_not_run_into_each_other() -> None:
 
 
 def test_a_long_name_leaves_room_for_the_drawing() -> None:
-    svg = str(page_svg(distribution_figure("d", {"Long" * 40: [1.0, 2.0]}, "score", top=4.0, failed={}), "d"))
+    svg = str(
+        page_svg(
+            distribution_figure("d", {"Long" * 40: [1.0, 2.0]}, "score", top=4.0, lost={"failed": {}}), "d"
+        )
+    )
     assert "LongLongLongLongLongLon…" in svg
 
 
@@ -197,7 +203,7 @@ def test_a_figure_says_how_many_segments_and_failures_stand_behind_it() -> None:
     ranking, spread = figures()
     assert ">n = 40 each, failed: &lt;b&gt;$x$ &amp; أرز[RLO] 2, Cedar 40</text>" in ranking
     assert ">n = 4 each, failed: Birch 3</text>" in spread
-    uneven = distribution_figure("d", {"A": [1.0], "B": [1.0, 2.0]}, "score", top=9.0, failed={})
+    uneven = distribution_figure("d", {"A": [1.0], "B": [1.0, 2.0]}, "score", top=9.0, lost={"failed": {}})
     assert ">n = 1 to 2 each, failed: none</text>" in str(page_svg(uneven, "d"))
 
 
@@ -222,7 +228,7 @@ def long_figures(letter: str) -> dict[str, Figure]:
     return {
         "ranking": ranking_figure("x", words, systems_of(names), words),
         "spread": distribution_figure(
-            "x", {n: [1.0, 2.0] for n in names}, words, top=9.0, failed=dict.fromkeys(names, 3)
+            "x", {n: [1.0, 2.0] for n in names}, words, top=9.0, lost={"failed": dict.fromkeys(names, 3)}
         ),
         "radar": radar_figure("x", rankings),
         "steps": steps_figure("x", [{f"tool_{letter * 4}_{n}": 3 for n in range(8)}]),

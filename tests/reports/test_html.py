@@ -51,7 +51,7 @@ LONG = replace(
 
 def figures() -> list[Figure]:
     scores = {"Alder": [1.0, 2.0, 2.0]}
-    return [distribution_figure(name, scores, name, top=4.0, failed={}) for name in ("one", "two")]
+    return [distribution_figure(name, scores, name, top=4.0, lost={"failed": {}}) for name in ("one", "two")]
 
 
 @pytest.fixture

@@ -216,8 +216,8 @@ def test_a_missing_translation_is_a_failure_of_each_criterion(tmp_path: Path) ->
     made = judged(tmp_path / "run", replace(checked_set(), segments=(lacking, *others)))
     failures = [r for r in made.records if isinstance(r, Failure)]
     assert [(f.systems, f.criterion, f.reason) for f in failures] == [
-        (("B",), "1", "missing"),
-        (("B",), "tone", "missing"),
+        (("B",), "1", "no_translation"),
+        (("B",), "tone", "no_translation"),
     ]
 
 

@@ -138,7 +138,7 @@ def test_a_pair_without_one_of_its_translations_asks_nobody(tmp_path: Path, mode
     done = run(Comparer(), with_gap(small_set(2)), out=tmp_path / "run")
     missing = [r for r in done.records if isinstance(r, Failure)]
     assert [(r.systems, r.criterion, r.reason) for r in missing] == [
-        (("A", "B"), criterion, "missing") for criterion in CRITERIA
+        (("A", "B"), criterion, "no_translation") for criterion in CRITERIA
     ]
     assert len(model.requests) == 4  # of the other segment
 
@@ -163,7 +163,7 @@ def test_of_a_source_only_what_is_there_is_judged(tmp_path: Path, model: Scripte
     assert isinstance(first, Annotation)
     assert isinstance(gap, Failure)
     assert isinstance(unreadable, Failure)
-    assert (gap.systems, gap.reason) == (("B",), "missing")
+    assert (gap.systems, gap.reason) == (("B",), "no_translation")
     assert (unreadable.systems, unreadable.reason) == (("CC",), "range")
     assert done.info.counts == {"judged": 4, "failed": 2, "pending": 0}
 

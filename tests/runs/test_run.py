@@ -172,7 +172,7 @@ def test_a_missing_translation_is_a_failure_and_asks_nobody(tmp_path: Path, mode
     segments[0] = replace(segments[0], translations={"A": "Satz"})
     done = run(Rater(), TestSet(name="gap", segments=tuple(segments)), out=tmp_path / "run")
     assert isinstance(done.records[1], Failure)
-    assert done.records[1].reason == "missing"
+    assert done.records[1].reason == "no_translation"
     assert len(model.requests) == 3
 
 
@@ -467,7 +467,7 @@ def test_corpus_scores_are_kept_for_metrics_that_have_them(tmp_path: Path) -> No
     segments[0] = replace(segments[0], translations={"A": "four"})
     done = run(Lengths(corpus=True), TestSet(name="gap", segments=tuple(segments)), out=tmp_path / "run")
     assert done.info.corpus_scores == {"en-de": {"A": 25.0, "B": 21.0}}
-    assert done.info.failures == {"missing": 1}
+    assert done.info.failures == {"no_translation": 1}
 
 
 # By name...

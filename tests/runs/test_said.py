@@ -37,14 +37,17 @@ def test_a_metric_without_references_says_how_they_are_given() -> None:
 @pytest.mark.parametrize(
     ("texts", "note"),
     [
-        (("", "a"), "1 translation is blank (1 of A) and judged as such"),
-        ((" \n", "\u3000"), "2 translations are blank (1 of A, 1 of B) and judged as such"),
+        (("", "a"), "1 of 4 translations is missing (1 of A) and judged by nobody"),
+        ((" \n", "\u3000"), "2 of 4 translations are missing (1 of A, 1 of B) and judged by nobody"),
         (("a", "b"), None),
     ],
 )
-def test_blank_translations_are_counted(texts: tuple[str, str], note: str | None) -> None:
-    segment = Segment(segment="1", lp="en-de", source="s", translations=dict(zip("AB", texts, strict=True)))
-    plan = plan_units(TestSet(name="t", segments=(segment,)), with_reference=False)
+def test_missing_translations_are_counted(texts: tuple[str, str], note: str | None) -> None:
+    segments = [
+        Segment(segment=name, lp="en-de", source="s", translations=dict(zip("AB", of, strict=True)))
+        for name, of in {"1": texts, "2": ("a", "b")}.items()
+    ]
+    plan = plan_units(TestSet(name="t", segments=tuple(segments)), with_reference=False)
     assert plan.notes == (() if note is None else (note,))
 
 

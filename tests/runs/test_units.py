@@ -39,7 +39,12 @@ def test_a_missing_translation_is_a_unit_that_says_so() -> None:
     segments = list(small_set(2).segments)
     segments[0] = replace(segments[0], translations={"A": "Satz"})
     units = list(plan(TestSet(name="gap", segments=tuple(segments))))
-    assert [unit.slots[0].missing for unit in units] == ["", "B has no translation of segment 0", "", ""]
+    assert [unit.slots[0].missing for unit in units] == [
+        None,
+        ("no_translation", "B has no translation of segment 0"),
+        None,
+        None,
+    ]
 
 
 def test_a_test_set_without_translations_is_refused() -> None:

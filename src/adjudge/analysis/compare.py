@@ -14,7 +14,7 @@ from adjudge.analysis.score import Place, Source, is_same_file, scored
 from adjudge.analysis.segment_scores import ScoreMatrix, Totals, coverage_note, score_matrix
 from adjudge.core.scores import Interval, Scores, Signature
 from adjudge.core.verb import ByDocument, Names, OneAnnotator, Option, Resamples, Seed, settings, takes
-from adjudge.core.wording import form, of_all
+from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.bootstrap import LEVEL, lone_unit_note, unit_draws
 from adjudge.stats.paired import (
@@ -490,12 +490,20 @@ class Side:
         signature: of its scores.
         n: translations judged.
         failed: judgements asked for and not obtained.
+        untranslated: segments that it did not translate.
     """
 
     name: str
     signature: Signature
     n: int
     failed: int
+    untranslated: int = 0
+
+    @property
+    def counted(self) -> str:
+        """Its counts in words."""
+        holes = f"{self.untranslated:,} not translated, " if self.untranslated else ""
+        return f"{self.name}: {self.n:,} judged, {holes}{self.failed:,} failed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -655,7 +663,11 @@ def side_by_side(
     sizes = np.where(known, weights, 0.0).sum(axis=2)
     rows = sizes.all(axis=0)
     if not rows.any():
-        raise DataError("no segment is judged in both: do the two judge the same test set?")
+        holes = len({(s.lp, s.segment) for s in marked if s.is_untranslated})
+        hint = f"{count(holes, 'segment')} {form(holes, 'is', 'are')} not translated on one side"
+        raise DataError(
+            f"no segment is judged in both: {hint if holes else 'do the two judge the same test set?'}"
+        )
     sums = np.where(known, weights * np.nan_to_num(scores), 0.0).sum(axis=2)
     return (
         [name for name, kept in zip(place, rows.tolist(), strict=True) if kept],
@@ -722,6 +734,7 @@ def side_of(name: str, scores: Scores, systems: set[str]) -> Side:
         signature=scores.signature,
         n=sum(s.score is not None for s in scores.segments if s.system in systems),
         failed=sum(row.failed for row in rows),
+        untranslated=sum(s.is_untranslated for s in scores.segments if s.system in systems),
     )
 
 

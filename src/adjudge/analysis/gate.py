@@ -261,6 +261,11 @@ class GateSettings(OneAnnotator):
     more_critical: Annotated[
         int, Ge(0), Option(help="Segments more with critical errors that are allowed.", metavar="N")
     ] = 0
+    more_untranslated: Annotated[
+        int,
+        Ge(0),
+        Option(help="Segments more than the baseline that may have no translation.", metavar="N"),
+    ] = 0
     critical_alpha: Annotated[
         Alpha | None, Option(help="Alpha of the test of critical errors; else --alpha.")
     ] = None
@@ -362,11 +367,12 @@ class Gate:
         cards: scorecards of the candidate's systems, where the weights say what passes.
         candidate: the system that would replace the other.
         baseline: the system that is to be replaced.
-        missing: segments without a score on one side.
-        asked: segments there are.
+        missing: segments that are translated on both sides and lack a score on one.
+        asked: segments that are translated on both sides.
         settings: what was asked; `by_document` and `scale` are what was taken.
         method: how the bounds came about, in one line.
         notes: what a reader must know.
+        left_out: why the candidate's missing translations are too many; empty where they are not.
     """
 
     verdict: Verdict
@@ -381,6 +387,7 @@ class Gate:
     settings: GateSettings
     method: str = ""
     notes: tuple[str, ...] = ()
+    left_out: str = ""
 
 
 def gate_scores(
@@ -396,7 +403,8 @@ def gate_scores(
 
     Ship: on all segments, and in every language pair and domain of ten segments or more, it is shown that the
     candidate is not worse by the margin; each at alpha, for all must hold. Do not ship: it is shown that the
-    candidate has critical errors in more segments than it may, at an alpha of its own, or it is shown
+    candidate has critical errors in more segments than it may, at an alpha of its own, or it leaves more
+    segments untranslated than it may, or it is shown
     somewhere that it is worse by more than the margin; the tests of all segments, language pairs and domains
     are corrected for their number (Holm). Else, or of fewer than ten segments, or where too many judgements
     are missing, there is not enough data.
@@ -419,18 +427,23 @@ def gate_scores(
             f"{candidate.signature}; {baseline.signature}. Judge both alike, or say --any-signature"
         )
     pairs = pairs_of(candidate, baseline, systems)
-    places, matrix, asked = side_by_side(candidate, baseline, pairs)
+    places, matrix, _ = side_by_side(candidate, baseline, pairs)
     settings = _settled(settings, matrix, (candidate.range, baseline.range))
     rows, small = _rows(places, matrix, domains or {}, settings)
     critical, unmarked = _critical(records, pairs, places, matrix, settings)
-    missing = asked - len(places)
+    translated = _translated(candidate, baseline, pairs)
+    asked = len(translated)
+    missing = len(translated.difference(places))
     cards = _cards(candidate, {pair[0] for pair in pairs})
-    verdict, reasons = _verdict(rows, critical, cards, missing, asked, settings)
     names = pairs[0] if len(pairs) == 1 else ("candidate", "baseline")
     sides = [
         side_of(name, scores, {pair[index] for pair in pairs})
         for index, (name, scores) in enumerate(zip(names, (candidate, baseline), strict=True))
     ]
+    left_out = _left_out(sides[0], sides[1], settings)
+    against = [left_out] if left_out else []
+    against += [*_vetoes(critical), *_cards_that(cards, "fail"), *_of(rows, "do-not-ship")]
+    verdict, reasons = _verdict(rows, against, cards, missing, asked, settings)
     return Gate(
         verdict=verdict,
         reasons=tuple(reasons),
@@ -442,6 +455,7 @@ def gate_scores(
         missing=missing,
         asked=asked,
         settings=settings,
+        left_out=left_out,
         method=_method(rows[0], settings),
         notes=(
             *notes_of(candidate, baseline),
@@ -456,6 +470,19 @@ def gate_scores(
             *_domain_notes(places, domains or {}),
             *unmarked,
         ),
+    )
+
+
+def _translated(candidate: Scores, baseline: Scores, pairs: Sequence[tuple[str, str]]) -> set[Place]:
+    """Segments that both sides were to be judged on, and of which neither lacks a translation."""
+    marked = [
+        s
+        for index, scores in enumerate((candidate, baseline))
+        for s in scores.segments
+        if s.system in {pair[index] for pair in pairs}
+    ]
+    return {(s.lp, s.segment) for s in marked}.difference(
+        (s.lp, s.segment) for s in marked if s.is_untranslated
     )
 
 
@@ -596,13 +623,12 @@ def _critical(
 
 def _verdict(
     rows: Sequence[GateRow],
-    critical: Critical | None,
+    against: list[str],
     cards: Mapping[str, Card],
     missing: int,
     asked: int,
     settings: GateSettings,
 ) -> tuple[Verdict, list[str]]:
-    against = [*_vetoes(critical), *_cards_that(cards, "fail"), *_of(rows, "do-not-ship")]
     if against:
         return "do-not-ship", against
     if missing > settings.max_failed * asked:
@@ -615,6 +641,16 @@ def _verdict(
     kinds = {"lp": " and in each language pair", "domain": " and in each domain"}
     everywhere = "".join(told for kind, told in kinds.items() if any(row.kind == kind for row in rows))
     return "ship", [f"The candidate is shown not to be worse by the margin, on all segments{everywhere}."]
+
+
+def _left_out(candidate: Side, baseline: Side, settings: GateSettings) -> str:
+    allowed = baseline.untranslated + settings.more_untranslated
+    if candidate.untranslated <= allowed:
+        return ""
+    return (
+        f"Segments that are not translated: candidate {candidate.untranslated:,}, baseline "
+        f"{baseline.untranslated:,}, allowed {allowed:,} (--more-untranslated)."
+    )
 
 
 def _vetoes(critical: Critical | None) -> Iterator[str]:
@@ -644,6 +680,7 @@ def _cards_that(cards: Mapping[str, Card], verdict: CardVerdict) -> Iterator[str
             does = "fails" if verdict == "fail" else "is open"
             graves = f"critical errors in {count(card.critical, 'translation')}"
             lack = f"{count(card.unjudged, 'segment')} without a score"
+            lack += f", {card.untranslated:,} of them not translated" if card.untranslated else ""
             found = f"{card.points:g} points in {count(card.words, 'word')}, {graves}, {lack}"
             yield f"The scorecard of {system} {does}: {found}."
 

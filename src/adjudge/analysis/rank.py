@@ -20,14 +20,13 @@ from adjudge.analysis.preferences import (
     preferences_of,
     tabulate,
 )
-from adjudge.analysis.score import Source, scored
+from adjudge.analysis.score import Source, scored, student_intervals, translated_by_all
 from adjudge.analysis.segment_scores import (
     ScoreMatrix,
     Totals,
     coverage_note,
     score_matrix,
     score_records,
-    student_intervals,
 )
 from adjudge.core.mqm import total
 from adjudge.core.scores import Interval, Scores, Signature
@@ -169,6 +168,7 @@ class RankedSystem:
             differ significantly: a cluster is no statement of equality.
         n: common segments; comparisons of the system.
         failed: judgements asked for and not obtained, on all segments.
+        untranslated: segments that it did not translate.
         strength: log strength with mean 0, of Bradley-Terry and Davidson; None where it has no bound.
         best: the best rank, from 1, that the two-sided tests of its pairs allow; None where nothing was
             tested.
@@ -188,6 +188,7 @@ class RankedSystem:
     worst: int | None = None
     better_than: tuple[str, ...] = ()
     readings: Mapping[str, int] = field(default_factory=dict)
+    untranslated: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -784,16 +785,24 @@ def _noted(scores: Scores, ranking: Ranking) -> Ranking:
     for lp, part in scores.lps.items():
         coverage |= {f"{lp}: {note}" for note in coverage_note(part.segments)}
     kept = [note for note in scores.notes if note not in coverage]
-    readings = {s.system: s.readings for s in scores.systems}
-    systems = tuple(replace(s, readings=readings.get(s.system, {})) for s in ranking.systems)
+    known = {s.system: s for s in scores.systems}
+    systems = tuple(
+        replace(s, readings=known[s.system].readings, untranslated=known[s.system].untranslated)
+        if s.system in known
+        else s
+        for s in ranking.systems
+    )
     return replace(ranking, systems=systems, notes=(*kept, *ranking.notes))
 
 
 def _rank(scores: Scores, settings: RankSettings) -> Ranking:
     """Rank one language pair, or several as one; the notes are those of the ranking alone."""
-    if settings.method == "item-mean":
-        return _rank_item_means(scores, settings)
-    return _rank_means(scores, settings) if settings.method == "mean" else _rank_pairs(scores, settings)
+    if settings.method == "mean":
+        return _rank_means(scores, settings)
+    scores, notes = translated_by_all(scores)
+    rank_them = _rank_item_means if settings.method == "item-mean" else _rank_pairs
+    ranking = rank_them(scores, settings)
+    return replace(ranking, notes=(*notes, *ranking.notes))
 
 
 def _rank_pairs(scores: Scores, settings: RankSettings) -> Ranking:

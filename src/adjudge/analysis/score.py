@@ -1,4 +1,4 @@
-"""`score`: whatever a user has as scores, and scorecards. Verbs that compare systems read sources here."""
+"""`score`: whatever a user has as scores, intervals, scorecards. Verbs that compare systems read here."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ import numpy as np
 from adjudge.analysis.eval_set import EvalSet, ScoreSet, row_means
 from adjudge.analysis.eval_set_files import read_one
 from adjudge.analysis.preferences import preferences_of
-from adjudge.analysis.segment_scores import DEFAULT_WEIGHTS, score_records
+from adjudge.analysis.segment_scores import DEFAULT_WEIGHTS, Totals, score_matrix, score_records
 from adjudge.core.language import count_words, source_language, target_language
 from adjudge.core.mqm import PassMark, Weights, find_weights, total
 from adjudge.core.record import Annotation, Record, are_by_criteria
-from adjudge.core.scores import VERSION, Card, Run, Scores, SegmentScore, Signature, SystemScore
+from adjudge.core.scores import VERSION, Card, Interval, Run, Scores, SegmentScore, Signature, SystemScore
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import OneAnnotator, Scoring, takes
-from adjudge.errors import UsageError
+from adjudge.core.wording import form, of_all
+from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import Judgements, load, read_judgements
+from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals
 
 __all__ = [
     "Place",
@@ -33,7 +35,10 @@ __all__ = [
     "score",
     "score_judgements",
     "scored",
+    "student_intervals",
+    "translated_by_all",
     "with_cards",
+    "with_intervals",
 ]
 
 Place = tuple[str, str]
@@ -145,8 +150,8 @@ def _errors_as_preferences(judgements: Judgements, settings: Scoring) -> Scores:
 def with_cards(scores: Scores, judged: Run | Sequence[Record], texts: Iterable[Segment] | None) -> Scores:
     """Add the scorecard of every system, where the weights say what passes.
 
-    A failed judgement has no points, and its words are not counted. Where such segments could still make a
-    system fail, its verdict is `open`, never `pass`.
+    A failed judgement has no points, and its words are not counted; nor has a segment that is not translated.
+    Where such segments could still make a system fail, its verdict is `open`, never `pass`.
 
     Args:
         scores: made of what was judged.
@@ -165,7 +170,7 @@ def with_cards(scores: Scores, judged: Run | Sequence[Record], texts: Iterable[S
     graves = {(r.lp, r.segment, r.systems[0]) for r in records if is_critical(r)}
     own = _by_system(scores, judged.test_set if isinstance(judged, Run) else ())
     systems = tuple(
-        replace(s, card=_card(s.system, own[s.system], segments, graves, scores.weights.passing))
+        replace(s, card=_card(s, own[s.system], segments, graves, scores.weights.passing))
         for s in scores.systems
     )
     lps = {lp: with_cards(part, judged, segments.values()) for lp, part in scores.lps.items()}
@@ -192,18 +197,20 @@ def is_critical(record: Record) -> bool:
 
 
 def _card(
-    system: str,
+    row: SystemScore,
     scores: Mapping[Place, float | None],
     segments: Mapping[Place, Segment],
     graves: Collection[tuple[str, str, str]],
     passing: PassMark,
 ) -> Card:
-    words = {place: _words(place, system, segments, passing) for place in scores}
+    words = {place: _words(place, row.system, segments, passing) for place in scores}
     known = {place: score for place, score in scores.items() if score is not None}
     points, counted = 0.0 - total(known.values()), sum(words[place] for place in known)
-    critical = sum((*place, system) in graves for place in scores)
+    critical = sum((*place, row.system) in graves for place in scores)
     is_over = _exceeds(points, sum(words.values()), passing)
-    is_vetoed = passing.critical is not None and critical > passing.critical
+    is_vetoed = (passing.critical is not None and critical > passing.critical) or (
+        passing.untranslated is not None and row.untranslated > passing.untranslated
+    )
     is_open = len(known) < len(scores) or _exceeds(points, counted, passing)
     return Card(
         points=points,
@@ -212,6 +219,7 @@ def _card(
         quality=100 - 100 * points / counted if counted else None,
         critical=critical,
         unjudged=len(scores) - len(known),
+        untranslated=row.untranslated,
         verdict="fail" if is_over or is_vetoed else "open" if is_open or not counted else "pass",
     )
 
@@ -286,3 +294,76 @@ def _scores(eval_set: EvalSet, one: ScoreSet) -> Scores:
         ),
         notes=tuple(notes),
     )
+
+
+# Segments that all systems translated, and intervals of means.
+
+
+def translated_by_all(scores: Scores) -> tuple[Scores, list[str]]:
+    """Leave out segments that a system did not translate: it would be spared what the others are judged on.
+
+    A system of which nothing is judged leaves nothing out.
+    """
+    judged = {s.system for s in scores.segments if s.score is not None}
+    holes = {(s.lp, s.segment) for s in scores.segments if s.is_untranslated and s.system in judged}
+    if not holes:
+        return scores, []
+    segments = tuple(s for s in scores.segments if (s.lp, s.segment) not in holes)
+    if all(s.score is None for s in segments):
+        lps = ", ".join(dict.fromkeys(s.lp for s in scores.segments))
+        raise DataError(f"no segment of {lps} is translated by every one of {', '.join(sorted(judged))}")
+    preferences = tuple(p for p in scores.preferences if (p.lp, p.segment) not in holes)
+    which = of_all(len(holes), len({(s.lp, s.segment) for s in scores.segments}), "segment")
+    note = f"{which} {form(len(holes), 'is', 'are')} not translated by every system, and left out."
+    return replace(scores, segments=segments, preferences=preferences), [note]
+
+
+def student_intervals(
+    totals: Totals, scale: tuple[float, float] = (-math.inf, math.inf)
+) -> Sequence[Interval | None]:
+    """95 % intervals of means over documents, by Student's t with G - 1 degrees of freedom.
+
+    se^2 = G / (G - 1) * sum over documents (s_g - n_g m)^2 / (sum over documents n_g)^2
+
+    The linearised variance of a ratio of totals (Cochran 1977, chapter 6). With few documents the bootstrap's
+    percentiles are too narrow: they miss the factor of t and the bias of the variance.
+
+    Args:
+        totals: sum and number of each document's scores, by system.
+        scale: lowest and highest possible score, at which intervals end.
+
+    Returns:
+        One interval a system; None with fewer than two documents of the system.
+    """
+    from scipy.special import stdtrit
+
+    found: list[Interval | None] = []
+    for sums, sizes in zip(totals.sums.T, totals.sizes.T, strict=True):
+        held = sizes > 0
+        count, whole = int(held.sum()), float(sizes.sum())
+        if count < 2:
+            found.append(None)
+            continue
+        mean = float(sums.sum()) / whole
+        spread = float(np.square(sums - sizes * mean)[held].sum())
+        reach = float(stdtrit(count - 1, 0.975)) * math.sqrt(count / (count - 1) * spread) / whole
+        found.append(Interval(max(mean - reach, scale[0]), min(mean + reach, scale[1])))
+    return found
+
+
+def with_intervals(scores: Scores, *, resamples: int = 1000, seed: int = 0) -> Scores:
+    """Give every system the 95 % bootstrap interval of its mean, over the segments it was judged on.
+
+    One segment has none, and a note says so. A corpus score gets none: it is no mean of the segments, so that
+    drawing segments says nothing of it.
+    """
+    lps = {lp: with_intervals(part, resamples=resamples, seed=seed) for lp, part in scores.lps.items()}
+    if scores.signature.fields.get("level") == "corpus" or not scores.systems:
+        return replace(scores, lps=lps)
+    matrix = score_matrix(scores.segments)
+    totals = matrix.totals(by_document=False)
+    means = bootstrap_means(totals.sums, totals.sizes, resamples=resamples, seed=seed)
+    found: dict[str, Interval | None] = dict(zip(matrix.systems, percentile_intervals(means), strict=True))
+    systems = tuple(replace(s, interval=found.get(s.system)) for s in scores.systems)
+    notes = (*scores.notes, *lone_unit_note(len(totals.sums), "segments"))
+    return replace(scores, systems=systems, lps=lps, notes=notes)

@@ -1,4 +1,4 @@
-"""Bootstrap intervals beside the scores of systems."""
+"""Records as scores: of each translation, document and system, with what a reader must know of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ from adjudge.core.record import (
 from adjudge.core.scores import (
     VERSION,
     Checklist,
-    Interval,
     Run,
     RunInfo,
     Scores,
@@ -37,14 +36,15 @@ from adjudge.core.scores import (
     Suspects,
     SystemScore,
     all_pass,
+    failed_fields,
 )
 from adjudge.core.segment import ALL_PASS, Segment, read_criteria
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
-from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals
 
 __all__ = [
     "DEFAULT_WEIGHTS",
+    "DocumentScore",
     "ScoreMatrix",
     "Totals",
     "coverage_note",
@@ -53,9 +53,7 @@ __all__ = [
     "points",
     "score_matrix",
     "score_records",
-    "student_intervals",
     "undecided_note",
-    "with_intervals",
 ]
 
 
@@ -125,8 +123,9 @@ class Judgement(NamedTuple):
         segment: segment id.
         system: who made the translation.
         annotator: who judged it, or was asked to.
-        number: score of the translation, points of the comparison; None where the judgement failed.
+        number: score of the translation, points of the comparison; None where there is none.
         flags: of the record.
+        is_untranslated: whether there is none because a translation is missing, and not because it failed.
     """
 
     lp: str
@@ -136,6 +135,12 @@ class Judgement(NamedTuple):
     annotator: str
     number: float | None
     flags: tuple[str, ...] = ()
+    is_untranslated: bool = False
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it was asked for and not obtained."""
+        return self.number is None and not self.is_untranslated
 
 
 def judgements(
@@ -197,7 +202,7 @@ def _judgements_of(record: Record, number: Callable[[Annotation], float]) -> Ite
             yield Judgement(*place, system, record.annotator, earned, record.flags)
     else:
         for system in record.systems:
-            yield Judgement(*place, system, record.annotator, None)
+            yield Judgement(*place, system, record.annotator, None, (), record.reason == "no_translation")
 
 
 # Verdicts on the criteria of a segment: one of all together, and how many of a system are a pass.
@@ -264,6 +269,7 @@ class DocumentScore:
         score: the mean; None where nothing was judged.
         n: segments that the mean is over.
         failed: segments asked for and not obtained.
+        untranslated: segments that the system did not translate.
     """
 
     lp: str
@@ -272,6 +278,7 @@ class DocumentScore:
     score: float | None
     n: int
     failed: int
+    untranslated: int = 0
 
 
 def segment_scores(judgements: Iterable[Judgement], *, is_weighted: bool) -> list[SegmentScore]:
@@ -285,12 +292,15 @@ def segment_scores(judgements: Iterable[Judgement], *, is_weighted: bool) -> lis
     """
     documents: dict[tuple[str, str], str] = {}
     numbers: dict[tuple[str, str, str], list[float]] = {}
-    for lp, document, segment, system, _, value, _ in judgements:
+    asked: set[tuple[str, str, str]] = set()
+    for lp, document, segment, system, _, value, _, is_untranslated in judgements:
         if not documents.get((lp, segment)):
             documents[lp, segment] = document
         found = numbers.setdefault((lp, segment, system), [])
         if value is not None:
             found.append(value)
+        if not is_untranslated:
+            asked.add((lp, segment, system))
     return [
         SegmentScore(
             lp=lp,
@@ -299,6 +309,7 @@ def segment_scores(judgements: Iterable[Judgement], *, is_weighted: bool) -> lis
             score=mean(found),
             document=documents[lp, segment],
             weight=float(len(found)) if is_weighted else 1.0,
+            is_untranslated=(lp, segment, system) not in asked,
         )
         for (lp, segment, system), found in numbers.items()
     ]
@@ -306,21 +317,23 @@ def segment_scores(judgements: Iterable[Judgement], *, is_weighted: bool) -> lis
 
 def document_scores(segments: Iterable[SegmentScore]) -> list[DocumentScore]:
     """Mean over the judged segments of each document and system, in order of first appearance."""
-    grouped: dict[tuple[str, str, str], list[float | None]] = {}
+    grouped: dict[tuple[str, str, str], list[SegmentScore]] = {}
     for s in segments:
-        grouped.setdefault((s.lp, s.document, s.system), []).append(s.score)
+        grouped.setdefault((s.lp, s.document, s.system), []).append(s)
     return [_document_score(*key, scores) for key, scores in grouped.items()]
 
 
-def _document_score(lp: str, document: str, system: str, scores: list[float | None]) -> DocumentScore:
-    judged = [score for score in scores if score is not None]
+def _document_score(lp: str, document: str, system: str, scores: list[SegmentScore]) -> DocumentScore:
+    judged = [s.score for s in scores if s.score is not None]
+    untranslated = sum(s.is_untranslated for s in scores)
     return DocumentScore(
         lp=lp,
         document=document,
         system=system,
         score=mean(judged),
         n=len(judged),
-        failed=len(scores) - len(judged),
+        failed=len(scores) - len(judged) - untranslated,
+        untranslated=untranslated,
     )
 
 
@@ -346,7 +359,7 @@ def system_scores(
 
 def failed_by_system(judgements: Iterable[Judgement]) -> Counter[str]:
     """Count each system's failed judgements."""
-    return Counter(j.system for j in judgements if j.number is None)
+    return Counter(j.system for j in judgements if j.has_failed)
 
 
 # What a mean does not show: which segments it is over. Sentences for people, with the counts.
@@ -361,6 +374,19 @@ READINGS: Final[Mapping[str, str]] = {
 signatures."""
 
 _MOST_NAMES = 3
+
+
+def untranslated_note(segments: Iterable[SegmentScore]) -> list[str]:
+    """Say how many segments each system did not translate."""
+    every = list(segments)
+    holes = Counter(s.system for s in every if s.is_untranslated)
+    if not holes:
+        return []
+    which = of_all(holes.total(), len(every), "translation")
+    told = ", ".join(f"{number:,} of {system}" for system, number in holes.most_common(_MOST_NAMES))
+    more = ", ..." if len(holes) > _MOST_NAMES else ""
+    have = form(holes.total(), "is missing", "are missing")
+    return [f"{which} {have} ({told}{more}); nobody judged a missing translation, and no mean holds one."]
 
 
 def failures_note(failed: int, asked: int) -> list[str]:
@@ -710,7 +736,8 @@ def _weights(protocol: str, wanted: str | Weights | None, info: RunInfo | None) 
 def _scores(judged: Sequence[Judgement], method: _Method, corpus: Mapping[str, float]) -> Scores:
     """Score judgements; corpus scores, where there are some, are the scores of the systems."""
     segments = _segment_scores(judged, method)
-    systems = _system_scores(judged, method, segments)
+    holes = Counter(s.system for s in segments if s.is_untranslated)
+    systems = [replace(s, untranslated=holes[s.system]) for s in _system_scores(judged, method, segments)]
     suspects = find_suspects(judged, partial(_system_scores, method=method), method.share)
     if corpus:
         systems = [replace(s, score=corpus.get(s.system)) for s in systems]
@@ -721,6 +748,7 @@ def _scores(judged: Sequence[Judgement], method: _Method, corpus: Mapping[str, f
         segments=tuple(segments),
         systems=tuple(systems),
         notes=(
+            *untranslated_note(segments),
             *_state_notes(judged, method),
             *suspects_note(suspects, systems),
             *_coverage_notes(segments, systems, method),
@@ -760,7 +788,8 @@ def _system_scores(
 
 def _counts(judged: Sequence[Judgement], method: _Method) -> tuple[int, int]:
     """Judgements that failed, and all that were asked for."""
-    return sum(j.number is None for j in judged) // method.share, len(judged) // method.share
+    asked = [j for j in judged if not j.is_untranslated]
+    return sum(j.has_failed for j in asked) // method.share, len(asked) // method.share
 
 
 def _readings(judged: Sequence[Judgement], method: _Method) -> dict[str, int]:
@@ -782,7 +811,7 @@ def _signature(judged: Sequence[Judgement], method: _Method, *, is_corpus: bool)
         "criteria" if method.has_criteria else "criterion": method.criterion,
         "level": "corpus" if is_corpus else None,
         "annotators": str(len(annotators)) if len(annotators) > 1 else None,
-        "failed": f"{failed}/{asked}",
+        **failed_fields(asked - failed, {"": failed, "no_translation": len(judged) // method.share - asked}),
         **{flag: f"{number}/{asked}" for flag, number in _readings(judged, method).items()},
     }
     return signature.with_fields(**{key: value for key, value in chosen.items() if value is not None})
@@ -813,7 +842,7 @@ def _over_all(judged: Sequence[Judgement], each: Mapping[str, Scores], method: _
         reason = "The language pairs do not have the same systems, so no score is over all of them"
     else:
         return replace(whole, lps=each)
-    notes = _state_notes(judged, method)
+    notes = [*untranslated_note(whole.segments), *_state_notes(judged, method)]
     for lp, scores in each.items():
         found = suspects_note(scores.suspects, scores.systems)
         found += _coverage_notes(scores.segments, scores.systems, method)
@@ -938,54 +967,3 @@ def score_matrix(segments: Iterable[SegmentScore]) -> ScoreMatrix:
     for row, column, score, weight in found:
         scores[row, column], weights[row, column] = score, weight
     return ScoreMatrix(systems=tuple(columns), documents=tuple(documents), scores=scores, weights=weights)
-
-
-def student_intervals(
-    totals: Totals, scale: tuple[float, float] = (-math.inf, math.inf)
-) -> Sequence[Interval | None]:
-    """95 % intervals of means over documents, by Student's t with G - 1 degrees of freedom.
-
-    se^2 = G / (G - 1) * sum over documents (s_g - n_g m)^2 / (sum over documents n_g)^2
-
-    The linearised variance of a ratio of totals (Cochran 1977, chapter 6). With few documents the bootstrap's
-    percentiles are too narrow: they miss the factor of t and the bias of the variance.
-
-    Args:
-        totals: sum and number of each document's scores, by system.
-        scale: lowest and highest possible score, at which intervals end.
-
-    Returns:
-        One interval a system; None with fewer than two documents of the system.
-    """
-    from scipy.special import stdtrit
-
-    found: list[Interval | None] = []
-    for sums, sizes in zip(totals.sums.T, totals.sizes.T, strict=True):
-        held = sizes > 0
-        count, whole = int(held.sum()), float(sizes.sum())
-        if count < 2:
-            found.append(None)
-            continue
-        mean = float(sums.sum()) / whole
-        spread = float(np.square(sums - sizes * mean)[held].sum())
-        reach = float(stdtrit(count - 1, 0.975)) * math.sqrt(count / (count - 1) * spread) / whole
-        found.append(Interval(max(mean - reach, scale[0]), min(mean + reach, scale[1])))
-    return found
-
-
-def with_intervals(scores: Scores, *, resamples: int = 1000, seed: int = 0) -> Scores:
-    """Give every system the 95 % bootstrap interval of its mean, over the segments it was judged on.
-
-    One segment has none, and a note says so. A corpus score gets none: it is no mean of the segments, so that
-    drawing segments says nothing of it.
-    """
-    lps = {lp: with_intervals(part, resamples=resamples, seed=seed) for lp, part in scores.lps.items()}
-    if scores.signature.fields.get("level") == "corpus" or not scores.systems:
-        return replace(scores, lps=lps)
-    matrix = score_matrix(scores.segments)
-    totals = matrix.totals(by_document=False)
-    means = bootstrap_means(totals.sums, totals.sizes, resamples=resamples, seed=seed)
-    found: dict[str, Interval | None] = dict(zip(matrix.systems, percentile_intervals(means), strict=True))
-    systems = tuple(replace(s, interval=found.get(s.system)) for s in scores.systems)
-    notes = (*scores.notes, *lone_unit_note(len(totals.sums), "segments"))
-    return replace(scores, systems=systems, lps=lps, notes=notes)

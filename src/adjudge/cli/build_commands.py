@@ -251,7 +251,7 @@ def curate_classify_command(
     notes = [f"translations asked about: {len(asked)}, failed: {failed}", signature]
     print_result(form, Table(columns=["category", ">marks"], rows=rows, notes=notes), data)
     print_note(f"{len(classified)} records -> {out}")
-    check_failures(gathered.outcome.info.counts, options.max_failed)
+    check_failures(gathered.outcome.info, options.max_failed)
 
 
 def _count(records: Sequence[Record]) -> dict[str, int]:
@@ -292,7 +292,7 @@ def curate_filter_command(
     data = {"signature": signature, "out": str(out), "domains": [asdict(domain) for domain in kept.domains]}
     print_result(form, _filter_table(kept.domains, signature), data)
     print_note(f"{len(kept.test_set)} sources -> {out}")
-    check_failures(gathered.outcome.info.counts, options.max_failed)
+    check_failures(gathered.outcome.info, options.max_failed)
 
 
 def _filter_table(domains: tuple[Domain, ...], signature: str) -> Table:
@@ -509,7 +509,7 @@ def curate_translate_command(
     data = {"signature": signature, "out": str(out), "systems": rows}
     print_result(form, _translate_table(rows, signature), data)
     print_note(f"{len(texts)} segments with {', '.join(names)} -> {out}")
-    check_failures(gathered.outcome.info.counts, options.max_failed)
+    check_failures(gathered.outcome.info, options.max_failed)
 
 
 def _system_name(options: RunSettings, command: str | None) -> str:

@@ -25,6 +25,7 @@ from adjudge.cli.options import (
     is_for_people,
     print_note,
     print_result,
+    state_words,
 )
 from adjudge.core.scores import listed
 from adjudge.core.wording import read_share
@@ -159,6 +160,7 @@ def _data(ranking: Ranking) -> dict[str, Any]:
                 "cluster": s.cluster,
                 "n": s.n,
                 "failed": s.failed,
+                **({"untranslated": s.untranslated} if s.untranslated else {}),
                 **s.readings,
                 **({} if s.strength is None else {"strength": s.strength}),
             }
@@ -236,7 +238,13 @@ def _compare_data(found: Comparison) -> dict[str, Any]:
 
 
 def _side(side: Side) -> dict[str, Any]:
-    return {"name": side.name, "signature": str(side.signature), "n": side.n, "failed": side.failed}
+    return {
+        "name": side.name,
+        "signature": str(side.signature),
+        "n": side.n,
+        "failed": side.failed,
+        **({"untranslated": side.untranslated} if side.untranslated else {}),
+    }
 
 
 def _stratum(stratum: Stratum) -> dict[str, Any]:
@@ -333,10 +341,7 @@ def _gate_data(found: Gate) -> dict[str, Any]:
         "margin": whole.margin,
         "n": whole.n,
         "needed": None if whole.more is None else whole.n + whole.more,
-        **{
-            key: {"name": side.name, "signature": str(side.signature), "n": side.n, "failed": side.failed}
-            for key, side in sides.items()
-        },
+        **{key: _side(side) for key, side in sides.items()},
         "missing": found.missing,
         "asked": found.asked,
         "alpha": found.settings.alpha,
@@ -508,9 +513,9 @@ def ensemble_command(
     for note in (*found.combined.notes, *_learned(found.combined)):
         print_note(note)
     info = found.run.info
-    print_note(f"{info.counts['judged']:,} judged, {info.counts['failed']:,} failed; in {out}")
+    print_note(f"{state_words(info)}; in {out}")
     print_note(str(info.signature))
-    check_failures(info.counts, allowed)
+    check_failures(info, allowed)
 
 
 def _read(path: Path, lp: str | None, texts: Path | None) -> Run | Sequence[Record]:

@@ -23,6 +23,7 @@ from adjudge.cli.options import (
     print_result,
     print_text,
     read_settings,
+    state_words,
 )
 from adjudge.core.judge import Profile
 from adjudge.core.verb import LanguagePair, Option, settings
@@ -89,7 +90,7 @@ def run_command(
     with parting("stopped; nothing was written" if job.models is None else RESUMABLE):
         outcome = run_to_end(carry_out(job))
     print_summary(job, outcome)
-    check_failures(outcome.info.counts, options.max_failed)
+    check_failures(outcome.info, options.max_failed)
 
 
 def _systems(job: Job) -> Iterator[str]:
@@ -141,9 +142,7 @@ def print_summary(job: Job, outcome: Outcome) -> None:
     info, tally = outcome.info, outcome.tally
     for note in outcome.notes:
         print_note(note)
-    reasons = ", ".join(f"{reason} {count}" for reason, count in info.failures.items())
-    failed = f"{info.counts['failed']} failed" + (f" ({reasons})" if reasons else "")
-    parts = [f"{info.counts['judged']} judged", failed]
+    parts = [state_words(info)]
     if outcome.identical:
         parts.append(f"{count(outcome.identical, 'pair')} of one text, not asked")
     if outcome.inconsistent:
@@ -382,9 +381,9 @@ def merge_command(
 
     allowed = read_share(max_failed)
     info = merge(out)
-    print_note(f"{info.counts['judged']} judged, {info.counts['failed']} failed -> {out}")
+    print_note(f"{state_words(info)} -> {out}")
     print_note(str(info.signature))
-    check_failures(info.counts, allowed)
+    check_failures(info, allowed)
 
 
 # `adjudge calibrate ... --gold`: how strong a preference must be not to be a tie.
@@ -504,7 +503,7 @@ def calibrate_command(
     write_calibration(out, calibration)
     print_result(form, _calibrate_table(calibration), _to_json(calibration))
     print_note(f"use it with: adjudge run {calibration.judge} ... --threshold {out}")
-    check_failures(outcome.info.counts, options.max_failed)
+    check_failures(outcome.info, options.max_failed)
 
 
 def _judge(ctx: typer.Context, name: str, options: RunSettings) -> Judge:

@@ -67,7 +67,7 @@ def score_command(
     A failed judgement has no score and is in no mean; each system says how many there were. Intervals
     are 95 % bootstrap intervals over the segments that the system was judged on.
     """
-    from adjudge.analysis.segment_scores import with_intervals
+    from adjudge.analysis.score import with_intervals
     from adjudge.reports.result_tables import document_table, segment_table, system_table
 
     settings.refuse_beside_gold(score_files=score_files)
@@ -102,6 +102,7 @@ def _data(scores: Scores, level: Level) -> dict[str, Any]:
                 "score": s.score,
                 "n": s.n,
                 "failed": s.failed,
+                **({"untranslated": s.untranslated} if s.untranslated else {}),
                 "interval": listed(s.interval),
                 **s.readings,
                 **({} if s.card is None else {"card": asdict(s.card)}),
@@ -146,6 +147,7 @@ def _documents(scores: Scores) -> list[dict[str, object]]:
             "score": d.score,
             "n": d.n,
             "failed": d.failed,
+            **({"untranslated": d.untranslated} if d.untranslated else {}),
         }
         for d in document_scores(scores.segments)
     ]

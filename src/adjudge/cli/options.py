@@ -21,6 +21,7 @@ from annotated_types import Ge, Le
 from typer.core import TyperCommand
 
 from adjudge.cli.main import FAILURES
+from adjudge.core.scores import RunInfo
 from adjudge.core.verb import MaxFailed, Option, option_of
 from adjudge.core.wording import read_share
 from adjudge.errors import SettingError, UsageError
@@ -46,6 +47,7 @@ __all__ = [
     "progress_bar",
     "read_settings",
     "split_settings",
+    "state_words",
     "with_options",
 ]
 
@@ -307,15 +309,22 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
 MaxFailedOption = Annotated[str, typer.Option(help=option_of(MaxFailed).help)]
 
 
-def check_failures(counts: Mapping[str, int], allowed: float | str) -> None:
+def state_words(info: RunInfo) -> str:
+    """How many judgements of a run were obtained, how many were not, and why."""
+    untranslated = [f"{info.untranslated:,} not translated"] if info.untranslated else []
+    reasons = ", ".join(f"{why} {n:,}" for why, n in info.failures.items() if why != "no_translation")
+    failed = f"{info.failed:,} failed" + (f" ({reasons})" if reasons else "")
+    return ", ".join([f"{info.counts['judged']:,} judged", *untranslated, failed])
+
+
+def check_failures(info: RunInfo, allowed: float | str) -> None:
     """Leave with an exit code of its own where a larger share of judgements failed.
 
     Args:
-        counts: judged and failed, as `run.json` has them.
+        info: of the run; a translation that is missing is no judgement that failed.
         allowed: share that may fail, such as 0.01 or 1%.
     """
-    failed, judged = counts["failed"], counts["judged"]
-    if failed > read_share(allowed) * (failed + judged):
+    if info.failed > read_share(allowed) * (info.failed + info.counts["judged"]):
         raise typer.Exit(FAILURES)
 
 

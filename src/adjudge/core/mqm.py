@@ -42,12 +42,15 @@ class PassMark:
         points: the most points that pass, in so many words as `words` says.
         words: that the points are counted in; 1,000 in most scorecards.
         critical: translations with a critical error that still pass; None for no veto.
+        untranslated: segments without a translation that leave a scorecard open; more fail it, None: never.
+            With one of them a scorecard never passes.
         text: whose words are counted.
     """
 
     points: Annotated[float, Ge(0)]
     words: Annotated[float, Gt(0)] = 1000
     critical: Annotated[int, Ge(0)] | None = 0
+    untranslated: Annotated[int, Ge(0)] | None = None
     text: Literal["source", "translation"] = "source"
 
 

@@ -25,6 +25,7 @@ class Protocol:
         has_categories: whether a marked error has a category.
         severities: severities that an annotator may choose.
         has_criteria: whether a record is of one criterion of its segment, rated 1 for pass or 0 for fail.
+        needs_translation: whether a record is about a translation, and not about a source alone.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Protocol:
     has_categories: bool = False
     severities: tuple[Severity, ...] = ()
     has_criteria: bool = False
+    needs_translation: bool = True
 
     @property
     def needs_rating(self) -> bool:
@@ -83,7 +85,11 @@ PROTOCOLS: Final[dict[str, Protocol]] = {
             has_criteria=True,
         ),
         Protocol(name="pairwise", title="Pairwise preference"),
-        Protocol(name="curation", title="Answer to a question of curation: no judgement, never a score"),
+        Protocol(
+            name="curation",
+            title="Answer to a question of curation: no judgement, never a score",
+            needs_translation=False,
+        ),
         Protocol(name="metric", title="Score of a metric", low=float("-inf"), high=float("inf")),
     )
 }

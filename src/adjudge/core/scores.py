@@ -30,6 +30,7 @@ __all__ = [
     "Suspects",
     "SystemScore",
     "all_pass",
+    "failed_fields",
     "listed",
     "read_build",
 ]
@@ -62,7 +63,7 @@ def read_build() -> Build:
 # Numbers and the signature that makes each of them repeatable.
 
 
-_COUNTS: Final = frozenset({"failed", "extracted", "normalised", "comparison_failed"})
+_COUNTS: Final = frozenset({"failed", "untranslated", "extracted", "normalised", "comparison_failed"})
 """Fields that count judgements, and say nothing about how they were made."""
 
 
@@ -133,12 +134,33 @@ def listed(interval: Interval | None) -> list[float] | None:
     return None if interval is None else [interval.low, interval.high]
 
 
+def failed_fields(judged: int, failures: Mapping[str, int]) -> dict[str, str]:
+    """Fields of a signature that say how many judgements failed, and how many had no translation to judge.
+
+    Args:
+        judged: judgements obtained.
+        failures: those that were not, by reason.
+    """
+    untranslated = failures.get("no_translation", 0)
+    asked = judged + sum(failures.values()) - untranslated
+    fields = {"failed": f"{asked - judged}/{asked}"}
+    return fields | ({"untranslated": f"{untranslated}/{asked + untranslated}"} if untranslated else {})
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)  # a run may have millions
 class SegmentScore:
-    """Score of one translation; None where its judgement failed.
+    """Score of one translation; None where its judgement failed, or where there is no translation.
 
-    `weight` is how much it counts in the mean of its system: the comparisons behind it where preferences
-    are scored, else 1.
+    Args:
+        lp: language pair.
+        segment: segment id.
+        system: who was to translate it.
+        score: the number; None for none.
+        document: document id.
+        weight: how much it counts in the mean of its system: the comparisons behind it where preferences are
+            scored, else 1.
+        is_untranslated: whether there is no translation to score; where pairs are compared, whether each
+            comparison lacked one.
     """
 
     lp: str
@@ -147,6 +169,7 @@ class SegmentScore:
     score: float | None
     document: str = ""
     weight: float = 1.0
+    is_untranslated: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +181,7 @@ class SystemScore:
         score: the mean; None where nothing was judged.
         n: segments that the mean is over; comparisons where preferences are scored.
         failed: judgements asked for and not obtained; segments, where there is one annotator.
+        untranslated: segments that the system did not translate; they are not among those that failed.
         interval: interval of the mean, where one was computed.
         readings: judgements by the flag that says how they were read, such as `extracted`; only those that
         there are.
@@ -169,6 +193,7 @@ class SystemScore:
     score: float | None
     n: int
     failed: int
+    untranslated: int = 0
     interval: Interval | None = None
     readings: Mapping[str, int] = field(default_factory=dict)
     card: Card | None = None
@@ -241,7 +266,8 @@ class Card:
         rate: points in as many words as the pass mark is counted in; None without a word.
         quality: 100 less the points in 100 words, the quality score of MQM's scoring model; None without one.
         critical: translations with a critical error, whoever marked it.
-        unjudged: segments without a score: failed, or not judged yet.
+        unjudged: segments without a score: failed, not translated, or not judged yet.
+        untranslated: of these, segments that are not translated.
         verdict: `pass`, `fail`, or `open` where segments without a score could still make it fail.
     """
 
@@ -252,6 +278,7 @@ class Card:
     critical: int
     unjudged: int
     verdict: CardVerdict
+    untranslated: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -322,7 +349,7 @@ class RunInfo:
         settings: every setting of judge and engine as it was used.
         test_set: name, digest, lps, systems and number of segments.
         counts: units of work by state: `judged`, `failed`, `pending`.
-        failures: failed units by reason.
+        failures: failed units by reason; under `no_translation`, those that had nothing to judge.
         calls: model calls: `asked`, `from_store`, `attempts`, `repaired`; of the last session with
             a server also `concurrency` (calls at a time in the end), `refused` (429) and `waited` (seconds).
         tokens: prompt, cached, completion, reasoning; as the server counted them.
@@ -352,6 +379,16 @@ class RunInfo:
     corpus_scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     secret: str = ""
     schema_version: int = 1
+
+    @property
+    def untranslated(self) -> int:
+        """Units of work that had no translation to judge."""
+        return self.failures.get("no_translation", 0)
+
+    @property
+    def failed(self) -> int:
+        """Units of work that were asked about and failed."""
+        return self.counts["failed"] - self.untranslated
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,8 +59,8 @@ class Segment:
         segment: id, unique within the lp.
         lp: language pair in canonical form (`core.language`), such as `en-de`.
         source: the text that was translated.
-        translations: system name to translation. A system without one is absent; empty text is an output that
-            is empty, and is judged as one.
+        translations: system name to translation. A system that is absent, or whose text is blank, left the
+            segment untranslated; see `has_translation`.
         references: reference name to text; may be empty.
         document: id of the text it belongs to; segments of a document stand together, in order.
         domain: such as `news`; empty where the test set has none.
@@ -75,6 +75,11 @@ class Segment:
     document: str = ""
     domain: str = ""
     meta: Mapping[str, object] = field(default_factory=dict)
+
+    def has_translation(self, system: str) -> bool:
+        """Whether a system translated it; a blank text is a translation of a blank source alone."""
+        text = self.translations.get(system)
+        return text is not None and (bool(text.strip()) or not self.source.strip())
 
 
 def read_criteria(segment: Segment) -> tuple[Criterion, ...]:

@@ -225,9 +225,12 @@ class _Board:
 
 
 def _deck(segments: Sequence[Segment], pair: Pair, thin: Mapping[str, float], draws: random.Random) -> _Deck:
-    texts = [tuple(s.translations.get(name) for name in pair) for s in segments]
-    there = [place for place, two in enumerate(texts) if None not in two]
-    differ = [place for place in there if len({" ".join(str(t).split()) for t in texts[place]}) == 2]
+    there = [place for place, s in enumerate(segments) if all(map(s.has_translation, pair))]
+    differ = [
+        place
+        for place in there
+        if len({" ".join(segments[place].translations[name].split()) for name in pair}) == 2
+    ]
     draws.shuffle(differ)
     weight = 1 / math.prod(thin.get(name, 1.0) for name in pair)
     return _Deck(

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +23,7 @@ from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.mtme import choose_lp, find_lps
-from adjudge.formats.text import check_file_name, left_out
+from adjudge.formats.text import absent_translations, check_file_name, left_out
 from adjudge.store.files import Fields, read_fields, read_json_lines, write_lines
 
 __all__ = [
@@ -99,7 +99,7 @@ def write_ment_folder(path: Path | str, test_set: TestSet) -> Counter[str]:
         What it cannot hold and how often it was left out.
 
     Raises:
-        DataError: a translation or a reference is missing somewhere, or there are several references.
+        DataError: a reference is missing somewhere, or there are several references.
     """
     path = Path(path)
     files: dict[Path, tuple[str, list[str]]] = {}
@@ -110,23 +110,23 @@ def write_ment_folder(path: Path | str, test_set: TestSet) -> Counter[str]:
         files[path / "sources" / f"{lp}.txt"] = ("src", [s.source for s in part])
         for name in part.systems:
             file = path / "system-outputs" / lp / check_file_name(name)
-            files[file] = ("trans", _column(part, name, lambda s: s.translations))
+            files[file] = ("trans", [s.translations.get(name, "") for s in part])
         for name in part.references:
             file = path / "references" / f"{lp}.txt"
-            files[file] = ("ref", _column(part, name, lambda s: s.references))
+            files[file] = ("ref", _references(part, name))
     for file, (key, texts) in files.items():
         write_lines(file, (json.dumps({key: text}, ensure_ascii=False) for text in texts))
     renamed = Counter({f"names of references became {REFERENCE!r}": set(test_set.references) != {REFERENCE}})
-    lost = left_out(test_set, holds_documents=False)
+    lost = left_out(test_set, holds_documents=False) + absent_translations(test_set)
     return lost + renamed if test_set.references else lost
 
 
-def _column(test_set: TestSet, name: str, texts: Callable[[Segment], Mapping[str, str]]) -> list[str]:
-    missing = [s.segment for s in test_set if name not in texts(s)]
+def _references(test_set: TestSet, name: str) -> list[str]:
+    missing = [s.segment for s in test_set if name not in s.references]
     if missing:
-        message = f"MENT cannot say that a text is missing: {name!r} lacks {len(missing)} segments"
+        message = f"MENT cannot say that a reference is missing: {name!r} lacks {len(missing)} segments"
         raise DataError(f"{message}, the first is {missing[0]!r}")
-    return [texts(s)[name] for s in test_set]
+    return [s.references[name] for s in test_set]
 
 
 # The JSONL form...

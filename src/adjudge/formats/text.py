@@ -20,6 +20,7 @@ from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.store.files import read_lines, write_lines
 
 __all__ = [
+    "absent_translations",
     "check_file_name",
     "check_lines",
     "is_text_folder",
@@ -99,7 +100,7 @@ def read_files(
 
 def _warn_of_empty(lines: Sequence[str], path: Path) -> None:
     if empty := sum(not line.strip() for line in lines):
-        message = f"{path}: empty lines, which are judged as empty texts: {empty} of {len(lines)}"
+        message = f"{path}: empty lines: {empty} of {len(lines)}"
         warnings.warn(message, DataWarning, 2)
 
 
@@ -132,24 +133,22 @@ def write_text_folder(path: Path, test_set: TestSet) -> Counter[str]:
         What it cannot hold and how often it was left out.
 
     Raises:
-        DataError: a text has a line end in it, a translation is missing, or a name is no file name.
+        DataError: a text has a line end in it, a reference is missing, or a name is no file name.
         UsageError: the test set has several language pairs.
     """
     single_lp(test_set)
     files = {path / _SOURCE: [s.source for s in test_set]}
     for name in test_set.systems:
-        files[path / "translations" / f"{check_file_name(name)}.txt"] = _complete(
-            {s.segment: s.translations.get(name) for s in test_set}, f"translation of {name}"
-        )
+        lines = [s.translations.get(name, "") for s in test_set]
+        files[path / "translations" / f"{check_file_name(name)}.txt"] = lines
     for name in test_set.references:
-        files[path / "references" / f"{check_file_name(name)}.txt"] = _complete(
-            {s.segment: s.references.get(name) for s in test_set}, f"reference {name}"
-        )
+        file = path / "references" / f"{check_file_name(name)}.txt"
+        files[file] = _complete({s.segment: s.references.get(name) for s in test_set}, name)
     for file, lines in files.items():
         check_lines(lines, file)
     for file, lines in files.items():
         write_lines(file, lines)
-    return left_out(test_set, holds_documents=False)
+    return left_out(test_set, holds_documents=False) + absent_translations(test_set)
 
 
 def left_out(test_set: TestSet, *, holds_documents: bool) -> Counter[str]:
@@ -166,12 +165,19 @@ def left_out(test_set: TestSet, *, holds_documents: bool) -> Counter[str]:
     )
 
 
-def _complete(texts: Mapping[str, str | None], what: str) -> list[str]:
+def absent_translations(test_set: TestSet) -> Counter[str]:
+    """Count the translations that a layout has to write as empty texts."""
+    systems = {lp: test_set.select(lp=lp).systems for lp in test_set.lps}
+    absent = sum(name not in s.translations for s in test_set for name in systems[s.lp])
+    return +Counter({"missing translations became empty texts": absent})
+
+
+def _complete(texts: Mapping[str, str | None], reference: str) -> list[str]:
     missing = [segment for segment, text in texts.items() if text is None]
     if missing:
         raise DataError(
-            f"line-aligned text cannot say that a text is missing: {what} lacks {len(missing)} of "
-            f"{len(texts)} segments, the first is {missing[0]!r}"
+            f"line-aligned text cannot say that a text is missing: reference {reference} lacks "
+            f"{len(missing)} of {len(texts)} segments, the first is {missing[0]!r}"
         )
     return [text for text in texts.values() if text is not None]
 

@@ -230,7 +230,7 @@ def campaign_figures(found: Analysis) -> Iterator[Figure]:
             yield ranking_figure(stem, _leaders(rows), rows, name or "score, higher is better")
     curves = found.curves
     if curves.scores:
-        yield distribution_figure("scores", curves.scores, curves.what, top=curves.top, failed={})
+        yield distribution_figure("scores", curves.scores, curves.what, top=curves.top, lost={"failed": {}})
     if curves.beside is not None:
         beside = curves.beside
         yield systems_figure("systems", beside.systems, beside.ours, beside.gold, beside.cuts, beside.n)

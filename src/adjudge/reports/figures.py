@@ -46,6 +46,7 @@ __all__ = [
     "figure_format",
     "figure_style",
     "fitting_lines",
+    "lost_of",
     "page_svg",
     "place_labels",
     "radar_figure",
@@ -253,13 +254,18 @@ def _draw_ranking(title: str, rows: Sequence[RankedSystem], what: str) -> Drawin
         )
     axes.set_yticks(range(len(judged)), [short_name(row.system) for row in judged])
     axes.set_ylim(len(judged) - 0.5, -0.5)
-    add_caption(drawing, *_caption(what, [row.n for row in judged], {row.system: row.failed for row in rows}))
+    add_caption(drawing, *_caption(what, [row.n for row in judged], lost_of(rows)))
     axes.margins(x=0.04)
     return drawing
 
 
 def distribution_figure(
-    name: str, scores: Mapping[str, Sequence[float]], what: str, *, top: float, failed: Mapping[str, int]
+    name: str,
+    scores: Mapping[str, Sequence[float]],
+    what: str,
+    *,
+    top: float,
+    lost: Mapping[str, Mapping[str, int]],
 ) -> Figure:
     """Draw how the scores of each system spread: one row of bars for each, on one axis.
 
@@ -268,7 +274,7 @@ def distribution_figure(
         scores: system to scores of its segments, best system first; without failed ones, at least one.
         what: what the axis shows.
         top: the best possible score; a share of scores that reaches it is named.
-        failed: system to judgements that failed.
+        lost: as `lost_of` counts what has no score.
     """
     import numpy as np
 
@@ -281,7 +287,7 @@ def distribution_figure(
         _Row(short_name(system), labels[system], [float(h) / tallest * 0.78 for h in height])
         for system, height in heights.items()
     ]
-    words = _caption(what, [len(values) for values in known.values()], failed)
+    words = _caption(what, [len(values) for values in known.values()], lost)
     return Figure(name=name, title=title, draw=partial(_draw_distribution, title, edges, rows, words))
 
 
@@ -307,12 +313,23 @@ def _draw_distribution(
     return drawing
 
 
-def _caption(what: str, amounts: Sequence[int], failed: Mapping[str, int]) -> tuple[str, str]:
-    """Say what an axis shows, over how many segments, and how many judgements failed."""
+def lost_of(rows: Sequence[RankedSystem]) -> dict[str, dict[str, int]]:
+    """Count what has no score: why, and of which system."""
+    return {
+        "failed": {row.system: row.failed for row in rows},
+        "not translated": {row.system: row.untranslated for row in rows if row.untranslated},
+    }
+
+
+def _caption(what: str, amounts: Sequence[int], lost: Mapping[str, Mapping[str, int]]) -> tuple[str, str]:
+    """Say what an axis shows, over how many segments, and how many have no score and why."""
     low, high = min(amounts), max(amounts)
     n = f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
-    lost = ", ".join(f"{short_name(system)} {amount:,}" for system, amount in failed.items() if amount)
-    return what, f"{n} each, failed: {lost or 'none'}"
+    parts = [f"{n} each"]
+    for why, amounts_of in lost.items():
+        listed = ", ".join(f"{short_name(name)} {amount:,}" for name, amount in amounts_of.items() if amount)
+        parts += [f"{why}: {listed or 'none'}"] if listed or why == "failed" else []
+    return what, ", ".join(parts)
 
 
 def short_name(name: str, longest: int = _LONGEST_NAME) -> str:

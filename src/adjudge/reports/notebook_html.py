@@ -62,9 +62,12 @@ def _style(*, right: bool) -> str:
 def render_run(run: Run) -> str:
     """Counts and signature of a run, its table of scores, and its first segments."""
     reasons = Counter(record.reason for record in run.records if isinstance(record, Failure))
+    holes = reasons.pop("no_translation", 0)
     failed, pending = reasons.total(), run.info.counts.get("pending", 0)
     why = ", ".join(f"{reason} {number:,}" for reason, number in sorted(reasons.items()))
-    said = [f"{len(run.records) - failed:,} judged", f"{failed:,} failed" + (f" ({why})" if why else "")]
+    said = [f"{len(run.records) - failed - holes:,} judged"]
+    said += [f"{holes:,} not translated"] if holes else []
+    said += [f"{failed:,} failed" + (f" ({why})" if why else "")]
     said += [f"{pending:,} pending"] if pending else []
     words = ", ".join(said)
     segments = list(islice(run.test_set, _SEGMENTS))
@@ -149,6 +152,8 @@ def _lang(side: Callable[[str], str], lp: str) -> str:
 def _verdict(record: Record) -> str:
     """What was said, in words; a failure says that it is none."""
     if isinstance(record, Failure):
+        if record.reason == "no_translation":
+            return "<b>not translated</b>"
         about = f" on {record.criterion}" if record.criterion else ""
         return f"<b>failed{plain(about)}: {plain(record.reason)}</b> {plain(record.detail)}"
     if isinstance(record, Preference):

@@ -28,7 +28,14 @@ from adjudge.reports.annotators import (
     gold_annotators,
     judged_annotators,
 )
-from adjudge.reports.figures import Figure, count_steps, distribution_figure, ranking_figure, steps_figure
+from adjudge.reports.figures import (
+    Figure,
+    count_steps,
+    distribution_figure,
+    lost_of,
+    ranking_figure,
+    steps_figure,
+)
 from adjudge.reports.part_figures import Part, file_stem
 from adjudge.reports.parts import (
     agreement_part,
@@ -39,8 +46,9 @@ from adjudge.reports.parts import (
     errors_part,
     strata_part,
 )
-from adjudge.reports.result_tables import card_cells, card_columns, card_words
+from adjudge.reports.result_tables import card_cells, card_columns
 from adjudge.reports.segments import (
+    UNTRANSLATED,
     Errors,
     Key,
     Verdicts,
@@ -66,7 +74,7 @@ from adjudge.reports.tables import (
     number,
     uncollected,
 )
-from adjudge.reports.words import axis_words, finding, headline, lp_words, meaning
+from adjudge.reports.words import axis_words, card_words, finding, headline, lp_words, meaning
 
 __all__ = ["Page", "make_page", "page_commands", "run_command"]
 
@@ -128,6 +136,7 @@ class Page:
     meanings: tuple[tuple[str, str], ...]
     failures: tuple[tuple[str, Failure], ...]
     failed: int
+    untranslated: int
     gold_left_out: int
     left_out: tuple[tuple[str, int], ...]
     segments: Mapping[Key, Segment]
@@ -214,7 +223,9 @@ def _page(
     left_out = count_left_out(judged, own, lps)
     annotators = (*beside_gold(own, golden), *golden)
     sections = tuple(_section(name, list(segments.values()), annotators) for name in lps)
-    failures = tuple((a.label, r) for a in annotators for r in a.records if isinstance(r, Failure))
+    lost = [(a.label, r) for a in annotators for r in a.records if isinstance(r, Failure)]
+    failures = tuple((label, r) for label, r in lost if r.reason != UNTRANSLATED)
+    holes = {(r.lp, r.segment, r.systems) for _, r in lost if r.reason == UNTRANSLATED}
     return Page(
         title=title or " and ".join(dict.fromkeys(name_of(each) for each in judged)),
         headline=headline(
@@ -227,6 +238,7 @@ def _page(
         meanings=tuple((a.label, meaning(a)) for a in annotators),
         failures=failures[:_MOST_FAILURES],
         failed=len(failures),
+        untranslated=len(holes),
         gold_left_out=len(wanted) - sum(len(a.records) for a in golden),
         left_out=left_out,
         segments=segments,
@@ -413,7 +425,7 @@ def _figures(lp: str, annotator: Annotator, result: Result) -> tuple[Figure, ...
             scores,
             what,
             top=result.scores.range[1],
-            failed={row.system: row.failed for row in rows},
+            lost=lost_of(rows),
         ),
         *_steps(lp, stem, annotator),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import Any, Final, TypeVar
@@ -15,7 +15,7 @@ from adjudge.analysis.estimate import SystemEstimate
 from adjudge.analysis.gate import Gate, GateRow, Verdict, signed, verdict_words
 from adjudge.analysis.power import MOST_UNITS, Plan, Separation
 from adjudge.analysis.rank import RankedSystem, Ranking
-from adjudge.analysis.segment_scores import document_scores
+from adjudge.analysis.segment_scores import DocumentScore, document_scores
 from adjudge.analysis.thresholds import Band, Cut, Thresholds
 from adjudge.core.mqm import PassMark
 from adjudge.core.scores import Card, Interval, Scores, SystemScore, listed
@@ -37,6 +37,7 @@ from adjudge.reports.tables import (
     share,
     whole,
 )
+from adjudge.reports.words import card_words
 from adjudge.stats.agreement_coefficients import FEWEST, AlternativeTest
 from adjudge.stats.few_labels import Estimate
 from adjudge.stats.judged import Result
@@ -88,17 +89,15 @@ def system_table(scores: Scores, *, exact: bool) -> Table:
         return [
             row.system,
             *_score_cells(row, digits, exact=exact),
-            whole(row.n, exact=exact),
-            whole(row.failed, exact=exact),
-            *(whole(row.readings.get(flag, 0), exact=exact) for flag in readings),
+            *amounts(row),
             *(card_cells(row.card, exact=exact) if passing else ()),
             *(checklist_cells(row.checklist, exact=exact) if has_lists else ()),
         ]
 
-    readings = _readings(groups)
+    counts, amounts = _counts(groups, exact=exact)
     passing = None if scores.weights is None else scores.weights.passing
     has_lists = any(s.checklist for rows in groups.values() for s in rows)
-    columns = ["system", *_score_columns(exact=exact), ">n", ">failed", *(f">{flag}" for flag in readings)]
+    columns = ["system", *_score_columns(exact=exact), *counts]
     columns += card_columns(passing, exact=exact) if passing else CHECKLIST if has_lists else ()
     rows, rules = _rows(ordered, cells)
     notes = [*_notes(scores), *([] if passing is None else [card_words(passing)])]
@@ -126,17 +125,6 @@ def card_cells(card: Card | None, *, exact: bool) -> list[str]:
     ]
 
 
-def card_words(passing: PassMark) -> str:
-    """What a scorecard asks, and what its numbers are."""
-    asked = f"at most {passing.points:g} points per {passing.words:,g} words of the {passing.text}"
-    if passing.critical is not None:
-        asked += f", and critical errors in at most {count(passing.critical, 'translation')}"
-    return (
-        f"A scorecard passes with {asked}. Quality is 100 less the points in 100 words. A scorecard is open "
-        "where segments without a score could still make it fail."
-    )
-
-
 def ranking_table(ranking: Ranking, *, exact: bool, title: str = "") -> Table:
     """One row a system, best first, with the ranks that its tests allow and a line below each cluster.
 
@@ -161,15 +149,12 @@ def ranking_table(ranking: Ranking, *, exact: bool, title: str = "") -> Table:
             *strength,
             *ranks,
             cluster,
-            whole(row.n, exact=exact),
-            whole(row.failed, exact=exact),
-            *(whole(row.readings.get(flag, 0), exact=exact) for flag in readings),
+            *amounts(row),
         ]
 
-    readings = _readings(groups)
+    counts, amounts = _counts(groups, exact=exact)
     ranks = [">best_rank", ">worst_rank"] if exact else [">rank"]
     strengths = [">log strength"] if has_strengths else []
-    counts = [">n", ">failed", *(f">{flag}" for flag in readings)]
     columns = ["system", *_score_columns(exact=exact), *strengths, *ranks, ">cluster", *counts]
     rows, rules = _rows(groups, cells)
     clusters = [row.cluster for row in every]
@@ -225,6 +210,7 @@ def _p_value(p: float | None) -> str:
 def document_table(scores: Scores, *, exact: bool) -> Table:
     """One row a document and system, in test-set order."""
     documents = document_scores(scores.segments)
+    holes = _hole_columns(documents, exact=exact)
     digits = digits_for([d.score for d in documents], ())
     rows = [
         [
@@ -234,10 +220,11 @@ def document_table(scores: Scores, *, exact: bool) -> Table:
             _number(d.score, digits, exact=exact),
             whole(d.n, exact=exact),
             whole(d.failed, exact=exact),
+            *([whole(d.untranslated, exact=exact)] if holes else ()),
         ]
         for d in documents
     ]
-    columns = ["lp", "document", "system", ">score", ">n", ">failed"]
+    columns = ["lp", "document", "system", ">score", ">n", ">failed", *holes]
     return _without_one_lp(Table(columns=columns, rows=rows, notes=_notes(scores, "mean")), scores)
 
 
@@ -257,9 +244,23 @@ def segment_table(scores: Scores, *, exact: bool) -> Table:
     return _without_one_lp(Table(columns=columns, rows=rows, notes=_notes(scores, "segment")), scores)
 
 
-def _readings(groups: Mapping[str, Sequence[T]]) -> list[str]:
-    """Flags that say how judgements were read, those that some system has."""
-    return list(dict.fromkeys(flag for rows in groups.values() for row in rows for flag in row.readings))
+def _hole_columns(rows: Iterable[SystemScore | RankedSystem | DocumentScore], *, exact: bool) -> list[str]:
+    """The column of segments without a translation, where some row has one."""
+    is_needed = any(row.untranslated for row in rows)
+    return [">untranslated" if exact else ">not translated"] if is_needed else []
+
+
+def _counts(groups: Mapping[str, Sequence[T]], *, exact: bool) -> tuple[list[str], Callable[[T], list[str]]]:
+    """Columns of what a score is over, where some row has any, and what fills them."""
+    every = [row for rows in groups.values() for row in rows]
+    readings = list(dict.fromkeys(flag for row in every for flag in row.readings))
+    holes = _hole_columns(every, exact=exact)
+
+    def amounts(row: T) -> list[str]:
+        found = [row.n, row.failed, *([row.untranslated] if holes else ())]
+        return [whole(n, exact=exact) for n in (*found, *(row.readings.get(flag, 0) for flag in readings))]
+
+    return [">n", ">failed", *holes, *(f">{flag}" for flag in readings)], amounts
 
 
 def _groups(lps: Mapping[str, Sequence[T]], whole: Sequence[T]) -> dict[str, Sequence[T]]:
@@ -391,7 +392,7 @@ def _exact(stratum: Stratum) -> list[str]:
 def _signatures(comparison: Comparison) -> list[str]:
     sides = (comparison.first, comparison.second)
     lines = list(dict.fromkeys(str(side.signature) for side in sides))
-    counts = "; ".join(f"{side.name}: {side.n:,} judged, {side.failed:,} failed" for side in sides)
+    counts = "; ".join(side.counted for side in sides)
     found = comparison.whole
     units = "segments" if found.difference.units == found.n else "documents"
     explained = (
@@ -478,7 +479,7 @@ def _gate_notes(gate: Gate) -> Iterator[str]:
     """What must be known besides the verdict and its reasons."""
     sides = (gate.candidate, gate.baseline)
     yield from dict.fromkeys(str(side.signature) for side in sides)
-    counts = "; ".join(f"{side.name}: {side.n:,} judged, {side.failed:,} failed" for side in sides)
+    counts = "; ".join(side.counted for side in sides)
     lack = f"{of_all(gate.missing, gate.asked, 'segment')} {form(gate.missing, 'lacks', 'lack')}"
     yield f"{counts}; {lack} a score on one side."
     if gate.critical is not None:
@@ -528,6 +529,8 @@ def render_junit(gate: Gate) -> str:
         )
         verdict: Verdict = "do-not-ship" if card.verdict == "fail" else "not-enough-data"
         _case(suite, f"scorecard {system}", None if card.verdict == "pass" else (verdict, told))
+    if gate.candidate.untranslated or gate.baseline.untranslated:
+        _case(suite, "not translated", ("do-not-ship", gate.left_out) if gate.left_out else None)
     too_many = gate.missing > gate.settings.max_failed * gate.asked
     missing = of_all(gate.missing, gate.asked, "segment")
     _case(suite, "judgements missing", ("not-enough-data", missing) if too_many else None)

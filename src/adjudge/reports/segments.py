@@ -30,6 +30,7 @@ from adjudge.reports.tables import name_of as tables_name_of
 from adjudge.reports.words import FAILURES, lp_words
 
 __all__ = [
+    "UNTRANSLATED",
     "Errors",
     "Key",
     "Verdicts",
@@ -57,6 +58,8 @@ Key = tuple[str, str]
 Json = dict[str, Any]
 
 _DIGITS: Final = 4  # of a score, more than are shown
+UNTRANSLATED: Final = "no_translation"
+_NOTHING_TO_JUDGE: Final = {"missing", UNTRANSLATED}  # the first of runs that did not know the second
 _UNSAFE: Final = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
@@ -329,7 +332,7 @@ def page_texts(judged: Sequence[Judged], lp: str | None, test_set: TestSet | Non
         groups += [shown_texts(f.records, f.test_set) for f in files if f.test_set is not None]
     if test_set is not None:
         groups.append(shown_texts((r for f in files for r in f.records), test_set))
-    every = merge_segments(groups)
+    every = _with_holes(merge_segments(groups), judged)
     if not every and not runs:
         for file in files:
             _refuse_unjudged(file)
@@ -343,6 +346,16 @@ def page_texts(judged: Sequence[Judged], lp: str | None, test_set: TestSet | Non
         _check_run(run, segments)
     for file in files:
         _check_file(file, every)
+    return segments
+
+
+def _with_holes(segments: dict[Key, Segment], judged: Sequence[Judged]) -> dict[Key, Segment]:
+    """Give each translation that is missing a blank text, so that a page has a place to say so."""
+    for record in (r for each in judged for r in each.records if isinstance(r, Failure)):
+        key = (record.lp, record.segment)
+        if record.reason in _NOTHING_TO_JUDGE and key in segments:
+            blank = dict.fromkeys(record.systems, "")
+            segments[key] = replace(segments[key], translations=blank | dict(segments[key].translations))
     return segments
 
 
@@ -485,13 +498,13 @@ def count_errors(records: Iterable[Record], systems: Sequence[str]) -> Errors:
 
 
 def count_failures(records: Iterable[Record]) -> dict[str, Counter[str]]:
-    """Failures by reason and system, most frequent reason first.
+    """Failures by reason and system, most frequent reason first, without translations that are missing.
 
     A failure over several systems counts for each of them.
     """
     reasons: dict[str, Counter[str]] = {}
     for record in records:
-        if isinstance(record, Failure):
+        if isinstance(record, Failure) and record.reason != UNTRANSLATED:
             reasons.setdefault(record.reason, Counter()).update(record.systems)
     return dict(sorted(reasons.items(), key=lambda item: (-item[1].total(), item[0])))
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from adjudge.analysis.rank import RankedSystem, Ranking
 from adjudge.core.language import language_name, source_language, target_language
-from adjudge.core.mqm import Weights
+from adjudge.core.mqm import PassMark, Weights
 from adjudge.core.protocol import find_protocol
 from adjudge.core.scores import Scores
 from adjudge.core.wording import count
@@ -19,6 +19,7 @@ from adjudge.reports.tables import digits_for, number
 __all__ = [
     "FAILURES",
     "axis_words",
+    "card_words",
     "finding",
     "headline",
     "in_words",
@@ -40,6 +41,7 @@ FAILURES: Final[Mapping[FailureReason, str]] = {
     "missing": "something that the judge needs is missing",
     "model_mismatch": "another model answered than the one asked",
     "no_answer": "the model thought and did not answer",
+    "no_translation": "not translated",
     "not_json": "the server answered with something else than JSON",
     "oversize": "the reply is too large",
     "parse": "the reply does not have the form asked for",
@@ -421,3 +423,16 @@ def _disagreement(leading: Mapping[Place, str | None]) -> str:
             f"in {rest} no system is"
         )
     return "Which system is best depends on the language pair"
+
+
+def card_words(passing: PassMark) -> str:
+    """What a scorecard asks, and what its numbers are."""
+    asked = f"at most {passing.points:g} points per {passing.words:,g} words of the {passing.text}"
+    if passing.critical is not None:
+        asked += f", and critical errors in at most {count(passing.critical, 'translation')}"
+    if passing.untranslated is not None:
+        asked += f", and fails with more than {count(passing.untranslated, 'segment')} not translated"
+    return (
+        f"A scorecard passes with {asked}. Quality is 100 less the points in 100 words. A scorecard is open "
+        "where segments without a score could still make it fail."
+    )

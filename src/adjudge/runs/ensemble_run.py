@@ -21,7 +21,7 @@ from adjudge.analysis.ensemble import (
     voted,
 )
 from adjudge.core.record import Failure, Record
-from adjudge.core.scores import VERSION, Run, RunInfo, Signature
+from adjudge.core.scores import VERSION, Run, RunInfo, Signature, failed_fields
 from adjudge.core.segment import TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.runs.resume import RunDirectory, describe_test_set, now
@@ -141,14 +141,14 @@ def _judged_part(texts: TestSet, records: Iterable[Record]) -> TestSet:
 
 def _info(combined: Combined, inputs: _Inputs, settings: EnsembleSettings, test_set: TestSet) -> RunInfo:
     records = combined.records
-    reasons = Counter(r.reason for r in records if isinstance(r, Failure))
+    reasons: Counter[str] = Counter(r.reason for r in records if isinstance(r, Failure))
     failed = reasons.total()
     whole = hashlib.sha256(json.dumps(inputs).encode())
     fields = {
         **settings.said,
         **{kind: ",".join(names) for kind, names in inputs.items()},
         "inputs": whole.hexdigest()[:_SHOWN],
-        "failed": f"{failed}/{len(records)}",
+        **failed_fields(len(records) - failed, reasons),
         "version": VERSION,
     }
     is_ranked = settings.by == "ranks"

@@ -18,6 +18,7 @@ from pydantic import BeforeValidator
 from adjudge.analysis.pair_schedules import Schedule, ScheduleKind, read_pairs
 from adjudge.core.ask import NO_ENGINE
 from adjudge.core.judge import Profile, is_searching_judge
+from adjudge.core.protocol import find_protocol
 from adjudge.core.scores import RunInfo, Signature
 from adjudge.core.segment import Subject, TestSet
 from adjudge.core.verb import MaxFailed, Names, Option, settings, takes
@@ -429,6 +430,7 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
         schedule=_schedule(annotator, options),
         context=options.context,
         terms=() if options.terms is None else read_terms(Path(options.terms)),
+        needs_translation=find_protocol(annotator.protocol).needs_translation,
     )
     annotator, models = _fitted(annotator, _open_models(annotator, options), options)
     check_roles(annotator, models)

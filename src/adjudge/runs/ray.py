@@ -170,7 +170,7 @@ class Worker:
         job = prepare.by(recipe.annotator, test_set, recipe.options)
         info = job.info()
         found = differences(recipe.info, info)
-        if recipe.info.signature.with_fields(failed="") != info.signature.with_fields(failed="") or found:
+        if not recipe.info.signature.is_comparable_with(info.signature) or found:
             what = "; ".join(found) or f"signature {info.signature}, the driver's {recipe.info.signature}"
             raise UsageError(f"this worker would judge otherwise than the driver: {what}")
         return job

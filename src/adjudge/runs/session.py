@@ -21,7 +21,7 @@ from adjudge.analysis.pair_schedules import Standings
 from adjudge.checks.attacks import attack_flags
 from adjudge.core.judge import Judge, Metric, Stoppable, failure_of
 from adjudge.core.record import Annotation, Failure, Preference, Record
-from adjudge.core.scores import RunInfo
+from adjudge.core.scores import RunInfo, failed_fields
 from adjudge.core.segment import Subject, read_criteria
 from adjudge.core.wording import count
 from adjudge.errors import AnswerError, DataError, DataWarning, FailureReason, UniformFailureError
@@ -262,10 +262,9 @@ class Session:
         """`run.json` as it would be now."""
         sink, total = self.sink, len(self.job.plan)
         pending = total - sink.judged - sink.failed
-        failed = f"{sink.failed}/{sink.judged + sink.failed}"
         return replace(
             self.start,
-            signature=self.start.signature.with_fields(failed=failed),
+            signature=self.start.signature.with_fields(**failed_fields(sink.judged, sink.failures)),
             counts={"judged": sink.judged, "failed": sink.failed, "pending": pending},
             failures=dict(sorted(sink.failures.items())),
             **changes,  # type: ignore[arg-type]
@@ -275,7 +274,8 @@ class Session:
         """Here alone an error becomes a failure."""
         subject = unit.subject.of(*slot.systems)
         failure = failure_of(self.job.annotator, subject, reason, detail, slot.criterion)
-        self.examples.setdefault(reason, failure.detail)
+        if reason != "no_translation":  # the notes before the run told of these
+            self.examples.setdefault(reason, failure.detail)
         return failure
 
     def finish(self, info: RunInfo) -> RunInfo:
@@ -508,7 +508,7 @@ class JudgeSession(Session):
             raise DataError(f"{judge.name} owes {wanted} judgements of {unit.subject.key}, gave {len(found)}")
         outcomes = iter(found)
         records = [
-            self.failure(unit, slot, "missing", slot.missing)
+            self.failure(unit, slot, *slot.missing)
             if slot.missing
             else self._record(unit, slot, next(outcomes))
             for slot in unit.slots
@@ -525,7 +525,7 @@ class JudgeSession(Session):
         """
         if self._reasons is None or not unit.is_there:
             return
-        found = {reason for reason in entry.failures if reason != "missing"}
+        found = {*entry.failures} - {"missing", "no_translation"}
         if entry.judged or len(found) != 1 or not found >= {*self._reasons}:
             self._reasons = None
             return
@@ -691,7 +691,7 @@ class MetricSession(Session):
         judged = iter(records)
         for unit in block:
             (slot,) = unit.slots
-            record = self.failure(unit, slot, "missing", slot.missing) if slot.missing else next(judged)
+            record = self.failure(unit, slot, *slot.missing) if slot.missing else next(judged)
             self.sink.add(unit, Entry.of([record]))
             if isinstance(record, Failure) and not slot.missing:
                 self.examples.setdefault(record.reason, record.detail)

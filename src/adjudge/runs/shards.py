@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from adjudge.analysis.pair_schedules import Pair, Schedule
-from adjudge.core.scores import RunInfo, Signature
+from adjudge.core.scores import RunInfo, Signature, failed_fields
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.runs.resume import RunDirectory, differences, refuse_foreign
@@ -227,7 +227,12 @@ def keep_whole(part: Part, out: Path) -> None:
 # The shards that lie in a run directory: which are finished, and whether they are of one run.
 
 
-_OF_A_PART: Final = ("failed", "shard", "served")  # fields of a signature that parts may differ in
+_OF_A_PART: Final = (
+    "failed",
+    "untranslated",
+    "shard",
+    "served",
+)  # fields of a signature that parts may differ in
 _SHOWN: Final = 10  # numbers of shards in a message
 
 
@@ -470,11 +475,12 @@ def so_far(out: Path, info: RunInfo) -> RunInfo:
     parts = [read_run_info(path) for _, path in find_shards(out) if (path / INFO).is_file()]
     total = sum(info.counts.values())
     judged, failed = (sum(part.counts.get(state, 0) for part in parts) for state in ("judged", "failed"))
+    failures = dict(sorted(_sum(part.failures for part in parts).items()))
     return replace(
         info,
-        signature=info.signature.with_fields(failed=f"{failed}/{judged + failed}"),
+        signature=info.signature.with_fields(**failed_fields(judged, failures)),
         counts={"judged": judged, "failed": failed, "pending": total - judged - failed},
-        failures=dict(sorted(_sum(part.failures for part in parts).items())),
+        failures=failures,
     )
 
 
@@ -548,7 +554,7 @@ def _summed(info: RunInfo, parts: Sequence[RunInfo], totals: CallTotals) -> RunI
     calls |= {"asked": totals.asked, "attempts": totals.attempts, "from_store": max(used - totals.asked, 0)}
     if "waited" in calls:
         calls["waited"] = max(part.calls.get("waited", 0) for part in parts)
-    fields = {"failed": f"{counts['failed']}/{counts['judged'] + counts['failed']}"}
+    fields = failed_fields(counts["judged"], failures)
     said = (part.signature.fields.get("served", "").split(",") for part in parts)
     if served := sorted({name for names in said for name in names if name}):
         fields["served"] = ",".join(served)

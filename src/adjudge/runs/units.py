@@ -31,8 +31,8 @@ from adjudge.core.judge import (
 from adjudge.core.record import Annotation, Preference
 from adjudge.core.scores import VERSION, Signature
 from adjudge.core.segment import Segment, Subject, Term, TestSet, read_criteria
-from adjudge.core.wording import count, form, of_all
-from adjudge.errors import AnswerError, DataError, UsageError
+from adjudge.core.wording import form, of_all
+from adjudge.errors import AnswerError, DataError, FailureReason, UsageError
 from adjudge.judges._samples import Repeated
 from adjudge.store.call_file import unit_name
 from adjudge.store.files import read_lines
@@ -64,18 +64,25 @@ UnitKind = Literal["translation", "criteria", "pair", "source"]
 translations of a source."""
 
 
+class Missing(NamedTuple):
+    """Why a judgement cannot be asked for: reason and detail of the failure in its place."""
+
+    reason: FailureReason
+    detail: str
+
+
 class Slot(NamedTuple):
     """One judgement that a unit of work owes; it becomes one record.
 
     Args:
         systems: whose translations it is about.
         criterion: of a comparison, or id of one of the segment; else None.
-        missing: what is not there to be judged; empty if all is there.
+        missing: what is not there to be judged; None if all is there.
     """
 
     systems: tuple[str, ...]
     criterion: str | None
-    missing: str
+    missing: Missing | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +124,7 @@ class Plan:
         context: how many segments before it in its document a subject brings along.
         terms: the glossary.
         notes: what the user must know of the choice.
+        needs_translation: whether a translation is judged, and not a source alone.
     """
 
     test_set: TestSet
@@ -128,6 +136,7 @@ class Plan:
     context: int = 0
     terms: tuple[Term, ...] = ()
     notes: tuple[str, ...] = ()
+    needs_translation: bool = True
 
     def __len__(self) -> int:
         """Count the judgements."""
@@ -214,13 +223,17 @@ class Plan:
             terms=tuple(term for term in self.terms if term.source.casefold() in source),
         )
 
-    def _missing(self, subject: Subject, systems: tuple[str, ...]) -> str:
-        for system in systems:
-            if system not in subject.segment.translations:
-                return f"{system} has no translation of segment {subject.segment.segment}"
+    def _missing(self, subject: Subject, systems: tuple[str, ...]) -> Missing | None:
+        segment = subject.segment
+        lacking = [system for system in systems if not segment.has_translation(system)]
+        if lacking and self.needs_translation:
+            who = f"{' and '.join(lacking)} {form(len(lacking), 'has', 'have')}"
+            return Missing("no_translation", f"{who} no translation of segment {segment.segment}")
         if self.references and subject.reference is None:
-            return f"segment {subject.segment.segment} has no reference {self.references[subject.lp]}"
-        return ""
+            return Missing(
+                "missing", f"segment {segment.segment} has no reference {self.references[subject.lp]}"
+            )
+        return None
 
 
 def with_context(test_set: TestSet, size: int) -> Iterator[tuple[Segment, tuple[Segment, ...]]]:
@@ -244,6 +257,7 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
     schedule: Schedule = Schedule(),  # noqa: B008 (frozen)
     context: int = 0,
     terms: tuple[Term, ...] = (),
+    needs_translation: bool = True,
 ) -> Plan:
     """Decide what is judged, and which reference is shown.
 
@@ -261,14 +275,21 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
         if names.pop(chosen.get(lp, ""), "left") is None:
             notes.append(f"{lp}: {chosen[lp]} is the reference and is not judged as a system")
         systems[lp] = tuple(names)
-    if not any(systems.values()):
+    holes = Counter(
+        name
+        for segment in test_set
+        for name in systems[segment.lp]
+        if needs_translation and not segment.has_translation(name)
+    )
+    asked = sum(len(systems[segment.lp]) for segment in test_set)
+    if holes.total() == asked:
         raise UsageError("; ".join([f"test set {test_set.name!r} has no translation to judge", *notes]))
     if kind == "pair" and max(map(len, systems.values())) < 2:
         (name,) = dict.fromkeys(name for names in systems.values() for name in names)
         raise UsageError(f"a comparison needs two systems, and {test_set.name!r} has {name!r} alone")
     _check_anchors(schedule, systems)
     notes += _without_criteria(test_set) if kind == "criteria" else []
-    notes += [*_absent_pairs(schedule, test_set, systems), *_blank(test_set, systems)]
+    notes += [*_absent_pairs(schedule, test_set, systems), *_untranslated(holes, asked)]
     return Plan(
         test_set=test_set,
         systems=systems,
@@ -279,6 +300,7 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
         context=context,
         terms=terms,
         notes=tuple(notes),
+        needs_translation=needs_translation,
     )
 
 
@@ -330,17 +352,12 @@ def _absent_pairs(
         yield f"--pairs-file: {pairs} {form(absent, 'is', 'are')} of segments or systems that are not judged"
 
 
-def _blank(test_set: TestSet, systems: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """Say how many translations have no visible text; they are judged like any other."""
-    blank = Counter(
-        name
-        for segment in test_set
-        for name in systems[segment.lp]
-        if name in segment.translations and not segment.translations[name].strip()
-    )
-    if total := blank.total():
-        which = ", ".join(f"{number} of {name}" for name, number in blank.items())
-        yield f"{count(total, 'translation')} {form(total, 'is', 'are')} blank ({which}) and judged as such"
+def _untranslated(holes: Counter[str], asked: int) -> Iterator[str]:
+    """Say how many segments of each system are not translated."""
+    if total := holes.total():
+        which = ", ".join(f"{number:,} of {name}" for name, number in holes.items())
+        missing = form(total, "is", "are")
+        yield f"{of_all(total, asked, 'translation')} {missing} missing ({which}) and judged by nobody"
 
 
 def _choose(test_set: TestSet, lp: str, wanted: str | None) -> str:

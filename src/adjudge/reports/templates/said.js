@@ -159,10 +159,17 @@ function renderAside(segment, said, talks = true) {
   return [...flags, ...words, ...[talks ? renderTalk(segment, said) : null].flatMap((talk) => talk ?? [])];
 }
 
+const UNTRANSLATED = "no_translation";
+
+/** @param {Said} said */
+const failureWords = ({ failed }) => failed === UNTRANSLATED ? data.reasons[failed] : `failed: ${failed}`;
+
 /** @param {Said} said */
 function renderFailure(said) {
   const reason = said.failed ?? "";
-  return make("p", { class: "small" }, make("span", { class: "failed" }, `failed: ${reason}`), " ",
+  const words = make("span", { class: "failed" }, failureWords(said));
+  if (reason === UNTRANSLATED) return make("p", { class: "small" }, words);
+  return make("p", { class: "small" }, words, " ",
     make("span", { class: "soft" }, data.reasons[reason] ?? "", " ", make("bdi", {}, plain(said.detail ?? ""))));
 }
 
@@ -253,7 +260,7 @@ function renderTitle(said, named = true) {
  * @param {Said} said
  */
 function renderRating(said) {
-  const words = said.failed ? make("span", { class: "failed" }, `failed: ${said.failed}`) : renderScore(said.by, said.score);
+  const words = said.failed ? make("span", { class: "failed" }, failureWords(said)) : renderScore(said.by, said.score);
   return make("span", {}, who(`${data.annotators[said.by].label} `), words);
 }
 
@@ -274,7 +281,7 @@ function renderRemarks(segment, said) {
 function renderChecks(segment, checks) {
   const score = checks.find((said) => typeof said.score === "number")?.score;
   const items = checks.map((said, place) => {
-    const word = said.failed ? `failed: ${said.failed}` : said.passed ? "pass" : "fail";
+    const word = said.failed ? failureWords(said) : said.passed ? "pass" : "fail";
     const verdict = make("span", { class: said.failed ? "failed" : `check ${word}` }, word);
     const why = said.failed ? [data.reasons[said.failed], said.detail].filter(Boolean).join(": ") : said.rationale ?? "";
     return make("li", {}, verdict, " ", make("bdi", {}, plain(said.criterion ?? "")), " ",
@@ -370,7 +377,7 @@ function renderReferences(segment) {
 /** @param {Said} said */
 function verdictWords(said) {
   const [a, b] = (said.pair ?? [0, 0]).map((index) => data.systems[index]);
-  if (said.failed) return `${a} and ${b}: failed, ${said.failed}`;
+  if (said.failed) return `${a} and ${b}: ${failureWords(said)}`;
   if (said.undecided) return `${a} and ${b}: undecided, the verdict changed with the order`;
   return { A: `${a} over ${b}`, B: `${b} over ${a}`, E: `${a} and ${b} equally good` }[said.verdict ?? "E"];
 }

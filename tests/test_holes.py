@@ -1,0 +1,259 @@
+"""A test set in which any translations are missing goes through every verb, every page and every format."""
+
+import re
+import tempfile
+from contextlib import suppress
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import adjudge
+from adjudge.analysis.rank import Method
+from adjudge.analysis.segment_scores import document_scores
+from adjudge.core.record import Failure, Record
+from adjudge.core.scores import Run
+from adjudge.core.segment import Segment, TestSet
+from adjudge.errors import AdjudgeError, DataError, UsageError
+from adjudge.formats.catalog import FORMATS, Format
+from adjudge.formats.convert import write_content
+from adjudge.formats.read import Content, load
+from adjudge.reports.notebook_html import render_run
+from adjudge.reports.page import make_page
+from adjudge.reports.result_tables import (
+    document_table,
+    ranking_table,
+    render_junit,
+    segment_table,
+    system_table,
+)
+from adjudge.web.viewer import create_viewer
+from tests.analysis.records import failed, mqm, rated
+from tests.cli.calling import call
+
+SYSTEMS = ("A", "B", "C")
+HOLES = (None, "", " \u3000")
+"""Ways to have no translation: none at all, and blank ones."""
+JUDGES = ("rules", "gemba-mqm", "gemba-da", "direct-rank", "chrf")
+
+there = st.sampled_from(["Der Zug fährt um 9.", "Der Zug ist 8."])
+maybe = st.one_of(there, st.sampled_from(HOLES))
+
+
+def a_set(texts: list[list[str | None]]) -> TestSet:
+    segments = [
+        Segment(
+            segment=str(number),
+            lp="en-de",
+            document=f"d{number // 2}",
+            domain="news",
+            source="The train leaves at 9.",
+            translations={s: text for s, text in zip(SYSTEMS, row, strict=True) if text is not None},
+            references={"R": "Der Zug fährt um 9 Uhr."},
+        )
+        for number, row in enumerate(texts)
+    ]
+    return TestSet(name="t", segments=tuple(segments))
+
+
+def holes_of(test_set: TestSet, system: str) -> int:
+    return sum(not segment.has_translation(system) for segment in test_set)
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+@given(texts=st.lists(st.tuples(maybe, maybe, maybe).map(list), min_size=1, max_size=4))
+@settings(max_examples=12, deadline=None)
+def test_every_verb_and_page_takes_any_holes(judge: str, texts: list[list[str | None]]) -> None:
+    test_set = a_set(texts)
+    pairwise = judge == "direct-rank"
+    with tempfile.TemporaryDirectory() as folder:
+        enough = len(test_set.systems) >= 2 if pairwise else True
+        if not enough or all(holes_of(test_set, s) == len(test_set) for s in SYSTEMS):
+            with pytest.raises(UsageError, match=r"no translation to judge|a comparison needs two systems"):
+                adjudge.run(judge, test_set, out=f"{folder}/run")
+            return
+        run = adjudge.run(judge, test_set, out=f"{folder}/run")
+        known = [s for s in SYSTEMS if s in test_set.systems]
+        lost = [r for r in run.records if isinstance(r, Failure)]
+        assert {r.reason for r in lost} <= {"no_translation"}
+        holes = {s: holes_of(test_set, s) for s in known}
+        if not pairwise:
+            assert {s: sum(s in r.systems for r in lost) for s in known} == holes
+        assert run.info.failed == 0
+        look_at(run)
+        if pairwise and len(lost) == len(run.records):
+            return
+        scores = adjudge.score(run)
+        for row in scores.systems:
+            assert row.failed == 0
+            assert pairwise or (row.n, row.untranslated) == (
+                len(test_set) - holes[row.system],
+                holes[row.system],
+            )
+        assert ("untranslated" in scores.signature.fields) == bool(lost)
+        assert scores.signature.fields["failed"].startswith("0/")
+        assert all(document.failed == 0 for document in document_scores(scores.segments))
+        for table in (system_table, document_table, segment_table):
+            table(scores, exact=False)
+        rank_and_compare(run, test_set, judged={row.system for row in scores.systems if row.n})
+
+
+def look_at(run: Run) -> None:
+    """Open every page of a run."""
+    create_viewer(make_page([run]), talks={})
+    assert "not translated" in render_run(run) or not run.info.untranslated
+
+
+def rank_and_compare(run: Run, test_set: TestSet, judged: set[str]) -> None:
+    """Rank and compare: on segments that all who were judged translated, or not at all."""
+    common = [s for s in test_set if all(map(s.has_translation, judged))]
+    methods: tuple[Method, ...] = (
+        ("copeland", "bradley-terry")
+        if run.info.protocol == "pairwise"
+        else ("mean", "item-mean", "copeland")
+    )
+    for method in methods:
+        if not common or (len(judged) < 2 and method == "copeland"):
+            with suppress(DataError):  # nothing to rank on
+                adjudge.rank(run, method=method, resamples=50)
+            continue
+        ranking = adjudge.rank(run, method=method, resamples=50)
+        ranking_table(ranking, exact=False)
+        assert all(row.n <= len(common) * len(judged) for row in ranking.systems)
+        if method == "mean":
+            assert {row.n for row in ranking.systems if row.score is not None} == {len(common)}
+    pairs = [] if run.info.protocol == "pairwise" else list(product(judged, judged))
+    for one, other in pairs:
+        both = sum(s.has_translation(one) and s.has_translation(other) for s in test_set)
+        if one == other or both < 2:
+            continue
+        assert adjudge.compare(run, systems=f"{one},{other}", resamples=50).whole.n == both
+        told = adjudge.gate(run, systems=f"{one},{other}", margin=1, by_document=False)
+        left_out = holes_of(test_set, other) > holes_of(test_set, one)
+        assert bool(told.left_out) == left_out
+        assert told.verdict == "do-not-ship" or not left_out
+        assert told.missing == 0
+
+
+XLIFF = """<?xml version="1.0" encoding="UTF-8"?>
+<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
+<file original="a" source-language="en" target-language="de" datatype="plaintext"><body>
+<trans-unit id="1"><source>It is 5.</source><target>Es ist 5.</target></trans-unit>
+<trans-unit id="2"><source>It is 6.</source>%s</trans-unit>
+</body></file></xliff>
+"""
+PO = """msgid ""
+msgstr ""
+"Language: de\\n"
+
+msgid "It is 5."
+msgstr "Es ist 5."
+
+msgid "It is 6."
+msgstr ""
+"""
+FILES = {
+    "empty target": {"a.xlf": XLIFF % "<target/>"},
+    "no target": {"a.xlf": XLIFF % ""},
+    "msgstr": {"a.po": PO},
+    "cell": {"a.csv": "id,source,target\n1,It is 5.,Es ist 5.\n2,It is 6.,\n"},
+    "blank cell": {"a.tsv": "id\tsource\ttarget\n1\tIt is 5.\tEs ist 5.\n2\tIt is 6.\t \n"},
+    "line": {"s.txt": "It is 5.\nIt is 6.\n", "target.txt": "Es ist 5.\n\n"},
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+@pytest.mark.filterwarnings("ignore::adjudge.errors.DataWarning")
+def test_a_file_with_a_hole_is_judged_and_shown(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, text in FILES[case].items():
+        (tmp_path / name).write_text(text)
+    paths = [str(tmp_path / name) for name in FILES[case]]
+    given = ["-s", paths[0], "-t", paths[1]] if len(paths) > 1 else paths
+    run, page = tmp_path / "run", tmp_path / "report.html"
+    assert call("run", "rules", *given, "--lp", "en-de", "--out", str(run)) == 0
+    told = capsys.readouterr().err
+    assert "1 of 2 translations is missing (1 of target) and judged by nobody" in told
+    assert "1 judged, 1 not translated, 0 failed" in told
+    assert "first no_translation" not in told
+    for verb in ("score", "rank"):
+        assert call(verb, str(run)) == 0
+        assert "not translated" in capsys.readouterr().out
+    assert call("report", str(run), "--out", str(page)) == 0
+    text = page.read_text()
+    assert "1 translation is missing." in " ".join(re.sub("<[^>]*>", "", text).split())
+    assert '"failed":"no_translation"' in text
+
+
+def test_whoever_leaves_hard_segments_out_does_not_win_and_is_not_shipped() -> None:
+    records: list[Record] = []
+    for number in range(12):
+        is_hard = number < 4
+        records += [
+            rated("A", str(number), 40 if is_hard else 90),
+            rated("B", str(number), 40 if is_hard else 88),
+            failed("C", segment=str(number), reason="no_translation")
+            if is_hard
+            else rated("C", str(number), 89),
+        ]
+    last = adjudge.score(records).systems[2]
+    assert (last.score, last.n, last.untranslated) == (89, 8, 4)
+    methods: tuple[Method, ...] = ("mean", "item-mean", "copeland")
+    for method in methods:
+        found = adjudge.rank(records, method=method, resamples=50)
+        assert [row.system for row in found.systems] == ["A", "C", "B"]
+        assert any("4 of 12 segments are not" in note and "left out" in note for note in found.notes)
+        assert found.systems[1].untranslated == 4
+    gate = adjudge.gate(records, systems="B,C", margin=5)
+    assert (gate.verdict, gate.missing, gate.asked) == ("do-not-ship", 0, 8)
+    assert gate.reasons[0] == (
+        "Segments that are not translated: candidate 4, baseline 0, allowed 0 (--more-untranslated)."
+    )
+    assert '"not translated"' in render_junit(gate)
+    assert adjudge.gate(records, systems="C,B", margin=5, more_untranslated=0).left_out == ""
+    assert adjudge.gate(records, systems="B,C", margin=5, more_untranslated=4).left_out == ""
+
+
+@pytest.mark.parametrize(("allowed", "verdict"), [(None, "open"), (1, "open"), (0, "fail")])
+def test_a_scorecard_with_a_hole_never_passes(tmp_path: Path, allowed: int | None, verdict: str) -> None:
+    more = "" if allowed is None else f"untranslated = {allowed}\n"
+    (tmp_path / "card.toml").write_text(f"[points]\nmajor = 5\nminor = 1\n[passing]\npoints = 1000\n{more}")
+    test_set = a_set([["x", "y", "z"], [None, "y", "z"]])
+    records: list[Record] = [mqm("A", "0"), failed("A", segment="1", protocol="mqm", reason="no_translation")]
+    scores = adjudge.score(records, weights=str(tmp_path / "card.toml"), test_set=test_set)
+    card = scores.systems[0].card
+    assert card is not None
+    assert (card.verdict, card.unjudged, card.untranslated, card.words) == (verdict, 1, 1, 5)
+
+
+WRITTEN = [form for form in FORMATS if form.writes and not form.is_marked_up]
+
+
+@pytest.mark.parametrize("form", WRITTEN, ids=lambda form: form.name)
+@given(texts=st.lists(st.tuples(maybe, there, there).map(list), min_size=1, max_size=3))
+@settings(max_examples=8, deadline=None)
+@pytest.mark.filterwarnings("ignore::adjudge.errors.DataWarning")
+def test_every_format_takes_any_holes(form: Format, texts: list[list[str | None]]) -> None:
+    test_set = a_set(texts)
+    records: list[Record] = [
+        rated(s, segment.segment, number)
+        if segment.has_translation(s)
+        else failed(s, segment=segment.segment, reason="no_translation")
+        for number, segment in enumerate(test_set)
+        for s in ("A", "B", "C")
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / ("out" if form.files else "out.jsonl")
+        whole = a_set([["x", "y", "z"]])
+        try:
+            write_content(path, form.name, Content(test_set=whole, records=[rated("A", "0", 1)]))
+        except AdjudgeError:  # it holds other things: who judged when, a shared task's own ids
+            return
+        write_content(path, form.name, Content(test_set=test_set, records=records), force=True)
+        if form.has_records:
+            return
+        back = load(path, lp="en-de")
+        assert [s.has_translation("A") for s in back] == [s.has_translation("A") for s in test_set]
