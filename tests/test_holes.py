@@ -96,7 +96,8 @@ def test_every_verb_and_page_takes_any_holes(judge: str, texts: list[list[str | 
         assert scores.signature.fields["failed"].startswith("0/")
         assert all(document.failed == 0 for document in document_scores(scores.segments))
         for table in (system_table, document_table, segment_table):
-            table(scores, exact=False)
+            shown = table(scores, exact=False)
+            assert ("not translated" in str(shown)) == any(row.untranslated for row in scores.systems)
         rank_and_compare(run, test_set, judged={row.system for row in scores.systems if row.n})
 
 

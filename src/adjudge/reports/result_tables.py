@@ -70,7 +70,6 @@ __all__ = [
 
 T = TypeVar("T", bound=SystemScore | RankedSystem)
 _ALL: Final = "all"  # stands for the language pair in rows over all of them
-_FAILED: Final = "failed"
 _STRENGTH_DIGITS: Final = 2
 
 
@@ -229,17 +228,12 @@ def document_table(scores: Scores, *, exact: bool) -> Table:
 
 
 def segment_table(scores: Scores, *, exact: bool) -> Table:
-    """One row a translation, in test-set order; `failed` where its judgement failed."""
+    """One row a translation, in test-set order; why there is no score, where there is none."""
     digits = digits_for([s.score for s in scores.segments], ())
-    rows = [
-        [
-            s.lp,
-            s.segment,
-            s.system,
-            _FAILED if s.score is None and not exact else _number(s.score, digits, exact=exact),
-        ]
-        for s in scores.segments
-    ]
+    rows = []
+    for s in scores.segments:
+        why = "" if exact or s.score is not None else "not translated" if s.is_untranslated else "failed"
+        rows.append([s.lp, s.segment, s.system, why or _number(s.score, digits, exact=exact)])
     columns = ["lp", "segment", "system", ">score"]
     return _without_one_lp(Table(columns=columns, rows=rows, notes=_notes(scores, "segment")), scores)
 
