@@ -52,7 +52,15 @@ def written() -> Sequence[object]:
     except AdjudgeError:
         return ()
     span = adjudge.ErrorSpan(severity="minor")
-    return (segment, span, adjudge.Annotation, adjudge.Failure, adjudge.Preference, adjudge.__version__)
+    return (
+        segment,
+        span,
+        adjudge.Annotation,
+        adjudge.Failure,
+        adjudge.Preference,
+        adjudge.__version__,
+        adjudge.FailedWarning,
+    )
 
 
 def made() -> Sequence[object]:

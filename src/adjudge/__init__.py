@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from adjudge.analysis.spans import spans
     from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference
     from adjudge.core.segment import Segment, TestSet
-    from adjudge.errors import AdjudgeError
+    from adjudge.errors import AdjudgeError, FailedWarning
     from adjudge.formats.read import load
     from adjudge.reports.html import report
     from adjudge.runs.forecast import forecast
@@ -37,6 +37,7 @@ __all__ = [
     "AdjudgeError",
     "Annotation",
     "ErrorSpan",
+    "FailedWarning",
     "Failure",
     "Preference",
     "Segment",
@@ -72,7 +73,7 @@ _HOMES: Final = {
         "analysis.spans": "spans",
         "core.record": "Annotation ErrorSpan Failure Preference",
         "core.segment": "Segment TestSet",
-        "errors": "AdjudgeError",
+        "errors": "AdjudgeError FailedWarning",
         "formats.read": "load",
         "reports.html": "report",
         "runs.forecast": "forecast",

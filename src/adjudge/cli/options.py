@@ -22,7 +22,7 @@ from typer.core import TyperCommand
 
 from adjudge.cli.main import FAILURES
 from adjudge.core.verb import MaxFailed, Option, option_of
-from adjudge.core.wording import read_share
+from adjudge.core.wording import has_too_many_failures
 from adjudge.errors import SettingError, UsageError
 from adjudge.reports.tables import Table, TableFormat, name_invisible, render_table
 
@@ -314,8 +314,7 @@ def check_failures(counts: Mapping[str, int], allowed: float | str) -> None:
         counts: judged and failed, as `run.json` has them.
         allowed: share that may fail, such as 0.01 or 1%.
     """
-    failed, judged = counts["failed"], counts["judged"]
-    if failed > read_share(allowed) * (failed + judged):
+    if has_too_many_failures(counts, allowed):
         raise typer.Exit(FAILURES)
 
 
