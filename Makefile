@@ -52,6 +52,7 @@ lint: .venv/.dev ## what of check is no test
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
+	$(BIN)/basedpyright --level error tests/user_code.py
 	$(BIN)/lint-imports
 
 fix: .venv/.dev ## format, and the fixes that are safe

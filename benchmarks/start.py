@@ -32,6 +32,7 @@ BARE = "python -c pass"
 STARTS = {
     BARE: (sys.executable, "-c", "pass"),
     "python -c 'import adjudge'": (sys.executable, "-c", "import adjudge"),
+    "python -c 'import numpy'": (sys.executable, "-c", "import numpy"),
     "adjudge --help": (*ADJUDGE, "--help"),
     "adjudge list judges": (*ADJUDGE, "list", "judges"),
 }

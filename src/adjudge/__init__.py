@@ -12,10 +12,8 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from adjudge import judges, metrics
-from adjudge.errors import AdjudgeError
-
 if TYPE_CHECKING:
+    from adjudge import judges, metrics
     from adjudge.analysis.align import align
     from adjudge.analysis.bias import bias
     from adjudge.analysis.compare import compare
@@ -26,16 +24,20 @@ if TYPE_CHECKING:
     from adjudge.analysis.spans import spans
     from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference
     from adjudge.core.segment import Segment, TestSet
+    from adjudge.errors import AdjudgeError, FailedWarning
     from adjudge.formats.read import load
     from adjudge.reports.html import report
     from adjudge.runs.forecast import forecast
     from adjudge.runs.run import arun, run
     from adjudge.store.json_lines import read_records
 
+    __version__: str
+
 __all__ = [
     "AdjudgeError",
     "Annotation",
     "ErrorSpan",
+    "FailedWarning",
     "Failure",
     "Preference",
     "Segment",
@@ -59,41 +61,47 @@ __all__ = [
 ]
 
 _HOMES: Final = {
-    "Annotation": "core.record",
-    "ErrorSpan": "core.record",
-    "Failure": "core.record",
-    "Preference": "core.record",
-    "Segment": "core.segment",
-    "TestSet": "core.segment",
-    "align": "analysis.align",
-    "arun": "runs.run",
-    "bias": "analysis.bias",
-    "compare": "analysis.compare",
-    "forecast": "runs.forecast",
-    "gate": "analysis.gate",
-    "load": "formats.read",
-    "meta": "analysis.meta",
-    "rank": "analysis.rank",
-    "read_records": "store.json_lines",
-    "report": "reports.html",
-    "run": "runs.run",
-    "score": "analysis.score",
-    "spans": "analysis.spans",
+    name: home
+    for home, names in {
+        "analysis.align": "align",
+        "analysis.bias": "bias",
+        "analysis.compare": "compare",
+        "analysis.gate": "gate",
+        "analysis.meta": "meta",
+        "analysis.rank": "rank",
+        "analysis.score": "score",
+        "analysis.spans": "spans",
+        "core.record": "Annotation ErrorSpan Failure Preference",
+        "core.segment": "Segment TestSet",
+        "errors": "AdjudgeError FailedWarning",
+        "formats.read": "load",
+        "reports.html": "report",
+        "runs.forecast": "forecast",
+        "runs.run": "arun run",
+        "store.json_lines": "read_records",
+    }.items()
+    for name in names.split()
 }
-_ROOMS: Final = {"judges", "metrics"}
+"""Name to the module that has it. A test holds it to `__all__` and to what type checkers are told."""
+
+if not TYPE_CHECKING:  # a type checker knows every name from above, and reports any other
+
+    def __getattr__(name: str) -> object:
+        """Import a public name from its home."""
+        if name == "__version__":
+            from adjudge.core.scores import VERSION
+
+            return VERSION
+        if name in {"judges", "metrics"}:
+            return importlib.import_module(f"adjudge.{name}")
+        if name not in _HOMES:
+            raise AttributeError(f"module 'adjudge' has no attribute {name!r}")
+        return getattr(importlib.import_module(f"adjudge.{_HOMES[name]}"), name)
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 (any public name)
-    """Import a public name from its home."""
-    if name == "__version__":
-        from adjudge.core.scores import VERSION
-
-        return VERSION
-    if name in _ROOMS:
-        return importlib.import_module(f"adjudge.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'adjudge' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"adjudge.{_HOMES[name]}"), name)
+def __dir__() -> list[str]:
+    """Names to complete."""
+    return sorted(__all__)
 
 
 def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 (IPython's, which we do not import)

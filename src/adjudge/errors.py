@@ -18,6 +18,7 @@ AdjudgeError              what a user may see: one line on the command line, `--
     └── NoToolsError      the server takes no tools; a judge that can do without asks in words
 
 DataWarning               a file was read, but not quite as it stands; says how
+FailedWarning             a run from Python ended with more failures than `max_failed` allows; says why
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ __all__ = [
     "BudgetError",
     "DataError",
     "DataWarning",
+    "FailedWarning",
     "FailureReason",
     "LanguagePairError",
     "ModelError",
@@ -123,6 +125,10 @@ class LanguagePairError(DataError):
 
 class DataWarning(UserWarning):
     """A file was read, but not quite as it stands: a byte-order mark, Windows line ends, a flagged span."""
+
+
+class FailedWarning(UserWarning):
+    """A run from Python ended with a larger share of failures than `max_failed`; its records are kept."""
 
 
 class ModelError(AdjudgeError):

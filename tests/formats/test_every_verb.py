@@ -13,6 +13,7 @@ import pytest
 import adjudge
 from adjudge import examples
 from adjudge.core.record import Annotation, Record
+from adjudge.errors import UsageError
 from adjudge.formats.catalog import FORMATS, find_format
 from adjudge.formats.convert import write_content
 from adjudge.formats.read import Content, detect, load, read_judgements
@@ -163,3 +164,10 @@ def test_a_frame_is_read_as_its_file_is(frame: Any, tmp_path: Path) -> None:
         adjudge.rank(write_table(tmp_path), lp=LP, test_set=SET).systems,
     )
     assert [row.system for row in ranked[0]] == [row.system for row in ranked[1]]
+
+
+@pytest.mark.parametrize("given", [pl.DataFrame(ROWS), pd.DataFrame(ROWS), None, 3, 1.5, b"texts.csv", ["a"]])
+@pytest.mark.parametrize("verb", [adjudge.load, adjudge.meta])
+def test_what_is_no_path_is_refused_in_our_words(verb: Callable[[Any], object], given: object) -> None:
+    with pytest.raises(UsageError, match=rf"a path .*was wanted, got a {type(given).__name__}: write texts"):
+        verb(given)

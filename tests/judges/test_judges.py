@@ -70,7 +70,7 @@ def test_every_judge_is_an_attribute_of_the_room(place: str) -> None:
 
 def test_another_attribute_is_none_of_the_room() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Nobody'"):
-        _ = adjudge.judges.Nobody
+        _ = adjudge.judges.Nobody  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("name", JUDGES)

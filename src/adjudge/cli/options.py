@@ -23,7 +23,7 @@ from typer.core import TyperCommand
 from adjudge.cli.main import FAILURES
 from adjudge.core.scores import RunInfo
 from adjudge.core.verb import MaxFailed, Option, option_of
-from adjudge.core.wording import read_share
+from adjudge.core.wording import has_too_many_failures
 from adjudge.errors import SettingError, UsageError
 from adjudge.reports.tables import Table, TableFormat, name_invisible, render_table
 
@@ -324,7 +324,7 @@ def check_failures(info: RunInfo, allowed: float | str) -> None:
         info: of the run; a translation that is missing is no judgement that failed.
         allowed: share that may fail, such as 0.01 or 1%.
     """
-    if info.failed > read_share(allowed) * (info.failed + info.counts["judged"]):
+    if has_too_many_failures(info.failed, info.counts["judged"], allowed):
         raise typer.Exit(FAILURES)
 
 

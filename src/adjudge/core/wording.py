@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adjudge.errors import UsageError
 
-__all__ = ["count", "form", "of_all", "read_share"]
+__all__ = ["count", "form", "has_too_many_failures", "of_all", "read_share"]
 
 
 def form(amount: int, one: str, many: str) -> str:
@@ -36,3 +36,8 @@ def read_share(value: float | str) -> float:
     if not 0 <= share <= 1:
         raise UsageError(f"--max-failed must be a share such as 1% or 0.01, got {value!r}")
     return share
+
+
+def has_too_many_failures(failed: int, judged: int, allowed: float | str) -> bool:
+    """Whether a larger share of judgements failed than may fail, such as 0.01 or 1%."""
+    return failed > read_share(allowed) * (failed + judged)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import shlex
 import tempfile
@@ -340,9 +341,15 @@ def find_path(path: Path | str, lp: str | None = None) -> tuple[Path, str | None
         lp: language pair; taken from a public set that has one only.
 
     Raises:
-        UsageError: neither a path nor a public name.
+        UsageError: neither a path nor a public name, or no text at all, such as a data frame.
         DataError: a public test set that was not fetched yet; says how.
     """
+    if not isinstance(path, os.PathLike | str):
+        raise UsageError(
+            f"a path or the name of a public test set was wanted, got a {type(path).__name__}: write texts "
+            "to a CSV with a column 'source' or to JSONL and give its path; a data frame of judgements is "
+            "for score, rank, compare and gate"
+        )
     path = Path(path)
     if path.exists() or str(path) == "-":
         return path, lp

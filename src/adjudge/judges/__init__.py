@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from adjudge.core.judge import (
     PROFILES,
@@ -35,14 +35,41 @@ from adjudge.judges._samples import (
     SampledSources,
 )
 
+if TYPE_CHECKING:
+    from adjudge.judges.criteria import Criteria
+    from adjudge.judges.direct_rank import DirectRank
+    from adjudge.judges.ea_prompt import EaPrompt
+    from adjudge.judges.fire import Fire
+    from adjudge.judges.gemba_da import GembaDa, GembaSqm
+    from adjudge.judges.gemba_esa import GembaEsa
+    from adjudge.judges.gemba_mqm import GembaMqm
+    from adjudge.judges.gemba_v2 import GembaV2
+    from adjudge.judges.himate import Himate
+    from adjudge.judges.m_mad import MMad
+    from adjudge.judges.rate import Rate
+    from adjudge.judges.single_agent import SingleAgent
+
 __all__ = [
     "JUDGES",
+    "Criteria",
+    "DirectRank",
+    "EaPrompt",
+    "Fire",
+    "GembaDa",
+    "GembaEsa",
+    "GembaMqm",
+    "GembaSqm",
+    "GembaV2",
+    "Himate",
+    "MMad",
+    "Rate",
     "Repeated",
     "Sampled",
     "SampledCriteria",
     "SampledPairs",
     "SampledSearches",
     "SampledSources",
+    "SingleAgent",
     "has_setting",
     "load_judge",
 ]
@@ -144,6 +171,13 @@ def _repeated(judge: Judge, drawn: Mapping[str, str]) -> Judge:
     return cast(Judge, kind(judge=judge, **read_settings("sampling", kind, drawn, reserved={"judge"})))  # type: ignore[arg-type]
 
 
-def __getattr__(name: str) -> object:
-    """Import a judge's class when it is first named."""
-    return find_attribute(__name__, name, JUDGES)
+if not TYPE_CHECKING:  # a type checker knows every class from above, and reports any other
+
+    def __getattr__(name: str) -> object:
+        """Import a judge's class when it is first named."""
+        return find_attribute(__name__, name, JUDGES)
+
+
+def __dir__() -> list[str]:
+    """Names to complete."""
+    return sorted(__all__)

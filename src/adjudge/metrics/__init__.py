@@ -8,11 +8,26 @@ from __future__ import annotations
 import types
 from collections.abc import Mapping
 from importlib.metadata import entry_points
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from adjudge.core.judge import Metric, find_attribute, find_class, read_settings
 
-__all__ = ["METRICS", "load_metric"]
+if TYPE_CHECKING:
+    from adjudge.metrics.bridge import Bridge
+    from adjudge.metrics.rules import Rules
+    from adjudge.metrics.sacrebleu import Bleu, Chrf, ChrfPlusPlus, SpBleu, Ter
+
+__all__ = [
+    "METRICS",
+    "Bleu",
+    "Bridge",
+    "Chrf",
+    "ChrfPlusPlus",
+    "Rules",
+    "SpBleu",
+    "Ter",
+    "load_metric",
+]
 
 METRICS: Final[Mapping[str, str]] = {
     "bleu": "adjudge.metrics.sacrebleu:Bleu",
@@ -40,6 +55,13 @@ def load_metric(name: str, settings: Mapping[str, str] = types.MappingProxyType(
     return cast(Metric, make(**read_settings(f"metric {name!r}", make, settings)))
 
 
-def __getattr__(name: str) -> object:
-    """Import a metric's class when it is first named."""
-    return find_attribute(__name__, name, METRICS)
+if not TYPE_CHECKING:  # a type checker knows every class from above, and reports any other
+
+    def __getattr__(name: str) -> object:
+        """Import a metric's class when it is first named."""
+        return find_attribute(__name__, name, METRICS)
+
+
+def __dir__() -> list[str]:
+    """Names to complete."""
+    return sorted(__all__)

@@ -10,20 +10,23 @@ import asyncio
 import importlib
 import signal
 import threading
+import warnings
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
 from adjudge.core.verb import takes
-from adjudge.errors import UsageError
+from adjudge.core.wording import has_too_many_failures, of_all
+from adjudge.errors import FailedWarning, FailureReason, UsageError
 from adjudge.llm.asking import UnitAsk
 from adjudge.llm.batch import Desk, check_batches, open_desk
 from adjudge.llm.model import NotYetError
 from adjudge.llm.model_choice import Models
-from adjudge.runs.job import Job, RunSettings, prepare
+from adjudge.runs.job import Job, RunSettings, prepare, remedy_for
 from adjudge.runs.resume import Entry, Journal, Kept, RunDirectory, basis_of
 from adjudge.runs.session import (
     JudgeSession,
@@ -93,18 +96,48 @@ def run(judge: Annotator | str, test_set: TestSet | Path | str | None, settings:
         UsageError: the call itself is wrong, or `out` holds a run with other settings.
         ServerStopError: quota or key; the same call goes on later.
         AdjudgeError: anything else that stops it.
+
+    Warns:
+        FailedWarning: a larger share of judgements failed than `max_failed`; the run directory is whole.
     """
-    return run_to_end(arun.by(judge, test_set, settings))
+    return _warned(*run_to_end(_finished(judge, test_set, settings)), level=4)
 
 
 @takes(RunSettings)
 async def arun(judge: Annotator | str, test_set: TestSet | Path | str | None, settings: RunSettings) -> Run:
     """Judge a test set, in an event loop of yours; see `run`."""
+    return _warned(*await _finished(judge, test_set, settings), level=3)
+
+
+async def _finished(
+    judge: Annotator | str, test_set: TestSet | Path | str | None, settings: RunSettings
+) -> tuple[Job, Run]:
     if settings.dry_run:
         raise UsageError("a run asks its model: call adjudge.forecast for what it would ask")
     job = prepare.by(judge, test_set, settings)
     await carry_out(job)
-    return read_run(job.out, like=job.plan.test_set)
+    return job, read_run(job.out, like=job.plan.test_set)
+
+
+_REASONS: Final = 3  # that a warning names
+
+
+def _warned(job: Job, done: Run, *, level: int) -> Run:
+    """The run, with a warning where more failed than may; so many calls up is where the user's program is."""
+    info, allowed = done.info, job.options.max_failed
+    if has_too_many_failures(info.failed, info.counts["judged"], allowed):
+        ordered = Counter({why: n for why, n in info.failures.items() if why != "no_translation"}).most_common()
+        reasons = [f"{reason} {amount:,}" for reason, amount in ordered[:_REASONS]]
+        reasons += ["..."] if len(ordered) > _REASONS else []
+        failed = of_all(info.failed, info.failed + info.counts["judged"], "judgement")
+        warnings.warn(
+            f"{failed} failed, more than max_failed={allowed} allows: {', '.join(reasons)}. This may help: "
+            f"{remedy_for(job.annotator, cast('FailureReason', ordered[0][0]))}. {job.out} keeps everything; "
+            "retry_failed=True asks again what failed",
+            FailedWarning,
+            stacklevel=level,
+        )
+    return done
 
 
 def run_to_end(coroutine: Coroutine[Any, Any, T]) -> T:
