@@ -100,7 +100,14 @@ def test_a_run_that_cannot_start_lets_its_files_go(tmp_path: Path) -> None:
     assert files_open_in(tmp_path) == []
 
 
-FILES = {"run.json", "records.jsonl", ".records.jsonl.marks", "test_set.jsonl", "calls.sqlite"}
+FILES = {
+    "answers.keys",
+    "run.json",
+    "records.jsonl",
+    ".records.jsonl.marks",
+    "test_set.jsonl",
+    "calls.sqlite",
+}
 
 
 def files(out: Path) -> set[str]:
