@@ -20,7 +20,7 @@ from adjudge.errors import AnswerError, ModelError, NoToolsError, ServerAwayErro
 from adjudge.llm.faults import Fault, Tries
 from adjudge.llm.limits import Limiter, Share, Turn, join
 from adjudge.llm.model import Identity, Request, SchemaUse
-from adjudge.llm.money import STOPPED, Account, most_of
+from adjudge.llm.money import STOPPED, Account, most_of_body
 from adjudge.llm.providers import Endpoint
 from adjudge.llm.wire import Wire
 from adjudge.store.call_file import KILLED, Attempt
@@ -211,7 +211,7 @@ class RemoteModel:
 
     async def _attempt(self, request: Request, body: bytes, turn: Turn) -> Reply | Fault:
         hold = await self._account.reserve(request)
-        await self._write_down(request, hold)
+        await self._write_down(request, len(body), hold)
         began, when = time.monotonic(), dt.datetime.now(dt.UTC)
         outcome: Reply | Fault | None = None
         try:
@@ -227,11 +227,12 @@ class RemoteModel:
                 self._note(Attempt(request.key, time_, seconds, *said, self._account.model, unsure))
         return outcome
 
-    async def _write_down(self, request: Request, hold: int) -> None:
+    async def _write_down(self, request: Request, size: int, hold: int) -> None:
         """Have it on record that a request is sent, whatever ends this process meanwhile."""
         if self._depart is None:
             return
-        when, most = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds"), most_of(request)
+        when = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
+        most = most_of_body(size, request)  # `most_of` would render every message once more
         attempt = Attempt(request.key, when, 0.0, "connection", KILLED, model=self._account.model, most=most)
         try:
             await self._depart(attempt)
