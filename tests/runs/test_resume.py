@@ -93,7 +93,7 @@ def test_all_is_judged_again_where_something_has(
     else:
         (tmp_path / "run" / {"marks": MARKS, "records": "records.jsonl"}[what]).unlink()
     with pytest.warns(DataWarning, match="the store has 0") if what == "answers" else nullcontext():
-        run(tmp_path / "run")
+        run(tmp_path / "run", ask_again=what == "answers")
     assert len(judged) == SIZE
     assert records(tmp_path / "run") == before
 

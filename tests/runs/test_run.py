@@ -100,7 +100,14 @@ def test_a_run_that_cannot_start_lets_its_files_go(tmp_path: Path) -> None:
     assert files_open_in(tmp_path) == []
 
 
-FILES = {"run.json", "records.jsonl", ".records.jsonl.marks", "test_set.jsonl", "calls.sqlite"}
+FILES = {
+    "answers.keys",
+    "run.json",
+    "records.jsonl",
+    ".records.jsonl.marks",
+    "test_set.jsonl",
+    "calls.sqlite",
+}
 
 
 def files(out: Path) -> set[str]:
@@ -454,7 +461,7 @@ def test_a_call_store_that_is_none_stops_with_a_clear_word(tmp_path: Path, model
 
 def test_a_metric_runs_through_the_same_directory_without_calls(tmp_path: Path) -> None:
     done = run(Lengths(), small_set(400, lps=["en-de", "en-zh"]), out=tmp_path / "run")
-    assert files(tmp_path / "run") == FILES - {"calls.sqlite"}
+    assert files(tmp_path / "run") == FILES - {"answers.keys", "calls.sqlite"}
     assert [r.rating for r in done.records[:2] if isinstance(r, Annotation)] == [21.0, 21.0]
     assert len(done.records) == 1600
     assert done.info.kind == "metric"

@@ -164,7 +164,7 @@ def test_an_empty_store_is_a_new_store(content: str, tmp_path: Path, model: Scri
         assert reader.seconds() is None
     assert adjudge.forecast(Rater(), small_set(3), out=out).calls.typical == 6
     with pytest.warns(DataWarning, match=r"run.json counts 6 answered calls of this run, the store has 0"):
-        again = run(Rater(), small_set(3), out=out)
+        again = run(Rater(), small_set(3), out=out, ask_again=True)
     assert again.info.counts["judged"] == 6
 
 
@@ -179,4 +179,4 @@ def test_a_store_that_lost_a_part_is_said_and_a_whole_one_is_not(
         connection.execute("DELETE FROM attempts WHERE id > 4")
         connection.execute("DELETE FROM calls WHERE id > 4")
     with pytest.warns(DataWarning, match="run.json counts 6 answered calls of this run, the store has 4"):
-        run(Rater(), small_set(3), out=out)
+        run(Rater(), small_set(3), out=out, ask_again=True)

@@ -174,7 +174,7 @@ def test_a_run_that_a_power_cut_ends_pays_at_most_the_last_hundred_answers_again
     test_set, width = TestSet(name="cut", segments=segments), 5
     whole = run(Rater(), test_set, out=out, concurrency=width)
     model.requests.clear()
-    resumed = run(Rater(), test_set, out=cut, concurrency=width)
+    resumed = run(Rater(), test_set, out=cut, concurrency=width, ask_again=True)
     paid_again = len(model.requests) - (400 - 290)
     assert 0 < paid_again <= 100 + width
     assert resumed.records == whole.records

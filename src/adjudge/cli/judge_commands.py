@@ -157,11 +157,23 @@ def print_summary(job: Job, outcome: Outcome) -> None:
         price = render_price(info.price, info.currency)
         parts.append(price if info.price is None else f"{price} paid in all")
     print_note(f"{', '.join(parts)}, {outcome.seconds:.1f} s -> {job.out}")
+    print_lost(info.calls)
     for reason, detail in list(outcome.examples.items())[:_EXAMPLES]:
         print_note(f"first {reason}: {' '.join(detail.split())[:_EXAMPLE]}")
     if outcome.examples:
         print_note(f"`adjudge trace {shlex.quote(str(job.out))}` shows them all")
     print_note(str(info.signature))
+
+
+def print_lost(calls: Mapping[str, int]) -> None:
+    """Say of how many calls nobody knows whether they were paid."""
+    from adjudge.core.wording import count, form
+
+    if lost := calls.get("lost", 0):
+        print_note(
+            f"{count(lost, 'call')} {form(lost, 'was', 'were')} in flight when the run was killed; "
+            f"{form(lost, 'it', 'they')} may have been paid"
+        )
 
 
 # `adjudge forecast`: calls, tokens, price and time before anything is paid.
@@ -382,6 +394,7 @@ def merge_command(
     allowed = read_share(max_failed)
     info = merge(out)
     print_note(f"{state_words(info)} -> {out}")
+    print_lost(info.calls)
     print_note(str(info.signature))
     check_failures(info, allowed)
 

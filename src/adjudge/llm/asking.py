@@ -353,6 +353,10 @@ class Keeper(Protocol):
         """End the claim of a question that brought no answer."""
         ...
 
+    async def depart(self, attempt: Attempt) -> None:
+        """Write down that a request is about to be sent."""
+        ...
+
     def note(self, attempt: Attempt) -> None:
         """Write down that a model was asked."""
         ...
@@ -397,7 +401,7 @@ class Asker:
         offline: bool = False,
         explains: bool = True,
     ) -> None:
-        models.observe(store.note)
+        models.observe(store.note, store.depart)
         self.models = models
         self.store = store
         self.tally = Tally()
@@ -795,7 +799,8 @@ class _Question:
 
     async def _obtain(self, request: Request, key: bytes, stored: Reply | None) -> tuple[Reply, int]:
         use = len(self._log.uses)
-        self._log.uses.append(Use(key, request.about.stage, request.about.role))
+        about, is_stored = request.about, stored is not None
+        self._log.uses.append(Use(key, about.stage, about.role, is_answered=is_stored))
         self._log.stored.append(False)
         self._asked += 1
         if stored is not None:
@@ -808,6 +813,7 @@ class _Question:
         except AnswerError as error:
             self._refuse(use, error)
             raise
+        self._log.uses[use] = replace(self._log.uses[use], is_answered=True)
         self._log.all_stored = False
         self._log.answered += not is_search(self._model.name)
         return reply, use

@@ -8,7 +8,7 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Container, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -378,8 +378,11 @@ class BatchModel:
         """Whether the last answer to a call came to a request with its schema."""
         return self._sends_schema
 
-    def observe(self, note: Callable[[Attempt], None]) -> None:
-        """Have every failed attempt written down."""
+    def observe(
+        self, note: Callable[[Attempt], None], depart: Callable[[Attempt], Awaitable[None]] | None = None
+    ) -> None:
+        """Have every failed attempt written down; what is sent stands in the ledger of batches."""
+        del depart
         self._note = note
 
     def charge(self, account: Account) -> None:

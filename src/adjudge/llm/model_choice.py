@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
@@ -61,8 +61,10 @@ class Remote(Protocol):
         """Whether the last answer to a call came to a request with its schema; to be asked once."""
         ...
 
-    def observe(self, note: Callable[[Attempt], None]) -> None:
-        """Have every failed attempt written down."""
+    def observe(
+        self, note: Callable[[Attempt], None], depart: Callable[[Attempt], Awaitable[None]] | None = None
+    ) -> None:
+        """Have every failed attempt written down, and every request before it is sent."""
         ...
 
     def charge(self, account: Account) -> None:
@@ -158,10 +160,12 @@ class Models:
         """Whether answers may cost something."""
         return any(True for _ in self._remotes())
 
-    def observe(self, note: Callable[[Attempt], None]) -> None:
-        """Have every failed attempt written down."""
+    def observe(
+        self, note: Callable[[Attempt], None], depart: Callable[[Attempt], Awaitable[None]] | None = None
+    ) -> None:
+        """Have every failed attempt written down, and every request before it is sent."""
         for remote in self._wires():
-            remote.observe(note)
+            remote.observe(note, depart)
 
     def charge(self, meter: Meter) -> None:
         """Have every attempt counted, and none made that could cross the budget."""

@@ -7,7 +7,7 @@ import datetime as dt
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +20,10 @@ from adjudge.errors import AnswerError, ModelError, NoToolsError, ServerAwayErro
 from adjudge.llm.faults import Fault, Tries
 from adjudge.llm.limits import Limiter, Share, Turn, join
 from adjudge.llm.model import Identity, Request, SchemaUse
-from adjudge.llm.money import STOPPED, Account
+from adjudge.llm.money import STOPPED, Account, most_of_body
 from adjudge.llm.providers import Endpoint
 from adjudge.llm.wire import Wire
-from adjudge.store.call_file import Attempt
+from adjudge.store.call_file import KILLED, Attempt
 from adjudge.store.calls import SEARCH_PREFIX, CallReader, find_store
 
 __all__ = [
@@ -51,6 +51,7 @@ class RemoteModel:
         self._share: Share | None = None
         self._refusals: Counter[str] = Counter()
         self._note: Callable[[Attempt], None] | None = None
+        self._depart: Callable[[Attempt], Awaitable[None]] | None = None
         self._account = Account(self.name)
         how: Literal["on", "off", "tried"] = "on" if endpoint.constrained else "off"
         self._schema = SchemaUse("tried" if endpoint.tries_schema else how)
@@ -85,9 +86,11 @@ class RemoteModel:
         self._bare.discard(key)
         return is_held
 
-    def observe(self, note: Callable[[Attempt], None]) -> None:
-        """Have every failed attempt written down."""
-        self._note = note
+    def observe(
+        self, note: Callable[[Attempt], None], depart: Callable[[Attempt], Awaitable[None]] | None = None
+    ) -> None:
+        """Have every failed attempt written down, and every request before it is sent."""
+        self._note, self._depart = note, depart
 
     def charge(self, account: Account) -> None:
         """Have every attempt counted, and none made that could cross the budget."""
@@ -208,6 +211,7 @@ class RemoteModel:
 
     async def _attempt(self, request: Request, body: bytes, turn: Turn) -> Reply | Fault:
         hold = await self._account.reserve(request)
+        await self._write_down(request, len(body), hold)
         began, when = time.monotonic(), dt.datetime.now(dt.UTC)
         outcome: Reply | Fault | None = None
         try:
@@ -222,6 +226,19 @@ class RemoteModel:
                 said = (outcome.reason, outcome.detail, outcome.status, outcome.usage, outcome.body)
                 self._note(Attempt(request.key, time_, seconds, *said, self._account.model, unsure))
         return outcome
+
+    async def _write_down(self, request: Request, size: int, hold: int) -> None:
+        """Have it on record that a request is sent, whatever ends this process meanwhile."""
+        if self._depart is None:
+            return
+        when = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
+        most = most_of_body(size, request)  # `most_of` would render every message once more
+        attempt = Attempt(request.key, when, 0.0, "connection", KILLED, model=self._account.model, most=most)
+        try:
+            await self._depart(attempt)
+        except BaseException:
+            self._account.settle(request, hold, None)
+            raise
 
 
 # Queries and snippets as text: what a call store keeps of a search, and what another machine replays.

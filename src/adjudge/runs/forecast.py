@@ -30,7 +30,7 @@ from adjudge.llm.model_choice import Models, OpenModel
 from adjudge.llm.money import Price, Tokens, batch_name, estimate_messages, estimate_text
 from adjudge.llm.remote import is_search, search_reply
 from adjudge.runs.job import ForecastSettings, Job, prepare
-from adjudge.runs.run import run_to_end
+from adjudge.runs.session import run_to_end
 from adjudge.runs.units import Annotator, Plan, Unit, calls_of, is_judge, judge_subject
 from adjudge.store.call_file import Attempt, StoredRequest, Use
 from adjudge.store.calls import CallReader
@@ -233,6 +233,9 @@ class _Ledger:
 
     def release(self, key: bytes) -> None:
         """Nothing is claimed."""
+
+    async def depart(self, attempt: Attempt) -> None:
+        """Nothing is sent."""
 
     def note(self, attempt: Attempt) -> None:
         """Nothing was attempted."""

@@ -165,6 +165,9 @@ class RunSettings(TextSettings):
     max_failed: MaxFailed = "1%"
     reparse: Annotated[bool, Option(help="Read stored answers again, ask nothing.")] = False
     retry_failed: Annotated[bool, Option(help="Ask again what failed; keep what was answered.")] = False
+    ask_again: Annotated[
+        bool, Option(help="Ask and pay again what was answered and the call store has lost.")
+    ] = False
     prices: Annotated[
         Path | str | None,
         Option(help="Your own prices, a TOML file; docs/forecast.md.", kind=Path, exists=True),
@@ -553,6 +556,8 @@ def _refuse_unused(annotator: Annotator, options: RunSettings) -> None:
         raise UsageError(f"--{given[0]}: {annotator.name} is a metric and reads one translation at a time")
     if options.retry_failed:
         _refuse_retry(annotator, options)
+    if options.ask_again and options.reparse:
+        raise UsageError("--ask-again: --reparse asks nothing; leave one of them out")
     if options.workers is not None and options.engine != "ray":
         raise UsageError("--workers is for --engine ray; leave it out, or choose that engine")
 

@@ -40,6 +40,7 @@ from adjudge.llm.money import Meter
 from adjudge.runs.job import Job, RunSettings, open_again, prepare
 from adjudge.runs.resume import RunDirectory, differences
 from adjudge.runs.run import execute as run_execute
+from adjudge.runs.run import settle_lost
 from adjudge.runs.session import Outcome, Progress
 from adjudge.runs.shards import Part, find_shards, job_of, join, refuse_to_split, so_far, split
 from adjudge.runs.shared_limits import Broker, Call, LeasedCalls, Loans
@@ -413,6 +414,7 @@ async def execute(job: Job) -> Outcome:
     began = time.monotonic()
     with closing(RunDirectory(job.out)) as directory:
         info = directory.open(job.info(), job.plan.test_set)
+        await settle_lost(job, directory, info)
         refuse_open_batches(job.out)
         try:
             async with _cluster(ray):
@@ -512,6 +514,7 @@ def _paid(job: Job, info: RunInfo) -> tuple[Decimal, int]:
     amount, tokens = Decimal(), 0
     for path, run in stores if job.budget.is_set else []:
         with closing(CallStore(path, run)) as store:
+            store.count_lost()
             meter = Meter(job.prices, job.budget, store.totals().spent)
             amount, tokens = amount + meter.paid[0], tokens + meter.paid[1]
     return amount, tokens

@@ -6,34 +6,44 @@ through its store and asks only what is missing.
 
 from __future__ import annotations
 
-import asyncio
 import importlib
-import signal
-import threading
+import os
 import warnings
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, cast
 
-from adjudge.core.scores import Run
+from adjudge.core.scores import Run, RunInfo
 from adjudge.core.segment import TestSet
 from adjudge.core.verb import takes
-from adjudge.core.wording import has_too_many_failures, of_all
+from adjudge.core.wording import count, has_too_many_failures, of_all
 from adjudge.errors import FailedWarning, FailureReason, UsageError
 from adjudge.llm.asking import UnitAsk
 from adjudge.llm.batch import Desk, check_batches, open_desk
 from adjudge.llm.model import NotYetError
 from adjudge.llm.model_choice import Models
+from adjudge.llm.money import render_price
 from adjudge.runs.job import Job, RunSettings, prepare, remedy_for
-from adjudge.runs.resume import Entry, Journal, Kept, RunDirectory, basis_of
+from adjudge.runs.resume import (
+    Entry,
+    Journal,
+    Kept,
+    Lost,
+    RunDirectory,
+    basis_of,
+    differences,
+    find_lost,
+    keep_answers,
+)
 from adjudge.runs.session import (
     JudgeSession,
     Judging,
     MetricSession,
     Outcome,
     rare_collections,
+    run_to_end,
     work_in_waves,
 )
 from adjudge.runs.shards import Part, keep_whole, refuse_strangers, take_in
@@ -41,9 +51,9 @@ from adjudge.runs.units import Annotator, Unit, is_judge, is_metric
 from adjudge.runs.units import Outcome as Judged
 from adjudge.store.call_file import run_name
 from adjudge.store.calls import CallStore
-from adjudge.store.run_directory import read_run
+from adjudge.store.run_directory import INFO, is_finished, read_run, read_run_info
 
-__all__ = ["ENGINES", "arun", "carry_out", "execute", "run", "run_to_end"]
+__all__ = ["ENGINES", "arun", "carry_out", "execute", "run", "run_to_end", "settle_lost"]
 
 
 # Who carries a job out: this process, or another engine. Each equals a local run, record for record.
@@ -66,17 +76,75 @@ async def carry_out(job: Job) -> Outcome:
         AdjudgeError: something stopped it; what was answered is stored, the same job goes on from there.
     """
     module, _, function = ENGINES[job.options.engine].partition(":")
+    if (done := _only_read(job)) is not None:
+        return done
     if isinstance(job.plan, Part):
         whole = job.out.parent.parent
         keep_whole(job.plan, whole)
         refuse_strangers(whole, job.info(), job.plan.shard)
+        if job.base is not None and (whole / INFO).is_file():
+            await refuse_lost(job, whole, [job.base], read_run_info(whole))
     else:
         refuse_strangers(job.out, job.info())
     engine: Engine = getattr(importlib.import_module(module), function)
     return await engine(job)
 
 
-T = TypeVar("T")
+def _only_read(job: Job) -> Outcome | None:
+    """How a run stands that is finished and lies where nothing can be written; None for any other.
+
+    Raises:
+        UsageError: something is to be done in it, or it was made with other settings.
+    """
+    if not (job.out / INFO).is_file() or os.access(job.out, os.W_OK):
+        return None
+    info = read_run_info(job.out)
+    if not is_finished(job.out, info):
+        return None  # who writes it says what is wrong
+    if found := differences(info, job.info()):
+        raise UsageError(
+            f"{job.out} holds another run: {'; '.join(found)}. Choose another --out, or the same settings"
+        )
+    asked = {"--retry-failed": job.options.retry_failed, "--reparse": job.options.reparse}
+    if wanted := [name for name, is_given in asked.items() if is_given]:
+        raise UsageError(f"{wanted[0]}: {job.out} cannot be written; copy it to where you may write")
+    return Outcome(info=info, notes=(f"{job.out} cannot be written: its records stay as they are",))
+
+
+async def refuse_lost(job: Job, folder: Path, stores: Sequence[Path], info: RunInfo) -> Lost:
+    """Stop before anything is asked and paid a second time, unless `--ask-again` allows it.
+
+    Args:
+        job: what is to be run.
+        folder: run directory whose records are looked at.
+        stores: call stores that should hold what they rest on; the first is that of this run.
+        info: `run.json` there.
+
+    Returns:
+        What is lost, and may be asked for again.
+
+    Raises:
+        UsageError: answers are lost; says how many calls they were, and what they would cost.
+    """
+    lost = find_lost(folder, stores, info, by_source=job.plan.kind == "source")
+    if not lost.calls or job.options.ask_again or job.options.reparse:
+        return lost
+    from adjudge.runs.forecast import forecast_job  # few runs need it
+
+    found = await forecast_job(job)
+    if not found.calls.typical:  # another version asks otherwise, or the answers stand under other runs
+        return lost
+    share = min(lost.calls / found.calls.typical, 1)
+    cost = ""
+    if job.prices:
+        price = None if found.price is None else float(found.price[1]) * share
+        cost = f", about {render_price(price, found.currency)}" if price is not None else ", price unknown"
+    raise UsageError(
+        f"the records in {folder} rest on {count(lost.calls, 'answer')} that the call store {stores[0]} does "
+        "not hold: the store was deleted, emptied, cut, or left behind with its -wal file. To ask again: "
+        f"{count(lost.calls, 'call')}{cost}. Put the store back, or say where it is with --store; "
+        "--ask-again (in Python ask_again=True) asks and pays again"
+    )
 
 
 @takes(RunSettings)
@@ -126,7 +194,9 @@ def _warned(job: Job, done: Run, *, level: int) -> Run:
     """The run, with a warning where more failed than may; so many calls up is where the user's program is."""
     info, allowed = done.info, job.options.max_failed
     if has_too_many_failures(info.failed, info.counts["judged"], allowed):
-        ordered = Counter({why: n for why, n in info.failures.items() if why != "no_translation"}).most_common()
+        failures = Counter(info.failures)
+        del failures["no_translation"]
+        ordered = failures.most_common()
         reasons = [f"{reason} {amount:,}" for reason, amount in ordered[:_REASONS]]
         reasons += ["..."] if len(ordered) > _REASONS else []
         failed = of_all(info.failed, info.failed + info.counts["judged"], "judgement")
@@ -138,50 +208,6 @@ def _warned(job: Job, done: Run, *, level: int) -> Run:
             stacklevel=level,
         )
     return done
-
-
-def run_to_end(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine from synchronous code, be it called from a notebook, which has a loop of its own.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C or SIGTERM, after everything was put away.
-    """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return _run(coroutine)
-    done: list[Callable[[], T]] = []
-    thread = threading.Thread(target=lambda: done.append(_outcome(coroutine)), name="run")
-    thread.start()
-    thread.join()
-    return done[0]()
-
-
-def _outcome(coroutine: Coroutine[Any, Any, T]) -> Callable[[], T]:
-    try:
-        value = asyncio.run(coroutine)
-    except BaseException as error:  # noqa: BLE001 (raised again in the thread that waits)
-        raised = error
-
-        def fail() -> T:
-            raise raised
-
-        return fail
-    return lambda: value
-
-
-def _run(coroutine: Coroutine[Any, Any, T]) -> T:
-    async def stoppable() -> T:
-        task = asyncio.current_task()
-        if task is not None and threading.current_thread() is threading.main_thread():
-            with suppress(NotImplementedError):  # Windows has no such signal
-                asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-        return await coroutine
-
-    try:
-        return asyncio.run(stoppable())
-    except asyncio.CancelledError:
-        raise KeyboardInterrupt from None
 
 
 # The engine that judges in this process.
@@ -200,6 +226,8 @@ async def execute(job: Job, session: type[JudgeSession] | None = None) -> Outcom
     with rare_collections(), closing(RunDirectory(job.out)) as directory:
         info = directory.open(job.info(), job.plan.test_set)
         take_in(job.out, job.store, run_name(info.secret))
+        if is_judge(job.annotator):
+            await settle_lost(job, directory, info)
         basis = basis_of(job.annotator)
         with closing(Kept(job.out, basis)) as kept, closing(Journal(job.out, basis)) as journal:
             if is_judge(job.annotator) and job.models is not None:
@@ -208,6 +236,19 @@ async def execute(job: Job, session: type[JudgeSession] | None = None) -> Outcom
             if is_metric(job.annotator):
                 return await MetricSession(job, directory, info, journal).run(job.annotator)
             raise UsageError(f"{job.annotator.name} is a judge and has no model to ask")
+
+
+async def settle_lost(job: Job, directory: RunDirectory, info: RunInfo) -> None:
+    """Stop where answers are lost; where they may be asked for again, they are not missed any more.
+
+    Raises:
+        UsageError: see `refuse_lost`.
+    """
+    stores = [job.store] if job.base is None else [job.store, job.base]
+    before = directory.before or info
+    lost = await refuse_lost(job, directory.path, stores, before)
+    if not job.options.reparse:
+        keep_answers(directory.path, stores, info, lost)
 
 
 # `--engine batch`: questions go to the provider in batches, and the records equal those of a local run.

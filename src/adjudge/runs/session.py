@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import signal
 import sys
 import threading
 import time
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 
 from adjudge.analysis.pair_schedules import Standings
 from adjudge.checks.attacks import attack_flags
@@ -52,6 +53,7 @@ __all__ = [
     "Progress",
     "Sink",
     "rare_collections",
+    "run_to_end",
     "work",
     "work_in_waves",
 ]
@@ -362,6 +364,7 @@ class JudgeSession(Session):
                         self.job.base,
                         # its own folder is locked: nobody else writes a store in there
                         is_shared=self.job.store.resolve().parent != self.job.out.resolve(),
+                        folder=self.job.out,
                     )
                 )
             )
@@ -380,6 +383,7 @@ class JudgeSession(Session):
         )
         asker.adapter = find_adapter(_prompts_of(judge))
         self.tally = asker.tally
+        store.count_lost()
         totals = store.totals()
         self._warn_of_lost(totals)
         before = {name: spent for name, spent in totals.spent.items() if name in self.job.prices}
@@ -587,6 +591,7 @@ class JudgeSession(Session):
                 "from_store": max(used - totals.asked, 0),
                 **({"searched": totals.searched} if totals.searched else {}),
                 "attempts": totals.attempts,
+                **({"lost": totals.lost} if totals.lost else {}),
                 "repaired": self.sink.repaired,
                 **(load.counts if load.concurrency else {}),
             },
@@ -793,3 +798,53 @@ async def _wave(units: Iterator[Unit], judge: Judging, sink: Sink, width: int) -
 
     await work(units, judged, sink, width=width)
     return sorted(waiting, key=lambda unit: unit.index)
+
+
+# Run a coroutine from synchronous code.
+
+
+T = TypeVar("T")
+
+
+def run_to_end(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine from synchronous code, be it called from a notebook, which has a loop of its own.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C or SIGTERM, after everything was put away.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return _run(coroutine)
+    done: list[Callable[[], T]] = []
+    thread = threading.Thread(target=lambda: done.append(_outcome(coroutine)), name="run")
+    thread.start()
+    thread.join()
+    return done[0]()
+
+
+def _outcome(coroutine: Coroutine[Any, Any, T]) -> Callable[[], T]:
+    try:
+        value = asyncio.run(coroutine)
+    except BaseException as error:  # noqa: BLE001 (raised again in the thread that waits)
+        raised = error
+
+        def fail() -> T:
+            raise raised
+
+        return fail
+    return lambda: value
+
+
+def _run(coroutine: Coroutine[Any, Any, T]) -> T:
+    async def stoppable() -> T:
+        task = asyncio.current_task()
+        if task is not None and threading.current_thread() is threading.main_thread():
+            with suppress(NotImplementedError):  # Windows has no such signal
+                asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        return await coroutine
+
+    try:
+        return asyncio.run(stoppable())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None

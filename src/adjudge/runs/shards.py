@@ -23,7 +23,17 @@ from adjudge.store.call_file import STORE, run_name
 from adjudge.store.calls import CallStore, CallTotals, take_calls
 from adjudge.store.files import write_bytes
 from adjudge.store.json_lines import read_test_set, write_test_set
-from adjudge.store.run_directory import INFO, RECORDS, SHARDS, TEST_SET, is_finished, read_run_info
+from adjudge.store.run_directory import (
+    ANSWERS,
+    INFO,
+    RECORDS,
+    SHARDS,
+    TEST_SET,
+    AnswerKeys,
+    is_finished,
+    read_answer_keys,
+    read_run_info,
+)
 
 if TYPE_CHECKING:
     from adjudge.runs.job import Job
@@ -462,7 +472,7 @@ def join(
     _refuse_busy(one.path for one in found)
     store = out / str(info.settings.get("store", STORE))
     write_bytes(out / RECORDS, merged_lines(test_set, [one.path / RECORDS for one in found]))
-    totals = _take(store, run_name(info.secret), [(one.path, one.info) for one in found])
+    totals = _take(out, store, run_name(info.secret), [(one.path, one.info) for one in found])
     info = replace(_summed(info, [one.info for one in found], totals), price=priced(totals))
     info = info if load is None else replace(info, calls={**info.calls, **load})
     directory.write(info)
@@ -499,16 +509,20 @@ def take_in(out: Path, store: Path, run: str) -> None:
     begun = [(path, read_run_info(path)) for _, path in shards if (path / INFO).is_file()]
     if begun:
         _refuse_busy(path for path, _ in begun)
-        _take(store, run, begun)
+        _take(out, store, run, begun)
     _remove(out)
 
 
-def _take(store: Path, run: str, shards: Sequence[tuple[Path, RunInfo]]) -> CallTotals:
+def _take(out: Path, store: Path, run: str, shards: Sequence[tuple[Path, RunInfo]]) -> CallTotals:
     for path, info in shards:
         with closing(RunDirectory(path)):  # one lock at a time: there may be thousands of shards
             if (path / STORE).is_file():
                 take_calls(store, run, path / STORE, run_name(info.secret))
+            if (path / ANSWERS).is_file():
+                with closing(AnswerKeys(out)) as kept:
+                    kept.add(read_answer_keys(path))
     with closing(CallStore(store, run)) as whole:
+        whole.count_lost()
         whole.sync()  # the shards are removed next
         return whole.totals()
 
@@ -552,6 +566,8 @@ def _summed(info: RunInfo, parts: Sequence[RunInfo], totals: CallTotals) -> RunI
     calls = _sum(part.calls for part in parts)
     used = calls.get("asked", 0) + calls.get("from_store", 0)
     calls |= {"asked": totals.asked, "attempts": totals.attempts, "from_store": max(used - totals.asked, 0)}
+    if totals.lost:
+        calls["lost"] = totals.lost
     if "waited" in calls:
         calls["waited"] = max(part.calls.get("waited", 0) for part in parts)
     fields = failed_fields(counts["judged"], failures)

@@ -5,6 +5,7 @@ calls      one row per answered call: request and reply, compressed, under the S
 attempts   append-only: every time a model was asked, with what came of it; the paid and the failed
 runs       the runs that share the store
 uses       which calls a unit of work used, in which role and stage; a trace needs nothing else
+flights    requests that are at a server now; what a process that was killed leaves here may have been paid
 """
 
 from __future__ import annotations
@@ -31,13 +32,17 @@ import zstandard
 
 from adjudge.core.ask import Message, Quoted, Reply, Sampling, TokenLogprob, Tool, ToolCall, Usage
 from adjudge.errors import StoreError
+from adjudge.store.run_directory import AnswerKeys
 
 __all__ = [
+    "BUSY_SECONDS",
+    "KILLED",
     "STORE",
     "Attempt",
     "CallWriter",
     "Claim",
     "Codec",
+    "Departure",
     "Exchange",
     "Release",
     "Row",
@@ -51,8 +56,9 @@ __all__ = [
     "checksum",
     "closed_if_refused",
     "find_row",
+    "has_tables",
+    "make_tables",
     "message_to_json",
-    "open_to_read",
     "open_to_write",
     "reply_from_json",
     "reply_to_json",
@@ -92,6 +98,14 @@ CREATE TABLE uses (
     PRIMARY KEY (run, unit, seq)
 ) WITHOUT ROWID;
 """
+_FLIGHTS: Final = """
+CREATE TABLE IF NOT EXISTS flights (
+    run INTEGER NOT NULL, key BLOB NOT NULL, time TEXT NOT NULL, model TEXT NOT NULL,
+    most_prompt INTEGER NOT NULL, most_completion INTEGER NOT NULL, PRIMARY KEY (run, key)
+) WITHOUT ROWID
+"""
+KILLED: Final = "the run was killed while this call was in flight"
+"""Detail of an attempt of which no more is known."""
 
 
 @contextmanager
@@ -133,13 +147,15 @@ def open_to_write(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA wal_autocheckpoint = 20000")
         connection.execute("BEGIN IMMEDIATE")
-        if not _has_tables(connection, path):
-            _make_tables(connection)
+        if not has_tables(connection, path):
+            make_tables(connection)
+        connection.execute(_FLIGHTS)  # stores of earlier versions have none
         connection.execute("COMMIT")
     return connection
 
 
-def _make_tables(connection: sqlite3.Connection) -> None:
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables of a new store."""
     for statement in _TABLES.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
@@ -156,7 +172,7 @@ def closed_if_refused(connection: sqlite3.Connection) -> Iterator[sqlite3.Connec
         raise
 
 
-def _has_tables(connection: sqlite3.Connection, path: Path) -> bool:
+def has_tables(connection: sqlite3.Connection, path: Path) -> bool:
     """Whether the tables are there; a file of somebody else's is refused."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -166,55 +182,6 @@ def _has_tables(connection: sqlite3.Connection, path: Path) -> bool:
     if application != _APPLICATION or version != SCHEMA_VERSION:
         raise StoreError(f"{path} is no call store of this version (its version is {version})")
     return True
-
-
-def open_to_read(path: Path) -> sqlite3.Connection:
-    """Open a store that may be of a folder where nothing can be written, or just being written.
-
-    A file without tables is a new store: a run that was killed in its first moment leaves one.
-
-    Raises:
-        StoreError: there is none, it is none of ours, or a part of it cannot be read there.
-    """
-    if not path.is_file():
-        raise StoreError(f"no call store at {path}")
-    with store_errors(path), closed_if_refused(_connect_to_read(path)) as connection:
-        if _has_tables(connection, path):
-            return connection
-    connection.close()
-    empty = sqlite3.connect(":memory:", isolation_level=None)
-    _make_tables(empty)
-    return empty
-
-
-def _connect_to_read(path: Path) -> sqlite3.Connection:
-    """In a folder that cannot be written SQLite must be told that nobody writes; then it reads no log."""
-    address = path.resolve().as_uri()
-    connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=BUSY_SECONDS)
-    try:
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
-        connection.close()
-        _refuse_log(path.resolve())
-        connection = sqlite3.connect(f"{address}?immutable=1", uri=True)
-    except sqlite3.DatabaseError:
-        connection.close()
-        raise
-    return connection
-
-
-def _refuse_log(path: Path) -> None:
-    """Refuse to read a store without what a run that was killed has left in its log.
-
-    Raises:
-        StoreError: as said.
-    """
-    log = path.with_name(f"{path.name}-wal")
-    if log.is_file() and log.stat().st_size:
-        raise StoreError(
-            f"call store {path}: {log.name} beside it has answers, too; "
-            "copy both to a folder where SQLite may write"
-        )
 
 
 # What stands in the rows of the call store: requests, replies, attempts and uses, and their bytes.
@@ -284,6 +251,7 @@ class Use:
         role: the agent that asked.
         reason: why its reply was not used; empty for one that was read.
         detail: more of the reason.
+        is_answered: whether a reply came; no row says so, since the call is stored then.
     """
 
     key: bytes
@@ -291,6 +259,7 @@ class Use:
     role: str
     reason: str = ""
     detail: str = ""
+    is_answered: bool = field(default=True, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -611,6 +580,14 @@ class Save:
 
 
 @dataclass
+class Departure:
+    """A request that is about to be sent, as the attempt that it is if nothing more is heard of it."""
+
+    attempt: Attempt
+    future: asyncio.Future[None]
+
+
+@dataclass
 class SaveUses:
     """The calls that one unit of work used."""
 
@@ -643,12 +620,12 @@ class Claim:
 
 @dataclass
 class Release:
-    """A question that was claimed and brought no answer."""
+    """A question that was claimed, or about to be sent, and brought no answer."""
 
     key: bytes
 
 
-Item = Save | SaveUses | Attempt | Flush | Claim | Release
+Item = Save | SaveUses | Attempt | Departure | Flush | Claim | Release
 
 _Row = tuple[bytes, int, bytes, bytes, int]
 """Key, codec, request, reply and checksum."""
@@ -661,13 +638,14 @@ class CallWriter:
         path: of the SQLite file.
         run: row of the run in the table of runs.
         is_shared: whether other processes may write the store.
+        folder: run directory that keeps the keys of the answers that units of work used, if any does.
 
     Raises:
         StoreError: it cannot be opened.
         sqlite3.Error: it cannot be read.
     """
 
-    def __init__(self, path: Path, run: int, *, is_shared: bool = False) -> None:
+    def __init__(self, path: Path, run: int, *, is_shared: bool = False, folder: Path | None = None) -> None:
         self.path = path
         self.is_shared = is_shared
         self.broken: StoreError | None = None
@@ -681,6 +659,8 @@ class CallWriter:
         with closed_if_refused(self._connection):
             self._load_dictionary()
             self._claims = Claims(self._connection) if is_shared else None
+            self._answers = None if folder is None else AnswerKeys(folder)
+        self._flying: set[bytes] = set()
         self._unsynced = 0  # answers that are committed and not synchronised
         self._sync_at: float | None = None  # when what is committed is to be synchronised; None if nothing is
         self._waiting: list[Item] = []
@@ -743,6 +723,8 @@ class CallWriter:
             self._hand_over()
             self._queue.put(None)
             self._thread.join()
+            if self._answers is not None:
+                self._answers.close()
         self._refuse_if_broken()
 
     def _refuse_if_broken(self) -> None:
@@ -806,6 +788,7 @@ class CallWriter:
         self._connection.execute("BEGIN IMMEDIATE")
         self._insert_calls([item for item in batch if isinstance(item, Save)])
         self._insert_attempts([item for item in batch if isinstance(item, Attempt)])
+        self._move_flights(batch)
         self._replace_uses({item.unit: item.uses for item in batch if isinstance(item, SaveUses)})
         if self._claims is not None:
             self._claims.release([item.key for item in batch if isinstance(item, Save | Release)])
@@ -813,6 +796,9 @@ class CallWriter:
                 if isinstance(item, Claim):
                     item.standing = self._claims.claim(item.key, anew=item.anew)
         self._connection.execute("COMMIT")
+        if self._answers is not None:  # no sooner: what stands there must be in the store
+            used = (use for item in batch if isinstance(item, SaveUses) for use in item.uses)
+            self._answers.add(use.key for use in used if use.is_answered)
         self._unsynced += sum(isinstance(item, Save) for item in batch)
         if self._sync_at is None:
             self._sync_at = time.monotonic() + _SYNC_SECONDS
@@ -852,11 +838,11 @@ class CallWriter:
 
     def _answer(self, batch: list[Item]) -> None:
         """Tell everybody who waits, once per event loop."""
-        saves: dict[asyncio.AbstractEventLoop, list[Save | Claim]] = {}
+        saves: dict[asyncio.AbstractEventLoop, list[Save | Claim | Departure]] = {}
         for item in batch:
             if isinstance(item, Flush):
                 item.done.set()
-            elif isinstance(item, Save | Claim):
+            elif isinstance(item, Save | Claim | Departure):
                 saves.setdefault(item.future.get_loop(), []).append(item)
         for loop, group in saves.items():
             with suppress(RuntimeError):  # a loop that is closed waits for nothing
@@ -923,6 +909,30 @@ class CallWriter:
             ],
         )
 
+    def _move_flights(self, batch: Sequence[Item]) -> None:
+        """Note which requests are sent from now on, and drop those of which the outcome is known."""
+        landed: set[bytes] = set()
+        departed: dict[bytes, Attempt] = {}
+        for item in batch:
+            if isinstance(item, Departure):
+                departed[item.attempt.key] = item.attempt
+            elif isinstance(item, Attempt | Release):
+                landed.add(item.key)
+                departed.pop(item.key, None)
+        if landed := landed & self._flying:
+            self._flying -= landed
+            self._connection.executemany(
+                "DELETE FROM flights WHERE run = ? AND key = ?", [(self._run, key) for key in landed]
+            )
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO flights VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (self._run, a.key, a.time, a.model, a.most.prompt, a.most.completion)
+                for a in departed.values()
+            ],
+        )
+        self._flying |= departed.keys()
+
     def _replace_uses(self, uses: Mapping[str, Sequence[Use]]) -> None:
         self._connection.executemany(
             "DELETE FROM uses WHERE run = ? AND unit = ?", [(self._run, unit) for unit in uses]
@@ -965,16 +975,17 @@ class CallWriter:
         self._packing = dictionary
 
 
-def _resolve(group: list[Save | Claim], broken: StoreError | None) -> None:
+def _resolve(group: list[Save | Claim | Departure], broken: StoreError | None) -> None:
     for item in group:
         if item.future.done():
             continue
-        if isinstance(item, Claim):
-            if broken is None:
-                item.future.set_result(item.standing)
-            else:
-                item.future.set_exception(StoreError(str(broken)))
-        elif item.stored is not None and broken is None:
+        if broken is not None:
+            item.future.set_exception(StoreError(str(broken)))
+        elif isinstance(item, Claim):
+            item.future.set_result(item.standing)
+        elif isinstance(item, Departure):
+            item.future.set_result(None)
+        elif item.stored is not None:
             item.future.set_result(item.stored)
         else:
-            item.future.set_exception(StoreError(str(broken)))
+            item.future.set_exception(StoreError("the call was not written"))

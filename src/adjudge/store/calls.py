@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,11 +18,14 @@ import orjson
 from adjudge.core.ask import Reply, Usage
 from adjudge.errors import StoreError
 from adjudge.store.call_file import (
+    BUSY_SECONDS,
+    KILLED,
     STORE,
     Attempt,
     CallWriter,
     Claim,
     Codec,
+    Departure,
     Exchange,
     Release,
     Row,
@@ -36,7 +39,8 @@ from adjudge.store.call_file import (
     checksum,
     closed_if_refused,
     find_row,
-    open_to_read,
+    has_tables,
+    make_tables,
     open_to_write,
     reply_from_json,
     request_from_json,
@@ -45,7 +49,18 @@ from adjudge.store.call_file import (
 )
 from adjudge.store.run_directory import read_run_info
 
-__all__ = ["CallReader", "CallStore", "CallTotals", "Spent", "find_store", "open_store", "take_calls"]
+__all__ = [
+    "CallReader",
+    "CallStore",
+    "CallTotals",
+    "Spent",
+    "count_answers",
+    "find_store",
+    "lacking",
+    "open_store",
+    "read_uses",
+    "take_calls",
+]
 
 
 # What units of work used in an earlier session, read for many of them with one question to the store.
@@ -150,6 +165,7 @@ class CallTotals:
         asked: calls that were answered by models.
         searched: those that were answered by search engines.
         attempts: all of them, failed ones included.
+        lost: of them, those that were in flight when a process of the run was killed.
         usage: tokens of all attempts.
         spent: the same by model.
     """
@@ -157,6 +173,7 @@ class CallTotals:
     asked: int = 0
     searched: int = 0
     attempts: int = 0
+    lost: int = 0
     usage: Usage = field(default_factory=Usage)
     spent: Mapping[str, Spent] = field(default_factory=dict)
 
@@ -164,13 +181,14 @@ class CallTotals:
 class CallStore:
     """The store as one run writes it. Lookups come from the calling thread, writes go to a thread."""
 
-    def __init__(self, path: Path, run: str, *, is_shared: bool = False) -> None:
+    def __init__(self, path: Path, run: str, *, is_shared: bool = False, folder: Path | None = None) -> None:
         """Open or make it.
 
         Args:
             path: of the SQLite file.
             run: name of the run, as `run_name` makes it.
             is_shared: whether other processes may write it at the same time.
+            folder: run directory that keeps the keys of the answers that units of work use, if any does.
 
         Raises:
             StoreError: it cannot be written, or it is none of ours.
@@ -184,7 +202,7 @@ class CallStore:
             self._codec = Codec(self._connection)
             self._run = self._find_run(run)
             self._ahead = Ahead(self._connection, self._run)
-            self._writer = CallWriter(path, self._run, is_shared=is_shared)
+            self._writer = CallWriter(path, self._run, is_shared=is_shared, folder=folder)
             is_empty = self._connection.execute("SELECT 1 FROM calls LIMIT 1").fetchone() is None
             self.began_empty = is_empty and not is_shared
 
@@ -264,10 +282,31 @@ class CallStore:
         return None
 
     def release(self, key: bytes) -> None:
-        """End the claim of a question that brought no answer."""
-        if self._writer.is_shared:
-            with suppress(StoreError):  # a store that is broken says so to who saves
-                self._writer.put(Release(key))
+        """End the claim of a question that brought no answer; nothing of it is in flight."""
+        with suppress(StoreError):  # a store that is broken says so to who saves
+            self._writer.put(Release(key))
+
+    async def depart(self, attempt: Attempt) -> None:
+        """Write down that a request is about to be sent; it is in flight until an attempt of it is noted.
+
+        Args:
+            attempt: as it is to be counted if nothing more is heard of it.
+
+        Raises:
+            StoreError: it could not be committed.
+        """
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._writer.put(Departure(attempt, future))
+        await future
+
+    def count_lost(self) -> None:
+        """Count what was in flight when a process of this run was killed: each an attempt that may be paid.
+
+        To be called by who has the run directory to itself, before anything is sent: then what is in flight
+        belongs to nobody who lives. Other runs that share the store are left alone.
+        """
+        with store_errors(self.path):
+            _count_lost(self._connection, self._run)
 
     def note(self, attempt: Attempt) -> None:
         """Write down that a model was asked; committed with the next call."""
@@ -299,16 +338,17 @@ class CallStore:
             rows = self._connection.execute(
                 "SELECT model, sum(reason = ''), count(*), sum(prompt), sum(completion), sum(cached), "
                 "sum(reasoning), sum(most_prompt), sum(most_completion), "
-                "sum(reason = '' AND prompt + completion = 0) "
+                "sum(reason = '' AND prompt + completion = 0), sum(detail = ?) "
                 "FROM attempts WHERE run = ? GROUP BY model",
-                (self._run,),
+                (KILLED, self._run),
             ).fetchall()
-        sums = [sum(column) for column in zip(*(row[1:] for row in rows), strict=True)] or [0] * 9
+        sums = [sum(column) for column in zip(*(row[1:] for row in rows), strict=True)] or [0] * 10
         searched = sum(row[1] for row in rows if row[0].startswith(SEARCH_PREFIX))
         return CallTotals(
             asked=sums[0] - searched,
             searched=searched,
             attempts=sums[1],
+            lost=sums[9],
             usage=_usage(*sums[2:6]),
             spent={
                 row[0]: Spent(_usage(*row[3:7]), Usage(prompt=row[7], completion=row[8]), row[9])
@@ -336,8 +376,77 @@ class CallStore:
             self._connection.close()
 
 
+def _count_lost(connection: sqlite3.Connection, run: int) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.execute(
+            "INSERT INTO attempts (run, key, time, seconds, reason, detail, prompt, completion, cached, "
+            "reasoning, model, most_prompt, most_completion) "
+            "SELECT run, key, time, 0, 'connection', ?, 0, 0, 0, 0, model, most_prompt, most_completion "
+            "FROM flights WHERE run = ? ORDER BY time, key",
+            (KILLED, run),
+        )
+        connection.execute("DELETE FROM flights WHERE run = ?", (run,))
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
 def _usage(prompt: int, completion: int, cached: int, reasoning: int) -> Usage:
     return Usage(prompt=prompt, completion=completion, cached=cached, reasoning=reasoning)
+
+
+# Read a store, also one that cannot be written, while a run may be writing it.
+
+
+def open_to_read(path: Path) -> sqlite3.Connection:
+    """Open a store that may be of a folder where nothing can be written, or just being written.
+
+    A file without tables is a new store: a run that was killed in its first moment leaves one.
+
+    Raises:
+        StoreError: there is none, it is none of ours, or a part of it cannot be read there.
+    """
+    if not path.is_file():
+        raise StoreError(f"no call store at {path}")
+    with store_errors(path), closed_if_refused(_connect_to_read(path)) as connection:
+        if has_tables(connection, path):
+            return connection
+    connection.close()
+    empty = sqlite3.connect(":memory:", isolation_level=None)
+    make_tables(empty)
+    return empty
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    """In a folder that cannot be written SQLite must be told that nobody writes; then it reads no log."""
+    address = path.resolve().as_uri()
+    connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        connection.close()
+        _refuse_log(path.resolve())
+        connection = sqlite3.connect(f"{address}?immutable=1", uri=True)
+    except sqlite3.DatabaseError:
+        connection.close()
+        raise
+    return connection
+
+
+def _refuse_log(path: Path) -> None:
+    """Refuse to read a store without what a run that was killed has left in its log.
+
+    Raises:
+        StoreError: as said.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if log.is_file() and log.stat().st_size:
+        raise StoreError(
+            f"call store {path}: {log.name} beside it has answers, too; "
+            "copy both to a folder where SQLite may write"
+        )
 
 
 class CallReader:
@@ -445,9 +554,10 @@ class LayeredStore(CallStore):
         path: of the SQLite file that is written.
         run: name of the run.
         base: store whose answers count too.
+        folder: see `CallStore`.
     """
 
-    def __init__(self, path: Path, run: str, base: Path) -> None:
+    def __init__(self, path: Path, run: str, base: Path, folder: Path | None = None) -> None:
         """Open both.
 
         Raises:
@@ -455,7 +565,7 @@ class LayeredStore(CallStore):
         """
         self._base = CallReader(base)
         try:
-            super().__init__(path, run)
+            super().__init__(path, run, folder=folder)
         except BaseException:
             self._base.close()
             raise
@@ -470,7 +580,9 @@ class LayeredStore(CallStore):
         super().close()
 
 
-def open_store(path: Path, run: str, base: Path | None, *, is_shared: bool = False) -> CallStore:
+def open_store(
+    path: Path, run: str, base: Path | None, *, is_shared: bool = False, folder: Path | None = None
+) -> CallStore:
     """Open a store, on top of another one where that is there.
 
     Args:
@@ -478,13 +590,65 @@ def open_store(path: Path, run: str, base: Path | None, *, is_shared: bool = Fal
         run: name of the run.
         base: store whose answers count too.
         is_shared: whether other processes may write it at the same time; a store on top of another is not.
+        folder: see `CallStore`.
 
     Raises:
         StoreError: one of them cannot be opened.
     """
     if base is None or not base.is_file() or not base.stat().st_size:
-        return CallStore(path, run, is_shared=is_shared)
-    return LayeredStore(path, run, base)
+        return CallStore(path, run, is_shared=is_shared, folder=folder)
+    return LayeredStore(path, run, base, folder)
+
+
+# What a store holds, for who asks it before a run is opened.
+
+
+def lacking(path: Path, keys: Iterable[bytes]) -> list[bytes]:
+    """Which of these keys have no answer in a store, each once; all of them where there is no store.
+
+    Raises:
+        StoreError: it is none of ours, or cannot be read.
+    """
+    if not path.is_file():
+        return [*dict.fromkeys(keys)]
+    with store_errors(path), closing(open_to_read(path)) as connection:
+        connection.execute("CREATE TEMP TABLE wanted (key BLOB PRIMARY KEY) WITHOUT ROWID")
+        connection.execute("BEGIN")
+        connection.executemany("INSERT OR IGNORE INTO wanted VALUES (?)", ((key,) for key in keys))
+        found = connection.execute(
+            "SELECT key FROM wanted WHERE NOT EXISTS (SELECT 1 FROM calls WHERE calls.key = wanted.key)"
+        )
+        return [key for (key,) in found]
+
+
+def read_uses(path: Path, run: str) -> list[tuple[str, bytes, str]]:
+    """What the units of work of a run used: unit, key, and why the reply was not used.
+
+    Raises:
+        StoreError: it is none of ours, or cannot be read.
+    """
+    if not path.is_file():
+        return []
+    query = "SELECT unit, key, reason FROM uses JOIN runs ON runs.id = run WHERE name = ?"
+    with store_errors(path), closing(open_to_read(path)) as connection:
+        return connection.execute(query, (run,)).fetchall()
+
+
+def count_answers(path: Path, run: str) -> int:
+    """How many calls of a run models have answered, as its store counts them.
+
+    Raises:
+        StoreError: it is none of ours, or cannot be read.
+    """
+    if not path.is_file():
+        return 0
+    query = (
+        "SELECT count(*) FROM attempts JOIN runs ON runs.id = run "
+        "WHERE name = ? AND reason = '' AND model NOT LIKE ?"
+    )
+    with store_errors(path), closing(open_to_read(path)) as connection:
+        (found,) = connection.execute(query, (run, f"{SEARCH_PREFIX}%")).fetchone()
+    return int(found)
 
 
 # Take the calls of one store into another, so that runs that were made in parts become one.
@@ -514,6 +678,8 @@ def take_calls(store: Path, run: str, part: Path, part_run: str) -> None:
         StoreError: one of them cannot be read or written.
     """
     with closing(open_to_write(part)) as source, closing(open_to_write(store)) as target:
+        with store_errors(part):
+            _count_lost(source, _row_of(source, part_run))
         with store_errors(store):
             target.create_function("is_torn", 5, _is_torn, deterministic=True)
             target.execute("BEGIN IMMEDIATE")

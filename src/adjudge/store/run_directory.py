@@ -6,15 +6,17 @@ import dataclasses
 import hashlib
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast, get_args
 
 from adjudge.core.record import Failure, Record
 from adjudge.core.scores import Kind, Run, RunInfo, Signature
 from adjudge.core.segment import TestSet
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError, StoreError, UsageError
 from adjudge.store.files import (
     Fields,
     read_fields,
@@ -27,17 +29,21 @@ from adjudge.store.files import (
 from adjudge.store.json_lines import read_records, read_test_set
 
 __all__ = [
+    "ANSWERS",
     "INFO",
     "RECORDS",
     "SHARDS",
     "TEST_SET",
+    "AnswerKeys",
     "Calibration",
     "LpThreshold",
     "is_finished",
     "is_split",
+    "read_answer_keys",
     "read_calibration",
     "read_run",
     "read_run_info",
+    "write_answer_keys",
     "write_calibration",
     "write_run_info",
 ]
@@ -46,6 +52,7 @@ __all__ = [
 # A run directory: `run.json`, `test_set.jsonl`, `records.jsonl`, and the call store that `runs/` keeps.
 
 
+ANSWERS: Final = "answers.keys"
 INFO: Final = "run.json"
 RECORDS: Final = "records.jsonl"
 SHARDS: Final = "shards"  # parts of a run that are not merged yet, each a run directory
@@ -197,6 +204,72 @@ def write_run_info(path: Path | str, info: RunInfo) -> None:
 def _info_to_json(info: RunInfo) -> dict[str, Any]:
     values = {field.name: getattr(info, field.name) for field in dataclasses.fields(info)}
     return {"schema_version": values.pop("schema_version"), **values, "signature": str(info.signature)}
+
+
+# The keys of all answers that records of a run rest on, 32 bytes each: without the call store it is still
+# known what was answered, and would be paid again. What several units used may stand there several times.
+
+
+_KEY_BYTES: Final = 32
+
+
+class AnswerKeys:
+    """The file of keys, for who adds to it.
+
+    Args:
+        folder: of the run.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / ANSWERS
+        with self._kept():
+            self._file = self._path.open("ab", buffering=0)
+            self._file.truncate(self._file.tell() // _KEY_BYTES * _KEY_BYTES)  # a key that was cut is none
+
+    def add(self, keys: Iterable[bytes]) -> None:
+        """Add some keys.
+
+        Raises:
+            StoreError: there is no room for them.
+        """
+        if said := b"".join(keys):
+            with self._kept():
+                self._file.write(said)
+
+    def close(self) -> None:
+        """Add nothing more."""
+        self._file.close()
+
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(
+                f"cannot write {self._path}: {error.strerror}; make room and run it again"
+            ) from error
+
+
+def read_answer_keys(folder: Path) -> Iterator[bytes]:
+    """The keys of a run, in no particular order; some may come several times.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with (folder / ANSWERS).open("rb") as file:
+        yield from (key for key in iter(partial(file.read, _KEY_BYTES), b"") if len(key) == _KEY_BYTES)
+
+
+def write_answer_keys(folder: Path, keys: Iterable[bytes]) -> None:
+    """Put these keys in the place of what stands there.
+
+    Raises:
+        DataError: the file cannot be written.
+    """
+    write_bytes(folder / ANSWERS, keys)
 
 
 _CALIBRATION_KEYS = {"judge", "model", "confidence", "prompts", "percentile", "thresholds"}
