@@ -19,9 +19,9 @@ from adjudge.llm.model import Request, render_message, stored_request
 from adjudge.llm.model_choice import Models, open_models
 from adjudge.llm.money import estimate_text
 from adjudge.llm.providers import Connection
-from adjudge.runs.forecast import Experience, Forecast, aforecast, forecast, forecast_job, learn
+from adjudge.runs.forecast import Experience, aforecast, forecast, forecast_job, learn
 from adjudge.runs.job import prepare
-from adjudge.runs.run import run
+from adjudge.runs.run import run, run_to_end
 from adjudge.store.call_file import StoredRequest
 from adjudge.store.calls import CallReader
 from adjudge.store.json_lines import write_test_set
@@ -48,10 +48,9 @@ def request(*tools: Tool) -> Request:
 
 
 def test_tools_are_part_of_the_prompt() -> None:
-    reply = Reply(text="90")
-    bare, _ = Experience().estimate("vllm/x", request(), reply)
-    one, _ = Experience().estimate("vllm/x", request(SEARCH), reply)
-    two, _ = Experience().estimate("vllm/x", request(SEARCH, SEARCH), reply)
+    bare, _ = Experience().estimate("vllm/x", request())
+    one, _ = Experience().estimate("vllm/x", request(SEARCH))
+    two, _ = Experience().estimate("vllm/x", request(SEARCH, SEARCH))
     words = len(SEARCH.description.split())
     assert one.typical - bare.typical > words
     assert bare.low < one.low < one.typical < one.high
@@ -80,7 +79,7 @@ def models() -> Models:
 def test_what_a_server_counts_for_tools_is_not_added_twice(models: Models) -> None:
     asked = stored_request(models.default.identity, request(SEARCH))
     seen = learn(cast("CallReader", Recorded(asked, prompt=700)), models)
-    prompt, _ = seen.estimate("vllm/x", request(SEARCH), Reply(text="90"))
+    prompt, _ = seen.estimate("vllm/x", request(SEARCH))
     assert prompt.typical == pytest.approx(700)
 
 
@@ -191,24 +190,17 @@ def test_what_is_missing_and_what_is_said_twice_is_not_asked(
     server.log.clear()
     options: Any = {"base_url": server.url, "model": "mock"}
     found = forecast("gemba-da", test_set, **options)
-    brief = run_to_end_with(prepare("gemba-da", test_set, out="nowhere", **options), look=2)
     done = run("gemba-da", test_set, out=tmp_path_factory.mktemp("run") / "run", **options)
     count = len(server.log)
     assert found.units == sum(done.info.counts.values())
-    assert found.calls == brief.calls == Calls(count, count, count)
+    assert found.calls == Calls(count, count, count)
 
 
-def run_to_end_with(job: Any, look: int) -> Forecast:
-    from adjudge.runs.run import run_to_end
-
-    return run_to_end(forecast_job(job, look))
-
-
-@pytest.mark.parametrize("look", [1, 5, 7, 1000])
-def test_looking_at_fewer_judgements_changes_no_number_of_calls(tmp_path: Path, look: int) -> None:
+@pytest.mark.parametrize("most", [1, 5, 7, 1000])
+def test_beginning_fewer_judgements_changes_no_number_of_calls(tmp_path: Path, most: int) -> None:
     job = prepare("gemba-esa", small_set(10), out=tmp_path, model="openai/gpt-4o-mini", dry_run=True)
-    found, whole = run_to_end_with(job, look), run_to_end_with(job, 1000)
-    assert found.looked_at == min(look, 20)
+    found, whole = run_to_end(forecast_job(job, most)), run_to_end(forecast_job(job))
+    assert found.begun == min(most, 20)
     assert found.calls == whole.calls == Calls(40, 40, 40)
     assert found.prompt.typical == pytest.approx(whole.prompt.typical, rel=0.02)
 
@@ -226,7 +218,7 @@ def test_a_run_that_was_stopped_goes_on_as_forecast(server: Server, tmp_path: Pa
     assert len(server.log) == 12
 
 
-async def test_a_judge_that_the_rules_cannot_play_is_forecast_all_the_same() -> None:
+async def test_a_judge_that_nobody_knows_is_forecast_all_the_same() -> None:
     from dataclasses import dataclass
     from typing import ClassVar
 
@@ -246,6 +238,34 @@ async def test_a_judge_that_the_rules_cannot_play_is_forecast_all_the_same() -> 
     assert found.price is not None
     assert found.price[0] < found.price[1] < found.price[2]
     assert found.completion == Calls(1, 600, 5 * 2048)
+
+
+@pytest.mark.parametrize(("broken", "calls"), [("no number", 12), ('{"rating": 7}', 0)])
+def test_what_failed_is_forecast_where_it_is_asked_again(
+    server: Server, tmp_path: Path, broken: str, calls: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.answer = lambda payload: broken
+    options: Any = {"base_url": server.url, "model": "mock", "out": tmp_path / "run", "max_failed": 1}
+    run("gemba-da", small_set(), **options)
+    server.answer = lambda payload: '{"rating": 7}'
+    assert forecast("gemba-da", small_set(), **options).calls == Calls(0, 0, 0)
+    found = forecast("gemba-da", small_set(), retry_failed=True, **options)
+    assert found.calls.typical == calls
+    assert (found.prompt.typical > 0) == bool(calls)
+    server.log.clear()
+    run("gemba-da", small_set(), retry_failed=True, **options)
+    assert len(server.log) == calls
+
+
+def test_of_several_models_the_price_lies_between_the_cheapest_and_the_dearest() -> None:
+    cheap, dear = ["openai/gpt-4o-mini"], ["openai/gpt-4o"]
+    both = forecast("m-mad", small_set(1), model=[*cheap, f"expert={dear[0]}"])
+    least, most = (forecast("m-mad", small_set(1), model=each).price for each in (cheap, dear))
+    assert both.price is not None
+    assert least is not None
+    assert most is not None
+    assert least[1] < both.price[1] < most[1]
+    assert (both.price[0], both.price[2]) == (least[0], most[2])
 
 
 # Tokens and money...

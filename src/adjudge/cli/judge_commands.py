@@ -179,7 +179,7 @@ def print_lost(calls: Mapping[str, int]) -> None:
 # `adjudge forecast`: calls, tokens, price and time before anything is paid.
 
 
-_LOOK_BEFORE_A_RUN: Final = 100
+_BEGUN_BEFORE_A_RUN: Final = 1000  # judgements; a person waits
 
 
 def forecast_command(
@@ -215,7 +215,7 @@ def announce(job: Job) -> None:
 
     if not job.prices or job.options.reparse:
         return
-    found = run_to_end(forecast_job(job, _LOOK_BEFORE_A_RUN))
+    found = run_to_end(forecast_job(job, _BEGUN_BEFORE_A_RUN))
     least, typical, most = found.calls
     calls = f"{typical:,} {form(typical, 'call', 'calls')}" + (
         "" if least == most else f" ({least:,} to {most:,})"

@@ -1,15 +1,15 @@
 """What a run will ask and cost, before anything is sent.
 
-Every judgement is rehearsed: the judge puts its real questions, the store answers what it holds, and the
-embedded rules answer the rest in the model's place. So the prompts that are counted are the prompts that will
-be sent. How many calls there are at least and at most is exact; tokens are estimated, see `llm/money.py`.
+Each judgement is begun: the judge puts its questions as far as the store answers them, and the first that the
+store does not answer is measured. How many calls follow is what the judge says (`judge.calls`), less the
+answers in the store; prompts of later questions are taken to be as long as the first. Tokens are estimated,
+see `llm/money.py`.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -22,13 +22,12 @@ from adjudge.core.ask import Message, Reply, Tool, Usage
 from adjudge.core.judge import Calls, Judge
 from adjudge.core.segment import TestSet
 from adjudge.core.verb import takes
-from adjudge.errors import AnswerError, DataError, ModelError
-from adjudge.llm.asking import Asker
-from adjudge.llm.embedded_rules import RulesModel
-from adjudge.llm.model import Identity, Model, Request, render_message
+from adjudge.errors import AnswerError, DataError
+from adjudge.llm.asking import Asker, UnitAsk
+from adjudge.llm.model import Identity, Request, render_message
 from adjudge.llm.model_choice import Models, OpenModel
 from adjudge.llm.money import Price, Tokens, batch_name, estimate_messages, estimate_text
-from adjudge.llm.remote import is_search, search_reply
+from adjudge.llm.remote import is_search
 from adjudge.runs.job import ForecastSettings, Job, prepare
 from adjudge.runs.session import run_to_end
 from adjudge.runs.units import Annotator, Plan, Unit, calls_of, is_judge, judge_subject
@@ -103,16 +102,14 @@ class Experience:
         """All that was looked at."""
         return sum(seen.calls for seen in self.models.values())
 
-    def estimate(self, model: str, request: Request, reply: Reply) -> tuple[Tokens, Tokens]:
+    def estimate(self, model: str, request: Request) -> tuple[Tokens, Tokens]:
         """Tokens of a prompt and of its reply.
 
         Args:
             model: who would be asked.
             request: what.
-            reply: what the rules say to it.
         """
-        said = estimate_text(reply.text).typical
-        typical = max(said, float(_TYPICAL.get(request.about.wants, _OTHERWISE)))
+        typical = float(_TYPICAL.get(request.about.wants, _OTHERWISE))
         most = request.sampling.max_tokens
         prompt, seen = _prompt(request), self.models.get(model)
         if seen is None:
@@ -174,28 +171,11 @@ def _instruction(messages: Iterable[Message]) -> str:
     return "" if first is None else render_message(first, _MARK)
 
 
-# A run without a model: every judge puts its real questions, and nothing is sent or written.
+# The first questions of judgements: they say what is left to ask, and how long prompts are.
 
 
-_BEGIN: Final = 100_000  # judgements of which it is found out whether they ask anything; exact up to here
+_BEGUN: Final = 100_000  # judgements that are begun at most; others are like these
 _SECRET: Final = bytes(16)
-
-
-@dataclass
-class Sums:
-    """Tokens of one model."""
-
-    prompt: Tokens = field(default_factory=Tokens)
-    completion: Tokens = field(default_factory=Tokens)
-
-
-@dataclass(frozen=True)
-class _Call:
-    """One question that would be sent."""
-
-    model: str
-    prompt: Tokens
-    completion: Tokens
 
 
 class _Ledger:
@@ -205,12 +185,9 @@ class _Ledger:
         self.stored = 0
         self._reader = reader
         self.began_empty = reader is None
-        self._new: dict[bytes, Reply] = {}
 
     def find(self, key: bytes) -> Reply | None:
-        """The stored reply, or that of another judgement to the same question."""
-        if key in self._new:
-            return self._new[key]
+        """The stored reply."""
         reply = None if self._reader is None else self._reader.find(key)
         self.stored += reply is not None and not is_search(reply.model)
         return reply
@@ -221,12 +198,10 @@ class _Ledger:
         request: StoredRequest,
         reply: Reply,
         *,
-        replaces: bool = False,  # noqa: ARG002 (as in `Keeper`)
+        replaces: bool = False,
     ) -> Reply:
-        """Keep it for the next who asks the same."""
-        del request
-        self._new[key] = reply
-        return reply
+        """Nothing is answered that could be saved."""
+        raise NotImplementedError
 
     async def claim(self, key: bytes, *, anew: bool = False) -> None:
         """Let every question be asked."""
@@ -244,160 +219,112 @@ class _Ledger:
         """Nothing was used."""
 
 
-class _Understudy:
-    """Answers in a model's place."""
+class _Unasked:
+    """Stands in a model's or an engine's place: takes down a question, and ends the judgement there."""
 
-    def __init__(self, identity: Identity, model: Model, script: _Script) -> None:
-        self.name = identity.name
-        self._sends_schema = identity.constrained
-        self._model = model
-        self._script = script
+    def __init__(self, opened: OpenModel, questions: _Questions) -> None:
+        self.name = opened.identity.name
+        self._sends_schema = opened.identity.constrained
+        self._questions = questions
 
     async def reply(self, request: Request) -> Reply:
-        """Answer by the rules.
+        """Give none.
 
         Raises:
-            AnswerError: nothing more need be known of this judgement, or the rules do not know the question.
+            AnswerError: always.
         """
-        self._script.meet(request.key)
         sent = request if self._sends_schema else replace(request, schema=None)
-        try:
-            reply = await self._model.reply(request)
-        except ModelError as error:
-            self._script.count(self.name, sent, Reply(text=""))
-            raise AnswerError("missing", str(error)) from error
-        self._script.count(self.name, sent, reply)
-        return reply
+        self._questions.meet(self.name, sent)
+        raise AnswerError("missing", "only the first question is looked at")
 
 
-class _Silence:
-    """Answers in a search engine's place: a rehearsal looks nothing up, so it finds nothing."""
+class _Questions:
+    """The question at which a judgement was left: the first that the store cannot answer."""
 
-    def __init__(self, engine: OpenModel) -> None:
-        self.name = engine.name
-        self._engine = engine.identity.model
-
-    async def reply(self, request: Request) -> Reply:
-        """No snippets."""
-        del request
-        return search_reply(self._engine, ())
-
-
-class _Script:
-    """Which questions of one judgement would be sent; some judgements are only begun, to know that."""
-
-    def __init__(self, experience: Experience) -> None:
-        self.calls: list[_Call] = []
-        self.is_asked = False
-        self._experience = experience
-        self._is_brief = False
-        self._is_over = False
+    def __init__(self) -> None:
+        self.first: tuple[str, Request] | None = None
+        self.is_left = False
         self._met: set[bytes] = set()
 
-    def begin(self, *, is_brief: bool) -> None:
+    def begin(self) -> None:
         """The next judgement."""
-        self.calls.clear()
-        self.is_asked = self._is_over = False
-        self._is_brief = is_brief
+        self.first, self.is_left = None, False
 
-    def meet(self, key: bytes) -> None:
-        """A question that the store cannot answer.
-
-        Raises:
-            AnswerError: a judgement before asks the same, or this one is only begun.
-        """
-        if not self._is_over and key not in self._met:
-            self.is_asked = True
-        self._is_over = self._is_over or self._is_brief or key in self._met
-        if self._is_over:
-            self._met.add(key)
-            raise AnswerError("missing", "not rehearsed any further")
-
-    def count(self, model: str, request: Request, reply: Reply) -> None:
-        """A question that would be sent, and what might be answered."""
-        prompt, completion = self._experience.estimate(model, request, reply)
-        self.calls.append(_Call(model, prompt, completion))
+    def meet(self, model: str, request: Request) -> None:
+        """Take it down, unless a judgement before asks the same: then that one pays for both."""
+        if not self.is_left and request.key not in self._met:
+            self.first = (model, request)
+        self.is_left = True
+        self._met.add(request.key)
 
 
-class Rehearsal:
-    """Judgements without a model.
+class Beginnings:
+    """Judgements as far as the store has answers.
 
     Args:
-        plan: what would be judged.
+        job: what would be judged.
         models: whom it would ask.
         reader: of the run's store, if there is one.
         experience: of the tokens of these models.
-        seed: of sampling.
     """
 
-    def __init__(
-        self, plan: Plan, models: Models, reader: CallReader | None, experience: Experience, *, seed: int
-    ) -> None:
-        self.looked_at = self.begun = self.stored = 0
-        self.bounds = [0, 0, 0]  # of all that were begun ...
-        self.known = 0  # ... and typically, of those that were looked at to their end
-        self.sums: dict[str, Sums] = {}
-        self._plan = plan
+    def __init__(self, job: Job, models: Models, reader: CallReader | None, experience: Experience) -> None:
+        self.begun = self.stored = 0
+        self.bounds = [0, 0, 0]
+        self.prompt, self.completion = Tokens(), Tokens()
+        self._job = job
+        self._experience = experience
         self._ledger = _Ledger(reader)
-        self._script = _Script(experience)
-        understudies = Models(
-            default=self._understudy(models.default),
-            roles={role: self._understudy(model) for role, model in models.roles.items()},
-            search=_silenced(models.search),
+        self._questions = _Questions()
+        unasked = Models(
+            default=self._unasked(models.default),
+            roles={role: self._unasked(model) for role, model in models.roles.items()},
+            search=None if models.search is None else self._unasked(models.search),
         )
-        self._asker = Asker(understudies, self._ledger, secret=_SECRET, seed=seed)
+        self._asker = Asker(unasked, self._ledger, secret=_SECRET, seed=job.options.seed)
 
-    def _understudy(self, opened: OpenModel) -> OpenModel:
-        model = RulesModel() if opened.remote is not None else opened.model
-        stand_in = _Understudy(opened.identity, model, self._script)
-        return OpenModel(identity=opened.identity, model=stand_in, served="any")
+    def _unasked(self, opened: OpenModel) -> OpenModel:
+        return OpenModel(identity=opened.identity, model=_Unasked(opened, self._questions), served="any")
 
-    async def run(self, judge: Judge, look: int) -> int:
-        """Rehearse some judgements, evenly spread, and begin the others; how many there are in all."""
-        count = sum(unit.is_there for unit in self._plan)
-        begun = min(count, _BEGIN)
-        for place, unit in enumerate(_spread(self._plan, count, begun)):
-            is_brief = place * look // begun == (place - 1) * look // begun and look < begun
-            self.looked_at += not is_brief
+    async def run(self, judge: Judge, most: int) -> int:
+        """Begin so many judgements at most, evenly spread; how many there are in all."""
+        count = sum(unit.is_there for unit in self._job.plan)
+        for unit in _spread(self._job.plan, count, min(count, most)):
             self.begun += 1
-            await self._judge(judge, unit, is_brief=is_brief)
+            await self._begin(judge, unit)
         return count
 
-    async def _judge(self, judge: Judge, unit: Unit, *, is_brief: bool) -> None:
-        self._script.begin(is_brief=is_brief)
+    async def _begin(self, judge: Judge, unit: Unit) -> None:
+        ask, has_failed = await self._put(judge, unit)
+        if has_failed and not self._questions.is_left and self._job.options.retry_failed:
+            self._asker.forget(ask.refused)
+            await self._put(judge, unit)
+        self.stored += self._ledger.stored
+        if self._questions.first is None:  # store or another judgement answers everything
+            return
+        model, request = self._questions.first
+        bounds = [max(bound - self._ledger.stored, 1) for bound in calls_of(judge, unit.subject)]
+        self.bounds = [whole + bound for whole, bound in zip(self.bounds, bounds, strict=True)]
+        prompt, completion = self._experience.estimate(model, request)
+        self.prompt += _of_calls(prompt, *bounds)
+        self.completion += _of_calls(completion, *bounds)
+
+    async def _put(self, judge: Judge, unit: Unit) -> tuple[UnitAsk, bool]:
+        """Put the questions of one judgement; whether it failed, or is not over."""
+        self._questions.begin()
         self._ledger.stored = 0
         ask = self._asker.for_unit(unit.subject)
-        with suppress(AnswerError, DataError):
-            await judge_subject(judge, unit.subject, ask, ask.engine)
-        ask.end()
-        self.stored += self._ledger.stored
-        if self._script.is_asked:  # else store or another judgement answers everything
-            least, typical, most = (
-                max(bound - self._ledger.stored, 1) for bound in calls_of(judge, unit.subject)
-            )
-            for place, bound in enumerate((least, typical, most)):
-                self.bounds[place] += bound
-            if self._script.calls:
-                self.known += typical
-                self._add(Calls(least, typical, most))
-
-    def _add(self, bounds: Calls) -> None:
-        """The tokens of one judgement."""
-        calls = self._script.calls
-        least, typical, most = (bound / len(calls) for bound in bounds)
-        longest = max(call.prompt.high for call in calls)
-        for call in calls:
-            p, c = call.prompt, call.completion
-            high = p.high * min(most, 1.0) + longest * max(most - 1.0, 0.0)
-            sums = self.sums.setdefault(call.model, Sums())
-            sums.prompt += Tokens(p.low * least, p.typical * typical, high)
-            sums.completion += Tokens(c.low * least, c.typical * typical, c.high * most)
+        try:
+            found = await judge_subject(judge, unit.subject, ask, ask.engine)
+        except (AnswerError, DataError):
+            return ask, True
+        finally:
+            ask.end()
+        return ask, any(isinstance(outcome, AnswerError) for outcome in found)
 
 
-def _silenced(engine: OpenModel | None) -> OpenModel | None:
-    if engine is None:
-        return None
-    return OpenModel(identity=engine.identity, model=_Silence(engine), served="any")
+def _of_calls(tokens: Tokens, least: int, typical: int, most: int) -> Tokens:
+    return Tokens(tokens.low * least, tokens.typical * typical, tokens.high * most)
 
 
 def _spread(plan: Plan, count: int, wanted: int) -> Iterator[Unit]:
@@ -408,7 +335,6 @@ def _spread(plan: Plan, count: int, wanted: int) -> Iterator[Unit]:
             yield unit
 
 
-_LOOK: Final = 1000  # judgements that are rehearsed to their end at most; tokens of others are like these
 _NONE: Final = Calls(0, 0, 0)
 
 
@@ -427,7 +353,7 @@ class Forecast:
         currency: of the price.
         price_date: the day from which the prices are known to hold; of several the earliest.
         seconds: how long it typically takes; None where the provider decides when it answers.
-        looked_at: judgements that were rehearsed.
+        begun: judgements whose first question was looked at.
         seen: answered calls by whose tokens the estimate was corrected.
     """
 
@@ -440,7 +366,7 @@ class Forecast:
     currency: str = ""
     price_date: dt.date | None = None
     seconds: float | None = 0.0
-    looked_at: int = 0
+    begun: int = 0
     seen: int = 0
 
     def to_json(self) -> dict[str, object]:
@@ -480,74 +406,72 @@ async def aforecast(
     return await forecast_job(prepare.by(judge, test_set, replace(settings, dry_run=True)))
 
 
-async def forecast_job(job: Job, look: int = _LOOK) -> Forecast:
+async def forecast_job(job: Job, most: int = _BEGUN) -> Forecast:
     """What a job will ask and cost.
 
     Args:
         job: ready to go; it may go afterwards.
-        look: judgements that are rehearsed at most.
+        most: judgements that are begun at most, evenly spread; others are taken to be like these.
     """
     if job.models is None or not is_judge(job.annotator):
         return Forecast(units=len(job.plan))
     reader = CallReader(job.store) if job.store.is_file() else None
     try:
         experience = Experience() if reader is None else learn(reader, job.models)
-        rehearsal = Rehearsal(job.plan, job.models, reader, experience, seed=job.options.seed)
-        count = await rehearsal.run(job.annotator, look)
-        return _forecast(job, rehearsal, count, experience)
+        found = Beginnings(job, job.models, reader, experience)
+        count = await found.run(job.annotator, most)
     finally:
         if reader is not None:
             reader.close()
-
-
-def _forecast(job: Job, rehearsal: Rehearsal, count: int, experience: Experience) -> Forecast:
-    scale = count / max(rehearsal.begun, 1)
-    least, typical, most = (round(bound * scale) for bound in rehearsal.bounds)
-    more = typical / max(rehearsal.known, 1)
-    sums = {name: Sums(s.prompt.times(more), s.completion.times(more)) for name, s in rehearsal.sums.items()}
+    scale = count / max(found.begun, 1)
+    prompt, completion = found.prompt.times(scale), found.completion.times(scale)
+    calls = Calls(*(round(bound * scale) for bound in found.bounds))
     dates = [price.as_of for price in job.prices.values() if price is not None]
+    is_batch = job.options.engine == "batch"
     return Forecast(
         units=len(job.plan),
-        calls=Calls(least, typical, most),
-        stored=round(rehearsal.stored * scale),
-        prompt=_whole(s.prompt for s in sums.values()),
-        completion=_whole(s.completion for s in sums.values()),
-        price=_price(sums, _prices(job)),
+        calls=calls,
+        stored=round(found.stored * scale),
+        prompt=_whole(prompt),
+        completion=_whole(completion),
+        price=_price(prompt, completion, _prices(job)),
         currency=next((price.currency for price in job.prices.values() if price is not None), ""),
         price_date=min(dates, default=None),
-        seconds=None
-        if job.options.engine == "batch"
-        else typical * experience.seconds / job.options.concurrency,
-        looked_at=rehearsal.looked_at,
+        seconds=None if is_batch else calls.typical * experience.seconds / job.options.concurrency,
+        begun=found.begun,
         seen=experience.calls,
     )
 
 
-def _prices(job: Job) -> Mapping[str, Price | None]:
-    """What calls cost in the way that they are put, by model."""
-    if job.models is None or job.options.engine != "batch":
-        return job.prices
-    return {name: job.prices[batch_name(name)] for name in job.models.paid}
+def _prices(job: Job) -> list[Price | None]:
+    """What calls cost in the way that they are put, of each model that may cost something."""
+    paid = () if job.models is None else job.models.paid
+    return [job.prices[batch_name(name) if job.options.engine == "batch" else name] for name in paid]
 
 
-def _whole(parts: Iterator[Tokens]) -> Calls:
-    total = sum(parts, Tokens())
-    return Calls(int(total.low), round(total.typical), -int(-total.high // 1))
+def _whole(tokens: Tokens) -> Calls:
+    return Calls(int(tokens.low), round(tokens.typical), -int(-tokens.high // 1))
 
 
 def _price(
-    sums: Mapping[str, Sums], prices: Mapping[str, Price | None]
+    prompt: Tokens, completion: Tokens, prices: Sequence[Price | None]
 ) -> tuple[Decimal, Decimal, Decimal] | None:
-    """Least, typical and most. At least: every prompt was kept by the server. Models that cost nothing: 0."""
-    total = [Decimal(), Decimal(), Decimal()]
-    for name, s in sums.items():
-        if name not in prices:
-            continue
-        price = prices[name]
-        if price is None:
-            return None
-        kept = int(s.prompt.low)
-        total[0] += price.cost(Usage(prompt=kept, cached=kept, completion=int(s.completion.low)))
-        total[1] += price.cost(Usage(prompt=round(s.prompt.typical), completion=round(s.completion.typical)))
-        total[2] += price.cost(Usage(prompt=int(s.prompt.high) + 1, completion=int(s.completion.high) + 1))
-    return total[0], total[1], total[2]
+    """Least, typical and most; models that cost nothing: 0.
+
+    At least: every prompt was kept by the server. Of several models, all calls cost as with the cheapest at
+    least, as with the dearest at most, and typically the mean: nobody knows how often each role will ask.
+    """
+    if not prices or not prompt.high:
+        return Decimal(), Decimal(), Decimal()
+    if None in prices:
+        return None
+    known = [price for price in prices if price is not None]
+    kept = int(prompt.low)
+    least = Usage(prompt=kept, cached=kept, completion=int(completion.low))
+    typical = Usage(prompt=round(prompt.typical), completion=round(completion.typical))
+    most = Usage(prompt=int(prompt.high) + 1, completion=int(completion.high) + 1)
+    return (
+        min(price.cost(least) for price in known),
+        sum((price.cost(typical) for price in known), Decimal()) / len(known),
+        max(price.cost(most) for price in known),
+    )
