@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,8 @@ def subjects() -> list[Subject]:
 
 
 def four() -> TestSet:
-    return TestSet(name="four", segments=tuple(s.segment for s in subjects()))
+    filled = (replace(s.segment, translations={"A": s.translation or "leer"}) for s in subjects())
+    return TestSet(name="four", segments=tuple(filled))
 
 
 @pytest.fixture
