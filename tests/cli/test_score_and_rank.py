@@ -786,3 +786,20 @@ def test_an_export_of_appraise_takes_the_batches_that_its_error_asks_for(
     assert "give the campaign's batches with --test-set BATCHES.json" in Asked(capsys, "score", export).err
     (row,) = Asked(capsys, "score", export, "--test-set", texts, "--format", "csv").rows
     assert (row["system"], row["score"]) == ("a", "70.0")
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_a_terminal_obeys_no_name_of_a_system(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records = [
+        rated(name, str(segment), 50.0 + segment)
+        for name in ("A\x1b[31m", "B\u202e\r")
+        for segment in range(3)
+    ]
+    write_records(tmp_path / "r.jsonl", records)
+    for command in (("score",), ("score", "--level", "seg"), ("rank",)):
+        asked = Asked(capsys, command[0], tmp_path / "r.jsonl", *command[1:], "--format", form)
+        assert not [char for char in asked.out + asked.err if char in "\x1b\u202e\r"], command
+        assert "A[ESC][31m" in asked.out
+        assert "B[RLO][CR]" in asked.out

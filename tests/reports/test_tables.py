@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from adjudge.core.scores import Interval
 from adjudge.reports.tables import (
+    NAMES,
     NOTHING,
     RANGES,
     Table,
@@ -174,3 +175,15 @@ def test_no_cell_is_a_formula_and_each_is_given_back(form: TableFormat) -> None:
     assert not [cell for cell in row[:9] if cell.startswith(("=", "+", "-", "@", "|", "\uff1d"))]
     assert row[9:] == numbers
     assert [cell.removeprefix("'") for cell in (*heading[:9], *row[:9])] == [*cells, *cells]
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "tsv", "markdown", "latex"])
+@given(st.lists(st.text(st.sampled_from("aé\t,'=[]" + "".join(map(chr, NAMES)))), min_size=3, max_size=3))
+def test_no_name_is_written_with_a_character_that_nobody_sees(form: TableFormat, names: list[str]) -> None:
+    heading, cell, note = names
+    text = render_table(Table(columns=[heading], rows=[[cell]], notes=[note]), form)
+    assert not [char for char in text if is_invisible(char)]
+    if form in {"csv", "tsv"}:
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter="," if form == "csv" else "\t")
+        for row, name in zip(rows, (heading.removeprefix(">"), cell), strict=True):
+            assert "".join(row) in {name_invisible(name), f"'{name_invisible(name)}"}

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import http.client
 import json
+import logging
 import os
 import resource
 import signal
@@ -119,6 +120,44 @@ def test_what_a_refused_client_sends_on_is_no_request() -> None:
         connection.sendall(b"\0\0\0\r\n\r\n")
         connection.sendall(GOOD)
         assert b"200" not in rest(connection)
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b" 505 "),
+        (b"GET / HTTP/2.0\r\n\r\n", b" 505 "),
+        (b"CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\nGET /", b" 400 "),
+        (b"CONNECT / HTTP/1.1\r\nHost: x\r\n\r\n", b" 400 "),
+        (b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", b" 400 "),
+        (b"GET x HTTP/1.1\r\nHost: x\r\n\r\n", b" 400 "),
+    ],
+)
+def test_what_asks_for_no_path_of_this_server_is_refused_and_logs_no_fault(
+    request_: bytes, said: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    with serving(Connections(patience=LONG)) as connect:
+        connection = connect()
+        connection.sendall(request_)
+        assert said in rest(connection)  # up to the end: the connection is closed
+    assert not [r for r in caplog.records if r.levelno >= logging.ERROR or r.exc_info]
+
+
+@pytest.mark.parametrize(
+    "sent", [b"\0\0\0\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", GOOD + b"\0\r\n\r\n"]
+)
+def test_a_client_that_is_gone_before_it_reads_why_is_no_fault(
+    sent: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    connections = Connections(patience=LONG)
+    with serving(connections) as connect:
+        for _ in range(10):
+            with connect() as gone:
+                gone.sendall(sent)
+        assert answer(connect()).endswith(b"good")
+        while len(connections) > 1:  # those that went are forgotten
+            threading.Event().wait(0.01)
+    assert not [r for r in caplog.records if r.levelno >= logging.ERROR or r.exc_info]
 
 
 @pytest.mark.parametrize(

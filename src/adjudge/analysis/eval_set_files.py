@@ -28,7 +28,7 @@ from adjudge.formats.ment import ANNOTATOR, read_ment_folder
 from adjudge.formats.mtme import ScoreFile, choose_lp, find_lps, find_score_files, read_mtme
 from adjudge.formats.read import detect, find_path, load
 from adjudge.formats.score_file import read_score_file
-from adjudge.store.files import read_bytes
+from adjudge.store.files import find_files, read_bytes
 
 __all__ = ["find_set_lps", "known_name", "read_eval_set", "read_one"]
 
@@ -328,7 +328,7 @@ def _folder(path: Path, form: str, lp: str | None) -> _Source:
     lp = choose_lp(lps, lp, path)
     stem = lps[lp]
     texts = read_ment_folder(path, lp) if form == "ment" else read_mtme(path, lp, sources_only=True)
-    outputs = [file for file in sorted((path / "system-outputs" / stem).glob("*")) if file.is_file()]
+    outputs = find_files(path, f"system-outputs/{stem}/*")
     systems = sorted(file.name.removesuffix(".txt") for file in outputs)
     golds: dict[str, list[ScoreFile]] = {}
     metrics: dict[str, list[ScoreFile]] = {}
@@ -341,7 +341,7 @@ def _folder(path: Path, form: str, lp: str | None) -> _Source:
         raise DataError(f"no system: there is nothing in system-outputs/{stem}", path=path)
     references = {
         f.name.removeprefix(f"{stem}.").removesuffix(".txt")
-        for f in (path / "references").glob(f"{stem}.*.txt")
+        for f in find_files(path, f"references/{stem}.*.txt")
     }
     frame = Frame(
         name=texts.name,

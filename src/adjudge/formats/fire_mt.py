@@ -19,7 +19,7 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.record import Preference, Verdict
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
-from adjudge.store.files import Fields, read_json, read_text
+from adjudge.store.files import Fields, find_files, read_json, read_text
 
 __all__ = [
     "ANNOTATOR",
@@ -88,7 +88,7 @@ class FireFile:
 
 def is_fire_folder(path: Path) -> bool:
     """Whether a folder holds the benchmark, a folder with a file for each language pair."""
-    return any(_NAME.fullmatch(file.name) for file in path.glob("*/*-annotation.json"))
+    return any(_NAME.fullmatch(file.name) for file in find_files(path, "*/*-annotation.json"))
 
 
 def find_fire_file(path: Path, lp: str | None) -> tuple[Path, str]:
@@ -104,7 +104,7 @@ def find_fire_file(path: Path, lp: str | None) -> tuple[Path, str]:
         return path, canonical_lp(lp or (match["lp"] if match else ""))
     found = {
         match["lp"]: file
-        for file in sorted(path.glob("*/*-annotation.json"))
+        for file in find_files(path, "*/*-annotation.json")
         if (match := _NAME.fullmatch(file.name)) is not None
     }
     if lp is None and len(found) == 1:

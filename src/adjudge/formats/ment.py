@@ -24,7 +24,7 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.mtme import choose_lp, find_lps
 from adjudge.formats.text import absent_translations, check_file_name, left_out
-from adjudge.store.files import Fields, read_fields, read_json_lines, write_lines
+from adjudge.store.files import Fields, find_files, read_fields, read_json_lines, write_lines
 
 __all__ = [
     "ANNOTATOR",
@@ -42,7 +42,7 @@ ANNOTATOR: Final = "ment"
 def is_ment_folder(path: Path) -> bool:
     """Whether a folder is in this form: outputs have no extension, and the lines of a source are objects."""
     for stem in find_lps(path).values():
-        outputs = [file.name for file in (path / "system-outputs" / stem).glob("*") if file.is_file()]
+        outputs = [file.name for file in find_files(path, f"system-outputs/{stem}/*")]
         if outputs and all(name.endswith(".txt") for name in outputs):
             return False
         with (path / "sources" / f"{stem}.txt").open("rb") as file:
@@ -63,10 +63,10 @@ def read_ment_folder(path: Path | str, lp: str | None = None) -> TestSet:
     stem = lps[lp]
     source = path / "sources" / f"{stem}.txt"
     sources = _read_column(source, "src")
-    outputs = sorted(file for file in (path / "system-outputs" / stem).glob("*") if file.is_file())
+    outputs = find_files(path, f"system-outputs/{stem}/*")
     columns = {file.name: _read_column(file, "trans", sources, source) for file in outputs}
-    reference = path / "references" / f"{stem}.txt"
-    references = _read_column(reference, "ref", sources, source) if reference.is_file() else []
+    reference = find_files(path, f"references/{stem}.txt")
+    references = _read_column(reference[0], "ref", sources, source) if reference else []
     segments = tuple(
         Segment(
             segment=str(index + 1),

@@ -29,7 +29,7 @@ from adjudge.errors import DataError, UsageError
 from adjudge.formats.mqm_tsv import read_label
 from adjudge.formats.score_file import AVERAGES, Level, ScoreTable, read_score_file, write_score_file
 from adjudge.formats.text import check_file_name, check_lines, left_out, read_aligned, single_lp
-from adjudge.store.files import Fields, read_fields, read_json, read_lines, write_lines
+from adjudge.store.files import Fields, find_files, read_fields, read_json, read_lines, write_lines
 
 __all__ = [
     "NO_TRANSLATION",
@@ -71,12 +71,12 @@ class ScoreFile(NamedTuple):
 
 def is_mtme_folder(path: Path) -> bool:
     """Whether a folder has this layout."""
-    return any((path / "sources").glob("*.txt"))
+    return bool(find_files(path, "sources/*.txt"))
 
 
 def find_lps(path: Path) -> dict[str, str]:
     """Language pairs of a folder: canonical form to the spelling in its file names."""
-    stems = sorted(file.name.removesuffix(".txt") for file in (path / "sources").glob("*.txt"))
+    stems = [file.name.removesuffix(".txt") for file in find_files(path, "sources/*.txt")]
     return {canonical_lp(stem): stem for stem in stems}
 
 
@@ -115,10 +115,10 @@ def read_mtme(path: Path | str, lp: str | None = None, *, sources_only: bool = F
     lp = choose_lp(lps, lp, path)
     stem = lps[lp]
     source = path / "sources" / f"{stem}.txt"
-    systems = {f.name.removesuffix(".txt"): f for f in _files(path / "system-outputs" / stem, "*.txt")}
+    systems = {f.name.removesuffix(".txt"): f for f in find_files(path, f"system-outputs/{stem}/*.txt")}
     references = {
         f.name.removeprefix(f"{stem}.").removesuffix(".txt"): f
-        for f in _files(path / "references", f"{stem}.*.txt")
+        for f in find_files(path, f"references/{stem}.*.txt")
     }
     if sources_only:
         systems, references = {}, {}
@@ -126,7 +126,7 @@ def read_mtme(path: Path | str, lp: str | None = None, *, sources_only: bool = F
     files |= {("system", name): file for name, file in systems.items()}
     files |= {("reference", name): file for name, file in references.items()}
     lines = read_aligned(files, keep_mark=True)
-    documents = _read_documents(path / "documents" / f"{stem}.docs", source, len(lines["source", ""]))
+    documents = _read_documents(find_files(path, f"documents/{stem}.docs"), source, len(lines["source", ""]))
     segments = tuple(
         Segment(
             segment=str(index + 1),
@@ -142,19 +142,15 @@ def read_mtme(path: Path | str, lp: str | None = None, *, sources_only: bool = F
     return TestSet(name=path.resolve().name, segments=segments)
 
 
-def _files(folder: Path, pattern: str) -> list[Path]:
-    return sorted(file for file in folder.glob(pattern) if file.is_file())
-
-
 def _present(texts: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text != NO_TRANSLATION}
 
 
-def _read_documents(path: Path, source: Path, count: int) -> list[tuple[str, str]]:
+def _read_documents(files: list[Path], source: Path, count: int) -> list[tuple[str, str]]:
     """Read domain and document of every segment; empty ones where there is no such file."""
-    if not path.is_file():
+    if not files:
         return [("", "")] * count
-    found = []
+    (path,), found = files, []
     for number, line in enumerate(read_lines(path, keep_mark=True), start=1):
         domain, tab, document = line.partition("\t") if "\t" in line else line.partition(" ")
         if not tab or "\t" in document:
@@ -242,8 +238,8 @@ def find_score_files(path: Path | str, lp: str) -> list[ScoreFile]:
     path = Path(path)
     lps = find_lps(path)
     stem = lps[choose_lp(lps, lp, path)]
-    human = [_human_file(file, stem) for file in _files(path / "human-scores", f"{stem}.*.score")]
-    metric = [_metric_file(file) for file in _files(path / "metric-scores" / stem, "*.score")]
+    human = [_human_file(file, stem) for file in find_files(path, f"human-scores/{stem}.*.score")]
+    metric = [_metric_file(file) for file in find_files(path, f"metric-scores/{stem}/*.score")]
     return [file for file in human + metric if file is not None]
 
 

@@ -88,7 +88,7 @@ from adjudge.formats.wmt import (
 )
 from adjudge.formats.xliff import read_judged_xliff, read_xliff
 from adjudge.formats.xml_text import check_type, root_name
-from adjudge.store.files import read_head
+from adjudge.store.files import find_files, inside, read_head
 from adjudge.store.json_lines import (
     read_records,
     read_test_set,
@@ -172,7 +172,7 @@ _FOLDER_FORMS: Final[Mapping[str, Callable[[Path], bool]]] = {
     "mtme": is_mtme_folder,
     "text": is_text_folder,
     "fire-mt": is_fire_folder,
-    "jsonl": lambda path: (path / TEST_SET).is_file(),
+    "jsonl": lambda path: bool(find_files(path, TEST_SET)),
     "wmt-challenge": is_challenge_folder,
     "wmt-scores": is_score_folder,
     "wmt-systems": is_system_folder,
@@ -199,7 +199,7 @@ def load(path: Path | str, lp: str | None = None, *, form: str | None = None) ->
     form = detect(path) if form is None else form
     if form not in _READERS:
         raise DataError(f"{form} holds judgements and no texts; a test set was wanted", path=path)
-    return _READERS[form](path / TEST_SET if form == "jsonl" and path.is_dir() else path, lp)
+    return _READERS[form](inside(path, path / TEST_SET) if form == "jsonl" and path.is_dir() else path, lp)
 
 
 def _read_run(path: Path, lp: str | None) -> TestSet:

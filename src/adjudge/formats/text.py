@@ -17,7 +17,7 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
 from adjudge.errors import DataError, DataWarning, UsageError
-from adjudge.store.files import read_lines, write_lines
+from adjudge.store.files import find_files, read_lines, write_lines
 
 __all__ = [
     "absent_translations",
@@ -106,7 +106,7 @@ def _warn_of_empty(lines: Sequence[str], path: Path) -> None:
 
 def is_text_folder(path: Path) -> bool:
     """Whether a folder has the folder form of this format."""
-    return (path / _SOURCE).is_file()
+    return bool(find_files(path, _SOURCE))
 
 
 def read_text_folder(path: Path, lp: str | None) -> TestSet:
@@ -118,12 +118,11 @@ def read_text_folder(path: Path, lp: str | None) -> TestSet:
     """
     if lp is None:
         raise UsageError(f"line-aligned text does not say its language pair: add --lp ({path})")
-    found = {kind: _named(path / kind) for kind in ("translations", "references")}
+    found = {
+        kind: {file.name.removesuffix(".txt"): file for file in find_files(path, f"{kind}/*.txt")}
+        for kind in ("translations", "references")
+    }
     return read_files(path / _SOURCE, found["translations"], found["references"], lp, path.resolve().name)
-
-
-def _named(folder: Path) -> dict[str, Path]:
-    return {file.name.removesuffix(".txt"): file for file in sorted(folder.glob("*.txt"))}
 
 
 def write_text_folder(path: Path, test_set: TestSet) -> Counter[str]:

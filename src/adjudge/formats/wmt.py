@@ -19,6 +19,8 @@ from adjudge.errors import DataError, UsageError
 from adjudge.formats.appraise import MISSING, UNDECIDED_MARK, place_of
 from adjudge.store.files import (
     Fields,
+    find_files,
+    inside,
     read_head,
     read_json_lines,
     read_lines,
@@ -487,7 +489,7 @@ def read_wmt_scores(path: Path | str, lp: str | None = None) -> WmtScores:
     met: Counter[str] = Counter()
     rows: Iterable[Annotation]
     if path.is_dir():
-        rows = (row for file in sorted(path.glob("*.jsonl")) for row in _document_scores(file, met))
+        rows = (row for file in find_files(path, "*.jsonl") for row in _document_scores(file, met))
     elif path.name.removesuffix(".gz").endswith(".jsonl"):
         rows = _document_scores(path, met)
     else:
@@ -502,7 +504,7 @@ def is_score_folder(path: Path) -> bool:
 
 def _starts_with(path: Path, keys: Iterable[bytes]) -> bool:
     """Whether all JSONL files of a folder begin with an object that has these keys."""
-    heads = [read_head(file, 1 << 16) for file in path.glob("*.jsonl")]
+    heads = [read_head(file, 1 << 16) for file in find_files(path, "*.jsonl")]
     return any(all(key in head for key in keys) for head in heads)
 
 
@@ -617,7 +619,7 @@ def read_wmt_systems(path: Path | str, lp: str | None = None) -> WmtSystems:
     """
     path, wanted = Path(path), None if lp is None else canonical_lp(lp)
     folder = path if path.is_dir() else path.parent
-    files = [path] if path.is_file() else sorted(folder.glob("*.jsonl"))
+    files = [path] if path.is_file() else find_files(folder, "*.jsonl")
     files = [file for file in files if all(key in read_head(file, 1 << 16) for key in _HYPOTHESES)]
     near = (*sorted(folder.glob("*.jsonl")), *sorted(folder.parent.glob("*.jsonl")))
     sources = next((f for f in near if all(key in read_head(f, 1 << 16) for key in _SOURCES)), None)
@@ -631,7 +633,7 @@ def read_wmt_systems(path: Path | str, lp: str | None = None) -> WmtSystems:
     texts = {_system_of(file): _hypotheses(file) for file in files}
     segments: list[Segment] = []
     known: set[str] = set()
-    for line, value in read_json_lines(sources):
+    for line, value in read_json_lines(inside(sources.parent, sources)):
         if not isinstance(value, dict):
             raise DataError(f"wanted an object, got {value!r}", path=sources, line=line)
         fields = Fields(value, "document", sources, line)
@@ -710,7 +712,9 @@ _CHALLENGE: Final = re.compile(
 
 def is_challenge_folder(path: Path) -> bool:
     """Whether a folder holds a challenge set."""
-    return any((m := _CHALLENGE.fullmatch(file.name)) and m["kind"] == "src" for file in path.glob("*.txt"))
+    return any(
+        (m := _CHALLENGE.fullmatch(file.name)) and m["kind"] == "src" for file in find_files(path, "*.txt")
+    )
 
 
 def read_challenge_set(path: Path | str, lp: str | None = None) -> TestSet:
@@ -722,7 +726,7 @@ def read_challenge_set(path: Path | str, lp: str | None = None) -> TestSet:
     """
     path = Path(path)
     found: dict[str, dict[str, Path]] = {}
-    for file in sorted(path.glob("*.txt")):
+    for file in find_files(path, "*.txt"):
         if match := _CHALLENGE.fullmatch(file.name):
             found.setdefault(canonical_lp(match["lp"]), {})[match["kind"]] = file
     lps = {name: files for name, files in found.items() if "src" in files}

@@ -163,20 +163,20 @@ class Table:
 def render_table(table: Table, form: TableFormat) -> str:
     """Write the table down; `json` is not a table and belongs to the caller.
 
-    What people read has marks for characters that nobody sees, and that a terminal would obey; what programs
-    read has the characters themselves.
+    Characters that nobody sees, and that a terminal would obey, are shown as marks such as `[ESC]`.
 
     Raises:
         UsageError: an unknown format.
     """
+    table = _visible(table)
     if form in {"csv", "tsv"}:
         return _separated(table, "," if form == "csv" else "\t")
     if form == "table":
-        return _terminal(_visible(table))
+        return _terminal(table)
     if form == "markdown":
-        return _markdown(_visible(table))
+        return _markdown(table)
     if form == "latex":
-        return _latex(_visible(table))
+        return _latex(table)
     raise UsageError(f"--format must be one of {', '.join(FORMATS)}; got {form!r}")
 
 

@@ -32,7 +32,9 @@ from adjudge.errors import DataError, DataWarning, UsageError
 __all__ = [
     "Fields",
     "decode",
+    "find_files",
     "import_extra",
+    "inside",
     "read_bytes",
     "read_fields",
     "read_head",
@@ -136,6 +138,35 @@ def _unpacked(raw: bytes, path: Path, most: float = math.inf) -> bytes:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"damaged gzip file: {error}", path=path) from error
     return b"".join(parts)
+
+
+def find_files(folder: Path, pattern: str) -> list[Path]:
+    """Find the files of a folder from somebody else, in order of their names.
+
+    Args:
+        folder: the whole of what was given, not a part of it.
+        pattern: of the files in it, such as `references/*.txt`; a name without wildcards is one.
+
+    Raises:
+        DataError: a file is a link that leads out of the folder.
+    """
+    return [inside(folder, file) for file in sorted(folder.glob(pattern)) if file.is_file()]
+
+
+def inside(folder: Path, file: Path) -> Path:
+    """Return a file of a folder from somebody else, which must not bring a file of this machine to a model.
+
+    Raises:
+        DataError: the file is a link, or lies behind one, that leads out of the folder.
+    """
+    real = file.resolve()
+    if not real.is_relative_to(folder.resolve()):
+        raise DataError(
+            f"a symbolic link that leads out of {str(folder)!r}, to {str(real)!r}, which is not read: put a "
+            "copy of that file in its place if it belongs there",
+            path=file,
+        )
+    return file
 
 
 def read_text(path: Path, *, keep_mark: bool = False) -> str:

@@ -19,6 +19,7 @@ from adjudge.core.segment import TestSet
 from adjudge.errors import DataError, StoreError, UsageError
 from adjudge.store.files import (
     Fields,
+    inside,
     read_fields,
     read_json,
     read_json_file,
@@ -77,7 +78,7 @@ def read_run(path: Path | str, like: TestSet | None = None) -> Run:
     if not (folder / RECORDS).is_file():
         _refuse_split(folder)
         raise DataError("not finished: run the same `adjudge run` command again", path=folder)
-    test_set = read_test_set(folder / TEST_SET) if like is None else like
+    test_set = read_test_set(inside(folder, folder / TEST_SET)) if like is None else like
     name = info.test_set.get("name", test_set.name)
     records = tuple(read_records(folder / RECORDS))
     _check_counts(info, records, folder / RECORDS)

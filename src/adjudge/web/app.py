@@ -205,7 +205,7 @@ class _Refused(h11.RemoteProtocolError):
 
 
 class _Reader(h11.Connection):
-    """h11 with a limit for heads that arrive in one piece too, and without ambiguous lengths."""
+    """h11 with a limit for heads that arrive in one piece too, and for HTTP/1 requests of paths alone."""
 
     reason: tuple[int, str] = (400, "This is no valid HTTP request.")
 
@@ -232,6 +232,10 @@ class _Reader(h11.Connection):
             self.reason = _TOO_LARGE
         elif b"content-length" in names and b"transfer-encoding" in names:
             self.reason = 400, "A request has either Content-Length or Transfer-Encoding, not both."
+        elif not request.http_version.startswith(b"1."):
+            self.reason = 505, "This server speaks HTTP/1.1."
+        elif request.method == b"CONNECT" or not request.target.startswith(b"/"):
+            self.reason = 400, "A request asks for a path of this server, which begins with /."
         else:
             return
         raise _Refused(self.reason[1], error_status_hint=self.reason[0])
@@ -314,7 +318,10 @@ class GuardedProtocol(H11Protocol):
             self.transport.abort()
             return
         self.transport.write(b"".join(part for part in parts if part))
-        self.transport.write_eof()  # closing now would take the answer away from a client that still sends
+        try:
+            self.transport.write_eof()  # closing would take the answer away from a client that still sends
+        except OSError:  # the client has gone
+            self.transport.abort()
         self._enter("refused")
 
     def _look(self) -> None:
