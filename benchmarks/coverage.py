@@ -29,7 +29,9 @@ from adjudge.analysis import compare
 from adjudge.analysis.compare import difference
 from adjudge.analysis.gate import critical_p_value, non_inferiority
 from adjudge.analysis.power import units_needed
+from adjudge.analysis.score import with_intervals
 from adjudge.analysis.segment_scores import Totals
+from adjudge.core.scores import Scores, SegmentScore, Signature, SystemScore
 from adjudge.reports.tables import Table, render_table
 from adjudge.stats import paired
 from adjudge.stats.paired import holm, sign_flip_p_values
@@ -180,6 +182,53 @@ def _cycled(population: Population, draws: int) -> Iterator[tuple[tuple[int, int
     pairs = population.pairs()
     for number in range(draws):
         yield pairs[number % len(pairs)], np.random.default_rng([number, len(pairs)])
+
+
+# One system: score...
+
+
+def score_by_document(population: Population, units: int, draws: int) -> Iterator[Measured]:
+    """The 95 % interval of a mean that `score` prints: over documents, and by segment for what that costs."""
+    held = np.zeros(2)
+    for number in range(draws):
+        row = population.scores[number % len(population.scores)]
+        sample = population.draw(row, units, np.random.default_rng([number, 5]), by_document=True)
+        scores = _scores(sample)
+        for place, by_document in enumerate((True, False)):
+            (system,) = with_intervals(scores, by_document=by_document).systems
+            held[place] += system.interval is not None and (
+                system.interval.low <= row.mean() <= system.interval.high
+            )
+    measured_as = partial(Measured, draws=draws, units=units)
+    what = "score: 95 % interval holds the mean"
+    yield measured_as(what=what, promised=0.95, found=held[0] / draws)
+    yield measured_as(what=f"{what}, with --by-segment", promised=math.nan, found=held[1] / draws)
+
+
+def score_by_segment(population: Population, units: int, draws: int) -> Iterator[Measured]:
+    """The same where segments are independent and no documents are known."""
+    held = 0
+    for number in range(draws):
+        row = population.scores[number % len(population.scores)]
+        sample = population.draw(row, units, np.random.default_rng([number, 5]), by_document=False)
+        (system,) = with_intervals(_scores(sample), by_document=False).systems
+        held += system.interval is not None and system.interval.low <= row.mean() <= system.interval.high
+    what = "score: 95 % interval holds the mean"
+    yield Measured(what=what, promised=0.95, found=held / draws, draws=draws, units=units, of="segments")
+
+
+def _scores(sample: Sample) -> Scores:
+    return Scores(
+        signature=Signature("sample", {}),
+        range=(-math.inf, 0),
+        segments=tuple(
+            SegmentScore(lp="xx-yy", segment=str(number), system="a", score=score, document=str(unit))
+            for number, (score, unit) in enumerate(
+                zip(sample.gaps.tolist(), sample.units.tolist(), strict=True)
+            )
+        ),
+        systems=(SystemScore(system="a", score=float(sample.gaps.mean()), n=len(sample.gaps), failed=0),),
+    )
 
 
 # Two systems: compare and gate...
@@ -334,6 +383,8 @@ def _power(population: Population, gaps: Floats, units: int, rng: np.random.Gene
 
 
 GUARANTEES: dict[str, tuple[Guarantee, Sequence[int]]] = {
+    "score": (score_by_document, UNITS),
+    "score-segments": (score_by_segment, (15, 30, 100, 300)),
     "compare": (compare_by_document, UNITS),
     "compare-segments": (compare_by_segment, (15, 30, 100, 300)),
     "gate": (gate_at_the_margin, UNITS),

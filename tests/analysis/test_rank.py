@@ -19,7 +19,7 @@ from scipy.stats import t, ttest_1samp
 from adjudge import examples
 from adjudge.analysis.agreement import consistency
 from adjudge.analysis.rank import METHODS, TESTS, Method, RankedSystem, Ranking, RankSettings, Test, rank
-from adjudge.analysis.score import with_intervals
+from adjudge.analysis.score import score, with_intervals
 from adjudge.analysis.segment_scores import score_records
 from adjudge.core.record import Annotation, Failure, Preference, Record, Verdict
 from adjudge.core.scores import Interval, Run, RunInfo, Scores, Signature
@@ -621,15 +621,16 @@ def test_scores_get_intervals_over_what_each_system_was_judged_on() -> None:
     scores = with_intervals(table(a=[1, 3, None], b=[5, None, None], c=[None, None, None]))
     a, b, c = scores.systems
     assert a.interval == Interval(1, 3)
-    assert (b.score, b.interval) == (5, Interval(5, 5))
+    assert (b.score, b.interval) == (5, None)
     assert (c.score, c.interval) == (None, None)
+    assert "b has no interval: one of the segments alone says nothing of others." in scores.interval_notes
 
 
 def test_one_segment_has_no_interval_and_a_note_says_so() -> None:
     alone, two = (with_intervals(table(a=list(range(n)))) for n in (1, 2))
     assert alone.systems[0].interval is None
-    assert any("no intervals: one of the segments alone" in note for note in alone.notes)
-    assert not any("no intervals" in note for note in two.notes)
+    assert any("no intervals: one of the segments alone" in note for note in alone.interval_notes)
+    assert not any("no intervals" in note for note in two.interval_notes)
 
 
 def test_every_language_pair_gets_its_own_intervals() -> None:
@@ -643,6 +644,96 @@ def test_an_interval_of_win_rates_holds_the_win_rate_of_unequal_comparisons() ->
     scores = with_intervals(score_records([*many, preferred("a", "b", "B", "2")]))
     a = next(s for s in scores.systems if s.system == "a")
     assert (a.score, a.interval) == (0.8, Interval(0, 1))
+
+
+def documented(documents: Sequence[int], seed: int, lp: str = "en-de", systems: str = "ab") -> list[Record]:
+    """Ratings of systems in documents of these lengths, whose segments have much in common."""
+    rng = random.Random(seed)
+    return [
+        rated(s, f"{d}-{i}", base + rng.random(), document=str(d), lp=lp)
+        for d, length in enumerate(documents)
+        for base in [rng.uniform(20, 80)]
+        for i in range(length)
+        for s in systems
+    ]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(1, 6), min_size=2, max_size=14), st.integers(0, 99))
+def test_intervals_of_score_are_those_of_rank(lengths: list[int], seed: int) -> None:
+    """Documents are drawn where two are known, and where all systems have all segments nothing differs."""
+    scores = score_records(documented(lengths, seed))
+    for by_document in (None, True, False):
+        ranking = rank(scores, by_document=by_document)
+        own = {s.system: s.interval for s in with_intervals(scores, by_document=by_document).systems}
+        assert all(own[s.system] == pytest.approx(s.interval) for s in ranking.systems)
+    drawn = with_intervals(scores).interval_notes
+    assert drawn[0] == f"95 % intervals: Student's t over {len(lengths)} documents."
+    assert any("intervals are wide" in note for note in drawn) == (len(lengths) < 10)
+    by_segment = with_intervals(scores, by_document=False).interval_notes
+    assert "bootstrap over" in by_segment[0]
+    assert "take segments for independent" in by_segment[1]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(1, 4), min_size=3, max_size=8), st.data())
+def test_each_system_is_drawn_over_the_documents_that_it_was_judged_on(
+    lengths: list[int], data: st.DataObject
+) -> None:
+    kept = [r for r in documented(lengths, 1) if r.systems[0] == "a" or data.draw(st.booleans())]
+    scores = with_intervals(score_records(kept))
+    for row in scores.systems:
+        own = [r for r in kept if r.systems[0] == row.system]
+        units = len({r.document for r in own})
+        alone = with_intervals(score_records(own), by_document=True).systems[0]
+        assert row.interval == alone.interval
+        assert (row.interval is None) == (units < 2)
+
+
+def test_an_interval_ends_where_the_scale_does() -> None:
+    ends = [rated("a", str(d), 100.0 * d, document=str(d)) for d in (0, 1)]
+    scores = replace(score_records(ends), range=(0.0, 100.0))
+    assert with_intervals(scores).systems[0].interval == Interval(0, 100)
+
+
+def test_win_rates_draw_documents_as_rank_does() -> None:
+    verdicts: tuple[Verdict, ...] = ("A", "B", "E")
+    won = [
+        replace(preferred("a", "b", verdicts[(d + i) % 3], f"{d}-{i}"), document=str(d))
+        for d in range(12)
+        for i in range(1 + d % 3)
+    ]
+    scores = score_records(won)
+    own = {s.system: s.interval for s in with_intervals(scores).systems}
+    assert own == {s.system: s.interval for s in rank(scores).systems}
+    assert with_intervals(scores).interval_notes == ("95 % intervals: Student's t over 12 documents.",)
+
+
+def test_every_language_pair_and_all_together_draw_their_own_documents() -> None:
+    pooled = with_intervals(score_records(documented([2] * 11, 1) + documented([2] * 12, 2, "zh-en")))
+    assert pooled.interval_notes == tuple(
+        f"{where}95 % intervals: Student's t over {n} documents."
+        for where, n in (("", 23), ("en-de: ", 11), ("zh-en: ", 12))
+    )
+    ranked = rank(pooled)
+    assert [s.interval for s in ranked.systems] == [
+        s.interval for s in sorted(pooled.systems, key=lambda s: -(s.score or 0))
+    ]
+    mixed = score_records(
+        documented([2] * 11, 1) + [replace(r, document="") for r in documented([3], 2, "zh-en")]
+    )
+    found = with_intervals(mixed)
+    assert "bootstrap over 3 segments" in found.lps["zh-en"].interval_notes[0]
+    with pytest.raises(UsageError, match="records name none"):
+        with_intervals(mixed, by_document=True)
+
+
+def test_score_gives_intervals_and_a_ranking_of_it_does_not_repeat_what_they_say() -> None:
+    scores = score(documented([2] * 4, 3))
+    assert all(s.interval for s in scores.systems)
+    assert with_intervals(scores) == scores
+    assert not set(scores.interval_notes) & set(rank(scores).notes)
+    assert score(documented([2] * 4, 3), by_document=False).systems != scores.systems
 
 
 # Real data...

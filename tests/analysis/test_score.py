@@ -203,6 +203,61 @@ def test_a_report_shows_the_scorecards(weights: str) -> None:
     assert "Weights card@" in dict(page.meanings).popitem()[1]
 
 
+@pytest.mark.parametrize("n", range(1, 5))
+def test_a_test_set_judged_in_part_is_open_or_fails(weights: str, n: int) -> None:
+    """Nobody judged the other segments, and no record says so."""
+    (clean,) = cards(judged(*[""] * n), weights).values()
+    assert clean is not None
+    assert (clean.words, clean.unjudged, clean.verdict) == (10 * n, 4 - n, "open" if n < 4 else "pass")
+    (bad,) = cards(judged(*["major"] * n), weights).values()
+    assert bad is not None
+    assert bad.verdict == "fail"  # 5 points in 40 words are over the mark, however clean the others are
+    both = cards([*judged(*[""] * 4), *judged(*[""] * n, system="b")], weights)
+    assert {s: c.verdict for s, c in both.items() if c} == {"a": "pass", "b": clean.verdict}
+
+
+def test_a_language_pair_that_nobody_judged_leaves_scorecards_open(weights: str) -> None:
+    both = TestSet(name="both", segments=(*texts().segments, *texts(3, "en-fr").segments))
+    scores = score(judged(*[""] * 4), weights=weights, test_set=both)
+    card = scores.systems[0].card
+    assert card is not None
+    assert (card.unjudged, card.verdict) == (3, "open")
+    assert any("Nothing of en-fr is judged" in note for note in scores.notes)
+    chosen = score(judged(*[""] * 4), weights=weights, test_set=both, lp="en-de").systems[0].card
+    assert chosen is not None
+    assert chosen.verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("errors", "other", "code"),
+    [
+        (("", "", "", ""), "", 0),
+        (("", "", ""), "", 6),
+        (("critical", "", "", ""), "", 5),
+        (("critical", "", ""), "", 5),
+        (("", "", ""), "critical", 5),  # one fails, one is open
+        (("", "", "", ""), "critical", 5),
+    ],
+)
+def test_score_ends_with_what_the_scorecards_say(
+    weights: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    errors: tuple[str, ...],
+    other: str,
+    code: int,
+) -> None:
+    """The other language pair has a system of its own, so that no scorecard is over both."""
+    french = [mqm("b", str(i), *([error("critical")] if other else []), lp="en-fr") for i in range(1, 5)]
+    write_records(tmp_path / "r.jsonl", [*judged(*errors), *french])
+    both = TestSet(name="both", segments=(*texts().segments, *texts(4, "en-fr").segments))
+    write_test_set(tmp_path / "t.jsonl", both)
+    files = tmp_path / "r.jsonl", "--test-set", tmp_path / "t.jsonl"
+    assert Asked(capsys, "score", *files, "-w", weights).code == code
+    assert Asked(capsys, "score", *files, "-w", weights, "--level", "seg").code == code
+    assert Asked(capsys, "score", files[0]).code == 0
+
+
 def test_json_has_the_card(weights: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_records(tmp_path / "r.jsonl", judged("minor", "", "", ""))
     write_test_set(tmp_path / "t.jsonl", texts())

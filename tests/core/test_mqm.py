@@ -1,9 +1,11 @@
 import math
+import random
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.analysis.segment_scores import esa_score
@@ -17,7 +19,7 @@ from adjudge.core.mqm import (
     unknown_categories_note,
 )
 from adjudge.core.record import ErrorSpan
-from adjudge.core.typology import CATEGORIES, Severity
+from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
 from adjudge.errors import DataError, UsageError
 from tests.analysis.records import error, mqm, rated
 
@@ -62,15 +64,41 @@ def test_a_clean_translation_scores_zero_and_not_minus_zero() -> None:
     assert math.copysign(1, mqm_score(mqm("a", "1"), find_weights("mqm-google"))) == 1
 
 
-def test_the_errors_that_count_are_the_worst_and_then_the_first() -> None:
+@settings(max_examples=50)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(SEVERITIES),
+            st.sampled_from([None, "style", "terminology", "accuracy/omission", "non-translation"]),
+        ),
+        max_size=6,
+    ),
+    st.integers(1, 4),
+    st.randoms(),
+)
+def test_the_errors_that_count_are_the_costliest_in_whichever_order(
+    errors: list[tuple[Severity, str | None]], first: int, rng: random.Random
+) -> None:
     weights = Weights(
-        name="two", source="", rules={"major": 5, "minor": 1, "minor/style": 0.5, "neutral": 0}, first=2
+        name="few",
+        source="",
+        rules={
+            "critical": 7,
+            "major": 5,
+            "minor": 1,
+            "neutral": 0,
+            "minor/style": 0.1,
+            "*/non-translation": 25,
+        },
+        multipliers={"terminology": 8, "accuracy": 0.5},
+        first=first,
     )
-    style = error("minor", "style")
-    assert mqm_score(mqm("a", "1", style, MINOR, MINOR), weights) == -1.5
-    assert mqm_score(mqm("a", "1", MINOR, style, MINOR), weights) == -1.5
-    assert mqm_score(mqm("a", "1", MINOR, MINOR, style), weights) == -2.0
-    assert mqm_score(mqm("a", "1", NEUTRAL, style, MINOR, MAJOR), weights) == -5.5
+    spans = [error(*each) for each in errors]
+    costs = sorted((weights.points_of(span) for span in spans), reverse=True)
+    found = mqm_score(mqm("a", "1", *spans), weights)
+    assert found == pytest.approx(-sum(costs[:first]))
+    rng.shuffle(spans)
+    assert mqm_score(mqm("a", "1", *spans), weights) == found
 
 
 def test_a_rule_of_a_subtype_wins_over_one_of_its_core_type() -> None:
@@ -288,3 +316,27 @@ def test_an_error_without_a_rule_in_a_file_is_never_free(tmp_path: Path) -> None
         mqm_score(mqm("a", "1", MINOR), find_weights(str(path)))
     with pytest.raises(UsageError, match="there is no file of weights"):
         find_weights(str(tmp_path / "none.toml"))
+
+
+SPELLED = [
+    ("points", "*/omission", "*/Accuracy/Omission"),
+    ("points", "*/accuracy/omission", "*/Accuracy / Omission"),
+    ("points", "Major", "major"),
+    ("points", "major/Brand voice", "Major/brand  VOICE"),
+    ("multipliers", "Terminology", "terminology"),
+    ("multipliers", "omission", "Accuracy/Omission"),
+    ("multipliers", "Brand voice", "brand voice"),
+]
+
+
+@pytest.mark.parametrize(("table", "one", "other"), SPELLED)
+@pytest.mark.parametrize("values", [(1, 2), (2, 1), (3, 3)])
+def test_two_spellings_of_one_rule_are_refused_in_either_order(
+    tmp_path: Path, table: str, one: str, other: str, values: tuple[int, int]
+) -> None:
+    path = tmp_path / "card.toml"
+    lines = {"points": ["minor = 1"], "multipliers": []}
+    lines[table] += [f'"{key}" = {value}' for key, value in zip((one, other), values, strict=True)]
+    path.write_text("".join(f"[{name}]\n" + "\n".join(rows) + "\n" for name, rows in lines.items()))
+    with pytest.raises(UsageError, match=rf"{table}: '{re.escape(one)}' and '{re.escape(other)}' are both"):
+        read_weights(path)

@@ -42,5 +42,19 @@ def test_the_interval_is_that_of_a_bootstrap_over_segments() -> None:
     assert interval == pytest.approx(drawn, abs=0.1 * (drawn.high - drawn.low))
 
 
+def test_the_interval_takes_whole_documents_where_they_are_known() -> None:
+    """Two documents of two segments are worth what two segments with their sums are."""
+    scores = np.array([[1.0, 2, 5, 6], [2, X, 4, 7]])
+    inside = ~np.isnan(scores)
+    whole = np.array([[1.0, 5], [2, 6], [2, 4], [X, 7]])
+    by_document = clustered_mean(scores, inside, np.array([0, 0, 1, 1]))
+    assert by_document == clustered_mean(whole, ~np.isnan(whole))
+    assert by_document != clustered_mean(scores, inside)
+    assert clustered_mean(scores, inside, np.array([0, 0, 0, 0]))[1] is None
+    low, high = binned_means(scores, scores, np.array([0, 1, 0, 1]), bins=2)
+    assert low.interval is not None
+    assert high.interval is not None
+
+
 def test_one_segment_has_no_interval() -> None:
     assert clustered_mean(np.ones((2, 3)), np.array([[True, False, False]] * 2)) == (1.0, None)

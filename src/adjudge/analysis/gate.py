@@ -765,7 +765,10 @@ def gate(baseline: Source, candidate: Source | None, settings: GateSettings) -> 
         read = _of_systems(read, {*systems})
     scores = [
         with_cards(
-            score_judgements(each, settings), each.run or each.records, texts_of(each, settings.test_set)
+            score_judgements(each, settings),
+            each.run or each.records,
+            texts_of(each, settings.test_set),
+            lp=settings.lp,
         )
         for each in read
     ]

@@ -20,7 +20,14 @@ from adjudge.analysis.preferences import (
     preferences_of,
     tabulate,
 )
-from adjudge.analysis.score import Source, scored, student_intervals, translated_by_all
+from adjudge.analysis.score import (
+    FEW_DOCUMENTS,
+    Source,
+    draws_documents,
+    intervals_of_means,
+    scored,
+    translated_by_all,
+)
 from adjudge.analysis.segment_scores import (
     ScoreMatrix,
     Totals,
@@ -142,9 +149,6 @@ def _t_p_values(differences: Floats) -> Floats:
 Method = Literal["mean", "item-mean", "copeland", "bradley-terry", "davidson"]
 """How systems get their scores: from the scores of segments, or from comparisons of two systems each."""
 METHODS: Final[tuple[Method, ...]] = get_args(Method)
-
-FEW_DOCUMENTS: Final = 10
-"""Documents below which intervals and tests over them deserve a warning."""
 
 BY_SEGMENT_NOTE: Final = (
     "Intervals and tests take segments for independent. Segments of one document are not: intervals are too "
@@ -300,10 +304,8 @@ class RankSettings(OneAnnotator):
         Raises:
             UsageError: documents are asked for and none is known.
         """
+        by_document = draws_documents(documents, by_document=self.by_document)
         known = len({document for document in documents if document[1]})
-        if self.by_document and not known:
-            raise UsageError("--by-document needs documents, and these records name none")
-        by_document = known > 1 if self.by_document is None else self.by_document
         units = known + sum(not name for _, name in documents)  # a segment without one is its own
         is_few = (
             by_document and units > 1 and is_exact(units) and 2 * smallest_p_value(units, 1) >= self.alpha
@@ -923,7 +925,13 @@ def _ranked(
     means = [_mean(common, column) for column in range(len(common.systems))]
     order = sorted(range(len(means)), key=lambda column: (-means[column], common.systems[column]))
     ordered = Totals(sums=totals.sums[:, order], sizes=totals.sizes[:, order])
-    intervals = _intervals(ordered, settings, scale)
+    intervals = intervals_of_means(
+        ordered,
+        scale,
+        by_document=bool(settings.by_document),
+        resamples=settings.resamples,
+        seed=settings.seed,
+    )
     test = settings.test or DEFAULT_TEST
     p_values = better_p_values(ordered, test, resamples=settings.resamples, seed=settings.seed)
     rows = [
@@ -938,13 +946,6 @@ def _ranked(
         for column, interval in zip(order, intervals, strict=True)
     ]
     return placed(rows, [means[c] for c in order], p_values, settings.alpha), p_values
-
-
-def _intervals(totals: Totals, settings: RankSettings, scale: Range) -> Sequence[Interval | None]:
-    if settings.by_document:
-        return student_intervals(totals, scale)
-    drawn = bootstrap_means(totals.sums, totals.sizes, resamples=settings.resamples, seed=settings.seed)
-    return percentile_intervals(drawn)
 
 
 def _mean(common: ScoreMatrix, column: int) -> float:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -19,17 +19,21 @@ from adjudge.core.mqm import PassMark, Weights, find_weights, total
 from adjudge.core.record import Annotation, Record, are_by_criteria
 from adjudge.core.scores import VERSION, Card, Interval, Run, Scores, SegmentScore, Signature, SystemScore
 from adjudge.core.segment import Segment, TestSet
-from adjudge.core.verb import OneAnnotator, Scoring, takes
+from adjudge.core.verb import ByDocument, OneAnnotator, Scoring, settings, takes
 from adjudge.core.wording import form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import Judgements, load, read_judgements
 from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals
 
 __all__ = [
+    "FEW_DOCUMENTS",
     "Place",
+    "ScoreSettings",
     "Scored",
     "Source",
     "domains_of",
+    "draws_documents",
+    "intervals_of_means",
     "is_critical",
     "is_same_file",
     "score",
@@ -48,9 +52,18 @@ Source = Scores | Judgements | Run | Iterable[Record] | Path | str
 """What scores are taken from, or made of."""
 
 
-@takes(OneAnnotator)
-def score(source: Source, settings: OneAnnotator) -> Scores:
+@settings
+class ScoreSettings(OneAnnotator):
+    """How to score, and what the intervals draw."""
+
+    by_document: ByDocument = None
+
+
+@takes(ScoreSettings)
+def score(source: Source, settings: ScoreSettings) -> Scores:
     """Score judgements: errors by weights, preferences into win rates, ratings as they are.
+
+    Every mean has its 95 % interval (`with_intervals`).
 
     Args:
         source: a run, records, a data frame, or the path of whatever holds judgements; the path of a test set
@@ -59,9 +72,9 @@ def score(source: Source, settings: OneAnnotator) -> Scores:
 
     Raises:
         DataError: nothing to score.
-        UsageError: a setting that the source has no use for.
+        UsageError: a setting that the source has no use for; documents wanted where there are none.
     """
-    return scored(source, settings, needed=True).scores
+    return with_intervals(scored(source, settings, needed=True).scores, by_document=settings.by_document)
 
 
 def texts_of(judgements: Judgements, given: TestSet | Path | str | None) -> TestSet | None:
@@ -116,7 +129,7 @@ def scored(
     domains = judgements.domains if texts is None else domains_of(texts, settings.lp)
     made = score_judgements(judgements, settings, errors_as_preferences=errors_as_preferences)
     return Scored(
-        with_cards(made, judgements.run or judgements.records, texts_of(judgements, texts)),
+        with_cards(made, judgements.run or judgements.records, texts_of(judgements, texts), lp=settings.lp),
         domains,
         judgements,
     )
@@ -147,16 +160,24 @@ def _errors_as_preferences(judgements: Judgements, settings: Scoring) -> Scores:
 # Scorecards: points in so many words, and whether they pass.
 
 
-def with_cards(scores: Scores, judged: Run | Sequence[Record], texts: Iterable[Segment] | None) -> Scores:
+def with_cards(
+    scores: Scores,
+    judged: Run | Sequence[Record],
+    texts: Iterable[Segment] | None,
+    *,
+    lp: str | None = None,
+) -> Scores:
     """Add the scorecard of every system, where the weights say what passes.
 
-    A failed judgement has no points, and its words are not counted; nor has a segment that is not translated.
+    A scorecard is about all segments of a run, or all texts that are given with records. One that is not
+    judged (it failed, it is not translated, nobody came to it) has no points, and its words are not counted.
     Where such segments could still make a system fail, its verdict is `open`, never `pass`.
 
     Args:
         scores: made of what was judged.
-        judged: a run, of which what is not judged yet is open, too; or records.
+        judged: a run, or records.
         texts: whose words are counted; None where none are known.
+        lp: the language pair that was chosen; None for all of the run or of the texts.
 
     Raises:
         UsageError: there are no texts, or their words cannot be counted.
@@ -166,24 +187,24 @@ def with_cards(scores: Scores, judged: Run | Sequence[Record], texts: Iterable[S
     if texts is None:
         raise UsageError("a scorecard counts words, and these judgements have no texts: add --test-set")
     segments = {(s.lp, s.segment): s for s in texts}
+    asked = [(s.lp, s.segment) for s in judged.test_set] if isinstance(judged, Run) else [*segments]
+    asked = [place for place in asked if lp is None or place[0] == lp]
     records = judged.records if isinstance(judged, Run) else judged
     graves = {(r.lp, r.segment, r.systems[0]) for r in records if is_critical(r)}
-    own = _by_system(scores, judged.test_set if isinstance(judged, Run) else ())
+    own = _by_system(scores, asked)
     systems = tuple(
         replace(s, card=_card(s, own[s.system], segments, graves, scores.weights.passing))
         for s in scores.systems
     )
-    lps = {lp: with_cards(part, judged, segments.values()) for lp, part in scores.lps.items()}
-    return replace(scores, systems=systems, lps=lps)
+    lps = {name: with_cards(part, judged, segments.values(), lp=name) for name, part in scores.lps.items()}
+    missing = sorted({place[0] for place in asked} - {s.lp for s in scores.segments})
+    none = f"Nothing of {', '.join(missing)} is judged, so that scorecards are open: choose with --lp."
+    return replace(scores, systems=systems, lps=lps, notes=(*scores.notes, *([none] if missing else ())))
 
 
-def _by_system(scores: Scores, asked: Iterable[Segment]) -> dict[str, dict[Place, float | None]]:
-    """System to segment to score; None where it failed, or where what was asked is not judged yet."""
-    found: dict[str, dict[Place, float | None]] = {s.system: {} for s in scores.systems}
-    lps = {s.lp for s in scores.segments}
-    for segment in asked:
-        for system in segment.translations if segment.lp in lps else ():
-            found.setdefault(system, {})[segment.lp, segment.segment] = None
+def _by_system(scores: Scores, asked: Iterable[Place]) -> dict[str, dict[Place, float | None]]:
+    """System to segment to score; None where it failed, or where nobody judged it."""
+    found: dict[str, dict[Place, float | None]] = {s.system: dict.fromkeys(asked) for s in scores.systems}
     for each in scores.segments:
         found.setdefault(each.system, {})[each.lp, each.segment] = each.score
     return found
@@ -338,32 +359,138 @@ def student_intervals(
     from scipy.special import stdtrit
 
     found: list[Interval | None] = []
-    for sums, sizes in zip(totals.sums.T, totals.sizes.T, strict=True):
-        held = sizes > 0
-        count, whole = int(held.sum()), float(sizes.sum())
+    for column, held in zip(totals.sums.T, totals.sizes.T, strict=True):
+        sums, sizes = column[held > 0], held[held > 0]
+        count, whole = len(sizes), float(sizes.sum())
         if count < 2:
             found.append(None)
             continue
         mean = float(sums.sum()) / whole
-        spread = float(np.square(sums - sizes * mean)[held].sum())
+        spread = float(np.square(sums - sizes * mean).sum())
         reach = float(stdtrit(count - 1, 0.975)) * math.sqrt(count / (count - 1) * spread) / whole
         found.append(Interval(max(mean - reach, scale[0]), min(mean + reach, scale[1])))
     return found
 
 
-def with_intervals(scores: Scores, *, resamples: int = 1000, seed: int = 0) -> Scores:
-    """Give every system the 95 % bootstrap interval of its mean, over the segments it was judged on.
+FEW_DOCUMENTS: Final = 10
+"""Documents below which intervals and tests over them deserve a warning."""
 
-    One segment has none, and a note says so. A corpus score gets none: it is no mean of the segments, so that
-    drawing segments says nothing of it.
+
+def draws_documents(documents: Iterable[tuple[str, str]], *, by_document: bool | None = None) -> bool:
+    """Whether documents, and not segments, are drawn: where two or more are known, unless it is said.
+
+    Args:
+        documents: language pair and document of each segment; "" where a segment has no document.
+        by_document: what was asked for; None for no wish.
+
+    Raises:
+        UsageError: documents are asked for and none is known.
     """
-    lps = {lp: with_intervals(part, resamples=resamples, seed=seed) for lp, part in scores.lps.items()}
+    known = len({each for each in documents if each[1]})
+    if by_document and not known:
+        raise UsageError("--by-document needs documents, and these records name none")
+    return known > 1 if by_document is None else by_document
+
+
+def intervals_of_means(
+    totals: Totals, scale: tuple[float, float], *, by_document: bool, resamples: int, seed: int
+) -> Sequence[Interval | None]:
+    """95 % intervals of means: Student's t over documents, percentile bootstrap over segments.
+
+    Args:
+        totals: of each document or segment.
+        scale: lowest and highest possible score.
+        by_document: whether the totals are those of documents.
+        resamples: draws of the bootstrap.
+        seed: of those.
+
+    Returns:
+        One interval a system; None with fewer than two documents or segments of the system.
+    """
+    if by_document:
+        return student_intervals(totals, scale)
+    drawn = percentile_intervals(bootstrap_means(totals.sums, totals.sizes, resamples=resamples, seed=seed))
+    units = (totals.sizes > 0).sum(axis=0).tolist()
+    return [interval if n > 1 else None for interval, n in zip(drawn, units, strict=True)]
+
+
+def with_intervals(
+    scores: Scores, *, by_document: bool | None = None, resamples: int = 1000, seed: int = 0
+) -> Scores:
+    """Give every system the 95 % interval of its mean, over the documents or segments it was judged on.
+
+    Documents are drawn where two or more are known, since segments of one document are not independent. One
+    document or segment has no interval, and a note says so. A corpus score gets none: it is no mean of the
+    segments, so that drawing segments says nothing of it. Language pairs and all of them together each
+    settle for themselves what is drawn.
+
+    Args:
+        scores: with or without intervals.
+        by_document: draw documents, or segments as if independent; None for documents where they are known.
+        resamples: draws of the bootstrap over segments.
+        seed: of those.
+
+    Raises:
+        UsageError: documents are asked for and none is known.
+    """
+    drawing = {"by_document": by_document, "resamples": resamples, "seed": seed}
+    lps = {lp: with_intervals(part, **drawing) for lp, part in scores.lps.items()}  # type: ignore[arg-type]
+    of_lps = [f"{lp}: {note}" for lp, part in lps.items() for note in part.interval_notes]
     if scores.signature.fields.get("level") == "corpus" or not scores.systems:
-        return replace(scores, lps=lps)
+        return replace(scores, lps=lps, interval_notes=tuple(of_lps))
     matrix = score_matrix(scores.segments)
-    totals = matrix.totals(by_document=False)
-    means = bootstrap_means(totals.sums, totals.sizes, resamples=resamples, seed=seed)
-    found: dict[str, Interval | None] = dict(zip(matrix.systems, percentile_intervals(means), strict=True))
-    systems = tuple(replace(s, interval=found.get(s.system)) for s in scores.systems)
-    notes = (*scores.notes, *lone_unit_note(len(totals.sums), "segments"))
-    return replace(scores, systems=systems, lps=lps, notes=notes)
+    by_document = draws_documents(matrix.documents, by_document=by_document)
+    totals = matrix.totals(by_document=by_document)
+    intervals = intervals_of_means(
+        totals, scores.range, by_document=by_document, resamples=resamples, seed=seed
+    )
+    units = dict(zip(matrix.systems, (totals.sizes > 0).sum(axis=0).tolist(), strict=True))
+    found = dict(zip(matrix.systems, intervals, strict=True))
+    has_documents = any(document for _, document in matrix.documents)
+    return replace(
+        scores,
+        systems=tuple(replace(s, interval=found.get(s.system)) for s in scores.systems),
+        lps=lps,
+        interval_notes=(
+            *_interval_notes(units, resamples, by_document=by_document, has_documents=has_documents),
+            *of_lps,
+        ),
+    )
+
+
+def _interval_notes(
+    units: Mapping[str, int], resamples: int, *, by_document: bool, has_documents: bool
+) -> Iterator[str]:
+    """Say what was drawn, and what that leaves open.
+
+    Args:
+        units: system to its documents or segments.
+        resamples: draws of the bootstrap.
+        by_document: whether documents are drawn.
+        has_documents: whether segments have documents.
+    """
+    of = "documents" if by_document else "segments"
+    several = sorted({n for n in units.values() if n > 1})
+    alone = [system for system, n in units.items() if n == 1]
+    if not several:
+        yield from lone_unit_note(max(units.values(), default=0), of)
+        return
+    over = f"{several[0]:,} to {several[-1]:,} {of}" if len(several) > 1 else f"{several[0]:,} {of}"
+    yield (
+        f"95 % intervals: Student's t over {over}."
+        if by_document
+        else f"95 % intervals: bootstrap over {over}, {resamples:,} resamples."
+    )
+    if alone:
+        have = form(len(alone), "has", "have")
+        yield f"{', '.join(alone)} {have} no interval: one of the {of} alone says nothing of others."
+    if by_document and several[0] < FEW_DOCUMENTS:
+        yield (
+            f"There are only {over}, so that intervals are wide. Judge more documents; --by-segment takes "
+            "segments for independent, and its intervals are too narrow."
+        )
+    if has_documents and not by_document:
+        yield (
+            "Intervals take segments for independent. Segments of one document are not: intervals are too "
+            "narrow."
+        )

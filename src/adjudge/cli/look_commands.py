@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from adjudge.analysis.score import scored
+from adjudge.analysis.score import ScoreSettings, scored
+from adjudge.cli.main import DONE, GATE_NO, GATE_UNSURE
 from adjudge.cli.options import (
     FormatOption,
     existing,
@@ -19,7 +20,6 @@ from adjudge.cli.options import (
     print_text,
 )
 from adjudge.core.scores import Run, listed
-from adjudge.core.verb import OneAnnotator
 from adjudge.errors import UsageError
 from adjudge.reports.page import PageSettings, ReportSettings
 from adjudge.reports.tables import Table
@@ -54,7 +54,7 @@ def score_command(
         ),
     ],
     *,
-    settings: OneAnnotator,
+    settings: ScoreSettings,
     level: Annotated[Level, typer.Option(help="Scores of segments, documents or systems.")] = "sys",
     score_files: Annotated[
         Path | None,
@@ -65,7 +65,9 @@ def score_command(
     """Turn records into numbers: errors by weights, preferences into win rates, ratings as they are.
 
     A failed judgement has no score and is in no mean; each system says how many there were. Intervals
-    are 95 % bootstrap intervals over the segments that the system was judged on.
+    are 95 % intervals over the documents that the system was judged on, or over its segments where no
+    documents are known. Where --weights say what passes: exit code 5 if a scorecard fails, else 6 if one is
+    open.
     """
     from adjudge.analysis.score import with_intervals
     from adjudge.reports.result_tables import document_table, segment_table, system_table
@@ -75,10 +77,14 @@ def score_command(
     if score_files is not None:
         texts = None if read.judgements is None else read.judgements.test_set
         _write(score_files, read.scores, path, texts)
-    scores = with_intervals(read.scores)
+    scores = with_intervals(read.scores, by_document=settings.by_document)
     tables = {"seg": segment_table, "doc": document_table, "sys": system_table}
     table = tables[level](scores, exact=not is_for_people(form))
-    print_result(form, table, _data(scores, level), scores.notes)
+    notes = (*scores.notes, *(scores.interval_notes if level == "sys" else ()))
+    print_result(form, table, _data(scores, level), notes)
+    rows = [row for part in (scores, *scores.lps.values()) for row in part.systems]
+    verdicts = {row.card.verdict for row in rows if row.card is not None}
+    raise typer.Exit(GATE_NO if "fail" in verdicts else GATE_UNSURE if "open" in verdicts else DONE)
 
 
 def _write(folder: Path, scores: Scores, path: Path, texts: TestSet | None) -> None:
@@ -111,6 +117,8 @@ def _data(scores: Scores, level: Level) -> dict[str, Any]:
             for s in scores.systems
         },
     }
+    if scores.interval_notes:
+        data["interval_notes"] = list(scores.interval_notes)
     if scores.suspects is not None:
         data["suspects"] = {
             "judgements": scores.suspects.judgements,

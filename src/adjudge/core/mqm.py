@@ -7,7 +7,7 @@ import json
 import math
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -61,7 +61,7 @@ class Weights:
     Args:
         name: the word on the command line; of a file its name and the start of its digest.
         rules: `severity`, `severity/category` or `*/category` to points; the most specific rule wins.
-        first: only so many errors count, in the order they were given; None for all.
+        first: only so many errors count, those that cost most; None for all.
         cap: no translation loses more than this; None for no cap.
         source: where the numbers come from.
         multipliers: category to how many times the points of its severity it costs, where no rule names it.
@@ -252,7 +252,8 @@ def read_weights(path: Path | str) -> Weights:
     try:
         said = tomllib.loads(path.read_text("utf-8"))
         file = TypeAdapter(_File).validate_python(said)
-        rules = {_rule(key): points for key, points in file.points.items()}
+        rules = _distinct("points", file.points, _rule)
+        multipliers = _distinct("multipliers", file.multipliers, _category)
     except FileNotFoundError:
         raise UsageError(f"there is no file of weights {path}") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -270,7 +271,7 @@ def read_weights(path: Path | str) -> Weights:
         source=file.source or path.name,
         first=file.first,
         cap=file.cap,
-        multipliers={_category(name): times for name, times in file.multipliers.items()},
+        multipliers=multipliers,
         passing=file.passing,
     )
 
@@ -291,6 +292,19 @@ class _File:
     cap: _Points | None = None
     multipliers: Mapping[str, _Points] = field(default_factory=dict)
     passing: PassMark | None = None
+
+
+def _distinct(table: str, said: Mapping[str, float], name_of: Callable[[str], str]) -> dict[str, float]:
+    """Name each rule in one way, and refuse two that are one: the order in the file would decide.
+
+    Raises:
+        DataError: two keys say the same.
+    """
+    spelled: dict[str, str] = {}
+    for key in said:
+        if (known := spelled.setdefault(name_of(key), key)) != key:
+            raise DataError(f"{table}: {known!r} and {key!r} are both {name_of(key)!r}; keep one of them")
+    return {name: said[key] for name, key in spelled.items()}
 
 
 def _rule(key: str) -> str:
@@ -338,8 +352,8 @@ def mqm_score(annotation: Annotation, weights: Weights) -> float:
 
     The form is that of Freitag et al. 2021; the points are those of `weights`. With `mqm-google` it equals
     the published segment scores of WMT23 en-de bit for bit. Errors on the source and errors without a
-    place count like all others. With `weights.first`, only so many count: critical ones first, then major,
-    minor, neutral, and within a severity in the order given. Where the annotator counted the errors
+    place count like all others. With `weights.first`, only so many count: those that cost most, in whichever
+    order they were marked. Where the annotator counted the errors
     (`annotation.counts`), the count is scored and the spans are not, as in EAPrompt's paper. An error whose
     category adjudge does not know costs what its severity costs; `unknown_categories_note` counts these.
 
@@ -347,14 +361,12 @@ def mqm_score(annotation: Annotation, weights: Weights) -> float:
         UsageError: an error that these weights have no rule for; it is never free.
     """
     if annotation.counts:
-        errors = [
-            (s, weights.points(s, None)) for s, times in annotation.counts.items() for _ in range(times)
-        ]
+        costs = [weights.points(s, None) for s, times in annotation.counts.items() for _ in range(times)]
     else:
-        errors = [(span.severity, weights.points_of(span)) for span in annotation.spans]
+        costs = [weights.points_of(span) for span in annotation.spans]
     if weights.first is not None:
-        errors = sorted(errors, key=lambda error: -SEVERITIES.index(error[0]))[: weights.first]
-    points = total(cost for _, cost in errors)
+        costs = sorted(costs, reverse=True)[: weights.first]
+    points = total(costs)
     if weights.cap is not None:
         points = min(points, weights.cap)
     return 0.0 - points  # not -points: a clean translation has 0, not -0

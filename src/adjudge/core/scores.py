@@ -316,6 +316,8 @@ class Scores:
         suspects: flagged judgements, and the scores without them; None where none is flagged, or where
             nothing is over all language pairs.
         preferences: that were scored, on the one criterion; empty where translations were.
+        interval_notes: how the intervals of `systems` were made, and how sure they are; empty where there are
+            none.
     """
 
     signature: Signature
@@ -328,6 +330,7 @@ class Scores:
     lps: Mapping[str, Scores] = field(default_factory=dict)
     suspects: Suspects | None = None
     preferences: tuple[Preference, ...] = ()
+    interval_notes: tuple[str, ...] = ()
 
 
 Kind = Literal["judge", "metric", "ensemble"]

@@ -372,7 +372,7 @@ def _results(
         has_marks = any(find_protocol(r.protocol).has_spans for r in records)
         points = weights if has_marks else None
         scores = score_records(judged, weights=points, lp=lp, criterion=_criterion(records, lp))
-        found[lp] = Result(scores=with_cards(scores, judged, texts), ranking=_ranking(scores))
+        found[lp] = Result(scores=with_cards(scores, judged, texts, lp=lp), ranking=_ranking(scores))
     return found
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.analysis.score import student_intervals
+from adjudge.analysis.segment_scores import Totals
 from adjudge.core.scores import Interval
 from adjudge.errors import UsageError
 from adjudge.reports.figures import COLOURS, Figure, add_caption, figure_canvas, short_name, titled_drawing
@@ -43,9 +45,6 @@ __all__ = [
 # Mean gold score where another annotator's scores are low or high: what its scores are worth.
 
 
-_QUANTILE = 1.959964  # of the normal distribution, two-sided 95 %
-
-
 @dataclass(frozen=True, kw_only=True)
 class Bin:
     """Translations whose scores by one annotator are alike.
@@ -54,7 +53,7 @@ class Bin:
         score: their mean score by that annotator.
         percentile: the mean of their ranks by it, 0 to 100.
         gold: their mean score by gold.
-        interval: 95 % interval of `gold`; None where there is one segment only.
+        interval: 95 % interval of `gold`; None where there is one document or segment only.
         n: translations in it.
     """
 
@@ -65,7 +64,9 @@ class Bin:
     n: int
 
 
-def binned_means(gold: Floats, scores: Floats, bins: int = 10) -> list[Bin]:
+def binned_means(
+    gold: Floats, scores: Floats, units: NDArray[np.int64] | None = None, bins: int = 10
+) -> list[Bin]:
     """Mean gold score of translations in bins of equal size by another annotator, worst bin first.
 
     Equal scores share their mean rank and so their bin; a bin that nothing falls into is left out. What one
@@ -74,6 +75,7 @@ def binned_means(gold: Floats, scores: Floats, bins: int = 10) -> list[Bin]:
     Args:
         gold: systems by segments, NaN where not judged.
         scores: the same shape.
+        units: number of each segment's document, as `clustered_mean` has it.
         bins: how many.
 
     Raises:
@@ -88,43 +90,41 @@ def binned_means(gold: Floats, scores: Floats, bins: int = 10) -> list[Bin]:
     share[both] = ranks(scores[both][:, None])[:, 0] / both.sum()
     number = np.full(gold.shape, -1)
     number[both] = np.minimum((share[both] * bins).astype(int), bins - 1)
-    return [_bin(gold, scores, share, number == place) for place in range(bins) if (number == place).any()]
+    found = []
+    for inside in (number == place for place in range(bins)):
+        if not inside.any():
+            continue
+        mean, interval = clustered_mean(gold, inside, units)
+        found.append(
+            Bin(
+                score=float(scores[inside].mean()),
+                percentile=float(100 * share[inside].mean()),
+                gold=mean,
+                interval=interval,
+                n=int(inside.sum()),
+            )
+        )
+    return found
 
 
-def _bin(gold: Floats, scores: Floats, share: Floats, inside: NDArray[np.bool_]) -> Bin:
-    mean, interval = clustered_mean(gold, inside)
-    return Bin(
-        score=float(scores[inside].mean()),
-        percentile=float(100 * share[inside].mean()),
-        gold=mean,
-        interval=interval,
-        n=int(inside.sum()),
-    )
+def clustered_mean(
+    scores: Floats, inside: NDArray[np.bool_], units: NDArray[np.int64] | None = None
+) -> tuple[float, Interval | None]:
+    """Mean of some cells, and its 95 % interval over documents or segments, by Student's t.
 
-
-def clustered_mean(scores: Floats, inside: NDArray[np.bool_]) -> tuple[float, Interval | None]:
-    """Mean of some cells, and its 95 % interval over segments, whose translations are not independent.
-
-    m +- 1.96 * sqrt(k / (k - 1) * sum over segments of (sum of its cells - m * number of its cells)^2) / n
-
-    k: segments with a cell; n: cells. The linearised variance of a ratio (Cochran 1977, section 6.4, without
-    the finite correction); for many segments it is what a bootstrap over segments gives, at no cost. No
-    interval where all cells are of one segment.
+    Translations of one segment are not independent of each other, nor are segments of one document:
+    `student_intervals` takes their sums. No interval where all cells are of one document or segment.
 
     Args:
         scores: systems by segments.
         inside: the same shape; at least one cell, and none of them NaN.
+        units: number of each segment's document, from 0; None where segments are independent.
     """
-    sizes = inside.sum(axis=0)
-    sums = np.where(inside, scores, 0.0).sum(axis=0)
-    kept = sizes > 0
-    total, amount = float(sizes.sum()), int(kept.sum())
-    mean = float(sums.sum()) / total
-    if amount < 2:
-        return mean, None
-    residuals = (sums - mean * sizes)[kept]
-    reach = _QUANTILE * float(np.sqrt(amount / (amount - 1) * (residuals**2).sum())) / total
-    return mean, Interval(mean - reach, mean + reach)
+    sums, sizes = np.where(inside, scores, 0.0).sum(axis=0), inside.sum(axis=0).astype(np.float64)
+    if units is not None:
+        sums, sizes = np.bincount(units, sums), np.bincount(units, sizes)
+    (interval,) = student_intervals(Totals(sums=sums[:, None], sizes=sizes[:, None]))
+    return float(sums.sum() / sizes.sum()), interval
 
 
 # Drawings of the parts of a page: squares of agreement, curves, dots with their intervals, small bars.

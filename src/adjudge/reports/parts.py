@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from adjudge.analysis.eval_set import length_names, source_lengths
 from adjudge.analysis.preferences import Comparisons, tabulate
 from adjudge.analysis.rank import RankSettings, rank_by_criterion
+from adjudge.analysis.score import draws_documents
 from adjudge.analysis.segment_scores import score_records
 from adjudge.core.record import Annotation, Failure, Preference, Record
 from adjudge.core.scores import Interval, RunInfo, Scores, SegmentScore
@@ -102,6 +103,23 @@ class Beside:
     voices: tuple[Voice, ...]
     people: tuple[Voice, ...]
     annotators: tuple[Annotator, ...]
+
+    @cached_property
+    def units(self) -> NDArray[np.int64] | None:
+        """Number of each segment's document, from 0; None where fewer than two documents are known.
+
+        A segment without a document is one of its own.
+        """
+        if not draws_documents((self.lp, s.document) for s in self.segments):
+            return None
+        names = [(s.document, "" if s.document else s.segment) for s in self.segments]
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        return np.array([numbers[name] for name in names])
+
+    @property
+    def of(self) -> str:
+        """What intervals of means are over."""
+        return "segments" if self.units is None else "documents"
 
     @property
     def size(self) -> int:
@@ -393,7 +411,7 @@ def _notes(found: Beside) -> tuple[str, ...]:
 _MOST: Final = 8
 _METHOD: Final = (
     "Translations in tenths by an annotator’s score, from its lowest to its highest, and the mean score of "
-    "{} in each; equal scores stand together. Bars: 95 % intervals over segments."
+    "{} in each; equal scores stand together. Bars: 95 % intervals over {}."
 )
 _FEWEST: Final = 20  # translations; with fewer a tenth is one or two
 
@@ -405,7 +423,7 @@ def calibration_part(found: Beside) -> Part | None:
         return None
     curves = {}
     for voice in found.measured[:_MOST]:
-        bins = binned_means(truth.scores, voice.scores)
+        bins = binned_means(truth.scores, voice.scores, found.units)
         if sum(b.n for b in bins) >= _FEWEST and len(bins) > 1:
             curves[voice.label] = (voice, bins)
     if not curves:
@@ -425,7 +443,7 @@ def calibration_part(found: Beside) -> Part | None:
         title="Calibration",
         finding=_finding({label: bins for label, (_, bins) in curves.items()}, truth),
         figures=tuple(figures),
-        notes=(_METHOD.format(truth.label),),
+        notes=(_METHOD.format(truth.label, found.of),),
     )
 
 
@@ -812,11 +830,11 @@ def strata_part(found: Beside) -> Part | None:
     strata = [*_by_domain(found), *_by_length(found), *_by_document(found, first)]
     if len(strata) < 2:
         return None
-    dots = _dots(first, [s for s in strata if s.kind != "document"])
+    dots = _dots(first, [s for s in strata if s.kind != "document"], found.units)
     title = _strata_finding(first, dots)
     figures = [dots_figure(f"strata.{found.lp}", title, dots, _axis(first))] if len(dots) > 1 else []
-    means = replace(_strata_table(voices, strata), notes=_document_notes(found, first, strata))
-    notes = ["Intervals (95 %, after ±) are over segments; means are over all systems that were judged."]
+    means = replace(_strata_table(found, strata), notes=_document_notes(found, first, strata))
+    notes = [f"Intervals (95 %, after ±) are over {found.of}; means are over all systems that were judged."]
     return Part(
         name="strata",
         title="Domains, lengths, documents",
@@ -891,17 +909,19 @@ def _by_document(found: Beside, first: Voice) -> list[Stratum]:
 # Their means...
 
 
-def _mean(scores: Floats, columns: NDArray[np.bool_]) -> tuple[float, Interval | None, int] | None:
-    inside = ~np.isnan(scores) & columns
+def _mean(
+    scores: Floats, stratum: Stratum, units: NDArray[np.int64] | None
+) -> tuple[float, Interval | None, int] | None:
+    inside = ~np.isnan(scores) & stratum.columns
     if not inside.any():
         return None
-    return (*clustered_mean(scores, inside), int(inside.sum()))
+    return (*clustered_mean(scores, inside, units), int(inside.sum()))
 
 
-def _dots(voice: Voice, strata: Sequence[Stratum]) -> list[Dot]:
+def _dots(voice: Voice, strata: Sequence[Stratum], units: NDArray[np.int64] | None) -> list[Dot]:
     dots = []
     for stratum in strata:
-        if (mean := _mean(voice.scores, stratum.columns)) is not None:
+        if (mean := _mean(voice.scores, stratum, units)) is not None:
             value, interval, n = mean
             dots.append(Dot(group=stratum.kind, label=stratum.label, value=value, interval=interval, n=n))
     return dots
@@ -921,20 +941,20 @@ def _strata_finding(first: Voice, dots: Sequence[Dot]) -> str:
     return f"No domain or length is told apart by {first.label}"
 
 
-def _strata_table(voices: Sequence[Voice], strata: Sequence[Stratum]) -> Table:
+def _strata_table(found: Beside, strata: Sequence[Stratum]) -> Table:
     """A row for each stratum, a column for each annotator."""
-    columns = [_column(v.scores, strata) for v in voices]
+    columns = [_column(v.scores, strata, found.units) for v in found.voices]
     rows = [
         [s.kind, s.label, whole(int(s.columns.sum())), *(column[row] for column in columns)]
         for row, s in enumerate(strata)
     ]
-    headings = ["By", "Part", ">segments", *(f">{v.label}" for v in voices)]
+    headings = ["By", "Part", ">segments", *(f">{v.label}" for v in found.voices)]
     return Table(columns=headings, rows=rows, rules=_rules(strata), title="Mean score of all systems")
 
 
-def _column(scores: Floats, strata: Sequence[Stratum]) -> list[str]:
+def _column(scores: Floats, strata: Sequence[Stratum], units: NDArray[np.int64] | None) -> list[str]:
     """Means of some cells by stratum, all with the same digits."""
-    means = [_mean(scores, s.columns) for s in strata]
+    means = [_mean(scores, s, units) for s in strata]
     digits = digits_for([m[0] for m in means if m], [m[1] for m in means if m])
     return [NOTHING if m is None else _with_reach(m[0], m[1], digits) for m in means]
 
@@ -948,7 +968,7 @@ def _system_table(found: Beside, first: Voice, strata: Sequence[Stratum]) -> Tab
     """A row for each system, a column for each stratum but the documents."""
     kept = [s for s in strata if s.kind != "document"] or list(strata)
     judged = [row for row in range(len(found.systems)) if not np.isnan(first.scores[row]).all()]
-    rows = [[found.systems[row], *_column(first.scores[[row]], kept)] for row in judged]
+    rows = [[found.systems[row], *_column(first.scores[[row]], kept, found.units)] for row in judged]
     return Table(
         columns=["System", *(f">{s.label}" for s in kept)],
         rows=rows,

@@ -99,7 +99,7 @@ def system_table(scores: Scores, *, exact: bool) -> Table:
     columns = ["system", *_score_columns(exact=exact), *counts]
     columns += card_columns(passing, exact=exact) if passing else CHECKLIST if has_lists else ()
     rows, rules = _rows(ordered, cells)
-    notes = [*_notes(scores), *([] if passing is None else [card_words(passing)])]
+    notes = [*_notes(scores), *scores.interval_notes, *([] if passing is None else [card_words(passing)])]
     notes += [CHECKLIST_NOTE] if has_lists else []
     return Table(columns=_with_lp(columns, groups), rows=rows, rules=rules, notes=notes)
 
@@ -107,19 +107,20 @@ def system_table(scores: Scores, *, exact: bool) -> Table:
 def card_columns(passing: PassMark, *, exact: bool) -> list[str]:
     """Columns of a scorecard; `card_cells` fills them."""
     rate = ">rate" if exact else f">per {passing.words:,g} words"
-    return [">words", ">points", rate, ">quality", ">critical", "scorecard"]
+    return [">words", ">points", rate, ">quality", ">critical", ">unjudged", "scorecard"]
 
 
 def card_cells(card: Card | None, *, exact: bool) -> list[str]:
     """A scorecard as the cells of a row; empty where there is none."""
     if card is None:
-        return [""] * 6
+        return [""] * 7
     return [
         whole(card.words, exact=exact),
         _number(card.points, 1, exact=exact),
         _number(card.rate, 2, exact=exact),
         _number(card.quality, 2, exact=exact),
         whole(card.critical, exact=exact),
+        whole(card.unjudged, exact=exact),
         card.verdict,
     ]
 

@@ -107,7 +107,7 @@ def _weight_words(weights: Weights) -> str:
     if weights.multipliers:
         words += "; " + ", ".join(f"{key} {times:g} times" for key, times in weights.multipliers.items())
     if weights.first is not None:
-        words += f"; only the first {weights.first} errors count"
+        words += f"; only the {weights.first} costliest errors count"
     if weights.cap is not None:
         words += f"; at most {weights.cap:g} points in all"
     return f"{words} ({weights.source})."
