@@ -439,7 +439,8 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
     check_roles(annotator, models)
     _refuse_unused(annotator, options)
     store = Path(options.store or out / STORE)
-    prices = {} if models is None else with_batches(find_prices(models.paid, options.prices))
+    paid = frozenset() if models is None else models.paid
+    prices = with_batches(find_prices(paid, options.prices)) if paid or options.prices else {}
     budget = _budget(prices, options)
     job = Job(
         annotator=annotator,

@@ -241,12 +241,15 @@ async def execute(job: Job, session: type[JudgeSession] | None = None) -> Outcom
 async def settle_lost(job: Job, directory: RunDirectory, info: RunInfo) -> None:
     """Stop where answers are lost; where they may be asked for again, they are not missed any more.
 
+    A new run has lost none.
+
     Raises:
         UsageError: see `refuse_lost`.
     """
+    if directory.before is None:
+        return
     stores = [job.store] if job.base is None else [job.store, job.base]
-    before = directory.before or info
-    lost = await refuse_lost(job, directory.path, stores, before)
+    lost = await refuse_lost(job, directory.path, stores, directory.before)
     if not job.options.reparse:
         keep_answers(directory.path, stores, info, lost)
 

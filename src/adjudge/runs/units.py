@@ -287,9 +287,11 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
     if kind == "pair" and max(map(len, systems.values())) < 2:
         (name,) = dict.fromkeys(name for names in systems.values() for name in names)
         raise UsageError(f"a comparison needs two systems, and {test_set.name!r} has {name!r} alone")
-    _check_anchors(schedule, systems)
+    if schedule.anchors:
+        _check_anchors(schedule, systems)
     notes += _without_criteria(test_set) if kind == "criteria" else []
-    notes += [*_absent_pairs(schedule, test_set, systems), *_untranslated(holes, asked)]
+    notes += _absent_pairs(schedule, test_set, systems) if schedule.listed else []
+    notes += _untranslated(holes, asked)
     return Plan(
         test_set=test_set,
         systems=systems,
@@ -345,7 +347,7 @@ def _absent_pairs(
     there = {(s.lp, s.segment) for s in test_set}
     listed = [(key, pair) for key, pairs in schedule.listed.items() for pair in pairs]
     absent = sum(key not in there or not {*pair} <= {*systems[key[0]]} for key, pair in listed)
-    if listed and absent == len(listed):
+    if absent == len(listed):
         raise UsageError(f"--pairs-file: {test_set.name!r} has none of its pairs")
     if absent:
         pairs = of_all(absent, len(listed), "pair")
