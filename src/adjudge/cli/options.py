@@ -79,7 +79,7 @@ LpOption = Annotated[
         "--lp",
         "-l",
         help="Language pair, such as en-de.",
-        callback=lambda lp: None if lp is None else coded_lp(lp),
+        callback=lambda lps: None if lps is None else ",".join(map(coded_lp, lps.split(","))),
     ),
 ]
 
