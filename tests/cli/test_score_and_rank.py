@@ -268,7 +268,7 @@ def test_score_as_json_has_the_shape_that_others_rely_on(
     records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = Asked(capsys, "score", records, "--format", "json")
-    assert list(asked.json) == ["signature", "range", "direction", "systems"]
+    assert list(asked.json) == ["signature", "range", "direction", "systems", "interval_notes"]
     assert asked.json["range"] == [None, 0]
     assert asked.json["direction"] == "higher is better"
     assert asked.json["systems"]["a"] == {"score": -1, "n": 20, "failed": 0, "interval": [-1, -1]}
@@ -584,9 +584,9 @@ def test_what_is_odd_in_a_file_is_said_once_with_a_radar_too(
 ) -> None:
     read = read_judgements
 
-    def read_and_say(path: Path, lp: str | None, texts: Path | None) -> Any:
+    def read_and_say(path: Path, lp: str | None, texts: Path | None, **more: Any) -> Any:
         sys.stderr.write("something odd\n")
-        return read(path, lp, texts)
+        return read(path, lp, texts, **more)
 
     monkeypatch.setattr("adjudge.cli.compare_commands.read_judgements", read_and_say)
     few = ["--lp", "en-de", "--resamples", "20", "--radar", tmp_path / "r.svg"]

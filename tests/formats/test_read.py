@@ -24,7 +24,7 @@ def test_a_jsonl_file_is_loaded_whatever_its_name(tmp_path: Path) -> None:
     for name in ("set.jsonl", "set.json", "set"):
         write_test_set(tmp_path / name, SET)
         assert load(tmp_path / name).segments == SET.segments
-    assert load(str(tmp_path / "set"), "English-Czech").lps == ("en-cs",)
+    assert load(str(tmp_path / "set"), "en-cs").lps == ("en-cs",)
 
 
 def test_a_run_directory_is_its_test_set_under_its_own_name(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Tables and figures of span comparisons."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,8 @@ from tests.analysis.judged import esa, marked, span
 # Tables of meta-evaluations: who stands first, and who has a star.
 
 
-def metric(name: str, value: float, *, partial: bool = False) -> MetricResults:
-    return MetricResults(name=name, results={"seg_pearson": Result(value=value, n=9)}, partial=partial)
+def metric(name: str, value: float, *, partial: bool = False, n: int = 0) -> MetricResults:
+    return MetricResults(name=name, results={"seg_pearson": Result(value=value, n=9)}, partial=partial, n=n)
 
 
 def table(*metrics: MetricResults) -> Table:
@@ -60,6 +61,32 @@ def test_what_cannot_be_compared_stands_last_without_a_star() -> None:
         "A metric that lacks a system which others have stands last, without star or cluster." in found.notes
     )
     assert not any("stands last" in note for note in table(metric("a", 0.4)).notes)
+
+
+def test_metrics_on_different_translations_have_no_star() -> None:
+    few, many = replace(metric("few", 0.9), n=179), replace(metric("many", 0.4), n=453)
+    found = table(few, many)
+    assert starred(found) == []
+    assert any("scored different translations, 179 to 453" in note for note in found.notes)
+    alike = table(replace(few, n=453), many)
+    assert starred(alike) == ["few"]
+    assert not any("different translations" in note for note in alike.notes)
+    part = replace(few, partial=True)  # without a star anyway
+    assert starred(table(part, many, metric("less", 0.1, n=453))) == ["many"]
+
+
+@pytest.mark.parametrize(("value", "stars"), [(0.5, []), (0.5 + 1e-16, []), (0.4, []), (0.6, ["a"])])
+@pytest.mark.parametrize("clusters", [{}, {"seg_pearson": 1}])
+def test_no_star_for_what_does_not_beat_chance(
+    value: float, stars: list[str], clusters: dict[str, int]
+) -> None:
+    results = {
+        name: {"seg_pearson": Result(value=each, n=9, chance=0.5)}
+        for name, each in (("a", value), ("b", 0.3))
+    }
+    first = MetricResults(name="a", results=results["a"], clusters=clusters)
+    other = MetricResults(name="b", results=results["b"], clusters=dict.fromkeys(clusters, 2))
+    assert starred(table(first, other)) == stars
 
 
 GOLD: list[Record] = [marked("a", str(i), span("The old lab", "major")) for i in range(1, 9)]

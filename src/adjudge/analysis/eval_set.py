@@ -359,7 +359,8 @@ def find_own_scores(
     """Find the runs and files that `--scores` names, for each language pair.
 
     A run and a file of records say their language pairs. Of a score file the folder says it (`en-de/`) or the
-    beginning of its name (`en-de.`); a folder of score files holds a metric or several.
+    beginning of its name (`en-de.`); a folder of score files holds a metric or several. A folder of
+    files with one number a line, of one system each, is one metric, called by the folder.
 
     Args:
         given: `[NAME=]PATH`, a name again for another language pair; or name to path, or to language pair to
@@ -406,9 +407,9 @@ def _add(own: OwnScores, name: str, lp: str | None, path: Path) -> None:
 
 
 def _is_known(path: Path) -> bool:
-    """Whether a folder is a run."""
+    """Whether a folder is a run, or holds the scores of one metric, a file for each system."""
     try:
-        return detect(path) == "run"
+        return detect(path) in {"run", "score-lines"}
     except DataError:
         return False
 

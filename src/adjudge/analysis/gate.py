@@ -793,7 +793,9 @@ def _read_side(source: Source | None, settings: GateSettings) -> Judgements:
         raise UsageError(
             "a gate looks for critical errors: give runs, records or files, and not their scores"
         )
-    return read_judgements(source, settings.lp, settings.test_set, needed=False).warn()
+    return read_judgements(
+        source, settings.lp, settings.test_set, needed=False, documents=settings.documents
+    ).warn()
 
 
 def _old_and_new(systems: Sequence[str] | None, *, is_one: bool) -> Sequence[str] | None:

@@ -40,7 +40,7 @@ from adjudge.analysis.meta_settings import (
     within,
 )
 from adjudge.analysis.shared_tasks import Choice, Task, choose, suspicious, task_of
-from adjudge.core.language import canonical_lp
+from adjudge.core.language import coded_lp
 from adjudge.core.typology import SEVERITIES
 from adjudge.core.verb import takes
 from adjudge.errors import DataError, UsageError
@@ -527,7 +527,7 @@ def _lps(test_set: Path | str, lp: str | Sequence[str] | None, task: Task | None
     """Language pairs that are meant."""
     if lp is not None:
         wanted = lp.split(",") if isinstance(lp, str) else lp
-        return list(dict.fromkeys(canonical_lp(each) for each in wanted))
+        return list(dict.fromkeys(coded_lp(each) for each in wanted))
     there = find_set_lps(test_set)
     if len(there) == 1:
         return [there[0]]

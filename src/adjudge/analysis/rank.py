@@ -25,6 +25,7 @@ from adjudge.analysis.score import (
     Source,
     draws_documents,
     intervals_of_means,
+    lone_system_note,
     scored,
     translated_by_all,
 )
@@ -740,7 +741,8 @@ def _consistent(source: Source, settings: RankSettings, least: float) -> tuple[S
     """Judgements of the people whose ratings fit those of the others, and who else there was."""
     if isinstance(source, Scores):
         raise UsageError("these are scores already: give consistency with the judgements that they came from")
-    judgements = read_judgements(source, settings.lp, settings.test_set).warn()
+    given = settings.documents
+    judgements = read_judgements(source, settings.lp, settings.test_set, documents=given).warn()
     found = consistency(judgements.records)
     lost = {place for place, value in found.items() if value < least}
     kept = [record for record in judgements.records if (record.lp, record.annotator) not in lost]
@@ -764,10 +766,7 @@ def rank_scores(scores: Scores, settings: RankSettings) -> Ranking:
     if scores.systems:
         whole = _rank(scores, settings)
         whole = replace(whole, method=f"{whole.method}; {_together(parts)}")
-        if settings.method not in {
-            "mean",
-            "item-mean",
-        }:  # what comparisons leave open in one language pair, others may settle
+        if "mean" not in settings.method:  # what comparisons leave open in one lp, others may settle
             whole = replace(whole, notes=(*whole.notes, *notes))
     lps = {lp: _noted(scores.lps[lp], part) for lp, part in parts.items()}
     return replace(_noted(scores, whole), lps=lps)
@@ -794,7 +793,8 @@ def _noted(scores: Scores, ranking: Ranking) -> Ranking:
         else s
         for s in ranking.systems
     )
-    return replace(ranking, systems=systems, notes=(*kept, *ranking.notes))
+    lone = lone_system_note([s.system for s in systems])
+    return replace(ranking, systems=systems, notes=(*kept, *ranking.notes, *lone))
 
 
 def _rank(scores: Scores, settings: RankSettings) -> Ranking:

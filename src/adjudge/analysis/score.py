@@ -36,6 +36,7 @@ __all__ = [
     "intervals_of_means",
     "is_critical",
     "is_same_file",
+    "lone_system_note",
     "score",
     "score_judgements",
     "scored",
@@ -48,7 +49,7 @@ __all__ = [
 Place = tuple[str, str]
 """Language pair and id of a segment."""
 
-Source = Scores | Judgements | Run | Iterable[Record] | Path | str
+Source = Scores | Judgements | Run | Iterable[Record | Path | str] | Path | str
 """What scores are taken from, or made of."""
 
 
@@ -66,8 +67,8 @@ def score(source: Source, settings: ScoreSettings) -> Scores:
     Every mean has its 95 % interval (`with_intervals`).
 
     Args:
-        source: a run, records, a data frame, or the path of whatever holds judgements; the path of a test set
-            with gold or metric.
+        source: a run, records, a data frame, or the path of whatever holds judgements, or those of several
+            files with one number a line; the path of a test set with gold or metric.
         settings: which judgements, and how.
 
     Raises:
@@ -115,8 +116,8 @@ def scored(
         return _of_test_set(source, settings)
     texts = settings.test_set
     if isinstance(source, Scores):
-        for name in ("weights", "lp", "criterion"):
-            if getattr(settings, name) is not None:
+        for name in ("weights", "lp", "criterion", "documents"):
+            if getattr(settings, name, None) is not None:
                 raise UsageError(
                     f"these are scores already: give {name} where they are made, score({name}=...)"
                 )
@@ -125,7 +126,8 @@ def scored(
         return Scored(source, {} if texts is None else domains_of(texts, None))
     points = find_weights(settings.weights) if isinstance(settings.weights, str) else settings.weights
     needed = needed and (points is None or points.passing is None)  # a scorecard has a use for texts
-    judgements = read_judgements(source, settings.lp, texts, needed=needed).warn()
+    documents = settings.documents if isinstance(settings, OneAnnotator) else None
+    judgements = read_judgements(source, settings.lp, texts, needed=needed, documents=documents).warn()
     domains = judgements.domains if texts is None else domains_of(texts, settings.lp)
     made = score_judgements(judgements, settings, errors_as_preferences=errors_as_preferences)
     return Scored(
@@ -337,6 +339,12 @@ def translated_by_all(scores: Scores) -> tuple[Scores, list[str]]:
     which = of_all(len(holes), len({(s.lp, s.segment) for s in scores.segments}), "segment")
     note = f"{which} {form(len(holes), 'is', 'are')} not translated by every system, and left out."
     return replace(scores, segments=segments, preferences=preferences), [note]
+
+
+def lone_system_note(systems: Collection[str]) -> Sequence[str]:
+    """Say that a ranking of one system ranks nothing."""
+    told = f"There is one system only, {', '.join(systems)}: nothing is ranked."
+    return [told] if len(systems) == 1 else []
 
 
 def student_intervals(

@@ -33,7 +33,7 @@ from adjudge.analysis.span_matching import (
     shares,
     split_words,
 )
-from adjudge.core.language import canonical_lp
+from adjudge.core.language import coded_lp
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import (
     Annotation,
@@ -161,7 +161,7 @@ def pair_up(
         DataError: no translation was judged by both.
         UsageError: an annotator that is not there.
     """
-    lp = None if lp is None else canonical_lp(lp)
+    lp = None if lp is None else coded_lp(lp)
     pred, repeats = _without_repeats(pred)
     gold, gold_repeats = _without_repeats(gold)
     said = _annotations(pred, lp, annotator)

@@ -69,18 +69,27 @@ def rank_command(
 ) -> None:
     """Rank systems by their mean on the segments that all of them were judged on, or by comparisons.
 
-    Each run is a ranking of its own. Comparisons are preferences, or pairs of scores; all of them count.
-    Rank is the best and the worst rank that the tests of a system's pairs allow. A line separates clusters:
-    every system above it is better than every system below (WMT's rule, one-sided tests). A cluster is no
-    statement of equality: two systems of one cluster may differ significantly, as --p-values shows.
+    Each run is a ranking of its own; files with one number a line, of one system each, are one ranking.
+    Comparisons are preferences, or pairs of scores; all of them count. Rank is the best and the worst rank
+    that the tests of a system's pairs allow. A line separates clusters: every system above it is better than
+    every system below (WMT's rule, one-sided tests). A cluster is no statement of equality: two systems of
+    one cluster may differ significantly, as --p-values shows.
     """
     settings.refuse_beside_gold(radar=radar)
     sources: dict[str, Judgements | Path] = {str(path): path for path in paths}
     if not settings.is_of_test_set:
-        sources = {
-            name: read_judgements(path, settings.lp, settings.test_set) for name, path in sources.items()
-        }
-    rankings = {name: rank.by(source, replace(settings, test_set=None)) for name, source in sources.items()}
+        lines = [path for path in paths if path.is_file() and detect(path) == "score-lines"]
+        given: list[list[Path] | Path] = [
+            *([lines] if lines else []),
+            *(path for path in paths if path not in lines),
+        ]
+        read = [
+            read_judgements(each, settings.lp, settings.test_set, documents=settings.documents)
+            for each in given
+        ]
+        sources = {each.name: each for each in read}
+    plain = replace(settings, test_set=None, documents=None)
+    rankings = {name: rank.by(source, plain) for name, source in sources.items()}
     if radar is not None:
         if len(rankings) > 1:
             raise UsageError(f"--radar draws one run; there are {len(rankings)}")

@@ -179,10 +179,10 @@ def trace_command(
 
     Without --segment: a list of what was judged, failures first.
     """
-    from adjudge.core.language import canonical_lp
+    from adjudge.core.language import coded_lp
     from adjudge.store.traces import Trace
 
-    lp = None if lp is None else canonical_lp(lp)
+    lp = None if lp is None else coded_lp(lp)
     trace = Trace(run)
     try:
         every = [*trace.units()]

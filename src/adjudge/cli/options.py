@@ -21,6 +21,7 @@ from annotated_types import Ge, Le
 from typer.core import TyperCommand
 
 from adjudge.cli.main import FAILURES
+from adjudge.core.language import coded_lp
 from adjudge.core.scores import RunInfo
 from adjudge.core.verb import MaxFailed, Option, option_of
 from adjudge.core.wording import has_too_many_failures
@@ -72,7 +73,15 @@ TestSetArgument = Annotated[
         show_default=False,
     ),
 ]
-LpOption = Annotated[str | None, typer.Option("--lp", "-l", help="Language pair, such as en-de.")]
+LpOption = Annotated[
+    str | None,
+    typer.Option(
+        "--lp",
+        "-l",
+        help="Language pair, such as en-de.",
+        callback=lambda lps: None if lps is None else ",".join(map(coded_lp, lps.split(","))),
+    ),
+]
 
 
 @contextmanager

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "canonical_lp",
+    "coded_lp",
     "count_words",
     "is_right_to_left",
     "language_name",
@@ -67,6 +68,20 @@ def canonical_lp(text: str) -> str:
     raise UsageError(
         f"a language pair names two languages, such as 'en-de' or 'en-pt_BR'; got {text!r}{_slip(text)}"
     )
+
+
+def coded_lp(text: str) -> str:
+    """Canonical form of a language pair that a user chose, in codes.
+
+    Files may name languages as they like (`canonical_lp`); a choice by name would not be seen to be one.
+
+    Raises:
+        UsageError: as `canonical_lp`, or languages are named and not coded; says the form that is wanted.
+    """
+    found = canonical_lp(text)
+    if not _CODES.fullmatch(text.strip()):
+        raise UsageError(f"a language pair is given by its codes: write {found} in place of {text!r}")
+    return found
 
 
 @lru_cache(maxsize=1024)
@@ -241,6 +256,7 @@ def _canonical_code(code: str) -> str:
     return alias if alias and "_" not in alias and (len(code) == 3 or withdrawn) else code
 
 
+_CODES: Final = re.compile(rf"{_CODE.pattern}(?:{_SEPARATOR.pattern}|[-_]){_CODE.pattern}")
 _QUALIFIED: Final = re.compile(r"(.+?)\s*\((.+)\)")
 
 

@@ -31,7 +31,7 @@ from annotated_types import Ge, Gt, Lt
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, SkipValidation, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from adjudge.core.language import canonical_lp
+from adjudge.core.language import coded_lp
 from adjudge.core.mqm import Weights
 from adjudge.core.segment import TestSet
 from adjudge.core.wording import read_share
@@ -284,7 +284,7 @@ Numbers = Annotated[Sequence[float] | float, BeforeValidator(_read_numbers)]
 
 LanguagePair = Annotated[
     str | None,
-    AfterValidator(lambda lp: None if lp is None else canonical_lp(lp)),
+    AfterValidator(lambda lp: None if lp is None else coded_lp(lp)),
     Option(help="Language pair, such as en-de.", short="l"),
 ]
 Alpha = Annotated[float, Gt(0), Lt(1)]
@@ -339,6 +339,10 @@ class OneAnnotator(Scoring):
     metric: Annotated[
         str | None, Option(help="Metric of a test set, its own or a file, whose scores count.")
     ] = None
+    documents: Annotated[
+        Path | str | None,
+        Option(help="Document of each line of files with a number a line.", kind=Path, metavar="FILE"),
+    ] = None
 
     @property
     def is_of_test_set(self) -> bool:
@@ -349,7 +353,7 @@ class OneAnnotator(Scoring):
         """Check that gold and metric stand alone."""
         if self.gold is not None and self.metric is not None:
             raise UsageError("the scores are those of one annotator: give --gold or --metric, not both")
-        self.refuse_beside_gold(criterion=self.criterion, test_set=self.test_set)
+        self.refuse_beside_gold(criterion=self.criterion, test_set=self.test_set, documents=self.documents)
 
     def refuse_beside_gold(self, **given: object) -> None:
         """Refuse settings that are about judgements where gold or metric of a test set is scored."""

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final
 from annotated_types import Ge
 from pydantic import BeforeValidator
 
-from adjudge.core.language import canonical_lp
+from adjudge.core.language import canonical_lp, coded_lp
 from adjudge.core.record import Annotation, Preference, Record, repeats_note, without_repeats
 from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
@@ -66,6 +66,8 @@ from adjudge.formats.po import read_po
 from adjudge.formats.score_file import (
     AVERAGES,
     FORMS,
+    count_of_lines,
+    is_lines_folder,
     is_number,
     is_score_table,
     name_and_lp,
@@ -73,7 +75,14 @@ from adjudge.formats.score_file import (
     read_score_file,
 )
 from adjudge.formats.table import is_csv_of_texts, read_csv_texts, read_xlsx
-from adjudge.formats.text import is_text_folder, read_files, read_text_folder, split_names
+from adjudge.formats.text import (
+    is_text_folder,
+    read_documents,
+    read_files,
+    read_text_folder,
+    split_names,
+    with_documents,
+)
 from adjudge.formats.tmx import read_tmx
 from adjudge.formats.wmt import (
     is_challenge_folder,
@@ -176,12 +185,19 @@ _FOLDER_FORMS: Final[Mapping[str, Callable[[Path], bool]]] = {
     "wmt-challenge": is_challenge_folder,
     "wmt-scores": is_score_folder,
     "wmt-systems": is_system_folder,
+    "score-lines": is_lines_folder,
 }
 """Formats of folders, and what tells them; the first that fits."""
 
 
 @checks_keywords
-def load(path: Path | str, lp: str | None = None, *, form: str | None = None) -> TestSet:
+def load(
+    path: Path | str,
+    lp: str | None = None,
+    *,
+    form: str | None = None,
+    documents: Path | str | None = None,
+) -> TestSet:
     """Load a test set.
 
     Args:
@@ -190,6 +206,7 @@ def load(path: Path | str, lp: str | None = None, *, form: str | None = None) ->
             `adjudge list test-sets`.
         lp: keep this language pair only; needed where a folder has several.
         form: name of the format, as in `adjudge list formats`; found out if left out.
+        documents: a file with the document of each segment, one a line, for texts that name none.
 
     Raises:
         DataError: nothing there can be read as a test set; says what was looked for and what was found.
@@ -199,7 +216,8 @@ def load(path: Path | str, lp: str | None = None, *, form: str | None = None) ->
     form = detect(path) if form is None else form
     if form not in _READERS:
         raise DataError(f"{form} holds judgements and no texts; a test set was wanted", path=path)
-    return _READERS[form](inside(path, path / TEST_SET) if form == "jsonl" and path.is_dir() else path, lp)
+    found = _READERS[form](inside(path, path / TEST_SET) if form == "jsonl" and path.is_dir() else path, lp)
+    return found if documents is None else with_documents(found, Path(documents))
 
 
 def _read_run(path: Path, lp: str | None) -> TestSet:
@@ -350,7 +368,7 @@ def find_path(path: Path | str, lp: str | None = None) -> tuple[Path, str | None
             "to a CSV with a column 'source' or to JSONL and give its path; a data frame of judgements is "
             "for score, rank, compare and gate"
         )
-    path = Path(path)
+    path, lp = Path(path), None if lp is None else coded_lp(lp)
     if path.exists() or str(path) == "-":
         return path, lp
     entry = find_public_set(str(path))
@@ -410,6 +428,10 @@ class TextSettings:
         OneOrMore | None,
         Option(help="A reference; repeat for more.", short="r", metavar="[NAME=]FILE", repeats=True),
     ] = None
+    documents: Annotated[
+        Path | str | None,
+        Option(help="Document of each line, for texts that name none.", kind=Path, metavar="FILE"),
+    ] = None
 
     def load(self, test_set: TestSet | Path | str | None) -> TestSet:
         """Load the test set, and keep what was chosen of it.
@@ -424,7 +446,7 @@ class TextSettings:
         if isinstance(test_set, TestSet):
             if self.source is not None or self.translation or self.reference_file:
                 raise UsageError("give either a test set or source, translation and reference_file; not both")
-            return test_set.select(lp=self.lp, systems=self.systems, limit=self.limit)
+            return self._chosen(test_set.select(lp=self.lp))
         others = [*(self.translation or ()), *(self.reference_file or ())]
         _refuse_mixtures(test_set, self.source, others)
         if self.source is not None:
@@ -433,7 +455,13 @@ class TextSettings:
             chosen = load(test_set, lp=self.lp)
         else:
             raise UsageError("give a TEST_SET, or line-aligned files with -s and -t")
-        return chosen.select(systems=self.systems, limit=self.limit)
+        return self._chosen(chosen)
+
+    def _chosen(self, test_set: TestSet) -> TestSet:
+        """Name the documents, then keep what was chosen."""
+        if self.documents is not None:
+            test_set = with_documents(test_set, Path(self.documents))
+        return test_set.select(systems=self.systems, limit=self.limit)
 
 
 def _refuse_mixtures(test_set: Path | str | None, source: Path | str | None, others: Sequence[str]) -> None:
@@ -678,7 +706,7 @@ class Judgements:
 Texts = TestSet | Path | str | None
 """Texts that judgements are about, or their path; None for those that the judgements bring."""
 
-Given = Judgements | Run | Iterable[Record] | Path | str
+Given = Judgements | Run | Iterable[Record | Path | str] | Path | str
 """What judgements are read from; a polars or pandas frame is an iterable here."""
 
 
@@ -689,32 +717,34 @@ def read_judgements(
     *,
     beside: TestSet | None = None,
     needed: bool = True,
+    documents: Path | str | None = None,
 ) -> Judgements:
     """Read judgements with the texts that they are about.
 
     Args:
         source: path of a run or of a file of any format that holds judgements (`adjudge list formats`), `-`
-            for records on standard input, the name of a public test set; or what was read before: a run,
-            records, a polars or pandas frame. A frame has the columns of a score table (`system`, `score`,
-            and perhaps `segment`, `lp`, `document`, `annotator`) or those of records.
+            for records on standard input, the name of a public test set; a list of files of one system each,
+            one number a line; or what was read before: a run, records, a polars or pandas frame. A frame has
+            the columns of a score table (`system`, `score`, and perhaps `segment`, `lp`, `document`,
+            `annotator`) or those of records.
         lp: language pair of a file that does not say its own; of other files everything is read.
         texts: texts of a file that carries none, or their path; what carries its own keeps them.
         beside: texts of a file that carries none, lies in no test set, and is given without `texts`.
         needed: refuse texts that the source has no use for.
+        documents: a file with the document of each line, for files with a number a line.
 
     Raises:
         DataError: the file is damaged, or holds no judgements.
         UsageError: texts are missing, or not needed; the language pair is missing.
     """
+    if documents is not None:
+        read = read_judgements(source, lp, texts, beside=beside, needed=needed)
+        return _with_documents(read, source, Path(documents))
     if isinstance(source, Judgements):
         return source
-    lp = None if lp is None else canonical_lp(lp)
+    lp = None if lp is None else coded_lp(lp)
     if not isinstance(source, Path | str):
-        if texts is not None and needed:
-            raise UsageError(
-                "test_set is for the path of ratings without ids: leave it out with what was read"
-            )
-        return _of_object(source, lp, _loaded(texts, lp))
+        return _of_object(source, lp, texts, needed=needed)
     path, lp = find_path(source, lp)
     form = "records" if str(path) == "-" else detect(path)
     kind = find_format(form)
@@ -739,7 +769,46 @@ def read_judgements(
     return _of_content(str(source), form, content, known, path)
 
 
-def _of_object(source: Any, lp: str | None, texts: TestSet | None) -> Judgements:  # noqa: ANN401 (a frame's type is its library's)
+def _of_files(files: Sequence[Path], lp: str | None, texts: TestSet | None) -> Judgements:
+    """Read files of one system each, one number a line, as the scores of several systems."""
+    for file in files:
+        if (form := detect(file)) != "score-lines" or file.is_dir():
+            raise UsageError(
+                f"files with one number a line are read together; {file} is {form}: give it alone"
+            )
+    found = read_plain_scores(files[0], "score-lines", lp, texts, files=files)
+    name = ", ".join(map(str, files))
+    return Judgements(name=name, records=found.records, test_set=texts, form="score-lines")
+
+
+def _with_documents(judgements: Judgements, source: Given, file: Path) -> Judgements:
+    """Name the document of each line of files with a number a line.
+
+    Raises:
+        DataError: there are not as many documents as lines.
+        UsageError: the judgements are no such files.
+    """
+    if judgements.form != "score-lines" or isinstance(source, Judgements):
+        raise UsageError(
+            f"--documents is for files with a number a line, and {judgements.name} is none: leave it out"
+        )
+    if judgements.test_set is not None:
+        texts = with_documents(judgements.test_set, file)
+        places = {segment.segment: segment.document for segment in texts}
+    else:
+        first = source[0] if isinstance(source, list | tuple) else source
+        texts, names = None, read_documents(file, count_of_lines(Path(str(first))))
+        places = {str(number): name for number, name in enumerate(names, start=1)}
+    records = (replace(record, document=places[record.segment]) for record in judgements.records)
+    return replace(judgements, records=tuple(records), test_set=texts)
+
+
+def _of_object(source: Any, lp: str | None, texts: Texts, *, needed: bool) -> Judgements:  # noqa: ANN401 (a frame's type is its library's)
+    if isinstance(source, list | tuple) and source and all(isinstance(each, Path | str) for each in source):
+        return _of_files([Path(each) for each in source], lp, _loaded(texts, lp))
+    if texts is not None and needed:
+        raise UsageError("test_set is for the path of ratings without ids: leave it out with what was read")
+    texts = _loaded(texts, lp)
     if isinstance(source, Run):
         return _of_run(source, source.info.annotator)
     if not hasattr(source, "columns"):

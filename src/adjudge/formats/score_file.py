@@ -17,7 +17,7 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.record import Annotation
 from adjudge.core.segment import TestSet
 from adjudge.errors import DataError, UsageError
-from adjudge.store.files import decode, read_bytes, read_json, read_lines, read_text, write_lines
+from adjudge.store.files import decode, read_bytes, read_head, read_json, read_lines, read_text, write_lines
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +31,8 @@ __all__ = [
     "FORMS",
     "Level",
     "ScoreTable",
+    "count_of_lines",
+    "is_lines_folder",
     "is_number",
     "is_score_table",
     "name_and_lp",
@@ -310,6 +312,7 @@ _COLUMNS: Final[Mapping[str, str]] = {
 """Headings, folded to lower case, and what they are called here."""
 
 _ENDINGS: Final = (".seg.score", ".avg_seg_scores.tsv")
+_FIRST: Final = 1 << 10  # bytes that hold the first line of a file of numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -369,28 +372,59 @@ def name_and_lp(path: Path, lp: str | None) -> tuple[str, str | None]:
     return stem, None
 
 
+def is_lines_folder(path: Path) -> bool:
+    """Whether every file of a folder has one number a line."""
+    files = _visible(path)
+    heads = (read_head(file, _FIRST) if file.is_file() else b"" for file in files)
+    firsts = (head.lstrip(b"\xef\xbb\xbf\r\n ").partition(b"\n")[0] for head in heads)
+    return bool(files) and all(is_number(first.decode(errors="replace")) for first in firsts)
+
+
+def _visible(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.iterdir() if not file.name.startswith("."))
+
+
+def count_of_lines(path: Path) -> int:
+    """Lines of a file with one number a line, or of the first of a folder of them."""
+    return sum(1 for _ in _read_lines(_visible(path)[0] if path.is_dir() else path, Counter()))
+
+
 def read_plain_scores(
-    path: Path, form: str, lp: str | None = None, test_set: TestSet | None = None
+    path: Path,
+    form: str,
+    lp: str | None = None,
+    test_set: TestSet | None = None,
+    *,
+    files: Sequence[Path] = (),
 ) -> PlainScores:
-    """Read a file of one of `FORMS`.
+    """Read a file of one of `FORMS`, or several files with one number a line each, of one system each.
 
     Args:
-        path: the file; its stem is the system of numbers alone, and the annotator of a table that names none.
+        path: the file, or a folder of files with one number a line; the stem of a file is the system of
+            numbers alone, and the annotator of a table that names none.
         form: `comet`, `score-table` or `score-lines`.
         lp: language pair; may be left out where the file says it.
         test_set: whose segments the lines are, in order; else they are numbered from 1.
+        files: that are read in place of the path.
 
     Raises:
         DataError: a score is no number, or systems have different numbers of lines, or other numbers than the
             test set; says where.
-        UsageError: no language pair.
+        UsageError: no language pair, or two files of one system.
     """
     readers = {"comet": _read_comet, "score-table": _read_table, "score-lines": _read_lines}
     met: Counter[str] = Counter()
-    scores = [*readers[form](path, met)]
+    files = files or (_visible(path) if path.is_dir() else [path])
+    stems: dict[str, Path] = {}
+    for file in files:
+        if (other := stems.setdefault(name_and_lp(file, None)[0], file)) != file:
+            raise UsageError(f"two files of one system: {other} and {file}; give one of them another name")
+    scores = [score for file in files for score in readers[form](file, met)]
     if not scores:
         raise DataError("there is no score in this file", path=path)
-    known = [] if test_set is None else [s.segment for s in test_set if lp in {None, s.lp}]
+    texts = [] if test_set is None else [s for s in test_set if lp in {None, s.lp}]
+    known = [s.segment for s in texts]
+    documents = {s.segment: s.document for s in texts}
     _check_lengths(scores, known, path)
     if lp is None and test_set is not None and len(test_set.lps) == 1:
         lp = test_set.lps[0]
@@ -405,14 +439,15 @@ def read_plain_scores(
         if math.isnan(score.value):
             continue
         place = seen[score.system]
+        segment = score.segment or (known[place - 1] if known else str(place))
         records.append(
             Annotation(
                 lp=own,
-                segment=score.segment or (known[place - 1] if known else str(place)),
+                segment=segment,
                 system=score.system,
                 annotator=score.annotator,
                 protocol="metric",
-                document=score.document,
+                document=score.document or documents.get(segment, ""),
                 rating=score.value,
             )
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -26,10 +27,12 @@ __all__ = [
     "is_text_folder",
     "left_out",
     "read_aligned",
+    "read_documents",
     "read_files",
     "read_text_folder",
     "single_lp",
     "split_names",
+    "with_documents",
     "write_text_folder",
 ]
 
@@ -102,6 +105,36 @@ def _warn_of_empty(lines: Sequence[str], path: Path) -> None:
     if empty := sum(not line.strip() for line in lines):
         message = f"{path}: empty lines: {empty} of {len(lines)}"
         warnings.warn(message, DataWarning, 2)
+
+
+def with_documents(test_set: TestSet, file: Path) -> TestSet:
+    """Name the document of each segment: line 3 of the file is that of segment 3.
+
+    Raises:
+        DataError: the file has not one line for each segment, or an empty one.
+        UsageError: the test set has several language pairs, or documents of its own.
+    """
+    single_lp(test_set)
+    if any(segment.document for segment in test_set):
+        raise UsageError(f"{test_set.name} names its documents already: leave out --documents")
+    names = read_documents(file, len(test_set))
+    named = (replace(segment, document=name) for segment, name in zip(test_set, names, strict=True))
+    return replace(test_set, segments=tuple(named))
+
+
+def read_documents(file: Path, segments: int) -> list[str]:
+    """Read the document of each of so many segments, one a line.
+
+    Raises:
+        DataError: the file has not one line for each segment, or an empty one.
+    """
+    names = [line.strip() for line in read_lines(file)]
+    if len(names) != segments:
+        counts = f"{count(len(names), 'document')}, one a line, for {count(segments, 'segment')}"
+        raise DataError(counts, path=file)
+    if "" in names:
+        raise DataError("the document is empty", path=file, line=names.index("") + 1)
+    return names
 
 
 def is_text_folder(path: Path) -> bool:

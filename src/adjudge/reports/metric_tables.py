@@ -201,17 +201,33 @@ def _best(
 ) -> Iterator[tuple[int, int]]:
     """Cells with the best value of their column, or, where there are clusters, those of the first one."""
     names = [*(["meta"] if with_meta else []), *measures]
+    if len(_amounts(ordered)) > 1:
+        return
     column = 1
     for name in names:
+        chosen = [not m.partial and _beats_chance(m.results.get(name)) for m in ordered]
         clusters = [m.clusters.get(name) for m in ordered]
         if any(clusters):
-            yield from ((row, column) for row, cluster in enumerate(clusters) if cluster == 1)
+            rows = [row for row, cluster in enumerate(clusters) if cluster == 1 and chosen[row]]
+            yield from ((row, column) for row in rows)
         else:
             values = [m.meta if name == "meta" else _signed(name, m.results) for m in ordered]
             whole = [None if m.partial else v for m, v in zip(ordered, values, strict=True)]
-            yield from _best_of(whole, column)
+            yield from ((row, place) for row, place in _best_of(whole, column) if chosen[row])
         with_ranks = name == "meta" and any(m.average_rank is not None for m in ordered)
         column += 1 + (with_ranks or name == _CHANCE)
+
+
+def _amounts(metrics: Sequence[MetricResults]) -> set[int]:
+    """How many translations each metric was compared on, of those that have all systems."""
+    return {m.n for m in metrics if not m.partial}
+
+
+def _beats_chance(result: Result | None) -> bool:
+    """Whether a value is above what a constant metric gets, where that is known."""
+    if result is None or result.value is None or result.chance is None:
+        return True
+    return _same(result.value) > _same(result.chance)
 
 
 def _best_of(values: Sequence[float | None], column: int) -> Iterator[tuple[int, int]]:
@@ -232,6 +248,11 @@ def _legend(measures: Sequence[str], metrics: Sequence[MetricResults]) -> Iterat
         yield "In parentheses the significance cluster; a star marks the first one."
     elif len(metrics) > 1:
         yield "A star marks the best."
+    if len(found := _amounts(metrics)) > 1:
+        yield (
+            f"The metrics scored different translations, {min(found):,} to {max(found):,} (column n): their "
+            "values cannot be compared, and none has a star. Leave out scores of a part, or score the rest."
+        )
     if any(m.partial for m in metrics):
         yield "A metric that lacks a system which others have stands last, without star or cluster."
     if any(m.average_rank is not None for m in metrics):
