@@ -14,7 +14,6 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, time
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -205,7 +204,7 @@ def read_xlsx(path: Path, lp: str | None = None) -> TestSet:
             warnings.simplefilter("ignore", UserWarning)  # of styles and of features that no text needs
             book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, keep_links=False)
             sheets = book.worksheets
-            rows = list(islice(_xlsx_rows(sheets[0]), _MOST_ROWS)) if sheets else []
+            rows = list(_xlsx_rows(sheets[0])) if sheets else []
     except DataError as error:
         raise DataError(str(error), path=path) from error
     except Exception as error:  # openpyxl raises whatever a damaged part makes it meet
@@ -255,6 +254,8 @@ def _xlsx_rows(sheet: Any) -> Iterator[list[str]]:  # noqa: ANN401 (openpyxl has
     sheet.reset_dimensions()
     blank = wide = 0
     for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+        if number > _MOST_ROWS:
+            raise DataError(f"a cell is below row {_MOST_ROWS:,}, the last of any sheet: delete it")
         wide += len(row) > _MOST_COLUMNS
         if wide > _MOST_WIDE or any(value is not None for value in row[_MOST_COLUMNS:]):
             raise DataError(

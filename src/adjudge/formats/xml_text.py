@@ -224,7 +224,7 @@ def _pieces(element: Element) -> Iterator[_Piece]:
 
 
 def _placeholders(tag: Element) -> tuple[str, str | None]:
-    """Placeholders before and after the text within an inline tag; the second is None if that text is none."""
+    """Placeholders before and after the text within an inline tag; None after it if its text is skipped."""
     name = local_name(tag)
     if name in _PAIRS:
         return f"<{(label := _label(tag))}>", f"</{label}>"
