@@ -39,7 +39,7 @@ def test_a_threshold_is_written_and_named_by_the_run_that_reads_it(
     assert read_run_info(Path("himate.json.run")).settings["judge"]["stages"] == "se+sr"  # type: ignore[index]
     assert call("run", "himate", EXAMPLES, *FEW, "--out", "run", "--threshold", "himate.json") == 0
     assert f"|threshold:p60-{told['digest']}|" in str(read_run_info(Path("run")).signature)
-    assert "has no threshold" not in capsys.readouterr().err
+    assert "no confidence threshold" not in capsys.readouterr().err
 
 
 def test_a_run_without_a_threshold_says_so_and_what_prompts_share(
@@ -47,7 +47,7 @@ def test_a_run_without_a_threshold_says_so_and_what_prompts_share(
 ) -> None:
     assert call("run", "himate", EXAMPLES, *FEW, "--out", "run") == 0
     err = capsys.readouterr().err
-    assert "every error that stands after self-reflection is discussed" in err
+    assert "every remaining error is discussed" in err
     assert "prompts of stage 1 begin alike: " in err
 
 

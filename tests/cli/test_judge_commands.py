@@ -115,7 +115,18 @@ def test_a_dry_run_counts_and_sends_nothing(tmp_path: Path, capsys: pytest.Captu
     assert re.search(r"units +8\b", said)
     assert re.search(r"calls +16 +16 +16\b", said)
     assert "nothing was sent" in said
-    assert not (tmp_path / "first").exists()
+    assert run_run("--dry-run", "--model", "vllm/x", judge="gemba-esa") == 0
+    assert capsys.readouterr().out == said
+    assert not list(tmp_path.iterdir())
+    assert run_run("--model", "vllm/x", judge="gemba-esa") == 2
+    assert "Missing option '--out' / '-o'" in capsys.readouterr().err
+
+
+def test_an_option_of_another_command_is_named_with_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("show", "gemba-mqm", "--terms", "x.tsv") == 2
+    said = capsys.readouterr().err
+    assert "--terms is an option of `adjudge run`" in said
+    assert "did you mean" not in said
 
 
 @pytest.mark.parametrize(

@@ -136,3 +136,16 @@ def test_a_test_set_with_other_criteria_is_another_one() -> None:
         for each in (segment("1", a="x"), with_criteria("x"), with_criteria("y"))
     }
     assert len(digests) == 3
+
+
+def test_a_test_set_says_how_much_it_holds_and_prints_no_texts() -> None:
+    texts = {f"S{n}": "x" * 1000 for n in range(8)}
+    segments = [
+        Segment(segment=str(n), lp=lp, source="y" * 1000, translations=texts)
+        for lp in ("en-de", "en-fr")
+        for n in range(3)
+    ]
+    assert repr(TestSet(name="news", segments=tuple(segments))) == (
+        "<test set 'news': 6 segments, 2 language pairs: en-de, en-fr, 8 systems: S0, S1, S2, S3, S4, ...>"
+    )
+    assert repr(TestSet(name="", segments=())) == "<test set '': 0 segments, no language pair, no system>"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
+from lxml import etree
 
 from adjudge.errors import DataError, UsageError
 from adjudge.formats import table
@@ -22,7 +23,7 @@ from adjudge.formats.po import read_po
 from adjudge.formats.read import detect, load
 from adjudge.formats.score_file import read_score_file
 from adjudge.formats.table import read_xlsx
-from adjudge.formats.xml_text import read_xml, root_name
+from adjudge.formats.xml_text import plain_text, read_xml, root_name
 from adjudge.store import files
 from adjudge.store.files import read_bytes, read_json_lines, read_lines
 from adjudge.store.json_lines import read_test_set
@@ -276,7 +277,8 @@ def test_a_cell_far_out_makes_no_rows_without_end(tmp_path: Path, monkeypatch: p
     parts = workbook()
     far = b'<row r="999999999"><c r="XFD999999999" t="str"><v>x</v></c></row></sheetData>'
     parts["xl/worksheets/sheet1.xml"] = parts["xl/worksheets/sheet1.xml"].replace(b"</sheetData>", far)
-    assert len(load(untrusted_files_packed(tmp_path, parts), "en-de")) == 1
+    with pytest.raises(DataError, match="a cell is below row 10,000"):
+        load(untrusted_files_packed(tmp_path, parts), "en-de")
 
 
 @pytest.mark.parametrize(
@@ -291,6 +293,89 @@ def test_what_is_no_workbook_is_refused(tmp_path: Path, content: bytes, message:
     (tmp_path / "x.xlsx").write_bytes(content)
     with pytest.raises(DataError, match=message):
         load(tmp_path / "x.xlsx", "en-de")
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ({"XFD3": "z"}, "row 3 reaches column 16,384, and 500 are read"),
+        ({"SG1": "z"}, "row 1 reaches column 501, and 500 are read"),
+        ({"A10004": "z"}, "row 10,004 comes after 10,001 empty rows"),
+    ],
+)
+def test_a_cell_far_from_its_table_is_refused_and_not_left_out(
+    tmp_path: Path, cells: dict[str, str], message: str
+) -> None:
+    book = openpyxl.Workbook()
+    for place, text in ({"A1": "source", "B1": "A", "A2": "x", "B2": "y"} | cells).items():
+        book.active[place] = text
+    book.save(tmp_path / "x.xlsx")
+    with pytest.raises(DataError, match=message):
+        load(tmp_path / "x.xlsx", "en-de")
+
+
+def test_rows_that_are_only_formatted_end_a_table_but_not_as_wide_as_a_sheet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = openpyxl.Workbook()
+    for row in (("source", "A"), ("x", "y"), *([(None, None)] * 20), ("last", "z")):
+        book.active.append(row)
+    for row in range(30, 40):
+        book.active.cell(row, 600).font = openpyxl.styles.Font(bold=True)
+    book.save(tmp_path / "x.xlsx")
+    assert [s.segment for s in load(tmp_path / "x.xlsx", "en-de")] == ["1", "22"]
+    monkeypatch.setattr(table, "_MOST_WIDE", 9)
+    with pytest.raises(DataError, match="row 39 reaches column 600"):
+        load(tmp_path / "x.xlsx", "en-de")
+
+
+# Work that grows with a file, and no faster: calls of functions are counted, and no time is measured.
+
+
+def calls_in(do: Callable[[], object]) -> int:
+    count = 0
+
+    def note(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    sys.setprofile(note)
+    try:
+        do()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_tags_within_tags_cost_no_more_than_tags_side_by_side() -> None:
+    def read(inside: str) -> int:
+        element = etree.fromstring(f"<source>{inside}</source>")
+        return calls_in(lambda: plain_text(element))
+
+    deep, flat = read("<g>a" * 200 + "b</g>" * 200), read("<g>a</g>b" * 200)
+    assert deep <= 1.1 * flat
+
+
+def test_blank_lines_of_a_file_of_records_are_passed_over(tmp_path: Path) -> None:
+    counts = []
+    for lines in (10, 1010):
+        (tmp_path / "x.jsonl").write_bytes(b"\n" * lines + b" \t\r\n" + b'{"a": 1}\n')
+        counts.append(calls_in(lambda: list(read_json_lines(tmp_path / "x.jsonl"))))
+        assert list(read_json_lines(tmp_path / "x.jsonl")) == [(lines + 2, {"a": 1})]
+    assert counts[1] - counts[0] <= 1000 * 5  # a line is read, and is blank
+
+
+@pytest.mark.parametrize("rest", ["\n", "a\tb\n", "a\n"])
+def test_an_open_quotation_mark_makes_a_table_no_heavier(tmp_path: Path, rest: str) -> None:
+    head = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
+    size = 1 << 18
+    (tmp_path / "x.tsv").write_text(f'{head}A\td\td\t1\tr\t"{rest * (size // len(rest))}', "utf-8")
+    tracemalloc.start()
+    with pytest.raises(DataError, match="fits no known layout"):
+        read_mqm_tsv(tmp_path / "x.tsv")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 50 * size  # each line is an object, and no list of cells
 
 
 # Without the extra...

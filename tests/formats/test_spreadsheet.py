@@ -1,6 +1,7 @@
 """Judgements alone as a spreadsheet: whoever judged, one a row, beside the texts that they are about."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,17 @@ def test_a_judgement_says_who_found_what_in_which_text(tmp_path: Path) -> None:
         "flags": "repaired span_unmatched",
         "translation": "Öffne",
     }
+
+
+def test_the_reason_of_each_error_is_in_the_comment(tmp_path: Path) -> None:
+    spans = (
+        ErrorSpan(severity="major", start=0, end=3, text="Öff", note="means something else"),
+        ErrorSpan(severity="minor", text="", match="unplaced", note="=no object"),
+        ErrorSpan(severity="minor", text="ne", match="unmatched"),
+    )
+    reasons = "Öff: means something else; [missing]: =no object"
+    rows = rows_of(tmp_path, replace(FOUND, spans=spans), replace(FOUND, spans=spans, rationale=None))
+    assert [row["comment"] for row in rows] == [f"too short; {reasons}", reasons]
 
 
 def test_a_preference_has_both_translations_in_its_own_order(tmp_path: Path) -> None:

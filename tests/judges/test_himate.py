@@ -635,7 +635,7 @@ def test_the_shared_share_grows_with_the_texts() -> None:
 
 def test_a_run_is_told_that_everything_is_discussed_and_what_prompts_share() -> None:
     everything, shared = Himate().advise("m", ("en-de",), [subject()])
-    assert "every error that stands after self-reflection is discussed" in everything
+    assert "every remaining error is discussed" in everything
     assert f"{Himate().shared_share(subject()):.0%}" in shared
     assert len(Himate(stages="se").advise("m", ("en-de",), [subject()])) == 1
     assert Himate(threshold=Threshold(0.5)).advise("m", ("en-de",), []) == ()

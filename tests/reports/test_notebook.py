@@ -240,6 +240,7 @@ def results() -> list[object]:
         run,
         *evil_records(),
         scores,
+        test_set,
         adjudge.rank(scores),
         adjudge.compare(run, systems=["Alder", "Cedar"], lp="en-de", resamples=20),
         FOUND,

@@ -145,3 +145,20 @@ def test_a_line_that_is_no_term_is_refused_with_its_place(tmp_path: Path, line: 
     (tmp_path / "terms.tsv").write_text(f"a\tb\n{line}\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"terms\.tsv line 2"):
         read_terms(tmp_path / "terms.tsv")
+
+
+def test_a_glossary_may_be_csv_of_two_columns(tmp_path: Path) -> None:
+    path = tmp_path / "terms.csv"
+    path.write_text('file,Datei\n\n"save, as","Speichern ""unter"""\n', "utf-8")
+    terms = [(term.source, term.translation) for term in read_terms(path)]
+    assert terms == [("file", "Datei"), ("save, as", 'Speichern "unter"')]
+    path.write_text("a, b\tc\n", "utf-8")  # a tab tells, whatever the name
+    assert [(term.source, term.translation) for term in read_terms(path)] == [("a, b", "c")]
+
+
+@pytest.mark.parametrize("line", ["a", "a,", ",b", "a,b,c", '"a,b'])
+def test_a_line_of_a_csv_glossary_that_is_no_term_is_refused(line: str, tmp_path: Path) -> None:
+    (tmp_path / "terms.csv").write_text(f"file,Datei\n{line}\n", "utf-8")
+    with pytest.raises(DataError) as refused:
+        read_terms(tmp_path / "terms.csv")
+    assert refused.value.line == 2

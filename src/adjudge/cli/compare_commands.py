@@ -296,7 +296,7 @@ def gate_command(
     ],
     candidate: Annotated[
         Path | None,
-        typer.Option(metavar="RUN|FILE", help="Of what would replace it; else those of --baseline."),
+        typer.Option(metavar="RUN|FILE", help="The candidate's scores; default: the baseline file."),
     ] = None,
     settings: GateSettings,
     junit: Annotated[

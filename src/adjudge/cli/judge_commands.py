@@ -72,7 +72,7 @@ def run_command(
     *,
     judge: JudgeArgument,
     test_set: TestSetArgument = None,
-    options: RunSettings,
+    options: ForecastSettings,
 ) -> None:
     """Judge a test set with a judge or a metric; the same command goes on where it was stopped.
 
@@ -80,6 +80,8 @@ def run_command(
     """
     from adjudge.runs.run import carry_out, run_to_end
 
+    if options.out == NOWHERE and not options.dry_run:
+        raise UsageError("Missing option '--out' / '-o': the run's directory")
     job = make_job(ctx, judge, test_set, options)
     for line in _systems(job):
         print_note(line)

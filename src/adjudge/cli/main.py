@@ -56,7 +56,7 @@ GATE_NO: Final = 5
 GATE_UNSURE: Final = 6
 STOPPED: Final = 7  # by the server: quota or key; resumable
 INTERRUPTED: Final = 130  # Ctrl-C or SIGTERM
-CLOSED_PIPE: Final = 141  # who read the output has gone, as `head` does: what SIGPIPE is to a shell
+CLOSED_PIPE: Final = 141  # the reader closed the pipe, as `head` does: a shell's code for SIGPIPE
 
 
 def exit_code_of(error: Exception) -> int:

@@ -98,6 +98,11 @@ def naming_the_nearest(context: typer.Context) -> Iterator[None]:
     except SettingError as error:
         known = [option for parameter in context.command.params for option in parameter.opts]
         known += [f"--{name.replace('_', '-')}" for name in error.known]
+        from adjudge.runs.job import RunSettings
+
+        option = f"--{error.name.replace('_', '-')}"
+        if option not in known and error.name.replace("-", "_") in {f.name for f in fields(RunSettings)}:
+            raise UsageError(f"{error}; {option} is an option of `adjudge run`") from error
         near = difflib.get_close_matches(f"--{error.name}", known, n=1)
         if not near or near[0] == f"--{error.name}":  # the command has it, and the judge no use for it
             raise

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
 
 __all__ = [
@@ -111,7 +112,10 @@ def read_criteria(segment: Segment) -> tuple[Criterion, ...]:
     return tuple(found.values())
 
 
-@dataclass(frozen=True, kw_only=True)
+_NAMED: Final = 5  # names of language pairs and systems that a short description has
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class TestSet:
     """Segments in a fixed order, of one or several language pairs.
 
@@ -137,6 +141,16 @@ class TestSet:
     def __len__(self) -> int:
         """Count the segments of all language pairs."""
         return len(self.segments)
+
+    def __repr__(self) -> str:
+        """Say how much there is of what; the segments themselves may fill a screen a thousand times."""
+        counts = ", ".join(
+            f"{count(len(names), what)}: {', '.join(names[:_NAMED])}{', ...' if len(names) > _NAMED else ''}"
+            if names
+            else f"no {what}"
+            for what, names in (("language pair", self.lps), ("system", self.systems))
+        )
+        return f"<test set {self.name!r}: {count(len(self), 'segment')}, {counts}>"
 
     def __iter__(self) -> Iterator[Segment]:
         """Go through the segments in file order."""

@@ -17,7 +17,7 @@ import csv
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -243,9 +243,8 @@ def read_rows(path: Path) -> tuple[list[Row], Counter[str]]:
 
 def _read_table(path: Path) -> Iterator[tuple[int, list[str]]]:
     lines = read_lines(path)
-    rows = [line.split("\t") for line in lines]
-    if not _is_quoted({cell for row in rows for cell in row}):
-        yield from enumerate(rows, start=1)
+    if not _is_quoted(lines):
+        yield from enumerate((line.split("\t") for line in lines), start=1)
         return
     reader = csv.reader((line + "\n" for line in lines), delimiter="\t", strict=True)
     try:
@@ -255,13 +254,14 @@ def _read_table(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise DataError(f"quoted fields are broken: {error}", path=path, line=reader.line_num) from error
 
 
-def _is_quoted(cells: Collection[str]) -> bool:
+def _is_quoted(lines: Sequence[str]) -> bool:
     """Whether quotation marks are CSV's, and not a text's own."""
-    quoted = {cell for cell in cells if '"' in cell}
+    quoted = {cell for line in lines if '"' in line for cell in line.split("\t") if '"' in cell}
     if not all(_QUOTED.fullmatch(cell) for cell in quoted):
         return False
     is_doubled = any('""' in cell[1:-1] for cell in quoted)
-    return is_doubled or all(cell in quoted or not cell.strip("0123456789") for cell in cells)
+    others = (cell for line in lines for cell in line.split("\t") if '"' not in cell)
+    return is_doubled or not any(cell.strip("0123456789") for cell in others)
 
 
 def _read_row(names: list[str], fields: list[str], path: Path, line: int, met: Counter[str]) -> Row:

@@ -138,12 +138,17 @@ def _said(record: Record) -> list[object]:
     counts = Counter(record.counts) or Counter(span.severity for span in record.spans)
     numbers = [counts.total(), *(counts[severity] for severity in ("minor", "major", "critical"))]
     about = [record.system, None, record.criterion, None, record.rating]
-    return [*about, *numbers, _marked(record.spans), record.rationale]
+    reasons = (f"{_text(span)}: {span.note}" for span in record.spans if span.note)
+    comment = "; ".join(filter(None, (record.rationale, *reasons)))
+    return [*about, *numbers, _marked(record.spans), comment or None]
 
 
 def _marked(spans: Iterable[ErrorSpan]) -> str:
-    shown = (f"{span.text or '[missing]'} ({span.category or span.severity})" for span in spans)
-    return "; ".join(shown)
+    return "; ".join(f"{_text(span)} ({span.category or span.severity})" for span in spans)
+
+
+def _text(span: ErrorSpan) -> str:
+    return span.text or "[missing]"
 
 
 def _reasons(submission: Submission) -> str:

@@ -14,7 +14,6 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, time
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -182,6 +181,8 @@ _MOST_FILES: Final = 10_000
 _PART: Final = 1 << 20
 _MOST_ROWS: Final = 1 << 20  # of any sheet
 _MOST_COLUMNS: Final = 500
+_MOST_WIDE: Final = 1000  # rows that are formatted further to the right than that
+_MOST_BLANK: Final = 10_000  # rows between two that say something
 _TYPE: Final = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _ESCAPED: Final = re.compile("(?:_x[0-9A-Fa-f]{4}_)+")
 
@@ -203,7 +204,9 @@ def read_xlsx(path: Path, lp: str | None = None) -> TestSet:
             warnings.simplefilter("ignore", UserWarning)  # of styles and of features that no text needs
             book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, keep_links=False)
             sheets = book.worksheets
-            rows = list(islice(_xlsx_rows(sheets[0]), _MOST_ROWS)) if sheets else []
+            rows = list(_xlsx_rows(sheets[0])) if sheets else []
+    except DataError as error:
+        raise DataError(str(error), path=path) from error
     except Exception as error:  # openpyxl raises whatever a damaged part makes it meet
         raise DataError(f"not an Excel workbook: {type(error).__name__}: {error}", path=path) from error
     if len(sheets) > 1:
@@ -243,12 +246,31 @@ def _check_part(archive: zipfile.ZipFile, file: zipfile.ZipInfo, path: Path) -> 
 
 
 def _xlsx_rows(sheet: Any) -> Iterator[list[str]]:  # noqa: ANN401 (openpyxl has no types)
-    """Rows of texts; what the file says of its own size is not believed."""
+    """Rows of texts; what the file says of its own size is not believed.
+
+    Raises:
+        DataError: a cell stands far to the right of any table, or far below this one.
+    """
     sheet.reset_dimensions()
-    for row in sheet.iter_rows(max_col=_MOST_COLUMNS, values_only=True):
-        if row.count(None) == len(row):  # a sheet may have a million of them
-            yield []
+    blank = wide = 0
+    for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+        if number > _MOST_ROWS:
+            raise DataError(f"a cell is below row {_MOST_ROWS:,}, the last of any sheet: delete it")
+        wide += len(row) > _MOST_COLUMNS
+        if wide > _MOST_WIDE or any(value is not None for value in row[_MOST_COLUMNS:]):
+            raise DataError(
+                f"row {number:,} reaches column {len(row):,}, and {_MOST_COLUMNS} are read: "
+                "delete the columns to the right of the table, formats too"
+            )
+        if row.count(None) == len(row):  # a sheet may end with a million of them
+            blank += 1
             continue
+        if blank > _MOST_BLANK:
+            raise DataError(
+                f"row {number:,} comes after {blank:,} empty rows: delete what is there, or the rows between"
+            )
+        yield from [[]] * blank
+        blank = 0
         cells = [_text(value) for value in row]
         while cells and not cells[-1]:
             cells.pop()

@@ -201,29 +201,42 @@ def places(element: Element) -> dict[Element, tuple[int, int]]:
 
 
 def _pieces(element: Element) -> Iterator[_Piece]:
+    """Runs of text and placeholders, in order; without recursion, so that depth costs nothing."""
     yield _Piece(element.text or "", element)
-    for child in element:
-        yield from _inline(child)
-        yield _Piece(child.tail or "", child, is_tail=True)
+    entered = [(element, iter(element), "")]
+    while entered:
+        tag, inside, closing = entered[-1]
+        if (child := next(inside, None)) is not None:
+            before, after = _placeholders(child)
+            if before:
+                yield _Piece(before)
+            if after is not None:
+                yield _Piece(child.text or "", child)
+                entered.append((child, iter(child), after))
+                continue
+            tag = child
+        else:
+            entered.pop()
+            if closing:
+                yield _Piece(closing)
+        if entered:
+            yield _Piece(tag.tail or "", tag, is_tail=True)
 
 
-def _inline(tag: Element) -> Iterator[_Piece]:
+def _placeholders(tag: Element) -> tuple[str, str | None]:
+    """Placeholders before and after the text within an inline tag; None after it if its text is skipped."""
     name = local_name(tag)
-    label = _label(tag)
     if name in _PAIRS:
-        yield _Piece(f"<{label}>")
-        yield from _pieces(tag)
-        yield _Piece(f"</{label}>")
-    elif name in _OPENING or (name == "it" and tag.get("pos") in {"open", "begin"}):
-        yield _Piece(f"<{label}>")
-    elif name in _CLOSING or (name == "it" and tag.get("pos") in _CLOSED):
-        yield _Piece(f"</{label}>")
-    elif name in _SINGLE:
-        yield _Piece(f"<{label}/>")
-    elif name == "cp":
-        yield _Piece(_code_point(tag.get("hex", "")))
-    elif name not in _SILENT:  # what marks text without changing it: mrk, hi, and what we do not know
-        yield from _pieces(tag)
+        return f"<{(label := _label(tag))}>", f"</{label}>"
+    if name in _OPENING or (name == "it" and tag.get("pos") in {"open", "begin"}):
+        return f"<{_label(tag)}>", None
+    if name in _CLOSING or (name == "it" and tag.get("pos") in _CLOSED):
+        return f"</{_label(tag)}>", None
+    if name in _SINGLE:
+        return f"<{_label(tag)}/>", None
+    if name == "cp":
+        return _code_point(tag.get("hex", "")), None
+    return "", None if name in _SILENT else ""  # else it marks text, as mrk, hi, and what we do not know
 
 
 def _label(tag: Element) -> str:

@@ -29,6 +29,7 @@ _TYPES: Final = (
     ("adjudge.core.record", "Preference"),
     ("adjudge.core.record", "Failure"),
     ("adjudge.core.scores", "Scores"),
+    ("adjudge.core.segment", "TestSet"),
     ("adjudge.analysis.rank", "Ranking"),
     ("adjudge.analysis.compare", "Comparison"),
     ("adjudge.analysis.meta_settings", "MetaEvaluation"),
@@ -64,6 +65,19 @@ def _scores(value: Any) -> Iterable[Any]:  # noqa: ANN401 (named by its type)
     return [system_table(value, exact=False)]
 
 
+def _texts(value: Any) -> Iterable[Any]:  # noqa: ANN401 (the same)
+    from adjudge.reports.tables import Table, whole
+
+    rows = []
+    for lp in value.lps:
+        part = value.select(lp=lp)
+        documents = len({s.document for s in part if s.document})
+        counts = (len(part), documents, len(part.systems), len(part.references))
+        rows.append([lp, *map(whole, counts), ", ".join(part.systems)])
+    columns = ["lp", ">segments", ">documents", ">systems", ">references", "names of systems"]
+    return [Table(title=value.name, columns=columns, rows=rows)]
+
+
 def _ranking(value: Any) -> Iterable[Any]:  # noqa: ANN401 (the same)
     from adjudge.reports.result_tables import ranking_table
 
@@ -96,6 +110,7 @@ def _bias(value: Any) -> Iterable[Any]:  # noqa: ANN401 (the same)
 
 _TABLES: Final[dict[str, Callable[[Any], Iterable[Any]]]] = {
     "Scores": _scores,
+    "TestSet": _texts,
     "Ranking": _ranking,
     "Comparison": _comparison,
     "MetaEvaluation": _meta,

@@ -601,7 +601,7 @@ def _cost_finding(points: list[Point], unit: str, truth: Voice | None) -> str:
     if len(points) < 2:
         return f"What each run cost, and how far it agrees with {truth.label}"
     if not any(p.cost for p in points):
-        return "No run with a known cost cost anything"
+        return "All runs with a known cost were free"
     best = max(points, key=lambda p: p.value)
     cheaper = [
         p

@@ -126,7 +126,8 @@ class RunSettings(TextSettings):
     timeout: Annotated[float, Ge(0.1), Option(help="Seconds for one attempt.")] = Connection.timeout
     context: Annotated[int, Ge(0), Option(help="Show the N segments before in the document.")] = 0
     terms: Annotated[
-        Path | str | None, Option(help="Glossary: source, tab, translation.", kind=Path, exists=True)
+        Path | str | None,
+        Option(help="Glossary: source, tab, translation; or a .csv.", kind=Path, exists=True),
     ] = None
     pairs: Annotated[
         ScheduleKind,
@@ -214,7 +215,7 @@ class ForecastSettings(RunSettings):
 
     out: Annotated[
         Path | str,
-        Option(help="Run directory: what it has answered costs nothing.", short="o", kind=Path),
+        Option(help="Run directory; answers in it cost nothing.", short="o", kind=Path),
     ] = NOWHERE
 
 

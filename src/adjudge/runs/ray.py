@@ -449,7 +449,7 @@ async def _cluster(ray: Any) -> AsyncIterator[None]:  # noqa: ANN401 (a module)
 
 
 def _take_signals_back() -> None:
-    """Let who listened to signals listen on: Ray's own listener would write a trace of addresses first."""
+    """Restore the previous signal handlers: Ray's own would write a trace of addresses first."""
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGTERM, signal.SIGINT):
             if callable(listener := signal.getsignal(number)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import difflib
 from collections import Counter, deque
@@ -377,12 +378,26 @@ def _choose(test_set: TestSet, lp: str, wanted: str | None) -> str:
 
 
 def read_terms(path: Path) -> tuple[Term, ...]:
-    """Read a glossary: source, a tab, translation; one term a line, empty lines skipped.
+    """Read a glossary: source and translation, with a tab between; one term a line, empty lines skipped.
+
+    A file whose name ends in `.csv` has two columns with a comma between, and quoted cells.
 
     Raises:
         DataError: a line is something else.
     """
-    return tuple(_terms(path, read_lines(path)))
+    lines = read_lines(path)
+    if not path.name.lower().endswith(".csv") or any("\t" in line for line in lines):
+        return tuple(_terms(path, lines))
+    found = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            cells = next(csv.reader([line], strict=True), [])
+        except csv.Error as error:
+            raise DataError(f"not CSV: {error}", path=path, line=number) from error
+        if len(cells) > 2:
+            raise DataError(f"a glossary has two columns, got {line[:_SHOWN]!r}", path=path, line=number)
+        found.append("\t".join(cells))
+    return tuple(_terms(path, found))
 
 
 def _terms(path: Path, lines: Iterable[str]) -> Iterator[Term]:

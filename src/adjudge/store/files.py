@@ -179,7 +179,9 @@ def read_text(path: Path, *, keep_mark: bool = False) -> str:
     Raises:
         DataError: a byte that is not UTF-8, or a line without an end; says where.
     """
-    return decode(b"".join(_raw_lines(path)), path, keep_mark=keep_mark)
+    whole = io.BytesIO()
+    whole.writelines(_raw_lines(path))  # joining them would hold every line as an object first
+    return decode(whole.getvalue(), path, keep_mark=keep_mark)
 
 
 def read_lines(path: Path, *, keep_mark: bool = False) -> list[str]:
@@ -206,6 +208,8 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, object]]:
         DataError: a line is no strict JSON, or holds a key twice.
     """
     for number, line in enumerate(_raw_lines(path), start=1):
+        if not line.strip(b" \t\r\n"):
+            continue
         try:
             value = orjson.loads(line)
             if render_json_line(value) == line:  # as we write it: so it is strict, and no key stands twice
@@ -214,7 +218,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, object]]:
         except orjson.JSONDecodeError:
             pass  # read_json says what is wrong with it, if anything is
         text = decode(line, path, first=number).removesuffix("\n")
-        if text.strip(" \t\r"):
+        if text.strip(" \t\r"):  # a byte-order mark alone is blank, too
             yield number, read_json(text, path=path, line=number)
 
 

@@ -266,7 +266,7 @@ class Himate:
             self.threshold.check({**own, "model": model}, lps)
         elif self.stages == "se+sr+cd":
             notes.append(
-                "himate has no threshold: every error that stands after self-reflection is discussed; "
+                "himate: no confidence threshold is set, so every remaining error is discussed (dearer); "
                 "`adjudge calibrate himate` makes one"
             )
         if shares := [self.shared_share(subject) for subject in subjects]:
