@@ -8,14 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from adjudge.llm.faults import Patience
+from adjudge.llm.faults import Patience, fault_of
 from adjudge.llm.limits import join
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.page import make_parser, write_section  # noqa: E402 (found by the line above)
-from tests.faults.limited import Figures, LimitedServer, Meter, compare, drive, run  # noqa: E402 (found by the line above)
+from tests.faults.limited import Figures, LimitedServer, Meter, compare, drive, finish, run  # noqa: E402 (found by the line above)
 
 _MINUTES: Final = 60
 _WORKERS: Final = 64
@@ -100,6 +100,49 @@ def _beside_plain() -> list[str]:
     return rows
 
 
+_CALLS: Final = 400
+_BUSY, _OVERLOADED = fault_of(503, "busy"), fault_of(429, "overloaded")
+_BROKEN: Final[dict[str, dict[str, Any]]] = {
+    "nothing": {},
+    **{f"{share:.0%} of calls: 429": {"whims": share, "whim": None} for share in (0.02, 0.05, 0.06, 0.2)},
+    "three texts: always 200 with `overloaded`; 10 % of answers: `choices: []`": {
+        "broken": dict.fromkeys((30, 77, 150), _OVERLOADED),
+        "unreadable": 0.1,
+    },
+    "one text: always 503": {"broken": {30: _BUSY}},
+    "the last text: always 503": {"broken": {_CALLS - 1: _BUSY}},
+}
+_WRONG: Final = f"""
+
+A server with room for all that breaks some answers and never sends a Retry-After: seconds for {_CALLS}
+texts, 20 at a time (mean of {_SEEDS} runs, the slowest in brackets). To reach: three times the first row in
+each run, and 20 s more where texts always fail.
+
+| broken | an answer takes 0.25 s | 2 s |
+| --- | ---: | ---: |
+"""
+
+
+def _seconds(seed: int, latency: float, broken: dict[str, Any]) -> float:
+    async def main() -> float:
+        server = LimitedServer(seed=seed, latency=latency, **broken)
+        return await finish(server, join("server", 20, Patience()), _CALLS, 20)
+
+    return run(main())
+
+
+def _with_broken_answers() -> list[str]:
+    rows = []
+    for words, broken in _BROKEN.items():
+        cells = []
+        for latency in (0.25, 2.0):
+            times = [_seconds(seed, latency, broken) for seed in range(_SEEDS)]
+            cells.append(f"{sum(times) / _SEEDS:.1f} ({max(times):.1f})")
+        rows.append(f"| {words} | " + " | ".join(cells) + " |")
+        print(rows[-1], flush=True)
+    return rows
+
+
 _HEAD: Final = f"""`PYTHONPATH=. .venv/bin/python benchmarks/manners.py --write`
 
 {_MINUTES} minutes of virtual time for each row, {_WORKERS} workers, calls of 0.25 to 3 s and 420 to 1,500
@@ -117,5 +160,6 @@ and some are sent too early: the first refusals may be of single calls.
 if __name__ == "__main__":
     wanted = make_parser(__doc__).parse_args()
     body = _HEAD + "\n".join(_rows()) + _OTHERS + "\n".join(_beside_plain())
+    body += _WRONG + "\n".join(_with_broken_answers())
     if wanted.write:
         write_section("Manners: rate limits", body)

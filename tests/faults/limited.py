@@ -12,13 +12,14 @@ import email.utils
 import math
 import random
 import selectors
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from adjudge.core.ask import Reply, Usage
 from adjudge.errors import AnswerError
-from adjudge.llm.faults import Fault, Patience, Tries, fault_of, read_retry_after
+from adjudge.llm.faults import Fault, Patience, Tries, fault_of, read_retry_after, retried
 from adjudge.llm.limits import Share, Turn, join
 
 T = TypeVar("T")
@@ -102,6 +103,8 @@ class LimitedServer:
     whim: float | None = 1.0
     is_rounded: bool = False  # Retry-After in whole seconds
     is_slow: bool = False  # a whim takes as long as an answer
+    unreadable: float = 0.0  # share of answers that hold none
+    broken: Mapping[int, Fault] = field(default_factory=dict)  # texts that always get this
     seed: int = 0
     accepted: int = 0
     refused: int = 0
@@ -110,22 +113,26 @@ class LimitedServer:
     too_early: int = 0
     in_flight: int = 0
     peak: int = 0
+    failed: dict[int, str] = field(default_factory=dict)  # texts that were given up, and why
 
     def __post_init__(self) -> None:
         self._chance = random.Random(self.seed)
         self._first = math.inf  # refusal
         self._closed_until = -1.0  # by a Retry-After that has arrived
 
-    async def call(self, turn: Turn, prompt: int, completion: int) -> Reply | Fault:
+    async def call(self, turn: Turn, prompt: int, completion: int, text: int = -1) -> Reply | Fault:
         """Send one request."""
         loop = asyncio.get_running_loop()
         now = loop.time()
         self.too_early += now < self._closed_until - 1e-9
-        if self._chance.random() < self.whims:
+        fault = self.broken.get(text)
+        if fault is None and self._chance.random() < self.whims:
+            fault = fault_of(429, "not now", self.whim)
+        if fault is not None:
             self.refused += 1
             await asyncio.sleep(self.latency * (1.0 if self.is_slow else 0.02))
             turn.heard({})
-            return fault_of(429, "not now", self.whim)
+            return fault
         headers, is_taken, wait = self._admit(now, prompt + completion)
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
@@ -135,6 +142,8 @@ class LimitedServer:
         finally:
             self.in_flight -= 1
         turn.heard(headers)
+        if is_taken and self.unreadable and self._chance.random() < self.unreadable:
+            return retried("bad_envelope", "choices is empty", 200)
         if is_taken:
             return Reply(text="", usage=Usage(prompt=prompt, completion=completion))
         if self.retry_after == "seconds":
@@ -203,28 +212,36 @@ def sizes(chance: random.Random) -> tuple[int, int]:
     return chance.randint(400, 1200), chance.randint(20, 300)
 
 
-async def ask(server: LimitedServer, share: Share, prompt: int, completion: int, end: float) -> None:
-    """One call as the engine makes it: through the limiter, and again after a refusal."""
+async def ask(
+    server: LimitedServer, share: Share, prompt: int, completion: int, end: float, text: int = -1
+) -> None:
+    """One call as the engine makes it: through the limiter, and again after a fault until it is given up."""
     loop = asyncio.get_running_loop()
     place, tries = share.place(size=3 * prompt, max_tokens=2048), Tries(Patience(), 180.0)
     while loop.time() < end:
         async with share.turn(place) as turn:
-            outcome = turn.judged(await server.call(turn, prompt, completion))
+            outcome = turn.judged(await server.call(turn, prompt, completion, text))
         if isinstance(outcome, Reply):
+            return
+        if outcome.consequence == "fail":
+            server.failed[text] = outcome.reason
             return
         try:
             await share.sleep(tries.next_pause(outcome))
-        except AnswerError:
-            tries = Tries(Patience(), 180.0)
+        except AnswerError as error:
+            server.failed[text] = error.reason
+            return
 
 
-async def ask_plainly(server: LimitedServer, share: Share, prompt: int, completion: int, end: float) -> None:
+async def ask_plainly(
+    server: LimitedServer, share: Share, prompt: int, completion: int, end: float, text: int = -1
+) -> None:
     """One call as a plain client makes it: at once, and again after its Retry-After, or after a second."""
     loop = asyncio.get_running_loop()
     turn = share.turn(share.place(size=3 * prompt, max_tokens=2048))
     turn.spent = {"requests": 0.0, "tokens": 0.0}
     while loop.time() < end:
-        outcome = await server.call(turn, prompt, completion)
+        outcome = await server.call(turn, prompt, completion, text)
         if isinstance(outcome, Reply):
             return
         await asyncio.sleep(1.0 if outcome.wait is None else outcome.wait)
@@ -252,8 +269,8 @@ async def finish(server: LimitedServer, share: Share, calls: int, workers: int, 
     began, left = loop.time(), iter(range(calls))
 
     async def worker() -> None:
-        for _ in left:
-            await call(server, share, *sizes(chance), began + 1e6)
+        for text in left:
+            await call(server, share, *sizes(chance), began + 1e6, text)
 
     await asyncio.gather(*(worker() for _ in range(workers)))
     return loop.time() - began
@@ -264,7 +281,7 @@ def compare(calls: int, workers: int, seed: int = 0, **server: Any) -> float:
 
     async def seconds(call: Any) -> float:
         share = join("server", workers, Patience())
-        return await finish(LimitedServer(seed=seed, **server), share, calls, workers, call)
+        return await finish(LimitedServer(seed=seed, **deepcopy(server)), share, calls, workers, call)
 
     return run(seconds(ask_plainly)) / run(seconds(ask))
 

@@ -13,8 +13,7 @@ from aiohttp import web
 
 from adjudge.cli.main import DONE
 from adjudge.core.ask import Reply
-from adjudge.errors import AnswerError
-from adjudge.llm.faults import Fault, Patience, Tries, fault_of
+from adjudge.llm.faults import Fault, Patience, fault_of
 from adjudge.llm.limits import join
 from adjudge.llm.providers import COMPATIBLE, Endpoint
 from adjudge.llm.remote import RemoteModel
@@ -22,7 +21,17 @@ from adjudge.llm.wire import Wire
 from adjudge.store.run_directory import read_run_info
 from tests.faults import server as faults
 from tests.faults.conftest import Command, call, write_set
-from tests.faults.limited import Figures, Headers, LimitedServer, Meter, RetryAfter, ask, compare, drive, run
+from tests.faults.limited import (
+    Figures,
+    Headers,
+    LimitedServer,
+    Meter,
+    RetryAfter,
+    compare,
+    drive,
+    finish,
+    run,
+)
 from tests.faults.server import Server, plain
 from tests.llm.conftest import make_request
 
@@ -46,6 +55,7 @@ def measure(minutes: float, runs: int = 1, cap: int = 64, **server: Any) -> Figu
         found = await asyncio.gather(
             *(drive(limited, share, minutes * 60, cap, seed=n) for n, share in enumerate(shares))
         )
+        assert limited.failed == {}, "a limit fails nobody"
         return found[-1]
 
     return run(main())
@@ -102,6 +112,13 @@ def test_a_minute_that_begins_anew_is_used_whole_where_headers_tell() -> None:
     assert found.too_early == 0
 
 
+@pytest.mark.parametrize("retry_after", ["seconds", "none"])
+def test_a_minute_that_begins_anew_is_no_reason_to_ask_faster(retry_after: RetryAfter) -> None:
+    found = measure(20, retry_after=retry_after, requests=Meter(600, 600, is_fixed=True))
+    assert found.used >= 0.65
+    assert found.refused <= 0.02
+
+
 @pytest.mark.parametrize("share", [0.02, 0.06, 0.2])
 @pytest.mark.parametrize("is_slow", [True, False])
 @pytest.mark.parametrize("latency", [0.35, 1.0])
@@ -128,56 +145,76 @@ def test_a_limit_with_times_in_whole_seconds_is_kept_too() -> None:
     )
 
 
-async def one_hopeless(calls: int, message: str, wait: float | None) -> tuple[float, list[str]]:
-    """Seconds for some calls of which one is always refused, and what became of that one."""
-    loop, share, server = asyncio.get_running_loop(), join("one", 8, Patience()), LimitedServer(latency=0.35)
-    began, left = loop.time(), iter(range(calls))
-    failed: list[str] = []
-
-    async def ask_until_it_fails() -> None:
-        place, tries = share.place(900, 2048), Tries(Patience(), 180.0)
-        while True:
-            async with share.turn(place) as turn:
-                await asyncio.sleep(0.01)
-                turn.heard({})
-                fault = turn.judged(fault_of(429, message, wait))
-            assert isinstance(fault, Fault)
-            if fault.consequence == "fail":
-                failed.append(fault.reason)
-                return
-            try:
-                await share.sleep(tries.next_pause(fault))
-            except AnswerError as error:
-                failed.append(error.reason)
-                return
-
-    async def worker() -> None:
-        for number in left:
-            await (ask_until_it_fails() if number == 5 else ask(server, share, 400, 100, began + 1e6))
-
-    await asyncio.gather(*(worker() for _ in range(8)))
-    return loop.time() - began, failed
-
-
 TOO_LARGE = "Request too large for m on tokens per min (TPM): Limit 10000, Requested 12000."
+OVERLOADED, BUSY = fault_of(429, "overloaded"), fault_of(503, "busy")
 
 
+async def finished(calls: int, workers: int, **server: Any) -> tuple[float, dict[int, str]]:
+    """Seconds for some texts, and which were given up."""
+    limited = LimitedServer(**server)
+    return await finish(limited, join("one", workers, Patience()), calls, workers), limited.failed
+
+
+@pytest.mark.parametrize("wait", [None, 1.0])
+@pytest.mark.parametrize(("message", "reason"), [("slow down", "server_error"), (TOO_LARGE, "too_long")])
+def test_a_call_that_is_always_refused_fails_alone(message: str, wait: float | None, reason: str) -> None:
+    broken = {5: fault_of(429, message, wait)}
+    seconds, failed = run(finished(1000, 8, latency=0.35, broken=broken))
+    assert failed == {5: reason}
+    assert seconds < 1.5 * 1000 / 8 * 0.35
+
+
+@pytest.mark.parametrize("is_slow", [True, False])
+@pytest.mark.parametrize("latency", [0.25, 2.0])
+@pytest.mark.parametrize("share", [0.02, 0.05, 0.06, 0.2])
+def test_refusals_without_retry_after_do_not_stall_a_run(share: float, latency: float, is_slow: bool) -> None:
+    ratios = [
+        compare(400, 20, seed, whims=share, whim=None, latency=latency, is_slow=is_slow) for seed in range(2)
+    ]
+    assert min(ratios) >= 0.8
+    usual, _ = run(finished(400, 20, latency=latency))
+    seconds, failed = run(finished(400, 20, latency=latency, whims=share, whim=None, is_slow=is_slow))
+    assert failed == {}
+    assert seconds <= 3 * usual
+
+
+@pytest.mark.parametrize("latency", [0.01, 0.25, 2.0])
 @pytest.mark.parametrize(
-    ("message", "wait", "reason"),
+    ("broken", "unreadable"),
     [
-        ("slow down", None, "server_error"),
-        ("slow down", 1.0, "server_error"),
-        (TOO_LARGE, None, "too_long"),
-        (TOO_LARGE, 1.0, "too_long"),
+        (dict.fromkeys((30, 77, 150), OVERLOADED), 0.1),
+        ({30: BUSY}, 0.0),
+        ({399: BUSY}, 0.0),
+        (dict.fromkeys(range(0, 400, 50), fault_of(529, "overloaded")), 0.0),
     ],
 )
-def test_a_call_that_is_always_refused_fails_alone(message: str, wait: float | None, reason: str) -> None:
-    seconds, failed = run(one_hopeless(1000, message, wait))
-    assert failed == [reason]
-    if (
-        wait is not None or reason == "too_long"
-    ):  # without a time to come back at, others are asked slowly first
-        assert seconds < 1.5 * 1000 / 8 * 0.35
+def test_texts_that_always_get_an_error_fail_and_hold_back_nobody(
+    broken: dict[int, Fault], unreadable: float, latency: float
+) -> None:
+    usual, _ = run(finished(400, 20, latency=latency))
+    seconds, failed = run(finished(400, 20, latency=latency, broken=broken, unreadable=unreadable))
+    assert {text: failed.get(text) for text in broken} == dict.fromkeys(broken, "server_error")
+    assert {failed[text] for text in failed.keys() - broken.keys()} <= {"bad_envelope"}
+    assert len(failed) - len(broken) <= 400 * unreadable**2 * 4, "the others had two answers that hold none"
+    assert seconds <= 3 * usual + 20
+
+
+@pytest.mark.parametrize("whim", [1.0, None])
+def test_where_headers_tell_of_plenty_refusals_of_single_calls_do_not_hold_up_the_others(
+    whim: float | None,
+) -> None:
+    meter = Meter(60_000, 60_000)
+    assert compare(1000, 8, headers="openai", requests=meter, whims=0.06, whim=whim, latency=0.35) >= 0.8
+
+
+@pytest.mark.parametrize("retry_after", ["seconds", "none"])
+@pytest.mark.parametrize(("cap", "minutes", "rate"), [(2, 120, 10), (500, 10, 600)])
+def test_a_limit_is_found_by_few_and_by_many_at_a_time(
+    cap: int, minutes: int, rate: int, retry_after: RetryAfter
+) -> None:
+    found = measure(minutes, cap=cap, retry_after=retry_after, requests=Meter(rate, rate))
+    assert found.used >= 0.80
+    assert found.refused <= 0.03
 
 
 # The same over a real wire, where time is real: a busy machine may only make calls later...

@@ -1,6 +1,7 @@
 """How fast a server is asked: the arithmetic, and the queue before it. Time is virtual; nobody sleeps."""
 
 import asyncio
+import math
 import random
 import time
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from adjudge.core.ask import Reply, Usage
 from adjudge.errors import ServerStopError
-from adjudge.llm.faults import Fault, Patience, fault_of, read_retry_after
+from adjudge.llm.faults import Fault, Patience, fault_of, read_retry_after, retried
 from adjudge.llm.limits import Limiter, Load, Pauses, Share, join, load_of
 from adjudge.llm.pacing import (
     Allowance,
@@ -568,14 +569,89 @@ def test_a_refusal_costs_no_attempt_where_others_are_taken() -> None:
     assert run(main()) == (False, True)
 
 
-@pytest.mark.parametrize("fault", [fault_of(503, "busy"), fault_of(529, "busy"), fault_of(429, "slow"), LATE])
-def test_trouble_makes_the_window_smaller(fault: Fault) -> None:
-    async def main() -> int:
-        share = open_share()
-        await call(share, 1.0, fault)
-        return share.limiter.load.concurrency
+REFUSALS = [fault_of(status, said) for status, said in ((429, "slow"), (503, "busy"), (529, "overloaded"))]
 
-    assert run(main()) == 16
+
+@pytest.mark.parametrize(
+    ("fault", "times", "width"),
+    [(LATE, 1, 16), *((fault, times, width) for fault in REFUSALS for times, width in ((11, 20), (12, 16)))],
+)
+def test_trouble_of_many_calls_makes_the_window_smaller(fault: Fault, times: int, width: int) -> None:
+    async def main() -> tuple[int, bool]:
+        share = open_share()
+        await call(share)
+        await asyncio.gather(*(call(share, 1.0, fault) for _ in range(times)))
+        return share.limiter.load.concurrency, share.limiter.pause > 0
+
+    assert run(main()) == (width, width < 20 and fault is not LATE)
+
+
+BROKEN = [
+    retried("bad_envelope", "choices is empty", 200),
+    *(fault_of(status, "no") for status in (400, 409)),
+]
+
+
+@pytest.mark.parametrize("fault", [*BROKEN, fault_of(500, "no"), *REFUSALS])
+@pytest.mark.parametrize("headers", [{}, OPENAI])
+def test_broken_answers_of_single_calls_hold_back_nobody(fault: Fault, headers: Mapping[str, str]) -> None:
+    async def main() -> tuple[int, float]:
+        share = open_share()
+        for place in range(100):
+            await call(share, 0.1, fault if place % 10 < 3 and place < 90 else GOOD, **headers)
+            assert share.limiter.pause == 0
+        return share.limiter.load.concurrency, share.limiter.load.waited
+
+    concurrency, waited = run(main())
+    assert concurrency >= 20
+    assert waited == 0
+
+
+def test_a_broken_answer_shows_that_there_is_room_and_a_refusal_then_costs_no_attempt() -> None:
+    async def main() -> Reply | Fault:
+        share = open_share()
+        await call(share)
+        refused = asyncio.create_task(call(share, 2.0, REFUSALS[0]))
+        await asyncio.sleep(1)
+        await call(share, 0.1, BROKEN[0])
+        return await refused
+
+    fault = run(main())
+    assert isinstance(fault, Fault)
+    assert fault.is_free
+
+
+def test_the_pause_of_a_refused_text_grows_to_two_seconds() -> None:
+    async def main() -> list[float]:
+        share = open_share()
+        place, pauses = share.place(300, 100), []
+        for _ in range(6):
+            async with share.turn(place) as turn:
+                await call(share, 0.1)
+                fault = turn.judged(REFUSALS[0])
+                assert isinstance(fault, Fault)
+                assert fault.wait is not None
+                pauses.append(fault.wait)
+        return pauses
+
+    pauses = run(main())
+    assert 0.25 <= pauses[0] <= 0.5 <= pauses[1] <= 1.0
+    assert all(1.0 <= pause <= 2.0 for pause in pauses[2:])
+
+
+def test_after_a_storm_of_overload_single_texts_hold_back_nobody_again() -> None:
+    async def main() -> float:
+        share = open_share()
+        await call(share)
+        await asyncio.gather(*(call(share, 1.0, REFUSALS[1]) for _ in range(20)))
+        assert share.limiter.pause > 0
+        for _ in range(25):
+            await call(share, 0.1)
+        before = share.limiter.load.waited
+        await call(share, 0.1, REFUSALS[1])
+        return share.limiter.load.waited - before
+
+    assert run(main()) == 0
 
 
 def test_the_lowest_cap_holds_for_all_and_leaves_with_its_owner() -> None:
@@ -728,7 +804,7 @@ def test_a_call_that_wants_more_than_the_limit_is_too_long_and_no_other(
     assert (fault.consequence, fault.reason == "too_long") == (consequence, consequence == "fail")
 
 
-@pytest.mark.parametrize(("refusals", "headers", "pause"), [(4, {}, 0), (5, {}, 3), (1, OPENAI, 3)])
+@pytest.mark.parametrize(("refusals", "headers", "pause"), [(11, {}, 0), (12, {}, 3), (1, OPENAI, 3)])
 def test_the_first_refusals_hold_back_single_calls_until_they_are_no_accident(
     refusals: int, headers: Mapping[str, str], pause: float
 ) -> None:
@@ -742,32 +818,47 @@ def test_the_first_refusals_hold_back_single_calls_until_they_are_no_accident(
     assert run(main()) == pytest.approx(pause)
 
 
-@pytest.mark.parametrize(("outcomes", "is_proven"), [("r.rr." * 3 + "r....", False), ("r.rr." * 4, True)])
-def test_more_refusals_of_the_last_twenty_than_chance_explains_are_of_capacity(
-    outcomes: str, is_proven: bool
-) -> None:
-    """The calls that are taken are smaller, and so no evidence that there was room for the others."""
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(
+    ("outcomes", "is_ours"),
+    [
+        ("r.rr." * 3 + "r....", False),
+        ("r.rr." * 4, True),
+        ("r" * 11, False),
+        ("." * 500 + "r" * 12, True),
+        ("r..." * 99 + "rr..", False),
+        ("rr....." * 57 + "r", True),
+    ],
+)
+def test_more_refusals_than_chance_explains_are_of_capacity(outcomes: str, is_ours: bool, order: int) -> None:
+    """They count in the order in which calls were sent; refusals may come back in another."""
     blame = Blame()
-    for place, outcome in enumerate(outcomes):
-        now = place / 10
-        if outcome == "r":
-            blame.spares(now, now, 300, 3.0)
-        else:
-            blame.answered(now, now, 100)
-    assert blame.is_proven == is_proven
+    numbers = [blame.sending() for _ in outcomes]
+    refused = [number for number, outcome in zip(numbers, outcomes, strict=True) if outcome == "r"]
+    pairs = [refused[place : place + 2][::order] for place in range(0, len(refused), 2)]
+    for number in [number for pair in pairs for number in pair]:
+        blame.refused(number, is_limit=True, is_slow=False)
+    assert blame.is_ours == is_ours
 
 
-def test_a_call_that_is_taken_within_the_pause_shows_that_it_was_asked_of_one_call() -> None:
+def test_refusals_at_a_speed_that_was_taken_before_acquit_it() -> None:
+    blame, found = Blame(), []
+    for is_slow in [False] * 12 + [True, True, False, True, True, True]:
+        blame.refused(blame.sending(), is_limit=True, is_slow=is_slow)
+        found.append(blame.is_ours)
+    assert found == [False] * 11 + [True] * 6 + [False]
+    assert blame.is_excused
+
+
+def test_where_headers_say_that_there_is_plenty_a_third_refusal_holds_back_its_own_text_only() -> None:
     async def main() -> tuple[float, Load]:
-        share = open_share()
-        await call(share)
-        for _ in range(2):
-            slow = asyncio.create_task(call(share, 1.0, fault_of(429, "no", 5.0)))
-            await asyncio.sleep(0.5)
-            later = asyncio.create_task(call(share, 1.0))
-            await asyncio.gather(slow, later)
-            assert share.limiter.pause == 0
-        return share.limiter.pause, share.limiter.load
+        share, pause = open_share(), math.inf
+        await call(share, 1.0, GOOD, **OPENAI)
+        for _ in range(4):
+            await call(share, 0.1, GOOD, **OPENAI)
+            await call(share, 0.1, fault_of(429, "no", 5.0), **OPENAI)
+            pause = share.limiter.pause
+        return pause, share.limiter.load
 
     pause, load = run(main())
     assert pause == 0

@@ -36,19 +36,17 @@ class Place:
         number: lower goes first.
         size: bytes of the body.
         max_tokens: of the reply.
-        refused: how often it was refused because there were too many (429).
-        alone: how often of them a call was taken that was sent after the time before.
+        refused: how often it was refused for the server's load.
+        before: answers to others and refusals of all before its first refusal.
         last: when it was sent when it was refused last.
-        before: refusals of all calls before its first.
     """
 
     number: int
     size: int
     max_tokens: int
     refused: int = 0
-    alone: int = 0
+    before: tuple[int, int] = (0, 0)
     last: float = math.inf
-    before: int = 0
 
 
 class Turn:
@@ -63,6 +61,7 @@ class Turn:
         self.is_probe = False
         self.flying = 0
         self.was_full = False
+        self.number = 0
 
     async def __aenter__(self) -> Self:
         """Wait until the call may be sent.
@@ -154,7 +153,7 @@ class Pauses:
         self.until = now
         self.away: float | None = None
         """Since when the server cannot be reached; None while it can."""
-        self._patience = patience
+        self.patience = patience
         self._began = now
         self._before = 0.0
         self._reacted = now - 1.0
@@ -170,8 +169,8 @@ class Pauses:
 
     def is_too_long(self, seconds: float, *, met: bool = True) -> bool:
         """Whether a run should rather be stopped than wait so long, for a server that it has met or not."""
-        longest = self._patience.longest_wait
-        return seconds > (longest if met else min(longest, self._patience.first_wait))
+        longest = self.patience.longest_wait
+        return seconds > (longest if met else min(longest, self.patience.first_wait))
 
     def trouble(self, now: float, sent: float, asked: float | None) -> None:
         """Pause because of one call.
@@ -192,7 +191,7 @@ class Pauses:
         if now >= self.until:
             self._before += self.until - self._began
             self._began = now
-        pause = self._patience.pause(self._troubles) if asked is None else asked
+        pause = self.patience.pause(self._troubles) if asked is None else asked
         self.until = max(self.until, now + pause)
 
     def lift(self, now: float) -> None:
@@ -226,9 +225,12 @@ class Pauses:
 
 _MOST: Final = 2**20
 _TELLING: Final = 50  # answers after which a refusal of more calls at a time than ever tells a limit on these
-_ALONE: Final = 3  # refusals of one call while others are taken, after which it waits for itself alone,
-_OWN: Final = 0.4  # if so large a share of all refusals since its first were its own...
-_HOPELESS: Final = 20  # ... and after which it is given up
+_OFTEN: Final = (
+    4  # refusals of one text, no more than answers to others meanwhile: it is refused for itself...
+)
+_HOPELESS: Final = 10  # ... and given up after so many
+_CLEAR: Final = (0.2, 10.0)  # seconds of a Retry-After that may be meant for one call
+_OWN_PAUSE: Final = 2.0  # seconds at most before a refused text is put again while others are answered
 _GREETING: Final = 2.0  # seconds for which the first call goes alone; its headers seed the buckets
 
 
@@ -239,7 +241,7 @@ class Load:
     Args:
         concurrency: calls that may be under way at a time now.
         in_flight: calls that are.
-        refused: calls that it refused because there were too many (429).
+        refused: calls that it refused for a limit or its load (429, 503, 529).
         waited: seconds in which it asked for none, or could not be reached.
         waits: what all calls wait for now; empty where they do not.
     """
@@ -292,10 +294,11 @@ class Limiter:
         self._first: float | None = None
         self._met = False
         self._accepted = -1.0
-        self._taken = -1.0  # when the latest call was sent that was answered
         self._probing = False
         self._refused = 0
         self._answers = 0
+        self._taken = -1.0  # when the latest call was sent that was answered
+        self._before = -1.0  # when the latest call was sent that was refused
         self._borne = 0  # calls at a time that it has taken
         self.part = 1.0
         """Of what the server allows, how much is ours where other processes ask it with the same key."""
@@ -310,7 +313,7 @@ class Limiter:
 
     def _why_slow(self, now: float) -> str:
         """What holds calls back beside a pause; empty where nothing does."""
-        if not self._blame.is_ours:
+        if self._blame.is_sparing:
             return "the server refuses single calls, which wait while the others go on"
         if self._pace.governs:
             return f"{self._pace.rate:.2g} calls/s, for it refuses more"
@@ -451,8 +454,7 @@ class Limiter:
     def _let_go(self, now: float, turn: Turn) -> None:
         self._first = now if self._first is None else self._first
         self._flying += 1
-        self._blame.sending(now)
-        self._pace.limit(self._blame.trial)
+        turn.number = self._blame.sending()
         self._pace.spend(now)
         self._buckets["requests"].spend(now, 1.0)
         self._buckets["tokens"].spend(now, turn.tokens)
@@ -487,28 +489,33 @@ class Limiter:
     def answered(self, turn: Turn, reply: Reply) -> None:
         """Take a good answer."""
         now = self._clock()
-        self._accepted = now
-        self._taken = max(self._taken, turn.sent)
-        self._pauses.reached()
+        self._room(now, turn.sent)
         self._pauses.answered()
-        self._answers += 1
         self._borne = max(self._borne, turn.flying)
-        if self._blame.answered(now, turn.sent, turn.place.size) and self._blame.is_proven:
-            self._excuse(now)
         self._window.answered(now, was_full=turn.was_full)
         self._pace.answered(now, turn.sent)
         self._sizes.learn(turn.place.size, reply.usage)
 
+    def _room(self, now: float, sent: float) -> None:
+        """Take any answer that is no refusal: the server had room for it."""
+        self._accepted = now
+        self._taken = max(self._taken, sent)
+        self._pauses.reached()
+        self._answers += 1
+
     def failed(self, turn: Turn, fault: Fault) -> Fault:
         """Take a fault; see `Turn.judged`."""
         now = self._clock()
-        if fault.status == 429:
+        if fault.limited and fault.status is not None:
             return self._refusal(turn, fault, now)
-        if fault.limited or fault.wait is not None:
-            self._pause(now, turn.sent, fault.wait)
-        if fault.limited and fault.status is None:
+        if fault.limited:
+            self._pause(now, turn.sent, None)
             return self._lost(now, fault)
-        if fault.limited or fault.reason == "timeout":
+        if fault.status is not None and fault.status < 500:
+            self._room(now, turn.sent)
+        if fault.wait is not None:
+            self._pause(now, turn.sent, fault.wait)
+        if fault.reason == "timeout":
             self._window.troubled(now)
         return fault
 
@@ -518,67 +525,67 @@ class Limiter:
             self._send_all_away(self._too_long())
 
     def _refusal(self, turn: Turn, fault: Fault, now: float) -> Fault:
-        is_alone = self._is_alone(turn)
-        is_hopeless = turn.place.refused >= _HOPELESS and turn.place.alone >= _ALONE
-        if is_hopeless and (is_alone or not self._blame.is_ours):
+        is_own = self._is_own(turn.place)
+        if is_own and turn.place.refused >= _HOPELESS and fault.status == 429:
             detail = f"{fault.detail}; refused {turn.place.refused} times while other calls were taken"
             return replace(fault, consequence="fail", wait=None, detail=detail)
-        if is_alone:
-            if turn.place.alone == _ALONE:
-                self._excuse(now, teaches=False)
-            return self._as_free(turn, fault)
-        if self._answers >= _TELLING and turn.flying > self._borne:
-            self._pause(now, turn.sent, fault.wait)
-            self._window.bounded(now, self._borne)
+        if (is_own and not self._blame.is_ours) or not self._is_ours(turn, fault, now):
             return self._as_free(turn, fault)
         is_new = self._pauses.is_news(turn.sent)
-        if self._is_passing(turn, fault, now, is_new=is_new):
-            return self._as_free(turn, fault)
         self._pause(now, turn.sent, fault.wait)
+        if self._answers >= _TELLING and turn.flying > self._borne:
+            self._window.bounded(now, self._borne)
+            return self._as_free(turn, fault)
         if not self._pace.governs:
             self._window.troubled(now)
         if fault.wait is not None and is_new:
             self._window.reopen()
-        if self._buckets["tokens"].is_known and self._buckets["tokens"].level(now) > 0:
-            self._sizes.counts_most = True
-        self._pace.refused(now, turn.sent, self._pauses.until, is_told=fault.wait is not None)
+        if fault.status == 429:
+            if self._buckets["tokens"].is_known and self._buckets["tokens"].level(now) > 0:
+                self._sizes.counts_most = True
+            self._pace.refused(now, turn.sent, self._pauses.until, is_told=fault.wait is not None)
         return self._as_free(turn, fault)
 
-    def _is_passing(self, turn: Turn, fault: Fault, now: float, *, is_new: bool) -> bool:
-        """Whether the refusal is one of the moment, that the other calls need not mind."""
-        blame, what = self._blame, (now, turn.sent, turn.place.size, fault.wait)
-        blame.is_proven |= any(bucket.is_known for bucket in self._buckets.values())
-        blame.flying = self._flying - 1
-        if blame.spares(*what):
-            return True
-        was_ours, is_slow = blame.is_ours, self._pace.is_below_what_was_taken
-        is_passing = blame.refused(*what, is_new=is_new, is_slow=is_slow)
-        if is_passing and was_ours:
-            self._excuse(now)
-        return is_passing
-
-    def _is_alone(self, turn: Turn) -> bool:
-        """Whether it is this call that the server refuses, again and again while it takes others."""
-        place = turn.place
-        place.before = place.before if place.refused else self._refused
-        self._refused += 1
+    def _is_own(self, place: Place) -> bool:
+        """Whether it is this text that the server refuses, again and again while it answers others."""
+        if not place.refused:
+            place.before = (self._answers, self._refused)
         place.refused += 1
-        place.alone += self._taken > place.last
-        place.last = turn.sent
-        return place.alone >= _ALONE and place.refused >= _OWN * (self._refused - place.before)
+        self._refused += 1
+        answers, refused = self._answers - place.before[0], self._refused - place.before[1]
+        return place.refused >= _OFTEN and answers >= refused
 
-    def _excuse(self, now: float, *, teaches: bool = True) -> None:
+    def _is_ours(self, turn: Turn, fault: Fault, now: float) -> bool:
+        """Whether a refusal concerns all who ask, and not its text alone."""
+        blame, told = self._blame, [bucket for bucket in self._buckets.values() if bucket.is_known]
+        was_excused, is_limit = blame.is_excused, fault.status == 429
+        if self._pauses.is_news(turn.sent):
+            has_room = bool(told) and all(bucket.is_half_full(now) for bucket in told)
+            is_slow = self._taken > self._before and self._pace.is_below_what_was_taken
+            self._before = turn.sent
+            blame.refused(turn.number, is_limit=is_limit, is_slow=has_room or is_slow)
+        if blame.is_excused and not was_excused:
+            self._excuse(now)
+        if fault.wait is None or (is_limit and blame.is_ours):
+            return blame.is_ours if is_limit else blame.is_crowded
+        is_for_all = not is_limit or (bool(told) and not blame.is_excused)
+        return is_for_all or not _CLEAR[0] <= fault.wait <= _CLEAR[1]
+
+    def _excuse(self, now: float) -> None:
         """What was refused is no measure of how fast we may ask: go on as before."""
         self._pauses.lift(now)
         self._window.excuse()
-        if not self._blame.is_ours or not teaches:
-            self._pace = Pace()
-            self._sizes.counts_most = False
+        self._pace = Pace()
+        self._sizes.counts_most = False
 
     def _as_free(self, turn: Turn, fault: Fault) -> Fault:
-        if fault.wait is None and fault.consequence == "retry" and self._accepted >= turn.sent:
-            return replace(fault, wait=0.0, is_free=True)  # it takes calls, only not so many
-        return fault
+        """Have a refusal cost no attempt where others are answered: it is the text's turn again soon."""
+        since, turn.place.last = min(turn.place.last, turn.sent), turn.sent
+        if fault.status != 429 or fault.wait is not None or self._accepted < since:
+            return fault
+        return replace(
+            fault, wait=min(self._pauses.patience.pause(turn.place.refused), _OWN_PAUSE), is_free=True
+        )
 
     def _lost(self, now: float, fault: Fault) -> Fault:
         """The server cannot be reached: nobody but one call at a time tries whether it can."""

@@ -243,6 +243,10 @@ class Bucket:
         """Whether the server has said anything."""
         return self._capacity > 0
 
+    def is_half_full(self, now: float) -> bool:
+        """Whether the server says that there is plenty."""
+        return self.level(now) >= self._capacity / 2
+
     def level(self, now: float) -> float:
         """Units left; 0 or more."""
         if self._full_at is not None and now >= self._full_at:
@@ -386,11 +390,6 @@ class Pace:
         self._has_held = True
         return self._next
 
-    def limit(self, rate: float | None) -> None:
-        """While refusals teach nothing: so many calls a second at most, or as many as there are."""
-        if self._events == 0:
-            self.rate = rate
-
     def spend(self, now: float) -> None:
         """Count a call that is sent."""
         if self._mark is None:
@@ -457,194 +456,72 @@ class Pace:
         self._has_held = False
 
 
-_DOUBTS: Final = 2.0
-_MOST_DOUBTS: Final = 4.0
-_SLOW_DOUBT: Final = 0.67  # the least of them: calls differ in size
-_CLEAR: Final = (0.2, 10.0)  # seconds of a Retry-After that can be held against what came afterwards
-_NEAR_CALLS: Final = 60  # calls between two refusals of the moment at most; fewer refusals are a limit found
-_LAST: Final = 60  # outcomes, of which so many refused are no accident...
-_TOO_MANY: Final = 24
-_ROW: Final = 6  # ... and so many in a row
-_FEW: Final = 20  # outcomes of a server that was never found out of capacity, of which so many refused...
-_FEW_REFUSED: Final = 11
-_FEW_ROW: Final = 5  # ... or so many in a row are no accident, where a fifth of all calls is refused by one
-_DUE: Final = 0.25  # more of them for each call under way,
-_MOST_DUE: Final = 8.0  # up to so many
-_TRIAL: Final = 20  # refusals after which it is tried whether there are fewer when we ask more slowly,
-_SLOWER: Final = 0.85  # so much,
-_EXPECTED: Final = 5.0  # for as long as so many would be expected
+_TOO_MANY: Final = {20: 12, 400: 106}  # of so many calls sent in turn, so many refused are no accident
+_REFUSED: Final = 200  # refusals that are kept, for they come back in any order
+_SLOW: Final = 3  # refusals in turn of calls that went no faster than before, after which speed is not why
 
 
 class Blame:
-    """Whether refusals come of how fast we ask, or hit single calls while others are taken.
+    """Whether refusals come of how fast we ask, or hit single texts while others are answered.
 
-    A server whose capacity is used up refuses everybody until it has some again, and takes all calls while
-    we ask more slowly than that. A gateway, a key that others use too, or one machine of several refuses a
-    call and takes the next. As long as a server was never found out of capacity, a refusal that names a
-    time of some seconds holds back its own call alone, until more were refused together than such accidents
-    explain: five in a row, or eleven of twenty, and one more for every four calls under way. From then on,
-    and from the start where headers tell what is left, a refusal is taken for one of capacity. Each of these
-    speaks against it:
-
-    - A call was taken that was sent after the refused one and before the time that the server had named, and
-      is no smaller.
-    - After a pause more calls were taken at once than the time named for one of them allows.
-    - Calls are refused, though we ask no faster than what the server took before.
-
-    Once they suffice, refused calls wait by themselves. Then we ask more slowly for a while, now and then: if
-    refusals end with that, they do come of our speed, and we believe that longer. So do many in a row.
+    A server whose capacity is used up refuses everybody until it has some again. A gateway, a key that others
+    use too, or one machine of several refuses a call and takes the next; and some texts are always refused.
+    So a refusal is its text's own until more calls were refused than such accidents explain: 12 of 20, or 106
+    of 400, in the order in which they were sent, for an answer takes longer than a refusal and says nothing
+    of calls that were sent later. From then on every 429 is taken for a limit on our speed, until three in
+    turn come one by one though we ask no faster than what was taken before.
     """
 
     def __init__(self) -> None:
-        self.is_ours = True
-        """Whether it is our speed."""
-        self.is_proven = False
-        """Whether it was ever more than single calls that were refused."""
-        self.trial: float | None = None
-        """Calls a second at most, while that is tried."""
-        self.flying = 0
-        """Calls that are under way: refusals may come back at once, and answers later."""
-        self._doubts = 0.0
-        self._has_doubted = False
-        self._enough = _DOUBTS
-        self._open: tuple[float, int, float] | None = None  # sent, size and end of the last pause asked for
-        self._wait = 0.0
-        self._resumed: float | None = None
-        self._paused: float | None = None
-        self._taken = 0
-        self._row = 0
-        self._last: deque[bool] = deque(maxlen=_LAST)
-        self._wanted = _TRIAL
-        self._began = 0.0
-        self._counts = [0, 0]  # taken and refused since then
-        self._ends = 0.0
-        self._next = 0.0
-
-    def answered(self, now: float, sent: float, size: int) -> bool:
-        """Take a good answer; whether it shows that the pause was asked of one call and not of all."""
-        self._row = 0
-        self._last.append(False)
-        if not self.is_ours:
-            self._counts[0] += 1
-            self._try(now)
-            return False
-        is_in = self._resumed is not None and self._resumed <= sent <= (self._paused or now)
-        self._taken += is_in
-        is_early = self._open is not None and self._open[0] < sent < self._open[2] and size >= self._open[1]
-        if is_early or (is_in and self._paused is not None and self._took_too_many(self._paused)):
-            self._open = self._resumed = self._paused = None
-            self._doubt(now, 1.0)
-            return True
-        return False
+        self.is_crowded = False
+        """Whether too many of the last calls were refused for an accident."""
+        self.is_ours = False
+        """Whether a 429 comes of our speed."""
+        self._sent = 0
+        self._refused: deque[int] = deque(maxlen=_REFUSED)
+        self._slow = 0
 
     @property
-    def _due(self) -> float:
-        """Refusals more than usual in a row, because the answers to calls sent with them have yet to come."""
-        return min(_DUE * self.flying, _MOST_DUE)
+    def is_sparing(self) -> bool:
+        """Whether texts were refused of late that wait by themselves."""
+        is_late = bool(self._refused) and self._refused[-1] > self._sent - min(_TOO_MANY)
+        return is_late and not self.is_crowded and not self.is_ours
 
-    def spares(self, now: float, sent: float, size: int, wait: float | None) -> bool:
-        """Take a refusal, if it may be one of the first of single calls; otherwise leave it to `refused`."""
-        if self.is_proven or not self.is_ours or wait is None or not _CLEAR[0] <= wait <= _CLEAR[1]:
-            return False
-        share = sum(list(self._last)[1 - _FEW :])
-        if self._row + 1 >= _FEW_ROW + self._due or share + 1 >= _FEW_REFUSED + self._due:
-            self.is_proven = True
-            self._doubts, self._open = 0.0, None
-            return False
-        self._row += 1
-        self._last.append(True)
-        self._open = (sent, size, now + wait)
-        return True
+    @property
+    def is_excused(self) -> bool:
+        """Whether calls were refused though we asked no faster than before."""
+        return self._slow >= _SLOW
 
-    def refused(
-        self, now: float, sent: float, size: int, wait: float | None, *, is_new: bool, is_slow: bool
-    ) -> bool:
-        """Take a refusal; whether it is one of the moment, that the other calls need not mind.
+    def sending(self) -> int:
+        """Count a call that is sent; its number."""
+        self._sent += 1
+        return self._sent
+
+    def refused(self, number: int, *, is_limit: bool, is_slow: bool) -> None:
+        """Take a refusal.
 
         Args:
-            now: time.
-            sent: when the call was sent.
-            size: bytes of its body.
-            wait: seconds that the server named, None for none.
-            is_new: whether it was sent after the last pause began.
-            is_slow: whether we asked no faster than the server took calls before.
+            number: of the call.
+            is_limit: whether the server speaks of a limit (429), and not of its load (503, 529).
+            is_slow: whether we asked no faster than the server took calls before, and it answered calls
+                that were sent since the refusal before; or whether headers say that there is plenty.
         """
-        self._row += 1
-        self._last.append(True)
+        self._refused.append(number)
+        self.is_crowded = any(self._holds(number, *rule) for rule in _TOO_MANY.items())
+        if not is_limit:
+            return
+        self._slow = self._slow + 1 if is_slow else 0
         if not self.is_ours:
-            self._counts[1] += 1
-            if self._row >= _ROW + self._due or sum(self._last) >= _TOO_MANY + self._due:
-                self._convict()
-                return False
-            self._try(now)
-            return not self.is_ours
-        if not is_new:
-            return False
-        is_passing = self._took_too_many(now)
-        if is_passing or (is_slow and wait is not None and self._row == 1):
-            self._doubt(now, 1.0 if is_passing else _SLOW_DOUBT)
-            is_passing = is_passing or not self.is_ours
-        elif not self._has_doubted:
-            self._doubts /= 2
-        self._has_doubted = is_passing
-        if wait is None or not _CLEAR[0] <= wait <= _CLEAR[1]:
-            self._open = self._resumed = self._paused = None
-        elif self.is_ours:
-            self._paused = now if self._resumed is not None and not is_passing else None
-            if self._paused is None:
-                self._resume(now if is_passing else now + wait, wait)
-            self._next = now + wait
-            self._open = None if is_passing else (sent, size, now + wait)
-        return is_passing
+            self.is_ours = self.is_crowded
+            self._slow = 0 if self.is_ours else self._slow
+        elif self.is_excused:
+            self.is_ours = self.is_crowded = False
+            self._refused.clear()
 
-    def _resume(self, when: float, wait: float) -> None:
-        self._resumed, self._paused, self._wait, self._taken = when, None, wait, 0
-
-    def sending(self, now: float) -> None:
-        """A call goes out: after a pause, those that are taken from now on count."""
-        if self._paused is not None and now >= self._next:
-            self._resume(now, max(self._next - self._paused, _CLEAR[0]))
-
-    def _took_too_many(self, until: float) -> bool:
-        if self._resumed is None or until < self._resumed:
-            return False
-        explained = 1.5 * (until - self._resumed) / self._wait
-        return 3 + explained <= self._taken <= _NEAR_CALLS
-
-    def _doubt(self, now: float, weight: float) -> None:
-        self._doubts += weight
-        self._has_doubted = True
-        self.is_ours = self._doubts < self._enough
-        if not self.is_ours:
-            self._row, self._wanted = 0, _TRIAL
-            self._last.clear()
-            self._start(now)
-
-    def _start(self, now: float) -> None:
-        self._began, self._counts = now, [0, 0]
-
-    def _try(self, now: float) -> None:
-        """Slow down for a while once enough was refused, and see whether that ends refusals."""
-        taken, refused = self._counts
-        if self.trial is not None:
-            if taken + refused < self._ends:
-                return
-            if not refused:
-                self._convict()
-            self.trial = None
-            self._wanted *= 4
-            self._start(now)
-        elif refused >= self._wanted and taken:
-            self.trial = _SLOWER * taken / max(now - self._began, 1e-3)
-            self._ends = _EXPECTED * (taken + refused) / refused
-            self._start(now)
-
-    def _convict(self) -> None:
-        """It is our speed after all; the next time it takes more to doubt that."""
-        enough = min(2 * self._enough, _MOST_DOUBTS)
-        self.__init__()  # type: ignore[misc]
-        self.is_proven = True
-        self._enough = enough
+    def _holds(self, number: int, calls: int, most: int) -> bool:
+        """Whether so many of so many calls in turn were refused, near one of them."""
+        near = sorted(other for other in self._refused if abs(other - number) < calls)
+        return any(last - first < calls for first, last in zip(near, near[most - 1 :], strict=False))
 
 
 class Sizes:
