@@ -320,8 +320,8 @@ def test_rows_that_are_only_formatted_end_a_table_but_not_as_wide_as_a_sheet(
     book = openpyxl.Workbook()
     for row in (("source", "A"), ("x", "y"), *([(None, None)] * 20), ("last", "z")):
         book.active.append(row)
-    for row in range(30, 40):
-        book.active.cell(row, 600).font = openpyxl.styles.Font(bold=True)
+    for number in range(30, 40):
+        book.active.cell(number, 600).font = openpyxl.styles.Font(bold=True)
     book.save(tmp_path / "x.xlsx")
     assert [s.segment for s in load(tmp_path / "x.xlsx", "en-de")] == ["1", "22"]
     monkeypatch.setattr(table, "_MOST_WIDE", 9)
