@@ -62,8 +62,20 @@ __all__ = [
 _EXAMPLES: Final = 3
 _EXAMPLE: Final = 200  # characters
 
+
+def _names(incomplete: str) -> list[str]:
+    """Complete the name of a judge or a metric in a shell."""
+    from adjudge.judges import JUDGES
+    from adjudge.metrics import METRICS
+
+    return [name for name in (*JUDGES, *METRICS) if name.startswith(incomplete)]
+
+
 JudgeArgument = Annotated[
-    str, typer.Argument(metavar="JUDGE|METRIC", help="A name of `adjudge list judges|metrics`.")
+    str,
+    typer.Argument(
+        metavar="JUDGE|METRIC", help="A name of `adjudge list judges|metrics`.", autocompletion=_names
+    ),
 ]
 
 

@@ -160,6 +160,7 @@ PURPOSES: Final[Mapping[str, str]] = {
 }
 """Headings of `adjudge --help` to the commands below them."""
 
+_COMPLETE: Final = "_ADJUDGE_COMPLETE"  # set by the script that --install-completion writes
 _WITH_SETTINGS: Final = {"run", "forecast", "show", "calibrate"}
 
 
@@ -204,9 +205,14 @@ def _say(what: object) -> None:
 
 
 def app_for(arguments: list[str]) -> typer.Typer:
-    """Build the command line with the one command imported that the arguments call."""
-    words = [a for a in arguments if not a.startswith("-")]
-    app = _new_app()
+    """Build the command line with the one command imported that the arguments call.
+
+    A shell that completes a command line says in variables what stands there so far.
+    """
+    asked = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
+    words = asked.split()[1:] if _COMPLETE in os.environ else arguments
+    words = [a for a in words if not a.startswith("-")]
+    app = _new_app(add_completion=True)
     app.callback()(_root())
     _add_commands(app, "", COMMANDS, words[:1])
     for name, line in GROUPS.items():
@@ -217,13 +223,13 @@ def app_for(arguments: list[str]) -> typer.Typer:
     return app
 
 
-def _new_app() -> typer.Typer:
+def _new_app(*, add_completion: bool = False) -> typer.Typer:
     import typer
 
     return typer.Typer(
         cls=Commands,
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=add_completion,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},

@@ -385,6 +385,8 @@ class Command(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 (typer's own, passed on)
         """Return the parameters; those beyond the help page are hidden in it."""
         params: list[Any] = super().get_params(ctx)
+        if ctx.resilient_parsing:  # a shell completes any option
+            return params
         shown = self._shown(ctx, params)
         for each in params:
             if each.param_type_name == "option":
