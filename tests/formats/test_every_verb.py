@@ -171,3 +171,17 @@ def test_a_frame_is_read_as_its_file_is(frame: Any, tmp_path: Path) -> None:
 def test_what_is_no_path_is_refused_in_our_words(verb: Callable[[Any], object], given: object) -> None:
     with pytest.raises(UsageError, match=rf"a path .*was wanted, got a {type(given).__name__}: write texts"):
         verb(given)
+
+
+@pytest.mark.parametrize("given", [None, 3, [1, 2], {"a": 1}, pd.Series([1.0]), pl.Series([1.0]), ["a", 1]])
+def test_what_holds_no_judgements_is_refused_in_our_words(given: Any) -> None:
+    for verb in (adjudge.rank, adjudge.score):
+        with pytest.raises(UsageError, match="judgements are wanted: a run, records, a data frame or a path"):
+            verb(given)
+
+
+def test_results_become_data_frames() -> None:
+    for result in (adjudge.rank(RATED), adjudge.score(RATED)):
+        names = [row.system for row in result.systems]
+        assert [*pd.DataFrame(result)["system"]] == names
+        assert pl.DataFrame(list(result))["system"].to_list() == names

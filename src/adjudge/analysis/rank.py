@@ -221,6 +221,10 @@ class Ranking:
     cycles: tuple[Cycle, ...] = ()
     p_values: tuple[tuple[float | None, ...], ...] = ()
 
+    def __iter__(self) -> Iterator[RankedSystem]:
+        """Go through the rows, best first: `pandas.DataFrame(ranking)`, `polars.DataFrame(list(ranking))`."""
+        return iter(self.systems)
+
 
 @settings
 class RankSettings(OneAnnotator):
@@ -268,9 +272,7 @@ class RankSettings(OneAnnotator):
         """Check that the settings do not contradict each other."""
         super().__post_init__()
         if self.test is not None and self.has_own_test:
-            raise UsageError(
-                f"{self.method} is tested by its own bootstrap: leave out the test {self.test!r}"
-            )
+            raise UsageError(f"{self.method} has a test of its own: leave out the test {self.test!r}")
         if self.epsilon and self.method in {"mean", "item-mean"}:
             raise UsageError(f"epsilon makes ties of pairs, and the method {self.method} compares none")
         if self.by_document and self.method == "item-mean":
@@ -788,8 +790,8 @@ def _noted(scores: Scores, ranking: Ranking) -> Ranking:
     kept = [note for note in scores.notes if note not in coverage]
     known = {s.system: s for s in scores.systems}
     systems = tuple(
-        replace(s, readings=known[s.system].readings, untranslated=known[s.system].untranslated)
-        if s.system in known
+        replace(s, readings=row.readings, untranslated=row.untranslated)
+        if (row := known.get(s.system))
         else s
         for s in ranking.systems
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from importlib.resources import files
@@ -330,6 +330,11 @@ class Scores:
     lps: Mapping[str, Scores] = field(default_factory=dict)
     suspects: Suspects | None = None
     preferences: tuple[Preference, ...] = ()
+
+    def __iter__(self) -> Iterator[SystemScore]:
+        """Go through the scores of systems, as a data frame takes them."""
+        return iter(self.systems)
+
     interval_notes: tuple[str, ...] = ()
 
 

@@ -812,7 +812,13 @@ def _of_object(source: Any, lp: str | None, texts: Texts, *, needed: bool) -> Ju
     if isinstance(source, Run):
         return _of_run(source, source.info.annotator)
     if not hasattr(source, "columns"):
-        return Judgements(name="records", records=tuple(source), test_set=texts)
+        records = tuple(source) if isinstance(source, Iterable) else (source,)
+        if strange := [each for each in records if not isinstance(each, Record)]:
+            raise UsageError(
+                f"judgements are wanted: a run, records, a data frame or a path; got {type(source).__name__} "
+                f"with {strange[0]!r:.40}"
+            )
+        return Judgements(name="records", records=records, test_set=texts)
     if "kind" in source.columns:
         rows = source.to_dicts() if hasattr(source, "to_dicts") else source.to_dict("records")
         filled = ({name: value for name, value in row.items() if not _is_missing(value)} for row in rows)
