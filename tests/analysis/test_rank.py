@@ -375,7 +375,7 @@ def test_the_unit_of_scores_moves_no_cluster(test: Test, unit: float) -> None:
 def test_one_system_is_a_ranking_of_one() -> None:
     ranking = rank(table(a=[1, 2, 3]))
     assert rank_order(ranking) == [("a", 1)]
-    assert ranking.notes == ()
+    assert ranking.notes == ("There is one system only, a: nothing is ranked.",)
 
 
 def test_too_little_data_for_any_cluster_is_said() -> None:

@@ -82,7 +82,10 @@ def texts_in(folder: Path, form: str) -> list[Path]:
     return sorted(file for file in folder.rglob("*") if file.is_file())
 
 
-@pytest.mark.parametrize("form", _FOLDER_FORMS)
+HOLD_TEXTS = [form for form in _FOLDER_FORMS if form != "score-lines"]  # which has numbers alone
+
+
+@pytest.mark.parametrize("form", HOLD_TEXTS)
 def test_links_lead_nowhere_but_into_the_folder(form: str, tmp_path: Path) -> None:
     folder, outside = tmp_path / "set", tmp_path / "outside"
     outside.mkdir()

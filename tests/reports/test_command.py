@@ -77,10 +77,7 @@ def test_a_file_that_exists_is_not_replaced_unasked(
 
 
 def test_figures_are_written_for_papers(run_folder: Path, tmp_path: Path) -> None:
-    assert (
-        call(run_folder, "--lp", "English-German", "--out", tmp_path / "p.html", "--figures", tmp_path / "f")
-        == 0
-    )
+    assert call(run_folder, "--lp", "en-de", "--out", tmp_path / "p.html", "--figures", tmp_path / "f") == 0
     assert sorted(path.name for path in (tmp_path / "f").iterdir()) == [
         f"{kind}.en-de.judge.{form}"
         for kind in ("criteria", "ranking", "scores")
