@@ -227,6 +227,27 @@ def test_whoever_leaves_hard_segments_out_does_not_win_and_is_not_shipped() -> N
     assert adjudge.gate(records, systems="B,C", margin=5, more_untranslated=4).left_out == ""
 
 
+@pytest.mark.parametrize("judge", ["direct-rank", "fire"])
+@pytest.mark.parametrize("others", [("B",), ("B", "C")])
+def test_of_a_pair_the_system_without_a_translation_alone_left_it_out(
+    judge: str, others: tuple[str, ...], tmp_path: Path
+) -> None:
+    rows: list[list[str | None]] = [
+        [None if n % 3 == 0 else "Um 9.", "Der Zug 8.", "Der Zug 9."] for n in range(12)
+    ]
+    test_set = a_set(rows).select(systems=["A", *others])
+    run = adjudge.run(judge, test_set, out=tmp_path / "run")
+    scores = adjudge.score(run)
+    assert {row.system: (row.untranslated, row.failed) for row in scores.systems} == {
+        "A": (4, 0),
+        **dict.fromkeys(others, (0, 0)),
+    }
+    assert any("4 translations are missing (4 of A)" in note for note in scores.notes)
+    found = adjudge.gate(run, systems="B,A", margin=1)
+    assert (found.verdict, found.candidate.untranslated, found.baseline.untranslated) == ("do-not-ship", 4, 0)
+    assert adjudge.gate(run, systems="A,B", margin=1).left_out == ""
+
+
 @pytest.mark.parametrize(("allowed", "verdict"), [(None, "open"), (1, "open"), (0, "fail")])
 def test_a_scorecard_with_a_hole_never_passes(tmp_path: Path, allowed: int | None, verdict: str) -> None:
     more = "" if allowed is None else f"untranslated = {allowed}\n"

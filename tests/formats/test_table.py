@@ -185,3 +185,12 @@ def test_a_column_of_criteria_has_one_a_line(tmp_path: Path, write: Callable[[Pa
     assert first.meta == {"criteria": ["The pun survives.", "It rhymes."]}
     assert second.meta == {}
     assert first.translations == {"Alder": "B"}
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_a_column_without_any_translation_is_named(
+    tmp_path: Path, write: Callable[[Path, Rows], Path]
+) -> None:
+    path = write(tmp_path, [["source", "A", "B"], ["a", "b", ""], ["c", "d", ""]])
+    with pytest.warns(DataWarning, match="no translation stands in column 'B', so that it is no system"):
+        assert load(path, "en-de").systems == ("A",)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Final, NamedTuple
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,7 +126,8 @@ class Judgement(NamedTuple):
         annotator: who judged it, or was asked to.
         number: score of the translation, points of the comparison; None where there is none.
         flags: of the record.
-        is_untranslated: whether there is none because a translation is missing, and not because it failed.
+        missing: whose translation is missing, so that nobody was asked: its own, or that of the other of a
+            pair; empty where both are there.
     """
 
     lp: str
@@ -135,16 +137,20 @@ class Judgement(NamedTuple):
     annotator: str
     number: float | None
     flags: tuple[str, ...] = ()
-    is_untranslated: bool = False
+    missing: Literal["", "own", "other"] = ""
 
     @property
     def has_failed(self) -> bool:
         """Whether it was asked for and not obtained."""
-        return self.number is None and not self.is_untranslated
+        return self.number is None and not self.missing
 
 
 def judgements(
-    records: Iterable[Record], *, number: Callable[[Annotation], float], criterion: str | None
+    records: Iterable[Record],
+    *,
+    number: Callable[[Annotation], float],
+    criterion: str | None,
+    texts: Mapping[tuple[str, str], Segment] = MappingProxyType({}),
 ) -> list[Judgement]:
     """Read every record as judgements, in order. A preference is two, a failure one for each system.
 
@@ -154,6 +160,7 @@ def judgements(
         records: of one protocol.
         number: score of an annotation.
         criterion: what was preferred or judged on others is left out; None for all.
+        texts: of segments, as far as they are known: they say whose translation a comparison lacked.
 
     Raises:
         DataError: one annotator judged a translation, or a pair on this criterion, twice.
@@ -167,7 +174,7 @@ def judgements(
             if key in seen:
                 raise DataError(_twice(record, key))
             seen.add(key)
-        found += _judgements_of(record, number)
+        found += _judgements_of(record, number, texts.get((record.lp, record.segment)))
     return found
 
 
@@ -191,7 +198,9 @@ def _twice(record: Record, key: tuple[str, ...]) -> str:
     return f"{record.annotator!r} judged {systems} twice on {where}; keep the record that counts"
 
 
-def _judgements_of(record: Record, number: Callable[[Annotation], float]) -> Iterator[Judgement]:
+def _judgements_of(
+    record: Record, number: Callable[[Annotation], float], segment: Segment | None
+) -> Iterator[Judgement]:
     place = (record.lp, record.document, record.segment)
     if isinstance(record, Annotation):
         yield Judgement(*place, record.system, record.annotator, number(record), record.flags)
@@ -201,8 +210,11 @@ def _judgements_of(record: Record, number: Callable[[Annotation], float]) -> Ite
         for system, earned in zip(record.systems, points(record), strict=True):
             yield Judgement(*place, system, record.annotator, earned, record.flags)
     else:
+        is_hole = record.reason == "no_translation"
         for system in record.systems:
-            yield Judgement(*place, system, record.annotator, None, (), record.reason == "no_translation")
+            is_there = segment is not None and segment.has_translation(system)
+            missing: Literal["", "own", "other"] = ("other" if is_there else "own") if is_hole else ""
+            yield Judgement(*place, system, record.annotator, None, missing=missing)
 
 
 # Verdicts on the criteria of a segment: one of all together, and how many of a system are a pass.
@@ -293,13 +305,15 @@ def segment_scores(judgements: Iterable[Judgement], *, is_weighted: bool) -> lis
     documents: dict[tuple[str, str], str] = {}
     numbers: dict[tuple[str, str, str], list[float]] = {}
     asked: set[tuple[str, str, str]] = set()
-    for lp, document, segment, system, _, value, _, is_untranslated in judgements:
+    for lp, document, segment, system, _, value, _, missing in judgements:
+        if missing == "other":
+            continue
         if not documents.get((lp, segment)):
             documents[lp, segment] = document
         found = numbers.setdefault((lp, segment, system), [])
         if value is not None:
             found.append(value)
-        if not is_untranslated:
+        if not missing:
             asked.add((lp, segment, system))
     return [
         SegmentScore(
@@ -378,11 +392,10 @@ _MOST_NAMES = 3
 
 def untranslated_note(segments: Iterable[SegmentScore]) -> list[str]:
     """Say how many segments each system did not translate."""
-    every = list(segments)
-    holes = Counter(s.system for s in every if s.is_untranslated)
+    holes = Counter(s.system for s in segments if s.is_untranslated)
     if not holes:
         return []
-    which = of_all(holes.total(), len(every), "translation")
+    which = count(holes.total(), "translation")
     told = ", ".join(f"{number:,} of {system}" for system, number in holes.most_common(_MOST_NAMES))
     more = ", ..." if len(holes) > _MOST_NAMES else ""
     have = form(holes.total(), "is missing", "are missing")
@@ -558,12 +571,14 @@ class _Method:
         criterion: of the preferences or verdicts that count, `all-pass` for the verdict on all criteria of a
             segment together; None for all verdicts, and where there is no criterion.
         info: of the run, if it is one.
+        texts: of the run, by language pair and id of the segment; empty where there is none.
     """
 
     protocol: str
     weights: Weights | None
     criterion: str | None
     info: RunInfo | None
+    texts: Mapping[tuple[str, str], Segment]
 
     @property
     def number(self) -> Callable[[Annotation], float]:
@@ -591,7 +606,7 @@ class _Method:
         if self.criterion == ALL_PASS and self.has_criteria:
             every = judgements(records, number=self.number, criterion=None)
             return [together(verdicts) for verdicts in by_translation(every)]
-        return judgements(records, number=self.number, criterion=self.criterion)
+        return judgements(records, number=self.number, criterion=self.criterion, texts=self.texts)
 
     @property
     def range(self) -> tuple[float, float]:
@@ -652,7 +667,8 @@ def score_records(
     info = run_or_records.info if isinstance(run_or_records, Run) else None
     records = run_or_records.records if isinstance(run_or_records, Run) else tuple(run_or_records)
     chosen, repeated = without_repeats(_choose(records, lp))
-    method = _method(chosen, info, weights, criterion)
+    texts = run_or_records.test_set if isinstance(run_or_records, Run) else ()
+    method = replace(_method(chosen, info, weights, criterion), texts={(s.lp, s.segment): s for s in texts})
     judged = method.judgements(chosen)
     if not judged:
         raise DataError("there is nothing to score: every comparison is undecided")
@@ -720,9 +736,8 @@ def _method(
         _check_criterion(records, criterion)
     elif criterion is not None:
         raise UsageError(f"a criterion chooses among preferences; these records are of protocol {protocol}")
-    return _Method(
-        protocol=protocol, weights=_weights(protocol, weights, info), criterion=criterion, info=info
-    )
+    weighed = _weights(protocol, weights, info)
+    return _Method(protocol=protocol, weights=weighed, criterion=criterion, info=info, texts={})
 
 
 def _weights(protocol: str, wanted: str | Weights | None, info: RunInfo | None) -> Weights | None:
@@ -788,7 +803,7 @@ def _system_scores(
 
 def _counts(judged: Sequence[Judgement], method: _Method) -> tuple[int, int]:
     """Judgements that failed, and all that were asked for."""
-    asked = [j for j in judged if not j.is_untranslated]
+    asked = [j for j in judged if not j.missing]
     return sum(j.has_failed for j in asked) // method.share, len(asked) // method.share
 
 

@@ -87,6 +87,12 @@ def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> Tes
         warnings.warn(message, DataWarning, 2)
     if not segments:
         raise DataError("the table has no row", path=path)
+    translated = {name for segment in segments for name in segment.translations}
+    if bare := [name for name in heading if name and _kind(name) == "system" and name not in translated]:
+        message = (
+            f"{path}: no translation stands in column {', '.join(map(repr, bare))}, so that it is no system"
+        )
+        warnings.warn(message, DataWarning, 2)
     try:
         test_set = TestSet(name=path.name.removesuffix(".gz").rpartition(".")[0], segments=tuple(segments))
     except DataError as error:

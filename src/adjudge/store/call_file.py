@@ -117,6 +117,11 @@ def store_errors(path: Path) -> Iterator[None]:
         raise store_error(path, error) from error
 
 
+_DAMAGED: Final = (
+    "; restore it from a copy, or delete it: the same command then says how many calls it would ask again"
+)
+
+
 def store_error(path: Path, error: sqlite3.Error) -> StoreError:
     """The error that a user sees."""
     what = str(error)
@@ -125,7 +130,8 @@ def store_error(path: Path, error: sqlite3.Error) -> StoreError:
         "I/O": "; the disk may be full or gone: nothing that was answered is lost",
         "readonly": "; it must be writable, or name another place with --store",
         "locked": "; another process holds it",
-        "malformed": "; restore it from a copy, or choose another --out",
+        "malformed": _DAMAGED,
+        "not a database": _DAMAGED,
     }
     hint = next((hint for word, hint in hints.items() if word in what), "")
     return StoreError(f"call store {path}: {what}{hint}")
