@@ -227,6 +227,16 @@ def test_whoever_leaves_hard_segments_out_does_not_win_and_is_not_shipped() -> N
     assert adjudge.gate(records, systems="B,C", margin=5, more_untranslated=4).left_out == ""
 
 
+def test_an_xliff_that_was_judged_still_has_its_holes(tmp_path: Path) -> None:
+    (tmp_path / "a.xlf").write_text(XLIFF % "<target/>")
+    run, judged = tmp_path / "run", tmp_path / "judged.xlf"
+    assert call("run", "rules", str(tmp_path / "a.xlf"), "--out", str(run)) == 0
+    assert call("convert", str(run), str(judged), "--to", "xliff", "--test-set", str(tmp_path / "a.xlf")) == 0
+    for source in (run, judged):
+        (row,) = adjudge.score(source).systems
+        assert (row.n, row.failed, row.untranslated) == (1, 0, 1)
+
+
 @pytest.mark.parametrize("judge", ["direct-rank", "fire"])
 @pytest.mark.parametrize("others", [("B",), ("B", "C")])
 def test_of_a_pair_the_system_without_a_translation_alone_left_it_out(

@@ -187,6 +187,7 @@ def test_a_column_of_criteria_has_one_a_line(tmp_path: Path, write: Callable[[Pa
     assert first.translations == {"Alder": "B"}
 
 
+@pytest.mark.filterwarnings("ignore:.*empty cells")
 @pytest.mark.parametrize("write", WRITERS)
 def test_a_column_without_any_translation_is_named(
     tmp_path: Path, write: Callable[[Path, Rows], Path]

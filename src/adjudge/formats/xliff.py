@@ -476,6 +476,21 @@ def read_judged_xliff(path: Path, lp: str | None = None) -> JudgedXliff:
     for unit in units:
         if unit.target is not None and SYSTEM in unit.segment.translations:
             records += _Reader(unit, marks.find(unit), path, met).read()
+    judged_as = dict.fromkeys((record.annotator, record.protocol) for record in records)
+    records += [
+        Failure(
+            lp=unit.segment.lp,
+            segment=unit.segment.segment,
+            document=unit.segment.document,
+            systems=(SYSTEM,),
+            annotator=annotator,
+            protocol=protocol,
+            reason="no_translation",
+        )
+        for unit in units
+        if not unit.segment.has_translation(SYSTEM)
+        for annotator, protocol in judged_as
+    ]
     met[_ELSEWHERE] += marks.unread()
     kept = tuple(record for record in records if record.lp in test_set.lps)
     return JudgedXliff(test_set=test_set, records=kept, met=+met)
