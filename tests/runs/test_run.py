@@ -162,6 +162,14 @@ def test_an_answer_that_cannot_be_read_is_a_failure_with_its_reason(tmp_path: Pa
     assert "failed:1/12" in str(done.info.signature)
 
 
+def test_a_run_is_printed_without_its_records_and_its_secret(tmp_path: Path, model: Scripted) -> None:
+    done = run(Rater(), small_set(), out=tmp_path / "run")
+    assert repr(done).startswith("<run of <test set ")
+    assert f"{len(done.records)} records, {done.info.signature}>" in repr(done)
+    assert done.info.secret
+    assert done.info.secret not in repr(done) + repr(done.info)
+
+
 def test_a_value_that_no_record_accepts_is_a_failure(tmp_path: Path, model: Scripted) -> None:
     model.texts["Satz 0 von A in en-de"] = "101"
     done = run(Rater(), small_set(1), out=tmp_path / "run")

@@ -385,7 +385,7 @@ class RunInfo:
     currency: str = ""
     times: Mapping[str, str] = field(default_factory=dict)
     corpus_scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    secret: str = ""
+    secret: str = field(default="", repr=False)
     schema_version: int = 1
 
     @property
@@ -412,3 +412,7 @@ class Run:
     info: RunInfo
     test_set: TestSet
     records: tuple[Record, ...]
+
+    def __repr__(self) -> str:
+        """Say what it is of and how much there is, and print no record."""
+        return f"<run of {self.test_set!r}, {len(self.records):,} records, {self.info.signature}>"
