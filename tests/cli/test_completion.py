@@ -1,5 +1,6 @@
 """A shell completes commands, options and names of judges."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shown = subprocess.run(
         [sys.executable, "-c", "from adjudge.cli.main import main; main()", "--show-completion", "bash"],
         capture_output=True,
+        env={**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
         text=True,
         check=True,
     ).stdout
