@@ -508,6 +508,9 @@ class Limiter:
         now = self._clock()
         if fault.limited and fault.status is not None:
             return self._refusal(turn, fault, now)
+        if fault.consequence == "stop":  # quota or key: nobody else need be refused for it
+            self._pause(now, turn.sent, fault.wait)
+            return fault
         if fault.limited:
             self._pause(now, turn.sent, None)
             return self._lost(now, fault)
