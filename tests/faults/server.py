@@ -7,6 +7,7 @@ gets the number of the request and may return a fault, or its name in `FAULTS`, 
 import asyncio
 import gzip
 import json
+import math
 import random
 import re
 import threading
@@ -100,7 +101,7 @@ class Server:
         self.requests: Counter[str] = Counter()
         self.delay = 0.0
         self.jitter = 0.0
-        self.is_held = False  # while it is, nothing is answered
+        self.held_from = math.inf  # requests from this number on are not answered as long as it stands
         self.port = 0
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -124,7 +125,7 @@ class Server:
         self.fails(None)
         self.answer = self._usual
         self.delay = self.jitter = 0.0
-        self.is_held = False
+        self.held_from = math.inf
 
     def fails(self, *names: str | Fault | None) -> None:
         """Play these in turn, the last one for ever."""
@@ -166,7 +167,7 @@ class Server:
         self.log.append(payload)
         self.headers.append(dict(request.headers))
         self.requests[plain(payload)] += 1
-        while self.is_held:  # noqa: ASYNC110 (set by the thread of a test, which an Event of asyncio is not for)
+        while number >= self.held_from:  # noqa: ASYNC110 (set by the thread of a test, which an Event of asyncio is not for)
             await asyncio.sleep(0.01)
         if self.delay or self.jitter:
             await asyncio.sleep(self.delay + self.jitter * random.random())

@@ -26,8 +26,8 @@ SIZE = 60
 WIDTH = 8
 FORKS = get_context("forkserver")
 PRELOADED = (
-    *("cli.run", "cli.stops", "cli.forecast", "runs.run", "runs.forecast", "runs.rehearsal", "metrics"),
-    *("llm.remote", "llm.openai", "llm.rules", "judges.gemba_mqm", "report.numbers"),
+    *("cli.main", "cli.judge_commands", "runs.run", "runs.forecast", "runs.resume", "metrics"),
+    *("llm.remote", "llm.openai", "judges.gemba_mqm"),
 )
 FORKS.set_forkserver_preload(["pydantic", "babel", *(f"adjudge.{name}" for name in PRELOADED)])
 

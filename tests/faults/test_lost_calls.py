@@ -1,6 +1,7 @@
 """kill -9 with calls in flight: what a server was asked is what was counted and what is said to be lost."""
 
 import json
+import math
 import shutil
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from adjudge.store.run_directory import read_run_info
 from tests.faults.conftest import call, write_set
 from tests.faults.server import Server, patient
-from tests.faults.test_kill import arguments_of, fork, has_come_to
+from tests.faults.test_kill import WIDTH, arguments_of, fork, has_come_to
 
 SIZE = 20
 CALLS = 2 * SIZE
@@ -21,12 +22,17 @@ def calls_of(out: Path) -> dict[str, int]:
 
 
 def kill(test_set: Path, out: Path, server: Server, requests: int) -> None:
-    """Start the run, and kill it once the server was asked so often."""
+    """Start the run, and kill it once the server was asked so often; the last `WIDTH` have no answer.
+
+    Then every call that is in flight is at the server, and none is only written down.
+    """
+    server.held_from = requests - WIDTH
     process = fork(test_set, out, server)
     assert patient(120, partial(has_come_to, server, process, requests))
     assert process.exitcode is None
     process.kill()
     process.join()
+    server.held_from = math.inf
 
 
 def test_what_was_in_flight_at_a_kill_is_counted_and_said(
@@ -34,11 +40,8 @@ def test_what_was_in_flight_at_a_kill_is_counted_and_said(
 ) -> None:
     test_set, out = write_set(tmp_path / "set.jsonl", SIZE), tmp_path / "run"
     arguments = arguments_of(test_set, out, server)
-    server.delay, server.jitter = 0.02, 0.02
-    for requests in (1, 12, 30):  # at the start, and twice in the middle
+    for requests in (8, 20, 38):  # at the start, and twice in the middle
         kill(test_set, out, server, requests)
-    requests = len(server.log)
-    server.delay = server.jitter = 0.0
     assert call(*arguments) == 0
     requests, found = len(server.log), calls_of(out)
     assert found["attempts"] == requests == CALLS + found["lost"]
@@ -54,9 +57,7 @@ def test_the_budget_counts_what_was_in_flight_with_the_most_it_can_cost(
     server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     test_set, out = write_set(tmp_path / "set.jsonl", SIZE), tmp_path / "run"
-    server.is_held = True
     kill(test_set, out, server, 8)
-    server.is_held = False
     arguments = arguments_of(test_set, out, server)
     capsys.readouterr()
     assert call(*arguments, "--budget-tokens", "8000") == 4
@@ -71,12 +72,10 @@ def test_a_store_that_is_lost_after_a_kill_stops_the_run(
     server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     test_set, out = write_set(tmp_path / "set.jsonl", SIZE), tmp_path / "run"
-    server.delay = 0.02
     kill(test_set, out, server, 30)
     for file in out.glob("calls.sqlite*"):
         file.unlink()
     server.fails(None)
-    server.delay = 0.0
     prices = tmp_path / "prices.toml"
     prices.write_text(
         'currency = "EUR"\n[[model]]\nnames = ["mock"]\nas_of = 2026-11-01\nprompt = 100\ncompletion = 1000\n'
@@ -85,7 +84,7 @@ def test_a_store_that_is_lost_after_a_kill_stops_the_run(
     assert call(*arguments) == 2
     said = " ".join(capsys.readouterr().err.split())
     keys = (out / "answers.keys").stat().st_size // 32
-    assert 30 - 8 - 8 <= keys <= 30
+    assert 30 - 3 * WIDTH < keys <= 30 - WIDTH
     assert f"rest on {keys} answers that the call store" in said
     assert f"{keys} calls, about " in said
     assert " EUR." in said
@@ -97,7 +96,6 @@ def test_a_store_that_is_lost_after_a_kill_stops_the_run(
 def test_a_killed_shard_that_is_taken_in_brings_what_it_had_in_flight(server: Server, tmp_path: Path) -> None:
     test_set, out = write_set(tmp_path / "set.jsonl", SIZE), tmp_path / "run"
     whole = tmp_path / "whole"
-    server.is_held = True
     kill(test_set, whole, server, 8)
     part = out / "shards" / "1-of-2"
     shutil.copytree(whole, part)
@@ -105,6 +103,5 @@ def test_a_killed_shard_that_is_taken_in_brings_what_it_had_in_flight(server: Se
     info["settings"]["shard"] = "1/2"
     (part / "run.json").write_text(json.dumps(info))
     shutil.copy(whole / "test_set.jsonl", out)
-    server.is_held = False
     assert call(*arguments_of(test_set, out, server)) == 0
     assert calls_of(out) == {**calls_of(out), "attempts": CALLS + 8, "lost": 8}

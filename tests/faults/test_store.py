@@ -1,5 +1,6 @@
 """Stores that cannot be written, are shared or damaged, and full disks: the run says so and goes on."""
 
+import math
 import os
 import sqlite3
 import subprocess
@@ -104,12 +105,12 @@ class sealed:  # noqa: N801 (reads as a word)
 
 def test_a_second_process_on_a_run_is_refused_and_the_first_goes_on(server: Server, tmp_path: Path) -> None:
     test_set = write_set(tmp_path / "set.jsonl", 30)
-    server.is_held = True  # the first must last until the second has started, on a busy machine too
+    server.held_from = 0  # the first must last until the second has started, on a busy machine too
     first = start(test_set, tmp_path / "run", server)
     assert patient(120, lambda: len(server.log) >= 8)
     second = start(test_set, tmp_path / "run", server)
     said = second.communicate(timeout=240)[1].decode()
-    server.is_held = False
+    server.held_from = math.inf
     assert second.returncode == 1
     assert "another process is working on it" in said
     finish(first)
