@@ -1,4 +1,4 @@
-"""Every exception that adjudge raises on purpose.
+"""Every exception that adjudge raises on purpose, why an answer failed, and how a command ends.
 
 AdjudgeError              what a user may see: one line on the command line, `--debug` for the rest
 ├── UsageError            the call itself is wrong: an unknown name, two options that contradict
@@ -24,10 +24,20 @@ FailedWarning             a run from Python ended with more failures than `max_f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 __all__ = [
+    "BUDGET",
+    "CLOSED_PIPE",
+    "DONE",
+    "ERROR",
+    "FAILURES",
     "FAILURE_REASONS",
+    "GATE_NO",
+    "GATE_UNSURE",
+    "INTERRUPTED",
+    "STOPPED",
+    "USAGE",
     "AccessError",
     "AdjudgeError",
     "AnswerError",
@@ -47,6 +57,7 @@ __all__ = [
     "UnfinishedError",
     "UniformFailureError",
     "UsageError",
+    "exit_code_of",
 ]
 
 FailureReason = Literal[
@@ -194,3 +205,24 @@ class AnswerError(AdjudgeError):
 
 class NoToolsError(AnswerError):
     """A question that offers tools gets no answer: the server takes none, or none is stored."""
+
+
+DONE: Final = 0
+ERROR: Final = 1
+USAGE: Final = 2
+FAILURES: Final = 3  # done, with more failures than --max-failed
+BUDGET: Final = 4
+GATE_NO: Final = 5
+GATE_UNSURE: Final = 6
+STOPPED: Final = 7  # by the server: quota or key; resumable
+INTERRUPTED: Final = 130  # Ctrl-C or SIGTERM
+CLOSED_PIPE: Final = 141  # the reader closed the pipe, as `head` does: a shell's code for SIGPIPE
+
+
+def exit_code_of(error: Exception) -> int:
+    """Exit code that an error ends a command with."""
+    if isinstance(error, UsageError):
+        return USAGE
+    if isinstance(error, BudgetError):
+        return BUDGET
+    return STOPPED if isinstance(error, ServerStopError) else ERROR

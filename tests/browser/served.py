@@ -13,8 +13,7 @@ import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect
 from sqlalchemy import select
 
-from adjudge.campaigns.campaign import Campaign
-from adjudge.campaigns.database import answer, event
+from adjudge.campaigns.database import Campaign, answer, event
 from adjudge.campaigns.making import Extras, new_campaign
 from adjudge.campaigns.people import Link
 from adjudge.campaigns.settings import CampaignSettings

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.exc import OperationalError
 
-from adjudge.campaigns.campaign import Campaign
+from adjudge.campaigns.database import Campaign
 from adjudge.campaigns.making import Extras, new_campaign
 from adjudge.campaigns.people import Link
 from adjudge.campaigns.settings import CampaignSettings

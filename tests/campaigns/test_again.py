@@ -9,10 +9,9 @@ from adjudge.analysis.study_agreement import segment_agreements
 from adjudge.campaigns.again import GateReport, adjudicate, apply_gate, second_pass
 from adjudge.campaigns.answers import finish, save, task_view
 from adjudge.campaigns.assigning import assign_next
-from adjudge.campaigns.campaign import Campaign
-from adjudge.campaigns.database import verdict
+from adjudge.campaigns.database import Campaign, Person, verdict
 from adjudge.campaigns.exporting import stream_submissions
-from adjudge.campaigns.people import Person, add_people, people
+from adjudge.campaigns.people import add_people, people
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import UsageError

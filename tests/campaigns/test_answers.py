@@ -10,10 +10,9 @@ from sqlalchemy import func, select, update
 
 from adjudge.campaigns.answers import Saved, finish, save, task_view
 from adjudge.campaigns.assigning import Assignment, assign_next
-from adjudge.campaigns.campaign import Campaign
-from adjudge.campaigns.database import answer, event
+from adjudge.campaigns.database import Campaign, Person, answer, event
 from adjudge.campaigns.items import ItemShown, text_hash
-from adjudge.campaigns.people import Person, revoke
+from adjudge.campaigns.people import revoke
 from adjudge.errors import DataError, NotYoursError
 from tests.campaigns.conftest import NOW, SYSTEMS, MakeCampaign
 from tests.campaigns.work import (

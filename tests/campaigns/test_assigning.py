@@ -13,10 +13,9 @@ from sqlalchemy import func, select, update
 
 from adjudge.campaigns.answers import finish, release, save, task_view
 from adjudge.campaigns.assigning import Assignment, assign_next, assignments
-from adjudge.campaigns.campaign import Campaign
-from adjudge.campaigns.database import task
+from adjudge.campaigns.database import Campaign, Person, task
 from adjudge.campaigns.items import ItemShown
-from adjudge.campaigns.people import Person, revoke
+from adjudge.campaigns.people import revoke
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import NotYoursError, UnfinishedError, UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign

@@ -11,13 +11,13 @@ from sqlalchemy import func, select
 
 from adjudge.campaigns import database, making
 from adjudge.campaigns.campaign import (
-    Campaign,
     completion_code,
     open_campaign,
     read_guidelines,
     read_links,
     write_guidelines,
 )
+from adjudge.campaigns.database import Campaign
 from adjudge.campaigns.making import insert_tasks
 from adjudge.campaigns.settings import NAMES, OURS, canonical_category, read_typology
 from adjudge.campaigns.tasks import make_tasks

@@ -15,7 +15,6 @@ from adjudge.campaigns.again import apply_gate, second_pass
 from adjudge.campaigns.answers import finish, release, save
 from adjudge.campaigns.assigning import Assignment, assign_next
 from adjudge.campaigns.attention_checks import checks_noticed
-from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.dashboard import (
     OwnProgress,
     PersonProgress,
@@ -25,7 +24,7 @@ from adjudge.campaigns.dashboard import (
     find_progress,
     watched,
 )
-from adjudge.campaigns.database import task
+from adjudge.campaigns.database import Campaign, task
 from adjudge.campaigns.exporting import stream_submissions
 from adjudge.campaigns.making import new_campaign
 from adjudge.campaigns.people import people, revoke

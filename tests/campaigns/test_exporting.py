@@ -12,7 +12,8 @@ import pytest
 from adjudge.analysis.study import analyse
 from adjudge.campaigns.answers import finish, save
 from adjudge.campaigns.assigning import Assignment, assign_next
-from adjudge.campaigns.campaign import Campaign, read_links
+from adjudge.campaigns.campaign import read_links
+from adjudge.campaigns.database import Campaign
 from adjudge.campaigns.exporting import export_campaign, stream_submissions
 from adjudge.campaigns.items import ItemShown
 from adjudge.campaigns.making import new_campaign

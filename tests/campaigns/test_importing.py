@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from adjudge.campaigns.campaign import Campaign
 from adjudge.campaigns.dashboard import find_progress
+from adjudge.campaigns.database import Campaign
 from adjudge.campaigns.exporting import export_campaign
 from adjudge.campaigns.importing import import_submissions
 from adjudge.core.record import Annotation, ErrorSpan

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from adjudge.campaigns import database, people
-from adjudge.campaigns.campaign import Campaign
+from adjudge.campaigns.database import Campaign
 from adjudge.campaigns.people import IDLE, LONGEST, Link
 from adjudge.errors import AccessError, UsageError
 from tests.campaigns.conftest import NOW, Made, MakeCampaign

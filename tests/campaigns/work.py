@@ -8,10 +8,9 @@ from sqlalchemy import select
 
 from adjudge.campaigns.answers import Event, Saved, finish, save
 from adjudge.campaigns.assigning import Assignment, assign_next, expire_overdue
-from adjudge.campaigns.campaign import Campaign
-from adjudge.campaigns.database import item
+from adjudge.campaigns.database import Campaign, Person, item
 from adjudge.campaigns.items import ITEM_COLUMNS, ItemShown, first_state, read_item
-from adjudge.campaigns.people import Person, people
+from adjudge.campaigns.people import people
 
 
 def person(campaign: Campaign, number: int = 0) -> Person:

@@ -6,8 +6,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from adjudge import examples
-from adjudge.cli.main import DONE, GATE_NO, GATE_UNSURE, USAGE
 from adjudge.core.segment import Segment, TestSet
+from adjudge.errors import DONE, GATE_NO, GATE_UNSURE, USAGE
 from adjudge.store.json_lines import write_records, write_test_set
 from tests.analysis.folders import write_folder, write_scores
 from tests.analysis.records import rated

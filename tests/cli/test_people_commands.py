@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from adjudge.campaigns.campaign import Campaign, open_campaign
+from adjudge.campaigns.campaign import open_campaign
+from adjudge.campaigns.database import Campaign
 from adjudge.campaigns.people import people
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import Segment, TestSet

@@ -14,8 +14,8 @@ import adjudge
 from adjudge import examples
 from adjudge.analysis.meta_settings import MetaEvaluation
 from adjudge.analysis.shared_tasks import list_tasks
-from adjudge.cli.main import DONE, USAGE
 from adjudge.core.record import Annotation, Preference, Record
+from adjudge.errors import DONE, USAGE
 from adjudge.formats.score_file import read_score_file
 from adjudge.reproduce import reproduction
 from adjudge.stats.correlation import kendall_like

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from adjudge.cli.main import DONE, FAILURES
 from adjudge.core.ask import Reply
 from adjudge.core.segment import Subject
-from adjudge.errors import AnswerError
+from adjudge.errors import DONE, FAILURES, AnswerError
 from adjudge.judges._answers import ErrorList
 from adjudge.store.run_directory import read_run_info
 from tests.faults.conftest import KEY, call, write_set

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import adjudge
-from adjudge.cli.main import BUDGET, DONE, ERROR, FAILURES, STOPPED, USAGE, main
+from adjudge.cli.main import main
 from adjudge.core.record import Failure, Record
-from adjudge.errors import ModelError, ServerStopError
+from adjudge.errors import BUDGET, DONE, ERROR, FAILURES, STOPPED, USAGE, ModelError, ServerStopError
 from adjudge.llm import batch as desk_module
 from adjudge.llm import batch_providers as openai_module
 from adjudge.llm.batch_providers import Ledger, Limits

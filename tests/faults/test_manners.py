@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from adjudge.cli.main import DONE
 from adjudge.core.ask import Reply
+from adjudge.errors import DONE
 from adjudge.llm.faults import Fault, Patience, fault_of
 from adjudge.llm.limits import join
 from adjudge.llm.providers import COMPATIBLE, Endpoint

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.cli.main import DONE, ERROR, FAILURES, STOPPED
 from adjudge.core.record import Annotation, Failure
+from adjudge.errors import DONE, ERROR, FAILURES, STOPPED
 from adjudge.llm.faults import Patience
 from adjudge.store.run_directory import read_run, read_run_info
 from tests.faults.conftest import Command, call, write_set

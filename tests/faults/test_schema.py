@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from adjudge.cli.main import DONE
+from adjudge.errors import DONE
 from adjudge.llm.faults import fault_of
 from adjudge.store.calls import CallReader, find_store
 from adjudge.store.run_directory import read_run_info

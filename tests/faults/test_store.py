@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.cli.main import DONE, ERROR
+from adjudge.errors import DONE, ERROR
 from adjudge.store.run_directory import read_run_info
 from tests.faults.conftest import Command, call, write_set
 from tests.faults.server import Server, patient

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from adjudge.cli.main import DONE
+from adjudge.errors import DONE
 from adjudge.store.run_directory import read_run_info
 from tests.faults.conftest import Command, call, write_set
 from tests.faults.server import Server, envelope, judge, status

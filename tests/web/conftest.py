@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from fastapi import FastAPI
 
-from adjudge.campaigns.campaign import Campaign, open_campaign
+from adjudge.campaigns.campaign import open_campaign
+from adjudge.campaigns.database import Campaign
 from adjudge.campaigns.people import Link
 from adjudge.web.app import create_app
 from tests.campaigns.conftest import NOW, MakeCampaign, make_test_set, opener, server_store

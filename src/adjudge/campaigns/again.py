@@ -34,7 +34,7 @@ from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import FIRST, Kind
 
 if TYPE_CHECKING:
-    from adjudge.campaigns.campaign import Campaign
+    from adjudge.campaigns.database import Campaign
 
 __all__ = ["GateReport", "adjudicate", "apply_gate", "second_pass", "why_no_gate"]
 

@@ -48,8 +48,7 @@ from adjudge.errors import DataError, NotYoursError, UnfinishedError, UsageError
 from adjudge.formats.campaign_export import FIRST
 
 if TYPE_CHECKING:
-    from adjudge.campaigns.campaign import Campaign
-    from adjudge.campaigns.people import Person
+    from adjudge.campaigns.database import Campaign, Person
 
 __all__ = [
     "Event",

@@ -21,8 +21,7 @@ from adjudge.campaigns.tasks import Item, Task
 from adjudge.core.language import script_of, target_language
 
 if TYPE_CHECKING:
-    from adjudge.campaigns.campaign import Campaign
-    from adjudge.campaigns.people import Person
+    from adjudge.campaigns.database import Campaign, Person
 
 __all__ = ["Checks", "checks_noticed", "has_spaces", "noticed_by_person", "words_of"]
 

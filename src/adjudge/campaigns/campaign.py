@@ -11,20 +11,20 @@ import secrets
 import shlex
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final
 
 from sqlalchemy import URL, make_url, select
 from sqlalchemy.exc import ArgumentError
 
 from adjudge.campaigns.attention_checks import checks_noticed
-from adjudge.campaigns.database import Database, assignment, task
+from adjudge.campaigns.database import ROLES, Campaign, Database, Person, assignment, task
 from adjudge.campaigns.database import campaign as campaign_table
-from adjudge.campaigns.people import ROLES, Link
+from adjudge.campaigns.people import Link
 from adjudge.campaigns.settings import (
     OURS,
     CampaignProtocol,
@@ -37,12 +37,8 @@ from adjudge.errors import DataError, StoreError, UsageError
 from adjudge.formats.spreadsheet import render_cell
 from adjudge.store.files import read_text, write_text
 
-if TYPE_CHECKING:
-    from adjudge.campaigns.people import Person
-
 __all__ = [
     "TYPOLOGY",
-    "Campaign",
     "alone",
     "completion_code",
     "open_campaign",
@@ -185,37 +181,6 @@ def write_links(folder: Path, links: Iterable[Link]) -> None:
 
 def _cell(name: str) -> str:
     return f"'{name}" if render_cell(name).startswith("'") else name
-
-
-@dataclass(frozen=True, kw_only=True)
-class Campaign:
-    """An open campaign; safe to share between threads.
-
-    Args:
-        folder: where its files are.
-        id: in the store.
-        name: also of the folder, when it was made.
-        settings: as it was set up.
-        protocol: as the settings have it: with half steps or critical errors where they were asked for.
-        categories: that an error may have, and what each means.
-        database: the store.
-    """
-
-    folder: Path
-    id: int
-    name: str
-    settings: CampaignSettings
-    protocol: CampaignProtocol
-    categories: Mapping[str, str]
-    database: Database
-
-    def __enter__(self) -> Self:
-        """Use it; at the end its store is closed."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the store."""
-        self.database.close()
 
 
 def open_campaign(folder: Path | str) -> Campaign:

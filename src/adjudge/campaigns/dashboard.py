@@ -24,10 +24,10 @@ from adjudge.analysis.study_pieces import Mark, wilson_interval
 from adjudge.analysis.study_systems import Standing, find_standing
 from adjudge.campaigns.assigning import TAKEN
 from adjudge.campaigns.attention_checks import noticed_by_person
-from adjudge.campaigns.database import Database, answer, assignment, event, item, person, task
+from adjudge.campaigns.database import Database, Role, answer, assignment, event, item, person, task
 from adjudge.campaigns.exporting import dropped_segments
 from adjudge.campaigns.items import State, TranslationState, read_state, score_of, shown_order
-from adjudge.campaigns.people import Role, select_people
+from adjudge.campaigns.people import select_people
 from adjudge.core.scores import Interval
 from adjudge.formats.campaign_export import PASSES, Kind, of_latest_pass
 from adjudge.stats.bootstrap import Draws
@@ -35,8 +35,7 @@ from adjudge.stats.correlation import pearson
 from adjudge.stats.judged import Result
 
 if TYPE_CHECKING:
-    from adjudge.campaigns.campaign import Campaign
-    from adjudge.campaigns.people import Person
+    from adjudge.campaigns.database import Campaign, Person
 
 __all__ = [
     "OwnProgress",

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, Literal, NamedTuple, Self, TypeVar, get_args
 
 from sqlalchemy import (
     URL,
@@ -48,15 +48,17 @@ from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.sql.compiler import SQLCompiler
 
+from adjudge.campaigns.settings import CampaignProtocol, CampaignSettings
 from adjudge.errors import StoreError, UsageError
-
-if TYPE_CHECKING:
-    from adjudge.campaigns.campaign import Campaign
 
 __all__ = [
     "METADATA",
+    "ROLES",
     "AuditLine",
+    "Campaign",
     "Database",
+    "Person",
+    "Role",
     "Statement",
     "Turns",
     "answer",
@@ -627,6 +629,62 @@ class Statement:
 
 
 # Who did what to a campaign: a list that only grows.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Campaign:
+    """An open campaign; safe to share between threads.
+
+    Args:
+        folder: where its files are.
+        id: in the store.
+        name: also of the folder, when it was made.
+        settings: as it was set up.
+        protocol: as the settings have it: with half steps or critical errors where they were asked for.
+        categories: that an error may have, and what each means.
+        database: the store.
+    """
+
+    folder: Path
+    id: int
+    name: str
+    settings: CampaignSettings
+    protocol: CampaignProtocol
+    categories: Mapping[str, str]
+    database: Database
+
+    def __enter__(self) -> Self:
+        """Use it; at the end its store is closed."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the store."""
+        self.database.close()
+
+
+Role = Literal["annotator", "adjudicator", "organiser"]
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Person:
+    """Somebody of a campaign.
+
+    Args:
+        id: in the store.
+        name: unique within the campaign.
+        role: annotators judge, adjudicators judge and decide between others, organisers see everything.
+        batch: of a static assignment; None where there is none.
+        tutorial_at: when the tutorial was passed.
+        revoked_at: when the person was shut out.
+    """
+
+    id: int
+    name: str
+    role: Role
+    batch: int | None = None
+    tutorial_at: float | None = None
+    revoked_at: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,7 +37,7 @@ from adjudge.formats.campaign_export import CampaignFile, Submission
 from adjudge.store.json_lines import span_to_json
 
 if TYPE_CHECKING:
-    from adjudge.campaigns.campaign import Campaign
+    from adjudge.campaigns.database import Campaign
 
 __all__ = [
     "NON_TRANSLATION",

@@ -36,7 +36,7 @@ from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import FIRST, Submission
 
 if TYPE_CHECKING:
-    from adjudge.campaigns.campaign import Campaign
+    from adjudge.campaigns.database import Campaign
 
 __all__ = ["import_submissions"]
 

@@ -19,7 +19,7 @@ from adjudge.core.typology import CATEGORIES, Severity
 from adjudge.errors import DataError
 
 if TYPE_CHECKING:
-    from adjudge.campaigns.campaign import Campaign
+    from adjudge.campaigns.database import Campaign
 
 __all__ = [
     "ITEMS_AND_ANSWERS",

@@ -17,7 +17,6 @@ from sqlalchemy.exc import IntegrityError
 from adjudge.campaigns.attention_checks import Checks
 from adjudge.campaigns.campaign import (
     TYPOLOGY,
-    Campaign,
     open_campaign,
     protocol_of,
     refuse_taken,
@@ -27,13 +26,13 @@ from adjudge.campaigns.campaign import (
     write_guidelines,
     write_links,
 )
-from adjudge.campaigns.database import Database, item, task, write_audit
+from adjudge.campaigns.database import Campaign, Database, Role, item, task, write_audit
 from adjudge.campaigns.database import audit as audit_table
 from adjudge.campaigns.database import campaign as campaign_table
 from adjudge.campaigns.database import item as item_table
 from adjudge.campaigns.database import person as person_table
 from adjudge.campaigns.database import task as task_table
-from adjudge.campaigns.people import Link, Role, insert_people
+from adjudge.campaigns.people import Link, insert_people
 from adjudge.campaigns.planning import batches_of_people, plan_tasks
 from adjudge.campaigns.settings import CampaignProtocol, CampaignSettings, read_typology, render_settings
 from adjudge.campaigns.tasks import (

@@ -10,27 +10,32 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from adjudge.campaigns.assigning import give_back
-from adjudge.campaigns.database import Statement, assignment, person, session, write_audit
+from adjudge.campaigns.database import (
+    ROLES,
+    Campaign,
+    Person,
+    Role,
+    Statement,
+    assignment,
+    person,
+    session,
+    write_audit,
+)
 from adjudge.errors import AccessError, UsageError
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
-    from adjudge.campaigns.campaign import Campaign
-
 __all__ = [
     "IDLE",
     "LONGEST",
-    "ROLES",
     "Link",
-    "Person",
-    "Role",
     "add_people",
     "enter",
     "insert_people",
@@ -87,32 +92,8 @@ def _nobodys() -> str:
     return hash_password(new_secret(16))
 
 
-Role = Literal["annotator", "adjudicator", "organiser"]
-ROLES: Final[tuple[Role, ...]] = get_args(Role)
-
 _SHORTEST_PASSWORD: Final = 12
 _LONGEST_NAME: Final = 200
-
-
-@dataclass(frozen=True, kw_only=True)
-class Person:
-    """Somebody of a campaign.
-
-    Args:
-        id: in the store.
-        name: unique within the campaign.
-        role: annotators judge, adjudicators judge and decide between others, organisers see everything.
-        batch: of a static assignment; None where there is none.
-        tutorial_at: when the tutorial was passed.
-        revoked_at: when the person was shut out.
-    """
-
-    id: int
-    name: str
-    role: Role
-    batch: int | None = None
-    tutorial_at: float | None = None
-    revoked_at: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

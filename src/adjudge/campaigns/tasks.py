@@ -23,7 +23,7 @@ from adjudge.errors import DataError
 from adjudge.formats.campaign_export import Kind
 
 if TYPE_CHECKING:
-    from adjudge.campaigns.campaign import Campaign
+    from adjudge.campaigns.database import Campaign
 
 __all__ = [
     "FOLDER",

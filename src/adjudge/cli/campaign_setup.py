@@ -29,8 +29,8 @@ from adjudge.formats.read import TextSettings
 from adjudge.reports.tables import duration
 
 if TYPE_CHECKING:
-    from adjudge.campaigns.campaign import Campaign
     from adjudge.campaigns.dashboard import Progress
+    from adjudge.campaigns.database import Campaign
     from adjudge.campaigns.making import Extras
     from adjudge.campaigns.settings import CampaignProtocol
     from adjudge.campaigns.tasks import Pairs, Priorities

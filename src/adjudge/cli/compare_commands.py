@@ -16,7 +16,6 @@ from adjudge.analysis.power import PowerSettings, separations
 from adjudge.analysis.rank import RankSettings, rank, rank_by_criterion
 from adjudge.analysis.score import scored
 from adjudge.analysis.segment_scores import score_records
-from adjudge.cli.main import DONE, GATE_NO, GATE_UNSURE
 from adjudge.cli.options import (
     FormatOption,
     MaxFailedOption,
@@ -29,7 +28,7 @@ from adjudge.cli.options import (
 )
 from adjudge.core.scores import listed
 from adjudge.core.wording import read_share
-from adjudge.errors import UsageError
+from adjudge.errors import DONE, GATE_NO, GATE_UNSURE, UsageError
 from adjudge.formats.catalog import find_format
 from adjudge.formats.read import Judgements, detect, read_judgements
 from adjudge.reports.tables import Table, TableFormat

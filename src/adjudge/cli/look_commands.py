@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from adjudge.analysis.score import ScoreSettings, scored
-from adjudge.cli.main import DONE, GATE_NO, GATE_UNSURE
 from adjudge.cli.options import (
     FormatOption,
     existing,
@@ -20,7 +19,7 @@ from adjudge.cli.options import (
     print_text,
 )
 from adjudge.core.scores import Run, listed
-from adjudge.errors import UsageError
+from adjudge.errors import DONE, GATE_NO, GATE_UNSURE, UsageError
 from adjudge.reports.page import PageSettings, ReportSettings
 from adjudge.reports.tables import Table
 

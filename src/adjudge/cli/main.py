@@ -20,52 +20,27 @@ from typer import BadParameter
 from typer.core import TyperGroup
 
 from adjudge.core.scores import VERSION, read_build
-from adjudge.errors import AdjudgeError, BudgetError, DataWarning, ServerStopError, UsageError
+from adjudge.errors import (
+    CLOSED_PIPE,
+    ERROR,
+    INTERRUPTED,
+    AdjudgeError,
+    DataWarning,
+    exit_code_of,
+)
 
 if TYPE_CHECKING:
     import typer
     from typer.core import TyperCommand
 
 __all__ = [
-    "BUDGET",
     "COMMANDS",
-    "DONE",
-    "ERROR",
-    "FAILURES",
-    "GATE_NO",
-    "GATE_UNSURE",
     "GROUPS",
     "RESUMABLE",
-    "STOPPED",
-    "USAGE",
     "main",
     "parting",
     "render_version",
 ]
-
-
-# Exit codes of the command line.
-
-
-DONE: Final = 0
-ERROR: Final = 1
-USAGE: Final = 2
-FAILURES: Final = 3  # done, with more failures than --max-failed
-BUDGET: Final = 4
-GATE_NO: Final = 5
-GATE_UNSURE: Final = 6
-STOPPED: Final = 7  # by the server: quota or key; resumable
-INTERRUPTED: Final = 130  # Ctrl-C or SIGTERM
-CLOSED_PIPE: Final = 141  # the reader closed the pipe, as `head` does: a shell's code for SIGPIPE
-
-
-def exit_code_of(error: Exception) -> int:
-    """Exit code that an error ends the command with."""
-    if isinstance(error, UsageError):
-        return USAGE
-    if isinstance(error, BudgetError):
-        return BUDGET
-    return STOPPED if isinstance(error, ServerStopError) else ERROR
 
 
 COMMANDS: Final[Mapping[str, str]] = {

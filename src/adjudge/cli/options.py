@@ -20,12 +20,11 @@ import typer
 from annotated_types import Ge, Le
 from typer.core import TyperCommand
 
-from adjudge.cli.main import FAILURES
 from adjudge.core.language import coded_lp
 from adjudge.core.scores import RunInfo
 from adjudge.core.verb import MaxFailed, Option, option_of
 from adjudge.core.wording import has_too_many_failures
-from adjudge.errors import SettingError, UsageError
+from adjudge.errors import FAILURES, SettingError, UsageError
 from adjudge.reports.tables import Table, TableFormat, name_invisible, render_table
 
 __all__ = [

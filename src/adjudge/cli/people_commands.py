@@ -23,10 +23,9 @@ from adjudge.reports.tables import Table, TableFormat, duration
 
 if TYPE_CHECKING:
     from adjudge.campaigns.again import GateReport
-    from adjudge.campaigns.campaign import Campaign
     from adjudge.campaigns.dashboard import PersonProgress, Progress
-    from adjudge.campaigns.database import AuditLine
-    from adjudge.campaigns.people import Link, Person
+    from adjudge.campaigns.database import AuditLine, Campaign, Person
+    from adjudge.campaigns.people import Link
     from adjudge.core.record import Record
     from adjudge.formats.campaign_export import CampaignFile
 

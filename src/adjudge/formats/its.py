@@ -8,19 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final, NamedTuple
 from urllib.parse import quote, unquote
 
 from adjudge.core.protocol import find_protocol
-from adjudge.core.record import Annotation, ErrorSpan
+from adjudge.core.record import Annotation, ErrorSpan, Side
 from adjudge.core.typology import CATEGORIES, Severity
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.formats.mqm_tsv import Label
 from adjudge.store.files import read_json, render_json_line
 from adjudge.store.json_lines import record_from_json, record_to_json
-
-if TYPE_CHECKING:
-    from adjudge.formats.xliff import Issue
 
 __all__ = [
     "ISSUE_TYPES",
@@ -84,6 +81,26 @@ _CATEGORIES: Final[Mapping[str, str]] = {
     "other": "other",
 }
 """`locQualityIssueType` to the category that says the same; other types have none."""
+
+
+class Issue(NamedTuple):
+    """One issue.
+
+    Args:
+        says: its attributes without their namespace; none where what is referred to is not in the file.
+        side: text that it is in.
+        place: where it is in that; None where it is about the whole.
+        annotator: who says so; None where the file does not say.
+        severity: 0 to 100; None where the file does not say.
+        is_enabled: False where somebody took it back.
+    """
+
+    says: Mapping[str, str]
+    side: Side
+    place: tuple[int, int] | None
+    annotator: str | None
+    severity: float | None
+    is_enabled: bool = True
 
 
 def its(name: str) -> str:

@@ -26,6 +26,7 @@ from adjudge.formats.its import (
     ITS,
     STATED,
     STATED_NAMESPACE,
+    Issue,
     annotator_of,
     annotators_ref,
     confidence_of,
@@ -53,7 +54,7 @@ from adjudge.formats.xml_text import (
 )
 from adjudge.store.files import import_extra
 
-__all__ = ["SYSTEM", "Issue", "JudgedXliff", "lp_of", "read_judged_xliff", "read_xliff", "write_xliff"]
+__all__ = ["SYSTEM", "JudgedXliff", "lp_of", "read_judged_xliff", "read_xliff", "write_xliff"]
 
 SYSTEM: Final = "target"
 """Whose translation the one of a file is that does not say who made it."""
@@ -253,26 +254,6 @@ _CARRIED: Final = frozenset({*_MARKS, _ANNOTATORS, STATED})
 _PART_NAMES: Final = {part: its(part) for part in (*_PARTS, _ENABLED)}
 _ID: Final = "{http://www.w3.org/XML/1998/namespace}id"
 _DECIMAL: Final = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+", re.ASCII)
-
-
-class Issue(NamedTuple):
-    """One issue.
-
-    Args:
-        says: its attributes without their namespace; none where what is referred to is not in the file.
-        side: text that it is in.
-        place: where it is in that; None where it is about the whole.
-        annotator: who says so; None where the file does not say.
-        severity: 0 to 100; None where the file does not say.
-        is_enabled: False where somebody took it back.
-    """
-
-    says: Mapping[str, str]
-    side: Side
-    place: tuple[int, int] | None
-    annotator: str | None
-    severity: float | None
-    is_enabled: bool = True
 
 
 class Number(NamedTuple):

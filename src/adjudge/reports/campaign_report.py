@@ -25,11 +25,11 @@ from adjudge.reports.figures import (
     Figure,
     distribution_figure,
     figure_canvas,
+    label_points,
     ranking_figure,
     short_name,
     spread_heights,
 )
-from adjudge.reports.metric_figures import label_points
 from adjudge.reports.result_tables import ranking_table
 from adjudge.reports.tables import Table, exact_cells, interval, name_invisible, number, whole
 from adjudge.reports.words import leader, unbeaten

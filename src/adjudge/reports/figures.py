@@ -46,6 +46,7 @@ __all__ = [
     "figure_format",
     "figure_style",
     "fitting_lines",
+    "label_points",
     "lost_of",
     "page_svg",
     "place_labels",
@@ -75,6 +76,7 @@ _TITLE_WIDTH: Final = 46  # letters of a line
 _FEWEST_LETTERS: Final = 20
 _TITLE_ROOM: Final = 0.96  # of the width, as the letters of a browser may be a little wider
 _LONGEST_NAME: Final = 24
+_LONGEST_LABEL: Final = 22
 _LINE_HEIGHT: Final = 1.2 / 72  # inches for each point of the size of letters
 _USUAL_LINES: Final = 2  # of a caption; drawings grow with further ones
 _BINS: Final = 24
@@ -531,6 +533,31 @@ def place_labels(
         costs = [_cost(b, others, frame) + _FAR * abs(up) for b, (up, _) in zip(boxes, _SIDES, strict=True)]
         placed[index] = boxes[costs.index(min(costs))]
     return [placed[index] for index in range(len(points))]
+
+
+def label_points(axes: Axes, labels: Sequence[str], points: Sequence[tuple[float, float]]) -> None:
+    """Write each label where it covers least, with a hairline to its point where it had to move."""
+    pixels = [(float(x), float(y)) for x, y in axes.transData.transform(points)]
+    texts = [
+        axes.text(x, y, short_name(s, _LONGEST_LABEL), fontsize=6.5, color=_SOFT)
+        for s, (x, y) in zip(labels, points, strict=True)
+    ]
+    extents = [text.get_window_extent() for text in texts]
+    frame = axes.get_window_extent()
+    gap = 0.012 * frame.width + 2
+    boxes = place_labels(
+        pixels,
+        [(e.width, e.height * 0.92) for e in extents],
+        Box(frame.x0, frame.y0, frame.x1, frame.y1),
+        gap,
+    )
+    back = axes.transData.inverted()
+    for text, box, pixel, point in zip(texts, boxes, pixels, points, strict=True):
+        text.set_position(tuple(back.transform((box.left, box.bottom))))
+        near = box.nearest(pixel)
+        if abs(near[0] - pixel[0]) + abs(near[1] - pixel[1]) > 2 * gap:
+            end = back.transform(near)
+            axes.plot([point[0], end[0]], [point[1], end[1]], color=_SOFT, linewidth=0.4, zorder=0)
 
 
 def _neighbours(points: Sequence[tuple[float, float]], index: int, reach: float) -> int:

@@ -13,12 +13,11 @@ from adjudge.analysis.spans import SpanComparison, SpanScore
 from adjudge.core.wording import count
 from adjudge.reports.figures import (
     COLOURS,
-    Box,
     Figure,
     add_caption,
     figure_canvas,
     fitting_lines,
-    place_labels,
+    label_points,
     short_name,
     spread_heights,
 )
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure as Drawing
 
-__all__ = ["label_points", "meta_figures", "threshold_figure"]
+__all__ = ["meta_figures", "threshold_figure"]
 
 
 # Figures of a meta-evaluation: systems by gold and metric, what metrics share, what a score means.
@@ -118,31 +117,6 @@ def _show_constant(axes: Axes, x: Floats, y: Floats) -> None:
         if np.ptp(values) == 0:
             middle, reach = float(values[0]), float(abs(values[0])) / 2 or 0.5
             show(middle - reach, middle + reach)
-
-
-def label_points(axes: Axes, labels: Sequence[str], points: Sequence[tuple[float, float]]) -> None:
-    """Write each label where it covers least, with a hairline to its point where it had to move."""
-    pixels = [(float(x), float(y)) for x, y in axes.transData.transform(np.array(points))]
-    texts = [
-        axes.text(x, y, _short(s), fontsize=6.5, color=_SOFT)
-        for s, (x, y) in zip(labels, points, strict=True)
-    ]
-    extents = [text.get_window_extent() for text in texts]
-    frame = axes.get_window_extent()
-    gap = 0.012 * frame.width + 2
-    boxes = place_labels(
-        pixels,
-        [(e.width, e.height * 0.92) for e in extents],
-        Box(frame.x0, frame.y0, frame.x1, frame.y1),
-        gap,
-    )
-    back = axes.transData.inverted()
-    for text, box, pixel, point in zip(texts, boxes, pixels, points, strict=True):
-        text.set_position(tuple(back.transform((box.left, box.bottom))))
-        near = box.nearest(pixel)
-        if abs(near[0] - pixel[0]) + abs(near[1] - pixel[1]) > 2 * gap:
-            end = back.transform(near)
-            axes.plot([point[0], end[0]], [point[1], end[1]], color=_SOFT, linewidth=0.4, zorder=0)
 
 
 # Metrics...

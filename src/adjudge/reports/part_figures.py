@@ -15,7 +15,15 @@ from adjudge.analysis.score import student_intervals
 from adjudge.analysis.segment_scores import Totals
 from adjudge.core.scores import Interval
 from adjudge.errors import UsageError
-from adjudge.reports.figures import COLOURS, Figure, add_caption, figure_canvas, short_name, titled_drawing
+from adjudge.reports.figures import (
+    COLOURS,
+    Figure,
+    add_caption,
+    figure_canvas,
+    label_points,
+    short_name,
+    titled_drawing,
+)
 from adjudge.reports.tables import Table, number
 from adjudge.stats.correlation import ranks
 from adjudge.stats.judged import Floats
@@ -253,8 +261,6 @@ def cost_figure(name: str, title: str, points: Sequence[Point], axes_words: tupl
 
 
 def _draw_costs(title: str, points: Sequence[Point], axes_words: tuple[str, str]) -> Drawing:
-    from adjudge.reports.metric_figures import label_points
-
     drawing, axes = figure_canvas(title, 1, 2.1)
     for point in points:
         if point.interval is not None:

@@ -19,8 +19,9 @@ from starlette.exceptions import HTTPException
 from adjudge.campaigns.again import apply_gate
 from adjudge.campaigns.answers import Event, finish, release, save, task_view
 from adjudge.campaigns.assigning import assign_next, count_held_by_others
-from adjudge.campaigns.campaign import Campaign, completion_code
+from adjudge.campaigns.campaign import completion_code
 from adjudge.campaigns.dashboard import dashboard
+from adjudge.campaigns.database import Campaign, Role
 from adjudge.campaigns.exporting import (
     campaign_header,
     check_form,
@@ -29,18 +30,7 @@ from adjudge.campaigns.exporting import (
     stream_submissions,
 )
 from adjudge.campaigns.items import State
-from adjudge.campaigns.people import (
-    Link,
-    Role,
-    add_people,
-    enter,
-    leave,
-    new_link,
-    people,
-    revoke,
-    sign_in,
-    who,
-)
+from adjudge.campaigns.people import Link, add_people, enter, leave, new_link, people, revoke, sign_in, who
 from adjudge.errors import UnfinishedError
 from adjudge.formats.campaign_export import write_campaign_file
 from adjudge.formats.convert import write_content

@@ -25,7 +25,8 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
 
-from adjudge.campaigns.campaign import Campaign, open_campaign
+from adjudge.campaigns.campaign import open_campaign
+from adjudge.campaigns.database import Campaign
 from adjudge.core.scores import VERSION
 from adjudge.errors import UsageError
 from adjudge.web.api import ANNOTATOR_ROUTER, ENTRY_ROUTER, ORGANISER_ROUTER

@@ -27,11 +27,11 @@ from starlette.exceptions import HTTPException
 from adjudge.campaigns.again import why_no_gate
 from adjudge.campaigns.answers import ItemView, TaskView, task_view
 from adjudge.campaigns.assigning import assignments
-from adjudge.campaigns.campaign import Campaign, open_campaign, read_guidelines
+from adjudge.campaigns.campaign import open_campaign, read_guidelines
 from adjudge.campaigns.dashboard import Resting, find_own_progress
+from adjudge.campaigns.database import ROLES, Campaign, Person
 from adjudge.campaigns.exporting import export_campaign, fitting_forms
 from adjudge.campaigns.items import OMISSION
-from adjudge.campaigns.people import ROLES, Person
 from adjudge.campaigns.settings import Scale
 from adjudge.campaigns.tasks import FOLDER
 from adjudge.core.language import is_right_to_left, language_name, source_language, target_language

@@ -25,8 +25,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from adjudge.campaigns.campaign import Campaign
-from adjudge.campaigns.people import LONGEST, Person, who
+from adjudge.campaigns.database import Campaign, Person
+from adjudge.campaigns.people import LONGEST, who
 from adjudge.errors import AccessError, AdjudgeError, NotYoursError, UsageError
 
 if TYPE_CHECKING:
