@@ -91,7 +91,7 @@ def _kind(entry: Any) -> str:  # noqa: ANN401 (the same)
 
 
 def _read_entry(entry: Any, number: str, lp: str) -> Iterator[Segment]:  # noqa: ANN401 (the same)
-    """The segments of one message; an empty translation is none, as gettext has it."""
+    """The segments of one message; an empty translation of a text is none, as gettext has it."""
     meta = {
         key: value
         for key, value in (
@@ -106,10 +106,11 @@ def _read_entry(entry: Any, number: str, lp: str) -> Iterator[Segment]:  # noqa:
     for form, text in sorted(forms.items()):
         is_plural = bool(entry.msgid_plural)
         is_singular_form = form == 0 and len(forms) > 1
+        source = entry.msgid_plural if is_plural and not is_singular_form else entry.msgid
         yield Segment(
             segment=f"{number}[{form}]" if is_plural else number,
             lp=lp,
-            source=entry.msgid_plural if is_plural and not is_singular_form else entry.msgid,
-            translations={SYSTEM: text} if text else {},
+            source=source,
+            translations={SYSTEM: text} if text or not source.strip() else {},
             meta=meta,
         )

@@ -14,11 +14,13 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, time
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
 from adjudge.core.language import canonical_lp
 from adjudge.core.segment import CRITERIA, Segment, TestSet
+from adjudge.core.wording import count, form
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.store.files import import_extra, read_bytes, read_text
 
@@ -79,11 +81,13 @@ def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> Tes
         if any(row):
             if len(row) > len(heading) and any(row[len(heading) :]):
                 raise DataError(f"row {number} has {len(row)} cells, the heading {len(heading)}", path=path)
-            segment = _read_row(dict(zip(heading, row, strict=False)), str(number), lp, path)
+            cells = dict(zip_longest(heading, row[: len(heading)], fillvalue=""))
+            segment = _read_row(cells, str(number), lp, path)
             segments.append(segment)
             empty += sum(_kind(name) == "system" for name in heading if name) - len(segment.translations)
     if empty:
-        message = f"{path}: {empty} empty cells are read as translations that are not there"
+        are = f"{count(empty, 'empty cell')} {form(empty, 'is', 'are')}"
+        message = f"{path}: {are} read as not translated"
         warnings.warn(message, DataWarning, 2)
     if not segments:
         raise DataError("the table has no row", path=path)
@@ -111,9 +115,9 @@ def _check_heading(heading: Sequence[str], path: Path) -> None:
 
 
 def _read_row(row: Mapping[str, str], number: str, lp: str | None, path: Path) -> Segment:
-    found = {kind: {n: text for n, text in row.items() if n and text and _kind(n) == kind} for kind in
-             (*_WORDS, "system")}  # fmt: skip
+    found = {kind: {n: text for n, text in row.items() if n and text and _kind(n) == kind} for kind in _WORDS}
     one = {kind: next(iter(texts.values()), "") for kind, texts in found.items()}
+    is_blank = not one["source"].strip()
     pair = one["lp"] or lp
     if pair is None:
         raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
@@ -121,7 +125,9 @@ def _read_row(row: Mapping[str, str], number: str, lp: str | None, path: Path) -
         segment=one["id"] or number,
         lp=canonical_lp(pair),
         source=one["source"],
-        translations=found["system"],
+        translations={
+            n: text for n, text in row.items() if n and (text or is_blank) and _kind(n) == "system"
+        },
         references=found["reference"],
         document=one["document"],
         domain=one["domain"],

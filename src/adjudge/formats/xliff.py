@@ -215,11 +215,13 @@ def _unit(
     source, target = texts
     meta: dict[str, object] = {key: value for key, value in found.items() if value}
     text = None if target is None else plain_text(target)
-    is_there = text or (text is not None and (found.get("state") or "") not in _UNTRANSLATED)
+    original = "" if source is None else plain_text(source)
+    is_stated = not original.strip() or (found.get("state") or "") not in _UNTRANSLATED
+    is_there = text or (text is not None and is_stated)
     segment = Segment(
         segment=place.segment,
         lp=place.lp,
-        source="" if source is None else plain_text(source),
+        source=original,
         translations={SYSTEM: text or ""} if is_there else {},
         document=place.document,
         meta=meta | ({"notes": [*notes]} if notes else {}),
