@@ -71,8 +71,7 @@ def test_every_verb_and_page_takes_any_holes(judge: str, texts: list[list[str | 
     test_set = a_set(texts)
     pairwise = judge == "direct-rank"
     with tempfile.TemporaryDirectory() as folder:
-        enough = len(test_set.systems) >= 2 if pairwise else True
-        if not enough or all(holes_of(test_set, s) == len(test_set) for s in SYSTEMS):
+        if len(test_set.systems) < (2 if pairwise else 1):
             with pytest.raises(UsageError, match=r"no translation to judge|a comparison needs two systems"):
                 adjudge.run(judge, test_set, out=f"{folder}/run")
             return
@@ -197,6 +196,34 @@ def test_a_file_with_a_hole_is_judged_and_shown(
     text = page.read_text()
     assert "1 translation is missing." in " ".join(re.sub("<[^>]*>", "", text).split())
     assert '"failed":"no_translation"' in text
+
+
+NOTHING = {
+    "empty.xlf": (XLIFF % "<target/>").replace("Es ist 5.", ""),
+    "absent.xlf": (XLIFF % "").replace("<target>Es ist 5.</target>", ""),
+    "a.po": PO.replace("Es ist 5.", ""),
+    "a.csv": "id,source,target\n1,It is 5.,\n2,It is 6.,\n",
+    "reference.csv": "id,source,target,reference\n1,It is 5.,,Um 5.\n2,It is 6.,,Um 6.\n",
+    "a.jsonl": '{"segment": "1", "lp": "en-de", "source": "It is 5.", "translations": {"target": ""}}\n'
+    '{"segment": "2", "lp": "en-de", "source": "It is 6.", "translations": {"target": ""}}\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("judge", "name"), [*(("rules", name) for name in NOTHING), ("chrf", "reference.csv")]
+)
+@pytest.mark.filterwarnings("ignore::adjudge.errors.DataWarning")
+def test_a_test_set_in_which_nothing_is_translated_is_judged_by_nobody(
+    judge: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text(NOTHING[name])
+    run = tmp_path / "run"
+    assert call("run", judge, str(tmp_path / name), "--lp", "en-de", "--out", str(run)) == 0
+    told = capsys.readouterr().err
+    assert "nothing is translated, and nothing is judged" in told
+    assert "0 judged, 2 not translated, 0 failed" in told
+    assert call("rank", str(run)) == 0
+    assert "nothing to rank" in capsys.readouterr().out
 
 
 BLANK = {  # the second pair of each is blank on both sides

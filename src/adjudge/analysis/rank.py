@@ -689,7 +689,7 @@ _BETTER_OF_TWO: Final = (
     "systems of one quality it found 8 of 100 pairs different in either direction, where one test finds 5."
 )
 _EACH: Final = "each language pair on its own"
-_NOTHING: Final = "nothing was judged"
+_NOTHING: Final = "nothing was judged, so that there is nothing to rank"
 
 
 @takes(RankSettings)

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, DataWarning
+from adjudge.formats.text import as_holes
 from adjudge.formats.xliff import SYSTEM, lp_of
 from adjudge.store.files import import_extra, read_bytes
 
@@ -53,7 +54,9 @@ def read_po(path: Path, lp: str | None = None) -> TestSet:
         warnings.warn(f"{path}: {counts} messages are left out", DataWarning, 2)
     if not segments:
         raise DataError("the file has no message that is neither fuzzy nor obsolete", path=path)
-    return TestSet(name=path.name.removesuffix(".gz").rpartition(".")[0], segments=tuple(segments))
+    return TestSet(
+        name=path.name.removesuffix(".gz").rpartition(".")[0], segments=as_holes(segments, [SYSTEM])
+    )
 
 
 def _parse(path: Path) -> Any:  # noqa: ANN401 (polib has no types)

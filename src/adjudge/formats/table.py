@@ -22,6 +22,7 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.segment import CRITERIA, Segment, TestSet
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.formats.text import as_holes
 from adjudge.store.files import import_extra, read_bytes, read_text
 
 __all__ = ["is_csv_of_texts", "read_csv_texts", "read_xlsx"]
@@ -76,6 +77,7 @@ def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> Tes
     if not has_source(heading):
         raise DataError(f"a column 'source' was wanted, the heading has {', '.join(heading)!r}", path=path)
     _check_heading(heading, path)
+    systems = [name for name in heading if name and _kind(name) == "system"]
     segments, empty = [], 0
     for number, row in enumerate(lines, start=1):
         if any(row):
@@ -84,21 +86,23 @@ def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> Tes
             cells = dict(zip_longest(heading, row[: len(heading)], fillvalue=""))
             segment = _read_row(cells, str(number), lp, path)
             segments.append(segment)
-            empty += sum(_kind(name) == "system" for name in heading if name) - len(segment.translations)
+            empty += len(systems) - len(segment.translations)
     if empty:
         are = f"{count(empty, 'empty cell')} {form(empty, 'is', 'are')}"
         message = f"{path}: {are} read as not translated"
         warnings.warn(message, DataWarning, 2)
     if not segments:
         raise DataError("the table has no row", path=path)
-    translated = {name for segment in segments for name in segment.translations}
-    if bare := [name for name in heading if name and _kind(name) == "system" and name not in translated]:
+    translated = {name for segment in segments for name in segment.translations} or systems
+    if bare := [name for name in systems if name not in translated]:
         message = (
             f"{path}: no translation stands in column {', '.join(map(repr, bare))}, so that it is no system"
         )
         warnings.warn(message, DataWarning, 2)
     try:
-        test_set = TestSet(name=path.name.removesuffix(".gz").rpartition(".")[0], segments=tuple(segments))
+        test_set = TestSet(
+            name=path.name.removesuffix(".gz").rpartition(".")[0], segments=as_holes(segments, translated)
+        )
     except DataError as error:
         raise DataError(str(error), path=path) from error
     return test_set if lp is None else test_set.select(lp=canonical_lp(lp))

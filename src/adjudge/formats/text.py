@@ -22,6 +22,7 @@ from adjudge.store.files import find_files, read_lines, write_lines
 
 __all__ = [
     "absent_translations",
+    "as_holes",
     "check_file_name",
     "check_lines",
     "is_text_folder",
@@ -202,6 +203,12 @@ def absent_translations(test_set: TestSet) -> Counter[str]:
     systems = {lp: test_set.select(lp=lp).systems for lp in test_set.lps}
     absent = sum(name not in s.translations for s in test_set for name in systems[s.lp])
     return +Counter({"missing translations became empty texts": absent})
+
+
+def as_holes(segments: Sequence[Segment], systems: Iterable[str]) -> tuple[Segment, ...]:
+    """Segments, with a blank text by each system where a language pair has no translation."""
+    translated, blank = {s.lp for s in segments if s.translations}, dict.fromkeys(systems, "")
+    return tuple(s if s.lp in translated else replace(s, translations=blank) for s in segments)
 
 
 def _complete(texts: Mapping[str, str | None], reference: str) -> list[str]:

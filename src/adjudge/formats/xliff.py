@@ -38,6 +38,7 @@ from adjudge.formats.its import (
     render_stated,
     severity_of,
 )
+from adjudge.formats.text import as_holes
 from adjudge.formats.xml_text import (
     LANG,
     Element,
@@ -97,7 +98,7 @@ def test_set_of(path: Path, units: Iterable[Unit], kept_out: int, lp: str | None
         message = f'{path}: {which} not to be translated (translate="no"), and left out'
         warnings.warn(message, DataWarning, 3)
     try:
-        test_set = TestSet(name=path.stem, segments=tuple(unit.segment for unit in units))
+        test_set = TestSet(name=path.stem, segments=as_holes([unit.segment for unit in units], [SYSTEM]))
     except DataError as error:
         raise DataError(str(error), path=path) from error
     return test_set if lp is None else test_set.select(lp=canonical_lp(lp))

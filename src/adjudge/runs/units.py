@@ -283,7 +283,7 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
         if needs_translation and not segment.has_translation(name)
     )
     asked = sum(len(systems[segment.lp]) for segment in test_set)
-    if holes.total() == asked:
+    if not asked:
         raise UsageError("; ".join([f"test set {test_set.name!r} has no translation to judge", *notes]))
     if kind == "pair" and max(map(len, systems.values())) < 2:
         (name,) = dict.fromkeys(name for names in systems.values() for name in names)
@@ -360,6 +360,8 @@ def _untranslated(holes: Counter[str], asked: int) -> Iterator[str]:
     if total := holes.total():
         which = ", ".join(f"{number:,} of {name}" for name, number in holes.items())
         missing = form(total, "is", "are")
+        if total == asked:
+            yield "nothing is translated, and nothing is judged"
         yield f"{of_all(total, asked, 'translation')} {missing} missing ({which}) and judged by nobody"
 
 
