@@ -2,6 +2,7 @@
 
 import re
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
@@ -18,7 +19,7 @@ from adjudge.cli.main import GATE_NO
 from adjudge.core.record import Failure, Record
 from adjudge.core.scores import Run
 from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import AdjudgeError, DataError, UsageError
+from adjudge.errors import AdjudgeError, DataError, DataWarning, UsageError
 from adjudge.formats.catalog import FORMATS, Format
 from adjudge.formats.convert import write_content
 from adjudge.formats.read import Content, load
@@ -295,6 +296,50 @@ def test_a_candidate_that_translated_nothing_is_not_shipped(
     assert all(told in file.read_text() for file in (junit, summary))
     with pytest.raises(DataError, match="no segment is judged in both: 12 segments are not translated"):
         adjudge.gate(path, systems="B,A", margin=1)
+
+
+def test_a_comparison_tells_of_holes_of_its_two_systems_alone() -> None:
+    records: list[Record] = []
+    for number in range(12):
+        records += [rated("A", str(number), 90), rated("B", str(number), 80)]
+        records.append(failed("C", segment=str(number), reason="no_translation"))
+    records[1] = failed("B", segment="0", reason="no_translation")
+    notes = adjudge.compare(records, systems="A,B", resamples=50).notes
+    assert [note.partition(";")[0] for note in notes if "missing" in note] == [
+        "1 translation is missing (1 of B)"
+    ]
+
+
+@pytest.mark.parametrize("method", ["mean", "item-mean", "copeland"])
+def test_a_ranking_names_the_system_that_costs_the_others_most_segments(method: Method) -> None:
+    records: list[Record] = []
+    for number in range(12):
+        records += [rated("A", str(number), 90), rated("B", str(number), 80 + number % 3)]
+        records += [
+            rated("C", str(number), 85)
+            if number < 3
+            else failed("C", segment=str(number), reason="no_translation")
+        ]
+    found = adjudge.rank(records, method=method, resamples=50)
+    assert "Without C the others have 12 segments in common, and 3 with it." in found.notes
+    others = [record for record in records if "C" not in record.systems]
+    assert not any("Without" in note for note in adjudge.rank(others, method=method, resamples=50).notes)
+
+
+def test_a_warning_points_at_the_line_of_the_user(tmp_path: Path) -> None:
+    path, out, scores = tmp_path / "a.csv", tmp_path / "run", [tmp_path / "A.scores", tmp_path / "B.scores"]
+    path.write_text(FILES["cell"]["a.csv"])
+    for file in scores:
+        file.write_text("1\n2\nNone\n")
+    verbs: tuple[Callable[[], object], ...] = (
+        lambda: adjudge.load(path, lp="en-de"),
+        lambda: adjudge.run("rules", path, lp="en-de", out=out),
+        lambda: adjudge.rank(scores, lp="en-de"),
+    )
+    for verb in verbs:
+        with pytest.warns(DataWarning) as caught:
+            verb()
+        assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_an_xliff_that_was_judged_still_has_its_holes(tmp_path: Path) -> None:

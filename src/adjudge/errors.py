@@ -23,8 +23,10 @@ FailedWarning             a run from Python ended with more failures than `max_f
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Mapping, Sequence
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 __all__ = [
     "FAILURE_REASONS",
@@ -47,6 +49,7 @@ __all__ = [
     "UnfinishedError",
     "UniformFailureError",
     "UsageError",
+    "warn",
 ]
 
 FailureReason = Literal[
@@ -129,6 +132,17 @@ class DataWarning(UserWarning):
 
 class FailedWarning(UserWarning):
     """A run from Python ended with a larger share of failures than `max_failed`; its records are kept."""
+
+
+_BETWEEN: Final = frozenset({"adjudge", "asyncio", "contextlib", "functools"})
+
+
+def warn(message: str, kind: type[Warning] = DataWarning) -> None:
+    """Warn at the line of the user's program that led here, the first outside of the package."""
+    frame, level = sys._getframe(), 1  # noqa: SLF001 (warnings count frames, too)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, kind, level)
 
 
 class ModelError(AdjudgeError):

@@ -454,7 +454,7 @@ def gate_scores(
             asked=len(translated),
             settings=settings,
             left_out=left_out,
-            notes=tuple(notes_of(candidate, baseline)),
+            notes=tuple(notes_of(candidate, baseline, pairs)),
         )
     settings = _settled(settings, matrix, (candidate.range, baseline.range))
     rows, small = _rows(places, matrix, domains or {}, settings)
@@ -477,7 +477,7 @@ def gate_scores(
         left_out=left_out,
         method=_method(rows[0], settings),
         notes=(
-            *notes_of(candidate, baseline),
+            *notes_of(candidate, baseline, pairs),
             *unit_notes(
                 rows[0].n,
                 rows[0].found.units,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
@@ -51,7 +50,7 @@ from adjudge.campaigns.tutorial import make_tutorial
 from adjudge.core.record import Record
 from adjudge.core.segment import TestSet
 from adjudge.core.wording import count, form, of_all
-from adjudge.errors import DataWarning, UsageError
+from adjudge.errors import UsageError, warn
 from adjudge.formats.campaign_export import FIRST
 from adjudge.formats.text import check_file_name
 from adjudge.store.files import read_text, write_text
@@ -270,7 +269,7 @@ def _plan(
     unshown = _unshown(extras.pairs, tasks) if extras.pairs else _identical(test_set, tasks, protocol)
     left_out = [*unshown, *_without_time(tasks, planned, settings, people)]
     for warning in (*left_out, *(() if given is None else given.warnings)):
-        warnings.warn(warning, DataWarning, stacklevel=3)
+        warn(warning)
     if not settings.tutorial:
         return planned
     first = [make_tutorial(protocol, lp, own=extras.tutorial) for lp in test_set.lps]

@@ -9,14 +9,13 @@ from __future__ import annotations
 import io
 import re
 import tempfile
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import DataError, DataWarning
+from adjudge.errors import DataError, warn
 from adjudge.formats.text import as_holes
 from adjudge.formats.xliff import SYSTEM, lp_of
 from adjudge.store.files import import_extra, read_bytes
@@ -51,7 +50,7 @@ def read_po(path: Path, lp: str | None = None) -> TestSet:
     ]
     if left_out:
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(left_out.items()))
-        warnings.warn(f"{path}: {counts} messages are left out", DataWarning, 2)
+        warn(f"{path}: {counts} messages are left out")
     if not segments:
         raise DataError("the file has no message that is neither fuzzy nor obsolete", path=path)
     return TestSet(

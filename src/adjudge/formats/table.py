@@ -21,7 +21,7 @@ from typing import Any, Final
 from adjudge.core.language import canonical_lp
 from adjudge.core.segment import CRITERIA, Segment, TestSet
 from adjudge.core.wording import count, form
-from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.text import as_holes
 from adjudge.store.files import import_extra, read_bytes, read_text
 
@@ -90,7 +90,7 @@ def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> Tes
     if empty:
         are = f"{count(empty, 'empty cell')} {form(empty, 'is', 'are')}"
         message = f"{path}: {are} read as not translated"
-        warnings.warn(message, DataWarning, 2)
+        warn(message)
     if not segments:
         raise DataError("the table has no row", path=path)
     translated = {name for segment in segments for name in segment.translations} or systems
@@ -98,7 +98,7 @@ def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> Tes
         message = (
             f"{path}: no translation stands in column {', '.join(map(repr, bare))}, so that it is no system"
         )
-        warnings.warn(message, DataWarning, 2)
+        warn(message)
     try:
         test_set = TestSet(
             name=path.name.removesuffix(".gz").rpartition(".")[0], segments=as_holes(segments, translated)
@@ -227,7 +227,7 @@ def read_xlsx(path: Path, lp: str | None = None) -> TestSet:
         raise DataError(f"not an Excel workbook: {type(error).__name__}: {error}", path=path) from error
     if len(sheets) > 1:
         others = ", ".join(sheet.title for sheet in sheets[1:])
-        warnings.warn(f"{path}: only the first sheet is read, not {others}", DataWarning, 2)
+        warn(f"{path}: only the first sheet is read, not {others}")
     return read_table(rows, path, lp)
 
 

@@ -7,7 +7,6 @@ missing: both are refused when writing. The folder form is `source.txt`, `transl
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +16,7 @@ from typing import Final, TypeVar
 from adjudge.core.language import canonical_lp
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
-from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.errors import DataError, UsageError, warn
 from adjudge.store.files import find_files, read_lines, write_lines
 
 __all__ = [
@@ -105,7 +104,7 @@ def read_files(
 def _warn_of_empty(lines: Sequence[str], path: Path) -> None:
     if empty := sum(not line.strip() for line in lines):
         message = f"{path}: empty lines: {empty} of {len(lines)}"
-        warnings.warn(message, DataWarning, 2)
+        warn(message)
 
 
 def with_documents(test_set: TestSet, file: Path) -> TestSet:

@@ -8,7 +8,6 @@ be translated is left out, and a warning says how much. `alt-trans`, matches and
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +20,7 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count, form
-from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.its import (
     ITS,
     STATED,
@@ -96,7 +95,7 @@ def test_set_of(path: Path, units: Iterable[Unit], kept_out: int, lp: str | None
     if kept_out:
         which = f"{count(kept_out, 'unit')} {form(kept_out, 'is', 'are')}"
         message = f'{path}: {which} not to be translated (translate="no"), and left out'
-        warnings.warn(message, DataWarning, 3)
+        warn(message)
     try:
         test_set = TestSet(name=path.stem, segments=as_holes([unit.segment for unit in units], [SYSTEM]))
     except DataError as error:
