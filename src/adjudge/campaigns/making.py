@@ -267,7 +267,7 @@ def _plan(
     )
     planned = plan_tasks(tasks, settings, people, Checks(tasks, protocol).damage)
     unshown = _unshown(extras.pairs, tasks) if extras.pairs else _identical(test_set, tasks, protocol)
-    left_out = [*unshown, *_without_time(tasks, planned, settings, people)]
+    left_out = [*_untranslated(test_set), *unshown, *_without_time(tasks, planned, settings, people)]
     for warning in (*left_out, *(() if given is None else given.warnings)):
         warn(warning)
     if not settings.tutorial:
@@ -276,10 +276,19 @@ def _plan(
     return [*first, *(_moved(task, len(first)) for task in planned)]
 
 
+def _untranslated(test_set: TestSet) -> Iterator[str]:
+    """Translations that are missing, for people."""
+    systems = {lp: test_set.select(lp=lp).systems for lp in test_set.lps}
+    asked = [(segment, name) for segment in test_set for name in systems[segment.lp]]
+    if holes := sum(not segment.has_translation(name) for segment, name in asked):
+        which = of_all(holes, len(asked), "translation")
+        yield f"{which} {form(holes, 'is', 'are')} missing and shown to nobody"
+
+
 def _identical(test_set: TestSet, tasks: Sequence[Task], protocol: CampaignProtocol) -> Iterator[str]:
     """Pairs of which nobody could prefer one, for people."""
     if protocol.shows == "pair":
-        every = sum(comb(len(segment.translations), 2) for segment in test_set)
+        every = sum(comb(sum(map(s.has_translation, s.translations)), 2) for s in test_set)
         if same := every - sum(len(task.items) for task in tasks):
             which = of_all(same, every, "pair of translations", "pairs of translations")
             yield f"{which} {form(same, 'is', 'are')} left out: both are one text"

@@ -408,7 +408,8 @@ def _terms(path: Path, lines: Iterable[str]) -> Iterator[Term]:
             continue
         source, tab, translation = line.partition("\t")
         if not tab or "\t" in translation or not source.strip() or not translation.strip():
-            message = f"a term is its source, a tab and its translation; got {line[:_SHOWN]!r}"
+            between = "a comma" if path.name.lower().endswith(".csv") else "a tab"
+            message = f"a term is its source, {between} and its translation; got {line[:_SHOWN]!r}"
             raise DataError(message, path=path, line=number)
         yield Term(source=source.strip(), translation=translation.strip())
 
