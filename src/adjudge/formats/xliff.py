@@ -43,6 +43,7 @@ from adjudge.formats.xml_text import (
     Element,
     XmlFile,
     children,
+    children_by_name,
     local_name,
     places,
     plain_text,
@@ -187,18 +188,19 @@ def lp_of(source: str | None, target: str | None, lp: str | None, path: Path) ->
 
 def _read_unit_1(holder: Element, place: Segment) -> Iterator[Unit]:
     """The segment of a `trans-unit`."""
-    target = next(children(holder, "target"), None)
-    source = next(children(holder, "source"), None)
+    parts = children_by_name(holder)
+    (source, *_), (target, *_) = (parts.get(name, [None]) for name in ("source", "target"))
     states = {} if target is None else {key: target.get(key) for key in ("state", "state-qualifier")}
     found = {"approved": holder.get("approved"), "name": holder.get("resname"), **states}
-    yield _unit(holder, place, (source, target), found, _notes(holder))
+    yield _unit(holder, place, (source, target), found, _notes(parts))
 
 
 def _read_unit_2(holder: Element, place: Segment) -> Iterator[Unit]:
     """The segments of a `unit`; what stands between them is for nobody to judge."""
-    parts, notes = list(children(holder, "segment")), _notes(holder)
-    for number, part in enumerate(parts, start=1):
-        name = place.segment + (f"/{part.get('id') or number}" if len(parts) > 1 else "")
+    parts = children_by_name(holder)
+    segments, notes = parts.get("segment", []), _notes(parts)
+    for number, part in enumerate(segments, start=1):
+        name = place.segment + (f"/{part.get('id') or number}" if len(segments) > 1 else "")
         at = Segment(segment=name, lp=place.lp, source="", document=place.document)
         source, target = (next(children(part, name), None) for name in ("source", "target"))
         found = {"state": part.get("state"), "name": holder.get("name")}
@@ -229,10 +231,10 @@ def _unit(
     return Unit(segment=segment, holder=holder, target=target)
 
 
-def _notes(holder: Element) -> list[str]:
+def _notes(parts: Mapping[str, Sequence[Element]]) -> list[str]:
     """Text of the notes of a unit, read once however many segments it has."""
-    around = [holder, *children(holder, "notes")]
-    return [plain_text(note) for each in around for note in children(each, "note")]
+    inside = (note for notes in parts.get("notes", ()) for note in children(notes, "note"))
+    return [plain_text(note) for note in (*parts.get("note", ()), *inside)]
 
 
 # What ITS 2.0 says of one translation in XLIFF: issues and numbers, with their places and who says so.
