@@ -119,6 +119,9 @@ def look_at(run: Run) -> None:
 
 def rank_and_compare(run: Run, test_set: TestSet, judged: set[str]) -> None:
     """Rank and compare: on segments that all who were judged translated, or not at all."""
+    if not judged:
+        assert "nothing to rank" in adjudge.rank(run).method
+        return
     common = [s for s in test_set if all(map(s.has_translation, judged))]
     methods: tuple[Method, ...] = (
         ("copeland", "bradley-terry")
