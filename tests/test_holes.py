@@ -2,6 +2,7 @@
 
 import re
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
@@ -14,10 +15,11 @@ from hypothesis import strategies as st
 import adjudge
 from adjudge.analysis.rank import Method
 from adjudge.analysis.segment_scores import document_scores
+from adjudge.cli.main import GATE_NO
 from adjudge.core.record import Failure, Record
 from adjudge.core.scores import Run
 from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import AdjudgeError, DataError, UsageError
+from adjudge.errors import AdjudgeError, DataError, DataWarning, UsageError
 from adjudge.formats.catalog import FORMATS, Format
 from adjudge.formats.convert import write_content
 from adjudge.formats.read import Content, load
@@ -43,14 +45,14 @@ there = st.sampled_from(["Der Zug fährt um 9.", "Der Zug ist 8."])
 maybe = st.one_of(there, st.sampled_from(HOLES))
 
 
-def a_set(texts: list[list[str | None]]) -> TestSet:
+def a_set(texts: list[list[str | None]], source: str = "The train leaves at 9.") -> TestSet:
     segments = [
         Segment(
             segment=str(number),
             lp="en-de",
             document=f"d{number // 2}",
             domain="news",
-            source="The train leaves at 9.",
+            source=source,
             translations={s: text for s, text in zip(SYSTEMS, row, strict=True) if text is not None},
             references={"R": "Der Zug fährt um 9 Uhr."},
         )
@@ -70,8 +72,7 @@ def test_every_verb_and_page_takes_any_holes(judge: str, texts: list[list[str | 
     test_set = a_set(texts)
     pairwise = judge == "direct-rank"
     with tempfile.TemporaryDirectory() as folder:
-        enough = len(test_set.systems) >= 2 if pairwise else True
-        if not enough or all(holes_of(test_set, s) == len(test_set) for s in SYSTEMS):
+        if len(test_set.systems) < (2 if pairwise else 1):
             with pytest.raises(UsageError, match=r"no translation to judge|a comparison needs two systems"):
                 adjudge.run(judge, test_set, out=f"{folder}/run")
             return
@@ -118,6 +119,9 @@ def look_at(run: Run) -> None:
 
 def rank_and_compare(run: Run, test_set: TestSet, judged: set[str]) -> None:
     """Rank and compare: on segments that all who were judged translated, or not at all."""
+    if not judged:
+        assert "nothing to rank" in adjudge.rank(run).method
+        return
     common = [s for s in test_set if all(map(s.has_translation, judged))]
     methods: tuple[Method, ...] = (
         ("copeland", "bradley-terry")
@@ -198,6 +202,58 @@ def test_a_file_with_a_hole_is_judged_and_shown(
     assert '"failed":"no_translation"' in text
 
 
+NOTHING = {
+    "empty.xlf": (XLIFF % "<target/>").replace("Es ist 5.", ""),
+    "absent.xlf": (XLIFF % "").replace("<target>Es ist 5.</target>", ""),
+    "a.po": PO.replace("Es ist 5.", ""),
+    "a.csv": "id,source,target\n1,It is 5.,\n2,It is 6.,\n",
+    "reference.csv": "id,source,target,reference\n1,It is 5.,,Um 5.\n2,It is 6.,,Um 6.\n",
+    "a.jsonl": '{"segment": "1", "lp": "en-de", "source": "It is 5.", "translations": {"target": ""}}\n'
+    '{"segment": "2", "lp": "en-de", "source": "It is 6.", "translations": {"target": ""}}\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("judge", "name"), [*(("rules", name) for name in NOTHING), ("chrf", "reference.csv")]
+)
+@pytest.mark.filterwarnings("ignore::adjudge.errors.DataWarning")
+def test_a_test_set_in_which_nothing_is_translated_is_judged_by_nobody(
+    judge: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text(NOTHING[name])
+    run = tmp_path / "run"
+    assert call("run", judge, str(tmp_path / name), "--lp", "en-de", "--out", str(run)) == 0
+    told = capsys.readouterr().err
+    assert "nothing is translated, and nothing is judged" in told
+    assert "0 judged, 2 not translated, 0 failed" in told
+    assert call("rank", str(run)) == 0
+    assert "nothing to rank" in capsys.readouterr().out
+
+
+BLANK = {  # the second pair of each is blank on both sides
+    "a.xlf": (XLIFF % "<target/>").replace("It is 6.", ""),
+    "new.xlf": (XLIFF % '<target state="new"> </target>').replace("It is 6.", "\u3000"),
+    "a.po": PO.replace("It is 6.", " "),
+    "a.csv": "id,source,target\n1,It is 5.,Es ist 5.\n2,,\n",
+    "short.csv": "id,source,target\n1,It is 5.,Es ist 5.\n2\n",
+    "a.tsv": "id\tsource\ttarget\n1\tIt is 5.\tEs ist 5.\n2\t \t\n",
+    "a.jsonl": '{"segment": "1", "lp": "en-de", "source": "It is 5.", "translations": {"target": "Um 5."}}\n'
+    '{"segment": "2", "lp": "en-de", "source": "", "translations": {"target": ""}}\n',
+}
+
+
+@pytest.mark.parametrize("name", BLANK)
+def test_a_blank_text_of_a_blank_source_is_a_translation_in_every_format(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(BLANK[name])
+    test_set = load(tmp_path / name, lp="en-de")
+    assert [segment.has_translation("target") for segment in test_set] == [True, True]
+
+
+def test_a_target_that_is_not_there_is_no_translation_of_a_blank_source(tmp_path: Path) -> None:
+    (tmp_path / "a.xlf").write_text((XLIFF % "").replace("It is 6.", ""))
+    assert [segment.has_translation("target") for segment in load(tmp_path / "a.xlf")] == [True, False]
+
+
 def test_whoever_leaves_hard_segments_out_does_not_win_and_is_not_shipped() -> None:
     records: list[Record] = []
     for number in range(12):
@@ -225,6 +281,68 @@ def test_whoever_leaves_hard_segments_out_does_not_win_and_is_not_shipped() -> N
     assert '"not translated"' in render_junit(gate)
     assert adjudge.gate(records, systems="C,B", margin=5, more_untranslated=0).left_out == ""
     assert adjudge.gate(records, systems="B,C", margin=5, more_untranslated=4).left_out == ""
+
+
+def test_a_candidate_that_translated_nothing_is_not_shipped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records: list[Record] = []
+    for number in range(12):
+        records += [rated("A", str(number), 90), failed("B", segment=str(number), reason="no_translation")]
+    path, junit, summary = tmp_path / "a.jsonl", tmp_path / "junit.xml", tmp_path / "summary.md"
+    write_content(path, "records", Content(records=records))
+    told = "Segments that are not translated: candidate 12, baseline 0, allowed 0 (--more-untranslated)."
+    for form in ("table", "json"):
+        given = ["--baseline", str(path), "--margin", "1", "--junit", str(junit), "--summary", str(summary)]
+        assert call("gate", *given, "--systems", "A,B", "--format", form) == GATE_NO
+        assert told in " ".join("".join(capsys.readouterr()).split())
+    assert all(told in file.read_text() for file in (junit, summary))
+    with pytest.raises(DataError, match="no segment is judged in both: 12 segments are not translated"):
+        adjudge.gate(path, systems="B,A", margin=1)
+
+
+def test_a_comparison_tells_of_holes_of_its_two_systems_alone() -> None:
+    records: list[Record] = []
+    for number in range(12):
+        records += [rated("A", str(number), 90), rated("B", str(number), 80)]
+        records.append(failed("C", segment=str(number), reason="no_translation"))
+    records[1] = failed("B", segment="0", reason="no_translation")
+    notes = adjudge.compare(records, systems="A,B", resamples=50).notes
+    assert [note.partition(";")[0] for note in notes if "missing" in note] == [
+        "1 translation is missing (1 of B)"
+    ]
+
+
+@pytest.mark.parametrize("method", ["mean", "item-mean", "copeland"])
+def test_a_ranking_names_the_system_that_costs_the_others_most_segments(method: Method) -> None:
+    records: list[Record] = []
+    for number in range(12):
+        records += [rated("A", str(number), 90), rated("B", str(number), 80 + number % 3)]
+        records += [
+            rated("C", str(number), 85)
+            if number < 3
+            else failed("C", segment=str(number), reason="no_translation")
+        ]
+    found = adjudge.rank(records, method=method, resamples=50)
+    assert "Without C the others have 12 segments in common, and 3 with it." in found.notes
+    others = [record for record in records if "C" not in record.systems]
+    assert not any("Without" in note for note in adjudge.rank(others, method=method, resamples=50).notes)
+
+
+def test_a_warning_points_at_the_line_of_the_user(tmp_path: Path) -> None:
+    path, out, scores = tmp_path / "a.csv", tmp_path / "run", [tmp_path / "A.scores", tmp_path / "B.scores"]
+    path.write_text(FILES["cell"]["a.csv"])
+    for file in scores:
+        file.write_text("1\n2\nNone\n")
+    verbs: tuple[Callable[[], object], ...] = (
+        lambda: adjudge.load(path, lp="en-de"),
+        lambda: adjudge.run("rules", path, lp="en-de", out=out),
+        lambda: adjudge.rank(scores, lp="en-de"),
+    )
+    for verb in verbs:
+        with pytest.warns(DataWarning) as caught:
+            verb()
+        assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_an_xliff_that_was_judged_still_has_its_holes(tmp_path: Path) -> None:
@@ -274,11 +392,14 @@ WRITTEN = [form for form in FORMATS if form.writes and not form.is_marked_up]
 
 
 @pytest.mark.parametrize("form", WRITTEN, ids=lambda form: form.name)
-@given(texts=st.lists(st.tuples(maybe, there, there).map(list), min_size=1, max_size=3))
+@given(
+    texts=st.lists(st.tuples(maybe, there, there).map(list), min_size=1, max_size=3),
+    source=st.sampled_from(["The train leaves at 9.", ""]),
+)
 @settings(max_examples=8, deadline=None)
 @pytest.mark.filterwarnings("ignore::adjudge.errors.DataWarning")
-def test_every_format_takes_any_holes(form: Format, texts: list[list[str | None]]) -> None:
-    test_set = a_set(texts)
+def test_every_format_takes_any_holes(form: Format, texts: list[list[str | None]], source: str) -> None:
+    test_set = a_set(texts, source)
     records: list[Record] = [
         rated(s, segment.segment, number)
         if segment.has_translation(s)
@@ -297,4 +418,5 @@ def test_every_format_takes_any_holes(form: Format, texts: list[list[str | None]
         if form.has_records:
             return
         back = load(path, lp="en-de")
-        assert [s.has_translation("A") for s in back] == [s.has_translation("A") for s in test_set]
+        is_lost = form.name in {"text", "ment"} and not source and "A" in test_set.systems
+        assert [s.has_translation("A") for s in back] == [s.has_translation("A") or is_lost for s in test_set]

@@ -121,7 +121,7 @@ def circles(graph: dict[str, set[str]]) -> list[str]:
     for middle in graph:
         for targets in reach.values():
             if middle in targets:
-                targets |= reach[middle]
+                targets.update(reach[middle])
     found = {frozenset(n for n in reach if name in reach[n] and n in reach[name]) for name in reach}
     return sorted(" ".join(sorted(circle)) for circle in found if circle)
 

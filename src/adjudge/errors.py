@@ -23,6 +23,8 @@ FailedWarning             a run from Python ended with more failures than `max_f
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, get_args
 
@@ -58,6 +60,7 @@ __all__ = [
     "UniformFailureError",
     "UsageError",
     "exit_code_of",
+    "warn",
 ]
 
 FailureReason = Literal[
@@ -140,6 +143,17 @@ class DataWarning(UserWarning):
 
 class FailedWarning(UserWarning):
     """A run from Python ended with a larger share of failures than `max_failed`; its records are kept."""
+
+
+_BETWEEN: Final = frozenset({"adjudge", "asyncio", "contextlib", "functools"})
+
+
+def warn(message: str, kind: type[Warning] = DataWarning) -> None:
+    """Warn at the line of the user's program that led here, the first outside of the package."""
+    frame, level = sys._getframe(), 1  # noqa: SLF001 (warnings count frames, too)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, kind, level)
 
 
 class ModelError(AdjudgeError):

@@ -353,7 +353,7 @@ def test_where_all_failed_nothing_is_ranked_in_rank() -> None:
         ("a", None, None, 2),
         ("b", None, None, 2),
     ]
-    assert ranking.method == "nothing was judged"
+    assert ranking.method == "nothing was judged, so that there is nothing to rank"
 
 
 @pytest.mark.parametrize("test", TESTS)

@@ -157,6 +157,17 @@ def test_what_people_have_no_time_for_is_counted(make_campaign: MakeCampaign) ->
     make_campaign(annotators=1, segments_each=12)
 
 
+def test_translations_that_are_missing_are_counted(make_campaign: MakeCampaign) -> None:
+    segments = [
+        Segment(segment=str(n), lp="en-de", source="Yes.", translations=texts)
+        for n, texts in enumerate([{"A": "Ja.", "B": " "}, {"A": "Ja."}, {"A": "Ja.", "B": "Jo."}])
+    ]
+    with pytest.warns(DataWarning, match="2 of 6 translations are missing and shown to nobody"):
+        campaign, _ = make_campaign("esa", 1, test_set=TestSet(name="x", segments=tuple(segments)))
+    assert len(rows(campaign, "item")) == 4
+
+
+@pytest.mark.filterwarnings("ignore:.*shown to nobody")
 def test_pairs_of_one_text_are_counted(make_campaign: MakeCampaign) -> None:
     texts = ["Ja.", "Ja.", "Jawohl."]
     segments = [

@@ -244,8 +244,9 @@ def test_pairs_of_identical_translations_are_dropped() -> None:
     assert shape(make_tasks(same, "pair")) == [("d", "A+B", "2"), ("d", "A+C", "1 2"), ("d", "B+C", "1")]
 
 
-def test_what_a_system_did_not_translate_is_left_out_and_empty_text_is_not() -> None:
-    gaps = made_of(("d", "1", {"A": "", "B": "b"}), ("d", "2", {"B": "b2"}))
+@pytest.mark.parametrize("hole", [{}, {"A": ""}, {"A": " \u3000"}])
+def test_what_a_system_did_not_translate_is_left_out(hole: dict[str, str]) -> None:
+    gaps = made_of(("d", "1", {"A": "a", "B": "b"}), ("d", "2", {**hole, "B": "b2"}))
     assert shape(make_tasks(gaps, "one")) == [("d", "A", "1"), ("d", "B", "1 2")]
     assert shape(make_tasks(gaps, "pair")) == [("d", "A+B", "1")]
     (several,) = make_tasks(gaps, "several")

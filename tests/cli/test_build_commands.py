@@ -248,7 +248,10 @@ def test_a_share_of_failures_that_is_none_is_refused_before_anything_is_asked(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call("curate", *words, "--out", "new.jsonl", "--max-failed", "lots") == 2
-    assert "--max-failed must be a share such as 1% or 0.01, got 'lots'" in capsys.readouterr().err
+    assert (
+        "--max-failed (in Python max_failed) must be a share such as 1% or 0.01, got 'lots'"
+        in capsys.readouterr().err
+    )
     assert not Path("new.jsonl.run").exists()
 
 

@@ -483,7 +483,10 @@ def test_failures_come_first_with_their_reasons(tmp_path: Path, capsys: pytest.C
     assert call("run", "gemba-mqm", "gap.jsonl", "--out", "first", "--max-failed", "50%") == 0
     capsys.readouterr()
     assert call("trace", "first", "--format", "csv") == 0
-    assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "failed(no_translation)"
+    assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "not translated"
+    name = next(iter(first["translations"]))
+    assert call("trace", "first", "--segment", second["segment"], "--system", name) == 0
+    assert f"{name}: not translated: {name} has no translation of segment" in capsys.readouterr().out
 
 
 def test_a_metric_has_a_list_and_no_conversation(capsys: pytest.CaptureFixture[str]) -> None:

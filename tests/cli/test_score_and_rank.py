@@ -96,7 +96,7 @@ def test_files_of_records_need_a_test_set_and_failures_end_with_their_exit_code(
         (["{}"], "two scores 'chrf'"),
         (["x={}", "--by", "learned"], "give both gold and `learned`, or neither"),
         (["x={}", "--gold", "{}"], "give both gold and `learned`, or neither"),
-        (["x={}", "--max-failed", "x"], "--max-failed must be a share"),
+        (["x={}", "--max-failed", "x"], "--max-failed (in Python max_failed) must be a share"),
     ],
 )
 def test_wrong_use_is_said_in_one_line(

@@ -199,6 +199,7 @@ def test_no_cell_is_run_as_a_formula(start: str, before: str) -> None:
         ("a = b", "a = b"),
         ("", ""),
         ("\ud83d", "\ufffd"),
+        ("a\x1b[31m\tb\n", "a\ufffd[31m\tb\n"),
         ("a|b", "a\\|b"),
         ("😀", "😀"),
     ],

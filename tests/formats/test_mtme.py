@@ -436,6 +436,14 @@ def test_annotations_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert read_ratings(path, SET).records == tuple(records)
 
 
+@pytest.mark.parametrize("name", ["A\n", " A", "A\t", "A B", "\ufeffA", ""])
+def test_a_system_that_would_not_come_back_is_refused_by_name(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "en-de.mqm.seg.rating"
+    with pytest.raises(DataError, match=re.escape(f"no white space in its name, got {name!r}")):
+        write_ratings(path, [replace(JUDGED, system=name)], SET)
+    assert not path.exists()
+
+
 def test_what_the_format_cannot_hold_is_counted(tmp_path: Path) -> None:
     shared: dict[str, Any] = {"lp": "en-de", "segment": "y", "annotator": "mqm", "protocol": "mqm"}
     records: list[Record] = [

@@ -15,7 +15,7 @@ from adjudge.core.language import canonical_lp, coded_lp
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import TextSettings, detect, read_judgements
 from adjudge.store.json_lines import write_test_set
-from tests.cli.calling import Asked
+from tests.cli.calling import Asked, call
 
 LINES = 12
 
@@ -92,9 +92,19 @@ def test_files_that_do_not_fit_together_are_refused(folder: Path) -> None:
         rank([first, third.rename(folder / "A.scores")], lp="en-de")
     with pytest.raises(UsageError, match="read together"):
         rank([first, folder / "HUMAN"], lp="en-de")
+    (folder / "HUMAN" / ".DS_Store").write_bytes(b"\0\1")
+    assert detect(folder / "HUMAN") == "score-lines"
     (folder / "HUMAN" / "notes.md").write_text("words\n")
-    with pytest.raises(DataError, match="no known format"):
+    with pytest.raises(DataError, match=r"holds nothing else: take notes\.md out of it, or name the files"):
         detect(folder / "HUMAN")
+
+
+def test_lines_that_nobody_scored_are_counted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for file in files(folder):
+        file.write_text("None\n" * 2 + "".join(file.read_text().splitlines(keepends=True)[2:]))
+    for paths in (files(folder), [folder / "HUMAN"]):
+        assert call("rank", *map(str, paths), "--lp", "en-de") == 0
+        assert "2 segments that nobody scored" in " ".join("".join(capsys.readouterr()).split())
 
 
 def test_documents_of_texts_are_those_of_score_files(folder: Path) -> None:
@@ -109,6 +119,7 @@ def test_documents_of_texts_are_those_of_score_files(folder: Path) -> None:
     assert "over 6 documents" in rank(files(folder), lp="en-de", test_set=named).method
 
 
+@pytest.mark.filterwarnings("ignore:.*nobody scored")
 def test_documents_of_score_files_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Lines without a score keep their document, the last ones too."""
     for file in files(folder):

@@ -66,7 +66,7 @@ def test_rows_without_ids_are_numbered_and_empty_cells_are_no_translations(
     tmp_path: Path, write: Callable[[Path, Rows], Path]
 ) -> None:
     path = write(tmp_path, [["source", "A", "B"], ["a", "b", ""], ["", "", ""], ["c", "", "d"]])
-    with pytest.warns(DataWarning, match="2 empty cells are read as translations that are not there"):
+    with pytest.warns(DataWarning, match="2 empty cells are read as not translated"):
         found = list(load(path, "en-de"))
     assert [(s.segment, dict(s.translations)) for s in found] == [("1", {"A": "b"}), ("3", {"B": "d"})]
 
@@ -187,7 +187,7 @@ def test_a_column_of_criteria_has_one_a_line(tmp_path: Path, write: Callable[[Pa
     assert first.translations == {"Alder": "B"}
 
 
-@pytest.mark.filterwarnings("ignore:.*empty cells")
+@pytest.mark.filterwarnings("ignore:.*empty cell")
 @pytest.mark.parametrize("write", WRITERS)
 def test_a_column_without_any_translation_is_named(
     tmp_path: Path, write: Callable[[Path, Rows], Path]

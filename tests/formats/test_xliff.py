@@ -135,7 +135,8 @@ def test_inline_tags_become_placeholders_and_text_stays_text(
 def test_an_empty_target_is_a_translation_only_if_somebody_finished_it(
     tmp_path: Path, target: str, translations: dict[str, str]
 ) -> None:
-    (segment,) = read(tmp_path, one(f"<trans-unit id='1'><source>New</source>{target}</trans-unit>"))
+    other = "<trans-unit id='2'><source>Old</source><target>Alt</target></trans-unit>"
+    segment, _ = read(tmp_path, one(f"<trans-unit id='1'><source>New</source>{target}</trans-unit>{other}"))
     assert segment.translations == translations
 
 

@@ -147,6 +147,12 @@ def test_a_line_that_is_no_term_is_refused_with_its_place(tmp_path: Path, line: 
         read_terms(tmp_path / "terms.tsv")
 
 
+def test_a_line_of_a_glossary_as_csv_that_is_no_term_is_told_of_a_comma(tmp_path: Path) -> None:
+    (tmp_path / "terms.csv").write_text("a,b\nc\n")
+    with pytest.raises(DataError, match=r"its source, a comma and its translation; got 'c' \(.*line 2\)"):
+        read_terms(tmp_path / "terms.csv")
+
+
 def test_a_glossary_may_be_csv_of_two_columns(tmp_path: Path) -> None:
     path = tmp_path / "terms.csv"
     path.write_text('file,Datei\n\n"save, as","Speichern ""unter"""\n', "utf-8")

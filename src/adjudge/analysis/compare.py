@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.score import Place, Source, is_same_file, scored
-from adjudge.analysis.segment_scores import ScoreMatrix, Totals, coverage_note, score_matrix
+from adjudge.analysis.segment_scores import (
+    ScoreMatrix,
+    Totals,
+    coverage_note,
+    score_matrix,
+    untranslated_note,
+)
 from adjudge.core.scores import Interval, Scores, Signature
 from adjudge.core.verb import ByDocument, Names, OneAnnotator, Option, Resamples, Seed, settings, takes
 from adjudge.core.wording import count, form, of_all
@@ -611,7 +617,7 @@ def compare_scores(
         strata=tuple(strata),
         method=method_of(settings.test, units, of, settings.resamples, settings.seed),
         notes=(
-            *notes_of(first, second),
+            *notes_of(first, second, pairs),
             *_coverage_notes(asked - len(places), asked, len(pairs)),
             *unit_notes(whole.n, units, whole.difference.effective, by_document=bool(settings.by_document)),
             *_power_notes(whole.difference, settings),
@@ -741,8 +747,11 @@ def side_of(name: str, scores: Scores, systems: set[str]) -> Side:
 # What a reader must know...
 
 
-def notes_of(first: Scores, second: Scores) -> Iterator[str]:
-    """What the scores say of themselves, and whether they can be compared."""
+def notes_of(first: Scores, second: Scores, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """What the scores say of themselves and of these systems, and whether they can be compared."""
+    systems = {name for pair in pairs for name in pair}
+    for scores in (first,) if first is second else (first, second):
+        yield from untranslated_note(s for s in scores.segments if s.system in systems)
     yield from _score_notes(first, second)
     yield from _signature_notes(first, second)
 
@@ -758,11 +767,11 @@ def _signature_notes(first: Scores, second: Scores) -> Iterator[str]:
 
 
 def _score_notes(*scores: Scores) -> Iterator[str]:
-    """What the scores say of themselves, but for the coverage: only what both have is compared."""
+    """What the scores say of themselves, but for coverage and holes, which are of all systems."""
     found = dict.fromkeys(note for each in scores for note in each.notes)
     parts = [part for each in scores for part in (each, *each.lps.values())]
-    coverage = {note for part in parts for note in coverage_note(part.segments)}
-    yield from (note for note in found if not any(note.endswith(each) for each in coverage))
+    every = {n for part in parts for tell in (coverage_note, untranslated_note) for n in tell(part.segments)}
+    yield from (note for note in found if not any(note.endswith(each) for each in every))
 
 
 def _coverage_notes(dropped: int, asked: int, systems: int) -> Iterator[str]:

@@ -45,7 +45,7 @@ from adjudge.core.record import Annotation, Record, without_repeats
 from adjudge.core.scores import Card, CardVerdict, Scores
 from adjudge.core.verb import Alpha, ByDocument, Names, OneAnnotator, Option, settings, takes
 from adjudge.core.wording import count, form, of_all
-from adjudge.errors import UsageError
+from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import Judgements, read_judgements
 from adjudge.stats.paired import holm, sign_flip_p_values
 
@@ -362,7 +362,8 @@ class Gate:
     Args:
         verdict: of all of it.
         reasons: why, the weightiest first.
-        rows: all segments, then language pairs and domains where there are several.
+        rows: all segments, then language pairs and domains where there are several; none where nothing is
+            judged on both sides, because the candidate's translations are missing.
         critical: errors that veto; None where nobody could have marked one.
         cards: scorecards of the candidate's systems, where the weights say what passes.
         candidate: the system that would replace the other.
@@ -418,7 +419,7 @@ def gate_scores(
         domains: of segments.
 
     Raises:
-        DataError: nothing is judged in both.
+        DataError: nothing is judged in both, and not because the candidate's translations are missing.
         UsageError: scores of different signatures, no such system, none in common, or one document alone.
     """
     if not settings.any_signature and not candidate.signature.is_comparable_with(baseline.signature):
@@ -427,13 +428,6 @@ def gate_scores(
             f"{candidate.signature}; {baseline.signature}. Judge both alike, or say --any-signature"
         )
     pairs = pairs_of(candidate, baseline, systems)
-    places, matrix, _ = side_by_side(candidate, baseline, pairs)
-    settings = _settled(settings, matrix, (candidate.range, baseline.range))
-    rows, small = _rows(places, matrix, domains or {}, settings)
-    critical, unmarked = _critical(records, pairs, places, matrix, settings)
-    translated = _translated(candidate, baseline, pairs)
-    asked = len(translated)
-    missing = len(translated.difference(places))
     cards = _cards(candidate, {pair[0] for pair in pairs})
     names = pairs[0] if len(pairs) == 1 else ("candidate", "baseline")
     sides = [
@@ -442,6 +436,31 @@ def gate_scores(
     ]
     left_out = _left_out(sides[0], sides[1], settings)
     against = [left_out] if left_out else []
+    translated = _translated(candidate, baseline, pairs)
+    try:
+        places, matrix, _ = side_by_side(candidate, baseline, pairs)
+    except DataError:
+        if not against:
+            raise
+        return Gate(
+            verdict="do-not-ship",
+            reasons=(*against, *_cards_that(cards, "fail")),
+            rows=(),
+            critical=None,
+            cards=cards,
+            candidate=sides[0],
+            baseline=sides[1],
+            missing=len(translated),
+            asked=len(translated),
+            settings=settings,
+            left_out=left_out,
+            notes=tuple(notes_of(candidate, baseline, pairs)),
+        )
+    settings = _settled(settings, matrix, (candidate.range, baseline.range))
+    rows, small = _rows(places, matrix, domains or {}, settings)
+    critical, unmarked = _critical(records, pairs, places, matrix, settings)
+    asked = len(translated)
+    missing = len(translated.difference(places))
     against += [*_vetoes(critical), *_cards_that(cards, "fail"), *_of(rows, "do-not-ship")]
     verdict, reasons = _verdict(rows, against, cards, missing, asked, settings)
     return Gate(
@@ -458,7 +477,7 @@ def gate_scores(
         left_out=left_out,
         method=_method(rows[0], settings),
         notes=(
-            *notes_of(candidate, baseline),
+            *notes_of(candidate, baseline, pairs),
             *unit_notes(
                 rows[0].n,
                 rows[0].found.units,
@@ -743,7 +762,7 @@ def gate(baseline: Source, candidate: Source | None, settings: GateSettings) -> 
         settings: what is asked.
 
     Raises:
-        DataError: nothing is judged in both.
+        DataError: nothing is judged in both, and not because the candidate's translations are missing.
         UsageError: no such system, one system as both, scores of different signatures, or a setting out of
             its range.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,7 @@ from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record, Verdict
 from adjudge.core.scores import SegmentScore
 from adjudge.core.typology import find_category
-from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.read import Judgements
 from adjudge.stats.judged import Floats
 
@@ -425,7 +424,7 @@ def calibrate_ties(
     if not found:
         raise DataError("; ".join(without))
     for told in without:
-        warnings.warn(told, DataWarning, stacklevel=2)
+        warn(told)
     return tuple(found)
 
 

@@ -23,6 +23,7 @@ from adjudge.analysis.preferences import (
 from adjudge.analysis.score import (
     FEW_DOCUMENTS,
     Source,
+    costly_note,
     draws_documents,
     intervals_of_means,
     lone_system_note,
@@ -689,7 +690,7 @@ _BETTER_OF_TWO: Final = (
     "systems of one quality it found 8 of 100 pairs different in either direction, where one test finds 5."
 )
 _EACH: Final = "each language pair on its own"
-_NOTHING: Final = "nothing was judged"
+_NOTHING: Final = "nothing was judged, so that there is nothing to rank"
 
 
 @takes(RankSettings)
@@ -845,7 +846,7 @@ def _rank_means(scores: Scores, settings: RankSettings) -> Ranking:
         signature=_signature(scores),
         method=_rank_method(common, totals, settings),
         systems=(*systems, *nothing),
-        notes=tuple(_notes(scores, rows, totals, settings)),
+        notes=(*_notes(scores, rows, totals, settings), *costly_note(judged[:, present], common.systems)),
         p_values=p_value_rows(p_values, len(nothing)),
     )
 
@@ -983,8 +984,7 @@ def _rank_method(common: ScoreMatrix, totals: Totals, settings: RankSettings) ->
 
 
 def _notes(scores: Scores, rows: NDArray[np.bool_], totals: Totals, settings: RankSettings) -> Iterator[str]:
-    dropped = int((~rows).sum())
-    if dropped:
+    if dropped := int((~rows).sum()):
         which = of_all(dropped, len(rows), "segment")
         yield f"{which} {form(dropped, 'is', 'are')} not judged for every system, and left out."
     if _is_corpus(scores):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adjudge.analysis.eval_set import EvalSet, ScoreSet, row_means
 from adjudge.analysis.eval_set_files import read_one
@@ -20,7 +21,7 @@ from adjudge.core.record import Annotation, Record, are_by_criteria
 from adjudge.core.scores import VERSION, Card, Interval, Run, Scores, SegmentScore, Signature, SystemScore
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import ByDocument, OneAnnotator, Scoring, settings, takes
-from adjudge.core.wording import form, of_all
+from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import Judgements, load, read_judgements
 from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals
@@ -31,6 +32,7 @@ __all__ = [
     "ScoreSettings",
     "Scored",
     "Source",
+    "costly_note",
     "domains_of",
     "draws_documents",
     "intervals_of_means",
@@ -338,7 +340,29 @@ def translated_by_all(scores: Scores) -> tuple[Scores, list[str]]:
     preferences = tuple(p for p in scores.preferences if (p.lp, p.segment) not in holes)
     which = of_all(len(holes), len({(s.lp, s.segment) for s in scores.segments}), "segment")
     note = f"{which} {form(len(holes), 'is', 'are')} not translated by every system, and left out."
-    return replace(scores, segments=segments, preferences=preferences), [note]
+    names = [system for system in dict.fromkeys(s.system for s in scores.segments) if system in judged]
+    lost = {(s.lp, s.segment, s.system) for s in scores.segments if s.is_untranslated}
+    places = dict.fromkeys((s.lp, s.segment) for s in scores.segments)
+    translated = np.array([[(*place, name) not in lost for name in names] for place in places])
+    found = replace(scores, segments=segments, preferences=preferences)
+    return found, [note, *costly_note(translated, names)]
+
+
+def costly_note(judged: NDArray[np.bool_], systems: Sequence[str]) -> list[str]:
+    """Name the systems that cost the others so many segments that more scores would count without them.
+
+    Args:
+        judged: segments by systems.
+        systems: their names.
+    """
+    order = np.argsort(judged.sum(axis=0), kind="stable")
+    common = {k: int(judged[:, order[k:]].all(axis=1).sum()) for k in range(max(1, len(systems) - 1))}
+    best = max(common, key=lambda k: (common[k] * (len(systems) - k), -k))
+    if not best:
+        return []
+    names = ", ".join(systems[column] for column in order[:best])
+    have = f"the others have {count(common[best], 'segment')} in common, and {common[0]:,} with"
+    return [f"Without {names} {have} {form(best, 'it', 'them')}."]
 
 
 def lone_system_note(systems: Collection[str]) -> Sequence[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
@@ -50,7 +49,7 @@ from adjudge.campaigns.tutorial import make_tutorial
 from adjudge.core.record import Record
 from adjudge.core.segment import TestSet
 from adjudge.core.wording import count, form, of_all
-from adjudge.errors import DataWarning, UsageError
+from adjudge.errors import UsageError, warn
 from adjudge.formats.campaign_export import FIRST
 from adjudge.formats.text import check_file_name
 from adjudge.store.files import read_text, write_text
@@ -267,19 +266,28 @@ def _plan(
     )
     planned = plan_tasks(tasks, settings, people, Checks(tasks, protocol).damage)
     unshown = _unshown(extras.pairs, tasks) if extras.pairs else _identical(test_set, tasks, protocol)
-    left_out = [*unshown, *_without_time(tasks, planned, settings, people)]
+    left_out = [*_untranslated(test_set), *unshown, *_without_time(tasks, planned, settings, people)]
     for warning in (*left_out, *(() if given is None else given.warnings)):
-        warnings.warn(warning, DataWarning, stacklevel=3)
+        warn(warning)
     if not settings.tutorial:
         return planned
     first = [make_tutorial(protocol, lp, own=extras.tutorial) for lp in test_set.lps]
     return [*first, *(_moved(task, len(first)) for task in planned)]
 
 
+def _untranslated(test_set: TestSet) -> Iterator[str]:
+    """Translations that are missing, for people."""
+    systems = {lp: test_set.select(lp=lp).systems for lp in test_set.lps}
+    asked = [(segment, name) for segment in test_set for name in systems[segment.lp]]
+    if holes := sum(not segment.has_translation(name) for segment, name in asked):
+        which = of_all(holes, len(asked), "translation")
+        yield f"{which} {form(holes, 'is', 'are')} missing and shown to nobody"
+
+
 def _identical(test_set: TestSet, tasks: Sequence[Task], protocol: CampaignProtocol) -> Iterator[str]:
     """Pairs of which nobody could prefer one, for people."""
     if protocol.shows == "pair":
-        every = sum(comb(len(segment.translations), 2) for segment in test_set)
+        every = sum(comb(sum(map(s.has_translation, s.translations)), 2) for s in test_set)
         if same := every - sum(len(task.items) for task in tasks):
             which = of_all(same, every, "pair of translations", "pairs of translations")
             yield f"{which} {form(same, 'is', 'are')} left out: both are one text"

@@ -347,7 +347,7 @@ def _task(making: _Making, lp: str, segments: Iterable[Segment], systems: tuple[
 
 
 def _is_shown(making: _Making, segment: Segment, systems: Sequence[str]) -> bool:
-    texts = [segment.translations[name] for name in systems if name in segment.translations]
+    texts = [segment.translations[name] for name in systems if segment.has_translation(name)]
     if making.shows != "pair":
         return bool(texts)
     is_asked = making.pairs is None or (segment.lp, segment.segment, frozenset(systems)) in making.pairs
@@ -367,7 +367,7 @@ def _item(making: _Making, segment: Segment, systems: Sequence[str]) -> Item:
             "original": None,
         }
         for name in systems
-        if name in segment.translations
+        if segment.has_translation(name)
     ]
     if isinstance(told, str) and told.strip():
         for one in shown:

@@ -339,16 +339,16 @@ def _write(path: Path, text: str, *, append: bool) -> None:
 
 def _gate_data(found: Gate) -> dict[str, Any]:
     """The result as one JSON object; what it says of all segments stands outside of the rows, too."""
-    critical, whole = found.critical, found.rows[0]
+    critical, whole = found.critical, _row(found.rows[0]) if found.rows else {}
     sides = {"candidate": found.candidate, "baseline": found.baseline}
     return {
         "verdict": found.verdict,
         "reasons": list(found.reasons),
-        "difference": whole.found.difference,
-        "interval": [whole.found.low, whole.found.high],
-        "margin": whole.margin,
-        "n": whole.n,
-        "needed": None if whole.more is None else whole.n + whole.more,
+        "difference": whole.get("difference"),
+        "interval": whole.get("bounds"),
+        "margin": found.settings.margin,
+        "n": whole.get("n", 0),
+        "needed": None if whole.get("more") is None else whole["n"] + whole["more"],
         **{key: _side(side) for key, side in sides.items()},
         "missing": found.missing,
         "asked": found.asked,

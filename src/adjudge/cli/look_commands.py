@@ -227,7 +227,7 @@ def _print_list(units: list[TracedUnit], form: str) -> None:
             unit.segment.lp,
             unit.segment.segment,
             " ".join(unit.systems),
-            unit.state + (f"({unit.reason})" if unit.reason else ""),
+            _state(unit),
             str(unit.calls),
             unit.detail,
         ]
@@ -238,6 +238,12 @@ def _print_list(units: list[TracedUnit], form: str) -> None:
     if len({unit.unit for unit in units}) < len(units):
         print_note("calls are those for a source: its systems were judged together")
     print_note("one conversation: add --segment ID --system NAME")
+
+
+def _state(unit: TracedUnit) -> str:
+    if unit.reason == "no_translation":
+        return "not translated"
+    return unit.state + (f"({unit.reason})" if unit.reason else "")
 
 
 def _unit_to_json(unit: TracedUnit) -> dict[str, object]:
@@ -266,9 +272,9 @@ def _print_conversations(trace: Trace, units: list[TracedUnit], form: str) -> No
             for n, e in enumerate(exchanges, start=1)
         ]
         if form == "table":
-            failed = f"({unit.reason}): {unit.detail}" if unit.reason else ""
+            why = f": {unit.detail}" if unit.reason else ""
             name = f"{unit.segment.lp}, segment {unit.segment.segment}, {' and '.join(unit.systems)}"
-            print_text(f"{name}: {unit.state}{failed}\n\n")
+            print_text(f"{name}: {_state(unit)}{why}\n\n")
             for number, exchange in enumerate(exchanges, start=1):
                 print_text(render_exchange(exchange, number, mark) + "\n")
     if form != "table":

@@ -34,7 +34,8 @@ def read_share(value: float | str) -> float:
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
-        raise UsageError(f"--max-failed must be a share such as 1% or 0.01, got {value!r}")
+        name = "--max-failed (in Python max_failed)"
+        raise UsageError(f"{name} must be a share such as 1% or 0.01, got {value!r}")
     return share
 
 

@@ -15,7 +15,6 @@ import secrets
 import shutil
 import tarfile
 import urllib.request
-import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -23,7 +22,7 @@ from http.client import HTTPException, HTTPMessage, HTTPResponse
 from pathlib import Path, PurePosixPath
 from typing import IO, Final, NamedTuple
 
-from adjudge.errors import DataError, DataWarning
+from adjudge.errors import DataError, warn
 from adjudge.formats.catalog import PublicSet, cache_folder, cached_path, find_public_set
 from adjudge.store.files import write_text
 
@@ -180,7 +179,7 @@ def _record(path: Path, url: str, digest: str, size: int) -> None:
     if fetched and fetched[0]["sha256"] != digest:
         first = f"{fetched[0]['sha256'][:12]} of {fetched[0]['time'][:10]}"
         message = f"{url} changed: SHA-256 {digest[:12]}, the first fetch was {first}; scores may move"
-        warnings.warn(message, DataWarning, stacklevel=3)
+        warn(message)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     fetched.append({"url": url, "sha256": digest, "bytes": size, "time": now})
     write_text(log, [json.dumps(fetched, indent=2), "\n"])

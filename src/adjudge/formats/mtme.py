@@ -531,7 +531,8 @@ def write_ratings(
         What the format cannot hold and how often it was left out.
 
     Raises:
-        DataError: a translation was judged twice, or is not in the test set.
+        DataError: a segment is not in the test set, or a name would not come back from the file.
+        UsageError: a translation was judged twice.
     """
     path, lp = Path(path), single_lp(test_set)
     left_out: Counter[str] = Counter()
@@ -567,7 +568,7 @@ class _Writer:
     ) -> Iterator[str]:
         """Render every line."""
         for system in systems:
-            if len(system.split()) != 1:
+            if system.split() != [system] or system.startswith("\ufeff"):
                 raise DataError(f"a system in a rating file has no white space in its name, got {system!r}")
             for segment in test_set:
                 annotation = found.get((system, segment.segment))
@@ -578,7 +579,7 @@ class _Writer:
         self.left_out["ratings"] += annotation.rating is not None
         self.left_out["rationales"] += annotation.rationale is not None
         self.left_out["counts of errors"] += bool(annotation.counts)
-        if "\t" in rater or "\n" in rater:
+        if not {"\t", "\n", "\r"}.isdisjoint(rater):
             raise DataError(f"a tab or a line end in the annotator's name {rater!r}")
         errors = [self._error(span) for span in annotation.spans]
         line = f"{annotation.system}\t{json.dumps({'errors': errors}, ensure_ascii=False)}"

@@ -9,14 +9,14 @@ from __future__ import annotations
 import io
 import re
 import tempfile
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import DataError, DataWarning
+from adjudge.errors import DataError, warn
+from adjudge.formats.text import as_holes
 from adjudge.formats.xliff import SYSTEM, lp_of
 from adjudge.store.files import import_extra, read_bytes
 
@@ -50,10 +50,12 @@ def read_po(path: Path, lp: str | None = None) -> TestSet:
     ]
     if left_out:
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(left_out.items()))
-        warnings.warn(f"{path}: {counts} messages are left out", DataWarning, 2)
+        warn(f"{path}: {counts} messages are left out")
     if not segments:
         raise DataError("the file has no message that is neither fuzzy nor obsolete", path=path)
-    return TestSet(name=path.name.removesuffix(".gz").rpartition(".")[0], segments=tuple(segments))
+    return TestSet(
+        name=path.name.removesuffix(".gz").rpartition(".")[0], segments=as_holes(segments, [SYSTEM])
+    )
 
 
 def _parse(path: Path) -> Any:  # noqa: ANN401 (polib has no types)
@@ -91,7 +93,7 @@ def _kind(entry: Any) -> str:  # noqa: ANN401 (the same)
 
 
 def _read_entry(entry: Any, number: str, lp: str) -> Iterator[Segment]:  # noqa: ANN401 (the same)
-    """The segments of one message; an empty translation is none, as gettext has it."""
+    """The segments of one message; an empty translation of a text is none, as gettext has it."""
     meta = {
         key: value
         for key, value in (
@@ -106,10 +108,11 @@ def _read_entry(entry: Any, number: str, lp: str) -> Iterator[Segment]:  # noqa:
     for form, text in sorted(forms.items()):
         is_plural = bool(entry.msgid_plural)
         is_singular_form = form == 0 and len(forms) > 1
+        source = entry.msgid_plural if is_plural and not is_singular_form else entry.msgid
         yield Segment(
             segment=f"{number}[{form}]" if is_plural else number,
             lp=lp,
-            source=entry.msgid_plural if is_plural and not is_singular_form else entry.msgid,
-            translations={SYSTEM: text} if text else {},
+            source=source,
+            translations={SYSTEM: text} if text or not source.strip() else {},
             meta=meta,
         )

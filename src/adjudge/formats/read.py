@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import tempfile
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,7 @@ from adjudge.core.record import Annotation, Preference, Record, repeats_note, wi
 from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
 from adjudge.core.verb import LanguagePair, Names, Option, checks_keywords, settings
-from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.appraise import (
     batches_test_set,
     find_batch_file,
@@ -67,6 +66,7 @@ from adjudge.formats.score_file import (
     AVERAGES,
     FORMS,
     count_of_lines,
+    files_beside_lines,
     is_lines_folder,
     is_number,
     is_score_table,
@@ -287,6 +287,12 @@ def detect(path: Path) -> str:
         export = f"`adjudge campaign export {shlex.quote(str(path))} FILE.jsonl` writes what is read here"
         raise DataError(f"a campaign in its folder: {export}", path=path)
     entries = sorted(entry.name for entry in path.iterdir())
+    if len(beside := files_beside_lines(path)) < sum(not name.startswith(".") for name in entries):
+        raise DataError(
+            "a folder of scores, one number a line, holds nothing else: take "
+            f"{', '.join(beside[:5])} out of it, or name the files of scores",
+            path=path,
+        )
     found = ", ".join(entries[:5]) + (", ..." if len(entries) > 5 else "") if entries else "an empty folder"
     raise DataError(f"no known format: looked for {', '.join(_FOLDERS)}; found {found}", path=path)
 
@@ -676,7 +682,7 @@ class Judgements:
     def warn(self) -> Judgements:
         """Warn of the notes with a `DataWarning` each, for results that have no notes of their own."""
         for note in self.notes:
-            warnings.warn(f"{self.name}: {note}", DataWarning, stacklevel=3)
+            warn(f"{self.name}: {note}")
         return self
 
     def with_records(self, records: Iterable[Record]) -> Judgements:
@@ -778,7 +784,8 @@ def _of_files(files: Sequence[Path], lp: str | None, texts: TestSet | None) -> J
             )
     found = read_plain_scores(files[0], "score-lines", lp, texts, files=files)
     name = ", ".join(map(str, files))
-    return Judgements(name=name, records=found.records, test_set=texts, form="score-lines")
+    notes = tuple(f"{amount:,} {what}" for what, amount in found.met.items())
+    return Judgements(name=name, records=found.records, test_set=texts, form="score-lines", notes=notes)
 
 
 def _with_documents(judgements: Judgements, source: Given, file: Path) -> Judgements:

@@ -32,6 +32,7 @@ __all__ = [
     "Level",
     "ScoreTable",
     "count_of_lines",
+    "files_beside_lines",
     "is_lines_folder",
     "is_number",
     "is_score_table",
@@ -373,11 +374,17 @@ def name_and_lp(path: Path, lp: str | None) -> tuple[str, str | None]:
 
 
 def is_lines_folder(path: Path) -> bool:
-    """Whether every file of a folder has one number a line."""
+    """Whether every file of a folder has one number a line; hidden files do not count."""
+    return bool(_visible(path)) and not files_beside_lines(path)
+
+
+def files_beside_lines(path: Path) -> list[str]:
+    """Names of the files and folders of a folder that do not have one number a line."""
     files = _visible(path)
     heads = (read_head(file, _FIRST) if file.is_file() else b"" for file in files)
     firsts = (head.lstrip(b"\xef\xbb\xbf\r\n ").partition(b"\n")[0] for head in heads)
-    return bool(files) and all(is_number(first.decode(errors="replace")) for first in firsts)
+    are_numbers = (is_number(first.decode(errors="replace")) for first in firsts)
+    return [file.name for file, is_one in zip(files, are_numbers, strict=True) if not is_one]
 
 
 def _visible(folder: Path) -> list[Path]:
@@ -430,16 +437,18 @@ def read_plain_scores(
         lp = test_set.lps[0]
     _, told = name_and_lp(path, lp)
     seen: Counter[str] = Counter()
-    records = []
+    records: list[Annotation] = []
+    asked: set[tuple[str, str]] = set()
     for score in scores:
         seen[score.system] += 1
         own = canonical_lp(score.lp) if score.lp else told
         if own is None:
             raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
-        if math.isnan(score.value):
-            continue
         place = seen[score.system]
         segment = score.segment or (known[place - 1] if known else str(place))
+        asked.add((own, segment))
+        if math.isnan(score.value):
+            continue
         records.append(
             Annotation(
                 lp=own,
@@ -453,6 +462,8 @@ def read_plain_scores(
         )
     if not records:
         raise DataError("there is no score in this file: every one is missing", path=path)
+    if unscored := len(asked) - len({(record.lp, record.segment) for record in records}):
+        met["segments that nobody scored: no system has a number there"] += unscored
     return PlainScores(records=tuple(records), met=+met)
 
 

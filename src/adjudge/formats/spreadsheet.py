@@ -1,8 +1,8 @@
 """Judgements for a spreadsheet: one a row, and no cell that a spreadsheet would run as a formula.
 
 A cell that begins with what starts a formula (also behind blanks, and in its full-width form) gets an
-apostrophe before it, `|` a backslash, NUL and half surrogate pairs a mark. That changes texts, so nothing
-reads such a file again: the other formats keep texts as they are.
+apostrophe before it, `|` a backslash, control characters and half surrogate pairs a mark. That changes
+texts, so nothing reads such a file again: the other formats keep texts as they are.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ _FORMULA: Final = re.compile(r"[\s\u200b\ufeff]*[=+\-@|%\uff1d\uff0b\uff0d\uff20
 _NUMBER: Final = re.compile(
     r"[+-]?(?:[0-9][0-9,]*(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?%?|[-+–—−]|[+-]?(?:inf|nan)"
 )
+_CONTROL: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _MARK: Final = "\ufffd"
 _LONGEST: Final = 32_000  # characters of a cell; spreadsheets hold 32,767
 
@@ -97,7 +98,7 @@ def render_cell(value: object) -> str:
     """A cell that stays what it says: a number as it is, text that no spreadsheet runs."""
     if value is None or isinstance(value, bool | int | float):
         return "" if value is None else str(value)
-    text = str(value).replace("\0", _MARK).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    text = _CONTROL.sub(_MARK, str(value)).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     is_formula = _FORMULA.match(str(value))
     return ("'" if is_formula else "") + text.replace("|", "\\|")
 

@@ -14,12 +14,15 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, time
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
 from adjudge.core.language import canonical_lp
 from adjudge.core.segment import CRITERIA, Segment, TestSet
-from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.core.wording import count, form
+from adjudge.errors import DataError, UsageError, warn
+from adjudge.formats.text import as_holes
 from adjudge.store.files import import_extra, read_bytes, read_text
 
 __all__ = ["is_csv_of_texts", "read_csv_texts", "read_xlsx"]
@@ -74,27 +77,32 @@ def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> Tes
     if not has_source(heading):
         raise DataError(f"a column 'source' was wanted, the heading has {', '.join(heading)!r}", path=path)
     _check_heading(heading, path)
+    systems = [name for name in heading if name and _kind(name) == "system"]
     segments, empty = [], 0
     for number, row in enumerate(lines, start=1):
         if any(row):
             if len(row) > len(heading) and any(row[len(heading) :]):
                 raise DataError(f"row {number} has {len(row)} cells, the heading {len(heading)}", path=path)
-            segment = _read_row(dict(zip(heading, row, strict=False)), str(number), lp, path)
+            cells = dict(zip_longest(heading, row[: len(heading)], fillvalue=""))
+            segment = _read_row(cells, str(number), lp, path)
             segments.append(segment)
-            empty += sum(_kind(name) == "system" for name in heading if name) - len(segment.translations)
+            empty += len(systems) - len(segment.translations)
     if empty:
-        message = f"{path}: {empty} empty cells are read as translations that are not there"
-        warnings.warn(message, DataWarning, 2)
+        are = f"{count(empty, 'empty cell')} {form(empty, 'is', 'are')}"
+        message = f"{path}: {are} read as not translated"
+        warn(message)
     if not segments:
         raise DataError("the table has no row", path=path)
-    translated = {name for segment in segments for name in segment.translations}
-    if bare := [name for name in heading if name and _kind(name) == "system" and name not in translated]:
+    translated = {name for segment in segments for name in segment.translations} or systems
+    if bare := [name for name in systems if name not in translated]:
         message = (
             f"{path}: no translation stands in column {', '.join(map(repr, bare))}, so that it is no system"
         )
-        warnings.warn(message, DataWarning, 2)
+        warn(message)
     try:
-        test_set = TestSet(name=path.name.removesuffix(".gz").rpartition(".")[0], segments=tuple(segments))
+        test_set = TestSet(
+            name=path.name.removesuffix(".gz").rpartition(".")[0], segments=as_holes(segments, translated)
+        )
     except DataError as error:
         raise DataError(str(error), path=path) from error
     return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
@@ -111,9 +119,9 @@ def _check_heading(heading: Sequence[str], path: Path) -> None:
 
 
 def _read_row(row: Mapping[str, str], number: str, lp: str | None, path: Path) -> Segment:
-    found = {kind: {n: text for n, text in row.items() if n and text and _kind(n) == kind} for kind in
-             (*_WORDS, "system")}  # fmt: skip
+    found = {kind: {n: text for n, text in row.items() if n and text and _kind(n) == kind} for kind in _WORDS}
     one = {kind: next(iter(texts.values()), "") for kind, texts in found.items()}
+    is_blank = not one["source"].strip()
     pair = one["lp"] or lp
     if pair is None:
         raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
@@ -121,7 +129,9 @@ def _read_row(row: Mapping[str, str], number: str, lp: str | None, path: Path) -
         segment=one["id"] or number,
         lp=canonical_lp(pair),
         source=one["source"],
-        translations=found["system"],
+        translations={
+            n: text for n, text in row.items() if n and (text or is_blank) and _kind(n) == "system"
+        },
         references=found["reference"],
         document=one["document"],
         domain=one["domain"],
@@ -217,7 +227,7 @@ def read_xlsx(path: Path, lp: str | None = None) -> TestSet:
         raise DataError(f"not an Excel workbook: {type(error).__name__}: {error}", path=path) from error
     if len(sheets) > 1:
         others = ", ".join(sheet.title for sheet in sheets[1:])
-        warnings.warn(f"{path}: only the first sheet is read, not {others}", DataWarning, 2)
+        warn(f"{path}: only the first sheet is read, not {others}")
     return read_table(rows, path, lp)
 
 

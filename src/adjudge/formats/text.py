@@ -7,7 +7,6 @@ missing: both are refused when writing. The folder form is `source.txt`, `transl
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -17,11 +16,12 @@ from typing import Final, TypeVar
 from adjudge.core.language import canonical_lp
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
-from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.errors import DataError, UsageError, warn
 from adjudge.store.files import find_files, read_lines, write_lines
 
 __all__ = [
     "absent_translations",
+    "as_holes",
     "check_file_name",
     "check_lines",
     "is_text_folder",
@@ -104,7 +104,7 @@ def read_files(
 def _warn_of_empty(lines: Sequence[str], path: Path) -> None:
     if empty := sum(not line.strip() for line in lines):
         message = f"{path}: empty lines: {empty} of {len(lines)}"
-        warnings.warn(message, DataWarning, 2)
+        warn(message)
 
 
 def with_documents(test_set: TestSet, file: Path) -> TestSet:
@@ -202,6 +202,12 @@ def absent_translations(test_set: TestSet) -> Counter[str]:
     systems = {lp: test_set.select(lp=lp).systems for lp in test_set.lps}
     absent = sum(name not in s.translations for s in test_set for name in systems[s.lp])
     return +Counter({"missing translations became empty texts": absent})
+
+
+def as_holes(segments: Sequence[Segment], systems: Iterable[str]) -> tuple[Segment, ...]:
+    """Segments, with a blank text by each system where a language pair has no translation."""
+    translated, blank = {s.lp for s in segments if s.translations}, dict.fromkeys(systems, "")
+    return tuple(s if s.lp in translated else replace(s, translations=blank) for s in segments)
 
 
 def _complete(texts: Mapping[str, str | None], reference: str) -> list[str]:

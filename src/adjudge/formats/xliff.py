@@ -8,7 +8,6 @@ be translated is left out, and a warning says how much. `alt-trans`, matches and
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +20,7 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count, form
-from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.its import (
     ITS,
     STATED,
@@ -39,11 +38,13 @@ from adjudge.formats.its import (
     render_stated,
     severity_of,
 )
+from adjudge.formats.text import as_holes
 from adjudge.formats.xml_text import (
     LANG,
     Element,
     XmlFile,
     children,
+    children_by_name,
     local_name,
     places,
     plain_text,
@@ -96,9 +97,9 @@ def test_set_of(path: Path, units: Iterable[Unit], kept_out: int, lp: str | None
     if kept_out:
         which = f"{count(kept_out, 'unit')} {form(kept_out, 'is', 'are')}"
         message = f'{path}: {which} not to be translated (translate="no"), and left out'
-        warnings.warn(message, DataWarning, 3)
+        warn(message)
     try:
-        test_set = TestSet(name=path.stem, segments=tuple(unit.segment for unit in units))
+        test_set = TestSet(name=path.stem, segments=as_holes([unit.segment for unit in units], [SYSTEM]))
     except DataError as error:
         raise DataError(str(error), path=path) from error
     return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
@@ -188,18 +189,19 @@ def lp_of(source: str | None, target: str | None, lp: str | None, path: Path) ->
 
 def _read_unit_1(holder: Element, place: Segment) -> Iterator[Unit]:
     """The segment of a `trans-unit`."""
-    target = next(children(holder, "target"), None)
-    source = next(children(holder, "source"), None)
+    parts = children_by_name(holder)
+    (source, *_), (target, *_) = (parts.get(name, [None]) for name in ("source", "target"))
     states = {} if target is None else {key: target.get(key) for key in ("state", "state-qualifier")}
     found = {"approved": holder.get("approved"), "name": holder.get("resname"), **states}
-    yield _unit(holder, place, (source, target), found, _notes(holder))
+    yield _unit(holder, place, (source, target), found, _notes(parts))
 
 
 def _read_unit_2(holder: Element, place: Segment) -> Iterator[Unit]:
     """The segments of a `unit`; what stands between them is for nobody to judge."""
-    parts, notes = list(children(holder, "segment")), _notes(holder)
-    for number, part in enumerate(parts, start=1):
-        name = place.segment + (f"/{part.get('id') or number}" if len(parts) > 1 else "")
+    parts = children_by_name(holder)
+    segments, notes = parts.get("segment", []), _notes(parts)
+    for number, part in enumerate(segments, start=1):
+        name = place.segment + (f"/{part.get('id') or number}" if len(segments) > 1 else "")
         at = Segment(segment=name, lp=place.lp, source="", document=place.document)
         source, target = (next(children(part, name), None) for name in ("source", "target"))
         found = {"state": part.get("state"), "name": holder.get("name")}
@@ -216,11 +218,13 @@ def _unit(
     source, target = texts
     meta: dict[str, object] = {key: value for key, value in found.items() if value}
     text = None if target is None else plain_text(target)
-    is_there = text or (text is not None and (found.get("state") or "") not in _UNTRANSLATED)
+    original = "" if source is None else plain_text(source)
+    is_stated = not original.strip() or (found.get("state") or "") not in _UNTRANSLATED
+    is_there = text or (text is not None and is_stated)
     segment = Segment(
         segment=place.segment,
         lp=place.lp,
-        source="" if source is None else plain_text(source),
+        source=original,
         translations={SYSTEM: text or ""} if is_there else {},
         document=place.document,
         meta=meta | ({"notes": [*notes]} if notes else {}),
@@ -228,10 +232,10 @@ def _unit(
     return Unit(segment=segment, holder=holder, target=target)
 
 
-def _notes(holder: Element) -> list[str]:
+def _notes(parts: Mapping[str, Sequence[Element]]) -> list[str]:
     """Text of the notes of a unit, read once however many segments it has."""
-    around = [holder, *children(holder, "notes")]
-    return [plain_text(note) for each in around for note in children(each, "note")]
+    inside = (note for notes in parts.get("notes", ()) for note in children(notes, "note"))
+    return [plain_text(note) for note in (*parts.get("note", ()), *inside)]
 
 
 # What ITS 2.0 says of one translation in XLIFF: issues and numbers, with their places and who says so.

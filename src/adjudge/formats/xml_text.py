@@ -22,6 +22,7 @@ __all__ = [
     "XmlFile",
     "check_type",
     "children",
+    "children_by_name",
     "local_name",
     "places",
     "plain_text",
@@ -159,6 +160,14 @@ def local_name(element: Element) -> str:
 def children(element: Element, name: str) -> Iterator[Element]:
     """Children of a local name, in order."""
     return (child for child in element if local_name(child) == name)
+
+
+def children_by_name(element: Element) -> dict[str, list[Element]]:
+    """Children by their local names, each in order; one pass, where several names are wanted."""
+    found: dict[str, list[Element]] = {}
+    for child in element:
+        found.setdefault(local_name(child), []).append(child)
+    return found
 
 
 _PAIRS: Final = frozenset({"g", "pc"})

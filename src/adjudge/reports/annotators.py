@@ -6,7 +6,6 @@ From here on a page cannot tell a person from a judge; it only knows what each o
 from __future__ import annotations
 
 import filecmp
-import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,7 +20,7 @@ from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Record
 from adjudge.core.scores import Kind, Run, RunInfo, Scores
 from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.catalog import find_format
 from adjudge.formats.read import Judgements, detect, read_judgements
 from adjudge.reports.tables import draws_for, uncollected
@@ -355,7 +354,7 @@ def beside_gold(own: Sequence[Annotator], gold: Sequence[Annotator]) -> list[Ann
     for annotator in own:
         if any(annotator.records == each.records for each in gold):
             told = f"{annotator.label} holds the judgements of gold, and stands on the page as gold alone"
-            warnings.warn(told, DataWarning, stacklevel=3)
+            warn(told)
         else:
             kept.append(annotator)
     return kept

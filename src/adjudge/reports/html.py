@@ -15,7 +15,6 @@ import signal
 import struct
 import subprocess
 import sys
-import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
@@ -37,7 +36,7 @@ from adjudge.core.scores import VERSION, Run
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import takes
 from adjudge.core.wording import count
-from adjudge.errors import DataWarning, UsageError
+from adjudge.errors import UsageError, warn
 from adjudge.formats.read import Judgements, load
 from adjudge.reports.annotators import RULES_MODEL, Judged, read_judged
 from adjudge.reports.figures import Figure, page_svg
@@ -313,7 +312,7 @@ def _read_gold(
         return read_judged([gold], lp, texts, beside)[0].records
     records, repeated = without_repeats(gold)
     for what in repeats_note(repeated):
-        warnings.warn(f"gold: {what}", DataWarning, stacklevel=3)
+        warn(f"gold: {what}")
     return records
 
 

@@ -484,11 +484,12 @@ def _gate_notes(gate: Gate) -> Iterator[str]:
             f"the baseline, {found.allowed} allowed; {len(found.new)} new, {found.gone} gone; p "
             f"{p_value(found.p)} by McNemar's exact test, a veto from {found.alpha:g} on."
         )
-    yield (
-        f"Two one-sided tests: {gate.method}. "
-        "As good: lower by less than the margin, if at all; worse: lower by more. "
-        f"More: further segments that would tell, with the chance {gate.settings.power:g}."
-    )
+    if gate.rows:
+        yield (
+            f"Two one-sided tests: {gate.method}. "
+            "As good: lower by less than the margin, if at all; worse: lower by more. "
+            f"More: further segments that would tell, with the chance {gate.settings.power:g}."
+        )
     yield "This verdict is only as reliable as the judge. Check the judge with `adjudge meta`."
     yield from gate.notes
 

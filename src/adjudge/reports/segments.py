@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Reco
 from adjudge.core.scores import Run
 from adjudge.core.segment import Segment, TestSet, read_criteria
 from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
-from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.read import Judgements
 from adjudge.reports.annotators import Annotator, Judged, shown_texts
 from adjudge.reports.tables import NAMES, RANGES, is_invisible, name_invisible
@@ -426,7 +425,7 @@ def warn_of_misfits(annotator: Annotator, segments: Mapping[Key, Segment]) -> No
     if misfits:
         told = f"{misfits} of {total} errors of {annotator.label} mark other words than stand at their place"
         others = "gold and runs" if annotator.kind == "gold" else "it and the others"
-        warnings.warn(f"{told}: {others} may have different texts", DataWarning, stacklevel=3)
+        warn(f"{told}: {others} may have different texts")
 
 
 # How many errors of which kind, and what was not obtained and why.

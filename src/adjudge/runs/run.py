@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import warnings
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -19,7 +18,7 @@ from adjudge.core.scores import Run, RunInfo
 from adjudge.core.segment import TestSet
 from adjudge.core.verb import takes
 from adjudge.core.wording import count, has_too_many_failures, of_all
-from adjudge.errors import FailedWarning, FailureReason, UsageError
+from adjudge.errors import FailedWarning, FailureReason, UsageError, warn
 from adjudge.llm.asking import UnitAsk
 from adjudge.llm.batch import Desk, check_batches, open_desk
 from adjudge.llm.model import NotYetError
@@ -168,13 +167,13 @@ def run(judge: Annotator | str, test_set: TestSet | Path | str | None, settings:
     Warns:
         FailedWarning: a larger share of judgements failed than `max_failed`; the run directory is whole.
     """
-    return _warned(*run_to_end(_finished(judge, test_set, settings)), level=4)
+    return _warned(*run_to_end(_finished(judge, test_set, settings)))
 
 
 @takes(RunSettings)
 async def arun(judge: Annotator | str, test_set: TestSet | Path | str | None, settings: RunSettings) -> Run:
     """Judge a test set, in an event loop of yours; see `run`."""
-    return _warned(*await _finished(judge, test_set, settings), level=3)
+    return _warned(*await _finished(judge, test_set, settings))
 
 
 async def _finished(
@@ -190,8 +189,8 @@ async def _finished(
 _REASONS: Final = 3  # that a warning names
 
 
-def _warned(job: Job, done: Run, *, level: int) -> Run:
-    """The run, with a warning where more failed than may; so many calls up is where the user's program is."""
+def _warned(job: Job, done: Run) -> Run:
+    """The run, with a warning where more failed than may."""
     info, allowed = done.info, job.options.max_failed
     if has_too_many_failures(info.failed, info.counts["judged"], allowed):
         failures = Counter(info.failures)
@@ -200,12 +199,11 @@ def _warned(job: Job, done: Run, *, level: int) -> Run:
         reasons = [f"{reason} {amount:,}" for reason, amount in ordered[:_REASONS]]
         reasons += ["..."] if len(ordered) > _REASONS else []
         failed = of_all(info.failed, info.failed + info.counts["judged"], "judgement")
-        warnings.warn(
+        warn(
             f"{failed} failed, more than max_failed={allowed} allows: {', '.join(reasons)}. This may help: "
             f"{remedy_for(job.annotator, cast('FailureReason', ordered[0][0]))}. {job.out} keeps everything; "
             "retry_failed=True asks again what failed",
             FailedWarning,
-            stacklevel=level,
         )
     return done
 

@@ -8,7 +8,6 @@ import signal
 import sys
 import threading
 import time
-import warnings
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, closing, contextmanager, suppress
@@ -25,7 +24,7 @@ from adjudge.core.record import Annotation, Failure, Preference, Record
 from adjudge.core.scores import RunInfo, failed_fields
 from adjudge.core.segment import Subject, read_criteria
 from adjudge.core.wording import count
-from adjudge.errors import AnswerError, DataError, DataWarning, FailureReason, UniformFailureError
+from adjudge.errors import AnswerError, DataError, FailureReason, UniformFailureError, warn
 from adjudge.judges._prompts import find_adapter
 from adjudge.judges._samples import Repeated
 from adjudge.llm.asking import Asker, Tally, UnitAsk
@@ -423,12 +422,10 @@ class JudgeSession(Session):
         before = self.directory.before
         asked = 0 if before is None else before.calls.get("asked", 0)
         if totals.asked < asked:
-            warnings.warn(
+            warn(
                 f"call store {self.job.store}: run.json counts {count(asked, 'answered call')} of this run, "
                 f"the store has {totals.asked:,}; the store or its -wal file was deleted, damaged or "
-                "left behind. What is missing is asked and paid again",
-                DataWarning,
-                stacklevel=2,
+                "left behind. What is missing is asked and paid again"
             )
 
     def open(self, models: Models) -> Models:

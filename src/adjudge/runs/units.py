@@ -283,7 +283,7 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
         if needs_translation and not segment.has_translation(name)
     )
     asked = sum(len(systems[segment.lp]) for segment in test_set)
-    if holes.total() == asked:
+    if not asked:
         raise UsageError("; ".join([f"test set {test_set.name!r} has no translation to judge", *notes]))
     if kind == "pair" and max(map(len, systems.values())) < 2:
         (name,) = dict.fromkeys(name for names in systems.values() for name in names)
@@ -360,6 +360,8 @@ def _untranslated(holes: Counter[str], asked: int) -> Iterator[str]:
     if total := holes.total():
         which = ", ".join(f"{number:,} of {name}" for name, number in holes.items())
         missing = form(total, "is", "are")
+        if total == asked:
+            yield "nothing is translated, and nothing is judged"
         yield f"{of_all(total, asked, 'translation')} {missing} missing ({which}) and judged by nobody"
 
 
@@ -406,7 +408,8 @@ def _terms(path: Path, lines: Iterable[str]) -> Iterator[Term]:
             continue
         source, tab, translation = line.partition("\t")
         if not tab or "\t" in translation or not source.strip() or not translation.strip():
-            message = f"a term is its source, a tab and its translation; got {line[:_SHOWN]!r}"
+            between = "a comma" if path.name.lower().endswith(".csv") else "a tab"
+            message = f"a term is its source, {between} and its translation; got {line[:_SHOWN]!r}"
             raise DataError(message, path=path, line=number)
         yield Term(source=source.strip(), translation=translation.strip())
 

@@ -15,7 +15,6 @@ import math
 import os
 import secrets
 import sys
-import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from typing import Any, BinaryIO, NoReturn
 import orjson
 
 from adjudge.core.protocol import is_number
-from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.errors import DataError, UsageError, warn
 
 __all__ = [
     "Fields",
@@ -194,7 +193,7 @@ def read_lines(path: Path, *, keep_mark: bool = False) -> list[str]:
     ended, last = lines[:-1], lines[-1]
     if ended and all(line.endswith("\r") for line in ended):
         message = f"{path} has Windows line ends (CRLF) throughout; the carriage returns are not read as text"
-        warnings.warn(message, DataWarning, 2)
+        warn(message)
         ended, last = [line[:-1] for line in ended], last.removesuffix("\r")
     return [*ended, last] if last else ended
 
@@ -275,7 +274,7 @@ def decode(raw: bytes, path: Path, *, first: int = 1, keep_mark: bool = False) -
         raise DataError(f"not UTF-8: {bad}; convert the file with iconv", path=path, line=line) from error
     if first == 1 and text.startswith(_BOM) and not keep_mark:
         message = f"{path} starts with U+FEFF, a byte-order mark, which is not read as text"
-        warnings.warn(message, DataWarning, 3)
+        warn(message)
         return text[1:]
     return text
 
