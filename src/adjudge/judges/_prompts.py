@@ -241,8 +241,10 @@ def load_prompts(
             misspelt; or worked examples that are none.
     """
     ours = {**_packaged(_SHARED), **_packaged(_SHARED, package), **_packaged(judge, package)}
-    theirs = {} if folder is None else _folder(folder)
-    if folder is not None and not theirs:
+    if folder is None:
+        return Prompts(texts={name: ours[name] for name in names})
+    theirs = _folder(folder)
+    if not theirs:
         raise UsageError(f"{folder} holds no prompts; this judge's files are {', '.join(sorted(ours))}")
     adapter = theirs.pop(ADAPTER, None)
     if adapter is not None:
@@ -425,15 +427,15 @@ class Adapter:
         return replace(reply, text=json.dumps(found, ensure_ascii=False), logprobs=())
 
 
-def find_adapter(folder: Path | None) -> Adapter | None:
+def find_adapter(folder: Path) -> Adapter | None:
     """The adapter of a folder of prompts; None where there is none.
 
     Raises:
         UsageError: it is not what it should be.
     """
-    if folder is None or not (file := folder / ADAPTER).is_file():
+    if not (folder / ADAPTER).is_file():
         return None
-    return read_adapter(_folder(folder)[ADAPTER], str(file.parent))
+    return read_adapter(_folder(folder)[ADAPTER], str(folder))
 
 
 def read_adapter(text: str, where: str) -> Adapter:

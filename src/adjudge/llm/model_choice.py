@@ -158,7 +158,7 @@ class Models:
     @property
     def is_paid(self) -> bool:
         """Whether answers may cost something."""
-        return any(True for _ in self._remotes())
+        return bool(self.paid)
 
     def observe(
         self, note: Callable[[Attempt], None], depart: Callable[[Attempt], Awaitable[None]] | None = None
@@ -224,7 +224,7 @@ def open_models(names: Sequence[str], connection: Connection) -> Models:
         UsageError: two models for one role, none where one is reached, or an unknown one.
         ModelError: a key is missing.
     """
-    roles = dict(_split(name) for name in names)
+    roles = dict(map(_split, names))
     if len(roles) < len(names):
         raise UsageError(f"--model names one role twice: {', '.join(names)}")
     for role, name in roles.items():
@@ -232,7 +232,7 @@ def open_models(names: Sequence[str], connection: Connection) -> Models:
             raise UsageError(f"--model{f' {role}=' if role else ''} names no model; `adjudge list models`")
     default = roles.pop("", None) or chosen_outside() or (EMBEDDED if roles else _embedded_name(connection))
     wanted = {default, *roles.values()}
-    connection.refuse_strangers({*wanted, *(name.partition("/")[2] for name in wanted)})
+    connection.refuse_strangers(wanted)
     return Models(
         default=open_model(default, connection),
         roles={role: open_model(name, connection) for role, name in roles.items()},
