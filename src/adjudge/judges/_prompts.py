@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -158,7 +158,7 @@ class Prompts:
 
     texts: Mapping[str, str]
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Six hexadecimal digits over names and contents."""
         digest = hashlib.sha256()
@@ -360,7 +360,8 @@ def joined(parts: Iterable[Part]) -> Parts:
     return (*merged, words) if words else tuple(merged)
 
 
-def _packaged(folder: str, package: str = __package__) -> dict[str, str]:
+@cache  # a run makes its judge twice: a signature says how it differs from the default
+def _packaged(folder: str, package: str = __package__) -> Mapping[str, str]:
     found = files(package).joinpath("prompts", folder)
     return {file.name: file.read_text(encoding="utf-8") for file in found.iterdir() if file.is_file()}
 

@@ -519,10 +519,11 @@ def _schedule(annotator: Annotator, of: UnitKind, options: RunSettings) -> Sched
         "--pairs-per-segment": per_segment,
         "--pairs-in-all": in_all,
         "--pairs-file": file is not None,
+        "--anchors": anchors,
     }
-    chosen = [name for name, value in (said | {"--anchors": anchors}).items() if value]
-    if chosen and of != "pair":
-        raise UsageError(f"{chosen[0]}: {annotator.name} does not compare pairs")
+    for name, value in said.items():
+        if value and of != "pair":
+            raise UsageError(f"{name}: {annotator.name} does not compare pairs")
     if is_metric(annotator) and kind == "adaptive":
         raise UsageError(
             f"--pairs adaptive is for judges; {annotator.name} is a metric and judges all at once"
@@ -551,9 +552,12 @@ def _refuse_unused(annotator: Annotator, options: RunSettings) -> None:
     Raises:
         UsageError: as said.
     """
-    is_ours = is_metric(annotator) and type(annotator).__module__.startswith(_METRICS)
-    if given := [name for name in ("context", "terms") if is_ours and getattr(options, name)]:
-        raise UsageError(f"--{given[0]}: {annotator.name} is a metric and reads one translation at a time")
+    if is_metric(annotator) and type(annotator).__module__.startswith(_METRICS):
+        for name in ("context", "terms"):
+            if getattr(options, name):
+                raise UsageError(
+                    f"--{name}: {annotator.name} is a metric and reads one translation at a time"
+                )
     if options.retry_failed:
         _refuse_retry(annotator, options)
     if options.ask_again and options.reparse:

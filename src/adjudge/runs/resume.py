@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import cache, partial
 from importlib.metadata import version
 from importlib.resources import files
-from itertools import takewhile, zip_longest
+from itertools import chain, takewhile, zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -599,7 +599,7 @@ def describe_test_set(test_set: TestSet, systems: Mapping[str, tuple[str, ...]])
         "name": test_set.name,
         "digest": test_set.digest,
         "lps": list(test_set.lps),
-        "systems": list(dict.fromkeys(name for names in systems.values() for name in names)),
+        "systems": list(dict.fromkeys(chain.from_iterable(systems.values()))),
         "segments": len(test_set),
     }
 

@@ -270,9 +270,9 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
     if reference is not None and not with_reference:
         raise UsageError(f"--reference {reference}: this method is shown no reference")
     chosen = {lp: _choose(test_set, lp, reference) for lp in test_set.lps} if with_reference else {}
-    named: dict[str, dict[str, None]] = {lp: {} for lp in test_set.lps}
+    named: dict[str, dict[str, None]] = {}
     for segment in test_set:
-        named[segment.lp] |= dict.fromkeys(segment.translations)
+        named.setdefault(segment.lp, {}).update(dict.fromkeys(segment.translations))
     systems, notes = {}, []
     for lp, names in named.items():
         if names.pop(chosen.get(lp, ""), "left") is None:
@@ -481,8 +481,8 @@ def settings_of(annotator: Annotator) -> dict[str, object]:
         drawn = {name: _plain(value) for name in names if (value := getattr(annotator, name)) is not None}
         return settings_of(annotator.judge) | drawn
     thing: Any = annotator
-    names = [f.name for f in dataclasses.fields(thing) if f.init] if dataclasses.is_dataclass(thing) else []
-    found = {name: _plain(getattr(annotator, name)) for name in names}
+    fields = dataclasses.fields(thing) if dataclasses.is_dataclass(thing) else ()
+    found = {f.name: _plain(getattr(thing, f.name)) for f in fields if f.init}
     if "prompts" in found and is_judge(annotator):
         found["prompts"] = annotator.prompts_digest  # the folder may move; its content may not
     return found
@@ -518,7 +518,7 @@ def _changed(annotator: Annotator) -> dict[str, str]:
     said = _SAID | frozenset(getattr(annotator, "said", ()))
     if isinstance(annotator, Repeated):
         annotator = annotator.judge
-    profile = {name: now[name] for name in ("profile",) if name in now}
+    profile = {"profile": now["profile"]} if "profile" in now else {}
     make: Callable[..., Annotator] = type(annotator)
     try:
         default = settings_of(make(**profile))
