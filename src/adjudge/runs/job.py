@@ -468,7 +468,7 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
 
 
 def _load(judge: Annotator | str, options: RunSettings) -> tuple[Annotator, RunSettings]:
-    """Return the judge with its settings, and the options that are not the judge's.
+    """Return the judge with its settings, and the options, without anchors that are the judge's own.
 
     Raises:
         UsageError: a setting is given twice, or to an object, which has its settings already.
@@ -483,16 +483,15 @@ def _load(judge: Annotator | str, options: RunSettings) -> tuple[Annotator, RunS
         return judge, options
     own = dict(options.settings or {})
     common: dict[str, str] = {name: str(getattr(options, name)) for name in _COMMON if name in given}
-    others = options
     if options.anchors and has_setting(judge, "anchors"):
         # systems that pairs are made with, for most; some judges keep anchors of their own
-        common["anchors"], others = ",".join(options.anchors), others.without("anchors")
+        common["anchors"], options = ",".join(options.anchors), options.without("anchors")
     for name in sorted(common):
         if name in own or name.replace("_", "-") in own:
             raise UsageError(f"{name} is given twice, by itself and in settings")
     return (
         load_annotator(judge, profile=options.profile, prompts=options.prompts_folder, settings=common | own),
-        others,
+        options,
     )
 
 

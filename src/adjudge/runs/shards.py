@@ -318,14 +318,11 @@ def refuse_strangers(out: Path, info: RunInfo, shard: Shard | None = None) -> No
             f"{out} holds shards of {shards[0][0].of} parts, and --shard {shard} is of {shard.of}: "
             "choose another --out, or as many parts"
         )
-    for one, path in shards:
-        if one != shard and (path / INFO).is_file():
-            if what := _difference(read_run_info(path), info):
-                raise UsageError(
-                    f"{out} holds shard {one} of another run: {what}. "
-                    "Choose another --out, or the same settings"
-                )
-            return
+    others = ((one, path) for one, path in shards if one != shard and (path / INFO).is_file())
+    if (first := next(others, None)) and (what := _difference(read_run_info(first[1]), info)):
+        raise UsageError(
+            f"{out} holds shard {first[0]} of another run: {what}. Choose another --out, or the same settings"
+        )
 
 
 def _refuse_mixed(found: Sequence[Found]) -> None:
