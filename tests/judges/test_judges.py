@@ -45,7 +45,7 @@ def outsider(monkeypatch: pytest.MonkeyPatch) -> None:
             EntryPoint("absent", "no_such_package:Judge", "adjudge.judges"),
         ]
     )
-    monkeypatch.setattr(adjudge.judges, "entry_points", lambda group: entries.select(group=group))
+    monkeypatch.setattr("adjudge.core.judge.entry_points", lambda group: entries.select(group=group))
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -47,7 +47,7 @@ def outsider(monkeypatch: pytest.MonkeyPatch) -> None:
             EntryPoint("absent", "no_such_package:Metric", "adjudge.metrics"),
         ]
     )
-    monkeypatch.setattr(adjudge.metrics, "entry_points", lambda group: entries.select(group=group))
+    monkeypatch.setattr("adjudge.core.judge.entry_points", lambda group: entries.select(group=group))
 
 
 @pytest.mark.parametrize("name", METRICS)

@@ -6,10 +6,12 @@ import json
 import math
 import signal
 import sqlite3
+import sys
 import threading
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import CodeType, FrameType
 from typing import Any, ClassVar
 
 import pytest
@@ -32,6 +34,9 @@ from adjudge.store.calls import CallReader
 from adjudge.store.run_directory import read_run, read_run_info
 from tests.open_files import files_open_in
 from tests.runs.conftest import Lengths, Rater, Scripted, small_set
+
+MOST_ENTERED = 171
+"""Functions before the first question of a run; who lowers their number lowers this."""
 
 # An engine is found by its name, and imported when it is called for.
 
@@ -519,3 +524,23 @@ def test_a_role_that_no_question_came_from_is_said(tmp_path: Path, model: Script
     job = prepare(Rater(), small_set(1), out=tmp_path / "run", model=["builtin/rules", "cor=builtin/rules"])
     outcome = asyncio.run(execute(job))
     assert outcome.notes == ("no question came from role 'cor'; this judge's roles: none",)
+
+
+def test_a_small_run_enters_few_functions_before_its_first_question(tmp_path: Path) -> None:
+    """Counts the distinct functions of adjudge that a run enters before its first worker starts."""
+    package = Path(adjudge.__file__).parent
+    entered: set[CodeType] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_qualname == "work.<locals>.worker":
+            sys.setprofile(None)
+        elif event == "call" and frame.f_code.co_filename.startswith(str(package)):
+            entered.add(frame.f_code)
+
+    for out, noting in ((tmp_path / "warm", None), (tmp_path / "run", note)):
+        sys.setprofile(noting)
+        adjudge.run("gemba-mqm", package / "examples" / "test_set.jsonl", lp="en-de", limit=2, out=out)
+        sys.setprofile(None)
+    assert len(entered) <= MOST_ENTERED, "\n".join(
+        sorted(f"{c.co_filename}: {c.co_qualname}" for c in entered)
+    )

@@ -74,7 +74,7 @@ def test_a_test_set_that_changed_is_named_by_segment_and_text(tmp_path: Path, mo
 def test_judges_of_other_packages_are_listed_even_if_they_are_broken(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import adjudge.judges
+    import adjudge.core.judge
 
     entries = EntryPoints(
         [
@@ -82,7 +82,7 @@ def test_judges_of_other_packages_are_listed_even_if_they_are_broken(
             EntryPoint("broken", "no_such_package:Judge", "adjudge.judges"),
         ]
     )
-    for module in (adjudge.judges, units):
+    for module in (adjudge.core.judge, units):
         monkeypatch.setattr(module, "entry_points", lambda group: entries.select(group=group))
     asked = Asked(capsys, "list", "judges", "--format", "json")
     rows = {row["judge"]: row for row in asked.json["judges"]}

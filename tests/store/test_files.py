@@ -211,6 +211,7 @@ def test_json_lines_are_numbered_and_blank_ones_skipped(tmp_path: Path) -> None:
     [
         (b'{"a":1,"a":1}', "stands twice"),
         (b'{"a":{"b":1,"b":1}}', "stands twice"),
+        (b'{"a": 1, "a": 1}', "stands twice"),
         (b"[1e999]", "too large"),
         (b"[NaN]", "no number"),
         (b'"\\ud800"', "half a surrogate pair"),
@@ -230,6 +231,11 @@ def test_a_json_line_comes_back_as_it_was_written(tmp_path: Path, value: object)
     path = write(tmp_path, render_json_line(value) * 2)
     assert list(read_json_lines(path)) == [(1, value), (2, value)]
     assert [type(found) for _, found in read_json_lines(path)] == [type(value)] * 2
+
+
+def test_blanks_in_a_json_line_are_text_in_texts_and_nothing_elsewhere(tmp_path: Path) -> None:
+    path = write(tmp_path, b' {"a b":\t"c  d",\r "ab" : [ 1 ] }\n')
+    assert list(read_json_lines(path)) == [(1, {"a b": "c  d", "ab": [1]})]
 
 
 def test_json_lines_may_be_packed_and_begin_with_a_mark(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import importlib
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from importlib.metadata import EntryPoint
+from importlib.metadata import entry_points
 from typing import (
     Any,
     Final,
@@ -392,19 +392,20 @@ _NUMBERS: Final[Mapping[type, str]] = {int: "a whole number", float: "a number"}
 _TRUTH: Final = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False}
 
 
-def find_class(kind: str, name: str, ours: Mapping[str, str], others: Iterable[EntryPoint]) -> type[Any]:
+def find_class(kind: str, name: str, ours: Mapping[str, str]) -> type[Any]:
     """Import the class that stands behind a name.
 
     Args:
-        kind: `judge` or `metric`, for messages.
+        kind: `judge` or `metric`; other packages have theirs in the entry point group `adjudge.judges`.
         name: as on the command line.
         ours: name to `module:Class`; nobody else can take one of these names.
-        others: entry points of other packages.
 
     Raises:
         UsageError: there is none of that name, or it cannot be imported.
     """
-    places = {entry.name: entry.value for entry in others} | dict(ours)
+    places = ours
+    if name not in ours:  # to look for those of other packages takes time
+        places = {entry.name: entry.value for entry in entry_points(group=f"adjudge.{kind}s")} | dict(ours)
     if name not in places:
         raise UsageError(f"no {kind} {name!r}; there are {', '.join(places)}")
     module, _, attribute = places[name].partition(":")

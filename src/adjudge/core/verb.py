@@ -283,9 +283,7 @@ Numbers = Annotated[Sequence[float] | float, BeforeValidator(_read_numbers)]
 """Numbers as a sequence, one number, or one text with commas between them."""
 
 LanguagePair = Annotated[
-    str | None,
-    AfterValidator(lambda lp: None if lp is None else coded_lp(lp)),
-    Option(help="Language pair, such as en-de.", short="l"),
+    Annotated[str, AfterValidator(coded_lp)] | None, Option(help="Language pair, such as en-de.", short="l")
 ]
 Alpha = Annotated[float, Gt(0), Lt(1)]
 Resamples = Annotated[int, Ge(1), Option(help="Draws of the bootstrap and of the permutation test.")]

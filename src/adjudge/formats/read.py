@@ -298,30 +298,25 @@ def detect(path: Path) -> str:
 
 
 def _detect_file(path: Path) -> str:
-    """Tell a file by its name, else by its first line."""
-    if (form := _told_by_name(path)) is not None:
-        return form
+    """Tell a file by its name, else by how it begins."""
+    for ending, form in _ENDINGS.items():
+        if path.name.removesuffix(".gz").endswith(ending):
+            return form
+    _refuse(path)
+    if str(path) == "-":
+        return "jsonl"
     content = read_head(path, _HEAD).lstrip(b"\xef\xbb\xbf\r\n ")
     first = content.partition(b"\n")[0]
     for start, form in _FIRST_LINES.items():
         if re.match(start, content):
             return form
-    if is_number(text := first.decode(errors="replace")) or is_score_table(text):
-        return "score-lines" if is_number(text) else "score-table"
     is_lines = path.name.removesuffix(".gz").endswith(".jsonl")
     if first.startswith(b"{"):
         keys = first if is_lines else content
         return next((form for form, words in _KEYS.items() if all(word in keys for word in words)), "jsonl")
+    if is_number(text := first.decode(errors="replace")) or is_score_table(text):
+        return "score-lines" if is_number(text) else "score-table"
     return "jsonl" if is_lines else _detect_localisation(path, content, first)
-
-
-def _told_by_name(path: Path) -> str | None:
-    """Format that a name alone tells; None where the file must be looked into."""
-    for ending, form in _ENDINGS.items():
-        if path.name.removesuffix(".gz").endswith(ending):
-            return form
-    _refuse(path)
-    return "jsonl" if str(path) == "-" else None
 
 
 def _detect_localisation(path: Path, content: bytes, first: bytes) -> str:
@@ -452,29 +447,31 @@ class TextSettings:
         if isinstance(test_set, TestSet):
             if self.source is not None or self.translation or self.reference_file:
                 raise UsageError("give either a test set or source, translation and reference_file; not both")
-            return self._chosen(test_set.select(lp=self.lp))
-        others = [*(self.translation or ()), *(self.reference_file or ())]
-        _refuse_mixtures(test_set, self.source, others)
-        if self.source is not None:
-            chosen = load_lines(self.source, self.translation or (), self.reference_file or (), self.lp)
-        elif test_set is not None:
-            chosen = load(test_set, lp=self.lp)
+            found = test_set.select(lp=self.lp)
+        elif test_set is None:
+            found = self._load_lines()
         else:
-            raise UsageError("give a TEST_SET, or line-aligned files with -s and -t")
-        return self._chosen(chosen)
-
-    def _chosen(self, test_set: TestSet) -> TestSet:
-        """Name the documents, then keep what was chosen."""
+            if self.source is not None or self.translation or self.reference_file:
+                raise UsageError(
+                    f"give either the test set {str(test_set)!r} or files with -s, -t and -r; not both"
+                )
+            found = load(test_set, lp=self.lp)
         if self.documents is not None:
-            test_set = with_documents(test_set, Path(self.documents))
-        return test_set.select(systems=self.systems, limit=self.limit)
+            found = with_documents(found, Path(self.documents))
+        return found.select(systems=self.systems, limit=self.limit)
 
+    def _load_lines(self) -> TestSet:
+        """Load line-aligned files.
 
-def _refuse_mixtures(test_set: Path | str | None, source: Path | str | None, others: Sequence[str]) -> None:
-    if test_set is not None and (source is not None or others):
-        raise UsageError(f"give either the test set {str(test_set)!r} or files with -s, -t and -r; not both")
-    if source is None and others:
-        raise UsageError(f"-t and -r need the source that {others[0]!r} belongs to: add -s FILE")
+        Raises:
+            UsageError: there are none, or they lack their source.
+        """
+        translations, references = self.translation or (), self.reference_file or ()
+        if self.source is not None:
+            return load_lines(self.source, translations, references, self.lp)
+        if others := (*translations, *references):
+            raise UsageError(f"-t and -r need the source that {others[0]!r} belongs to: add -s FILE")
+        raise UsageError("give a TEST_SET, or line-aligned files with -s and -t")
 
 
 # Texts and judgements of a file as they stand in it.

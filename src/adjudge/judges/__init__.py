@@ -8,7 +8,6 @@ from __future__ import annotations
 import types
 from collections.abc import Mapping
 from dataclasses import fields
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -116,7 +115,7 @@ def load_judge(
         UsageError: no such judge, profile or setting, a value that its field cannot have, or prompts that
             are not as they must be.
     """
-    make = find_class("judge", name, JUDGES, entry_points(group="adjudge.judges"))
+    make = find_class("judge", name, JUDGES)
     if profile not in PROFILES:
         raise UsageError(f"no profile {profile!r}; there are {', '.join(PROFILES)}")
     known = {field.name for field in fields(make) if field.init}
@@ -129,13 +128,12 @@ def load_judge(
         raise UsageError(
             f"temperature says how samples are drawn, and {name} takes none: add samples, such as 5"
         )
-    drawn = {
-        key: text
-        for key, text in settings.items()
-        if "samples" in settings.keys() - known and key.replace("-", "_") in _SAMPLING
-    }
-    own = {key: text for key, text in settings.items() if key not in drawn}
-    values |= read_settings(f"judge {name!r}", make, own, reserved=_OPTIONS)
+    drawn, own = {}, settings
+    if "samples" in settings.keys() - known:
+        drawn = {key: text for key, text in settings.items() if key.replace("-", "_") in _SAMPLING}
+        own = {key: text for key, text in settings.items() if key not in drawn}
+    if own:
+        values |= read_settings(f"judge {name!r}", make, own, reserved=_OPTIONS)
     judge = cast(Judge, make(**values))
     _ = judge.prompts_digest  # a folder of prompts that cannot be used is said before anything is asked
     if not drawn:
@@ -146,7 +144,7 @@ def load_judge(
 def has_setting(name: str, setting: str) -> bool:
     """Whether a judge has a setting of this name; what is no judge has none."""
     try:
-        make = find_class("judge", name, JUDGES, entry_points(group="adjudge.judges"))
+        make = find_class("judge", name, JUDGES)
     except UsageError:
         return False
     return setting in {field.name for field in fields(make) if field.init}

@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -158,7 +158,7 @@ class Prompts:
 
     texts: Mapping[str, str]
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Six hexadecimal digits over names and contents."""
         digest = hashlib.sha256()
@@ -241,8 +241,10 @@ def load_prompts(
             misspelt; or worked examples that are none.
     """
     ours = {**_packaged(_SHARED), **_packaged(_SHARED, package), **_packaged(judge, package)}
-    theirs = {} if folder is None else _folder(folder)
-    if folder is not None and not theirs:
+    if folder is None:
+        return Prompts(texts={name: ours[name] for name in names})
+    theirs = _folder(folder)
+    if not theirs:
         raise UsageError(f"{folder} holds no prompts; this judge's files are {', '.join(sorted(ours))}")
     adapter = theirs.pop(ADAPTER, None)
     if adapter is not None:
@@ -358,7 +360,8 @@ def joined(parts: Iterable[Part]) -> Parts:
     return (*merged, words) if words else tuple(merged)
 
 
-def _packaged(folder: str, package: str = __package__) -> dict[str, str]:
+@cache  # a run makes its judge twice: a signature says how it differs from the default
+def _packaged(folder: str, package: str = __package__) -> Mapping[str, str]:
     found = files(package).joinpath("prompts", folder)
     return {file.name: file.read_text(encoding="utf-8") for file in found.iterdir() if file.is_file()}
 
@@ -425,15 +428,15 @@ class Adapter:
         return replace(reply, text=json.dumps(found, ensure_ascii=False), logprobs=())
 
 
-def find_adapter(folder: Path | None) -> Adapter | None:
+def find_adapter(folder: Path) -> Adapter | None:
     """The adapter of a folder of prompts; None where there is none.
 
     Raises:
         UsageError: it is not what it should be.
     """
-    if folder is None or not (file := folder / ADAPTER).is_file():
+    if not (folder / ADAPTER).is_file():
         return None
-    return read_adapter(_folder(folder)[ADAPTER], str(file.parent))
+    return read_adapter(_folder(folder)[ADAPTER], str(folder))
 
 
 def read_adapter(text: str, where: str) -> Adapter:

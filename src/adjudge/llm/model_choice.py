@@ -158,7 +158,7 @@ class Models:
     @property
     def is_paid(self) -> bool:
         """Whether answers may cost something."""
-        return any(True for _ in self._remotes())
+        return bool(self.paid)
 
     def observe(
         self, note: Callable[[Attempt], None], depart: Callable[[Attempt], Awaitable[None]] | None = None
@@ -181,7 +181,8 @@ class Models:
     @property
     def load(self) -> Load:
         """How it stands with the servers now."""
-        return load_of(remote.limiter for remote in self._remotes() if remote.limiter is not None)
+        remotes = (model.remote for model in self.all if model.remote is not None)
+        return load_of(remote.limiter for remote in remotes if remote.limiter is not None)
 
     @property
     def schemas(self) -> dict[str, str]:
@@ -201,53 +202,44 @@ class Models:
 
     async def close(self) -> None:
         """Let connections go."""
-        for opened in (*self.all, *([] if self.search is None else [self.search])):
+        for opened in self._with_search:
             if opened.remote is not None:
                 await opened.remote.close()
             if isinstance(opened.model, ReplayModel):
                 opened.model.close()
 
+    @property
+    def _with_search(self) -> tuple[OpenModel, ...]:
+        return self.all if self.search is None else (*self.all, self.search)
+
     def _wires(self) -> Iterator[Remote]:
         """Everything behind a wire, what costs nothing among it."""
-        yield from self._remotes()
-        if self.search is not None and self.search.remote is not None:
-            yield self.search.remote
-
-    def _remotes(self) -> Iterator[Remote]:
-        return (model.remote for model in self.all if model.remote is not None)
+        return (opened.remote for opened in self._with_search if opened.remote is not None)
 
 
 def open_models(names: Sequence[str], connection: Connection) -> Models:
     """Find the models of `--model NAME` and `--model ROLE=NAME`; each holds nothing open before it is asked.
 
     Raises:
-        UsageError: two models for one role, none where one is reached, or an unknown one.
+        UsageError: two models for one role, an unknown one, or none and it is said how to reach one.
         ModelError: a key is missing.
     """
-    roles = dict(_split(name) for name in names)
+    roles = dict(map(_split, names))
     if len(roles) < len(names):
         raise UsageError(f"--model names one role twice: {', '.join(names)}")
     for role, name in roles.items():
         if not name:
             raise UsageError(f"--model{f' {role}=' if role else ''} names no model; `adjudge list models`")
-    default = roles.pop("", None) or chosen_outside() or (EMBEDDED if roles else _embedded_name(connection))
+    default = roles.pop("", None) or chosen_outside()
+    if default is None and not roles and (given := connection.given):
+        raise UsageError(f"{given[0]} says how to reach a model, not which: add --model NAME")
+    default = default or EMBEDDED  # nobody reaches it over a wire
     wanted = {default, *roles.values()}
-    connection.refuse_strangers({*wanted, *(name.partition("/")[2] for name in wanted)})
+    connection.refuse_strangers(wanted)
     return Models(
         default=open_model(default, connection),
         roles={role: open_model(name, connection) for role, name in roles.items()},
     )
-
-
-def _embedded_name(connection: Connection) -> str:
-    """The embedded rules, which nobody reaches over a wire.
-
-    Raises:
-        UsageError: it is said how to reach a model, and not which.
-    """
-    if given := connection.given:
-        raise UsageError(f"{given[0]} says how to reach a model, not which: add --model NAME")
-    return EMBEDDED
 
 
 def _split(name: str) -> tuple[str, str]:
@@ -287,7 +279,10 @@ def open_model(name: str, connection: Connection) -> OpenModel:
     if name == EMBEDDED:
         if connection.effort is not None:
             raise UsageError(f"--effort: {EMBEDDED} does not think")
-        return _embedded()
+        from adjudge.llm.embedded_rules import RulesModel
+
+        identity = Identity(endpoint="builtin", model="rules", reads_about=True)
+        return OpenModel(identity=identity, model=RulesModel(), served="any")
     if name.startswith(_REPLAY):
         return _recorded(name.removeprefix(_REPLAY), connection)
     prefix, _, rest = name.partition("/")
@@ -299,13 +294,6 @@ def open_model(name: str, connection: Connection) -> OpenModel:
             f"no model {name!r}: say provider/model with one of {known}; any other server with --base-url"
         )
     return _remote(COMPATIBLE, name, connection)
-
-
-def _embedded() -> OpenModel:
-    from adjudge.llm.embedded_rules import RulesModel
-
-    identity = Identity(endpoint="builtin", model="rules", reads_about=True)
-    return OpenModel(identity=identity, model=RulesModel(), served="any")
 
 
 def _recorded(place: str, connection: Connection) -> OpenModel:

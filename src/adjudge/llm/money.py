@@ -342,10 +342,10 @@ class Meter:
         self._held: dict[int, tuple[str, Usage]] = {}
         self._numbers = iter(range(2**62))
         self._waiting: list[asyncio.Future[None]] = []
-        self._amount = Decimal()
+        self._amount, self._tokens = Decimal(), 0
         for name, spent in self._spent.items():
             self._amount += self._cost(name, spent.usage) + self._cost(name, spent.unsure)
-        self._tokens = sum(_size(s.usage) + _size(s.unsure) for s in self._spent.values())
+            self._tokens += _size(spent.usage) + _size(spent.unsure)
         self._held_amount = Decimal()
         self._held_tokens = 0
         self._over: BudgetError | None = None

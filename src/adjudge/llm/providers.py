@@ -359,13 +359,14 @@ class Connection:
         return said.get(model, said.get(model.partition("/")[2], said.get("", 0)))
 
     def refuse_strangers(self, names: Collection[str]) -> None:
-        """Refuse room for a model that is none of these.
+        """Refuse room for a model that is none of these, with its provider or without.
 
         Raises:
             UsageError: there is some.
         """
         for said in self.max_tokens:
-            if (name := said.rpartition("=")[0]) and name not in names:
+            known = {*names, *(name.partition("/")[2] for name in names)}
+            if (name := said.rpartition("=")[0]) and name not in known:
                 raise UsageError(f"--max-tokens {said}: no model of this run is called {name}")
 
     @property

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Final, cast
 
 from adjudge.core.judge import Metric, find_attribute, find_class, read_settings
@@ -51,7 +50,7 @@ def load_metric(name: str, settings: Mapping[str, str] = types.MappingProxyType(
     Raises:
         UsageError: no such metric or setting, or a value that its field cannot have.
     """
-    make = find_class("metric", name, METRICS, entry_points(group="adjudge.metrics"))
+    make = find_class("metric", name, METRICS)
     return cast(Metric, make(**read_settings(f"metric {name!r}", make, settings)))
 
 

@@ -34,6 +34,7 @@ from adjudge.runs.shards import Shard, part_of
 from adjudge.runs.units import (
     Annotator,
     Plan,
+    UnitKind,
     criteria_of,
     is_metric,
     kind_of,
@@ -48,6 +49,7 @@ from adjudge.store.calls import Spent
 
 __all__ = [
     "NOWHERE",
+    "RESOLVED",
     "CalibrateSettings",
     "ForecastSettings",
     "Job",
@@ -63,6 +65,8 @@ __all__ = [
 
 _COMMON: Final = ("samples", "temperature", "explain_in", "search")
 _OF_NAMED: Final = ("profile", "prompts", "settings", *_COMMON)
+RESOLVED: Final = (*_OF_NAMED, *TextSettings.__dataclass_fields__)
+"""Settings that went into the annotator and the test set of a job."""
 
 NOWHERE: Final = Path(os.devnull)
 """A run directory in which there never is a store."""
@@ -320,14 +324,14 @@ def check_logprobs(models: Models, roles: Iterable[str]) -> None:
             )
 
 
-def check_roles(annotator: Annotator, models: Models | None) -> None:
+def check_roles(annotator: Annotator, models: Models) -> None:
     """Refuse a model for a role that the judge does not have, before anything is paid for the others.
 
     Raises:
         UsageError: there is no such role, and the judge says which there are.
     """
     known = roles_of(annotator)
-    if models is None or known is None:
+    if known is None:
         return
     words = {
         ".".join(parts[:n]) for parts in (name.split(".") for name in known) for n in range(1, len(parts) + 1)
@@ -368,7 +372,8 @@ class Job:
         store: path of the call store.
         settings: as `run.json` keeps them.
         signature: without the failed count.
-        options: the settings that it was made with, without those of the judge and of the texts.
+        options: the settings that it was made with.
+        origin: file of the test set; judgements can be written back into some.
         prices: of every model that may be paid, None where unknown.
         budget: limits of what may be paid.
         notes: what the user must know beforehand.
@@ -384,20 +389,18 @@ class Job:
     settings: Mapping[str, object]
     signature: Signature
     options: RunSettings
+    origin: Path | str | None = None
     prices: Mapping[str, Price | None] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
     notes: tuple[str, ...] = ()
     base: Path | None = None
     open_meter: Callable[[Mapping[str, Price | None], Budget, Mapping[str, Spent]], Meter] = Meter
 
-    @property
-    def _origin(self) -> dict[str, object]:
-        """The file of the test set, seen from the run directory."""
-        origin = self.options.origin
-        return {} if origin is None else {"origin": _seen_from(Path(origin), self.out)}
-
     def info(self) -> RunInfo:
         """What `run.json` says before the first unit is judged."""
+        texts = describe_test_set(self.plan.whole, self.plan.systems)
+        if self.origin is not None:
+            texts["origin"] = _seen_from(Path(self.origin), self.out)
         return RunInfo(
             signature=self.signature,
             kind="metric" if is_metric(self.annotator) else "judge",
@@ -407,7 +410,7 @@ class Job:
             low=getattr(self.annotator, "low", None),
             high=getattr(self.annotator, "high", None),
             settings=self.settings,
-            test_set=describe_test_set(self.plan.whole, self.plan.systems) | self._origin,
+            test_set=texts,
             counts={"judged": 0, "failed": 0, "pending": len(self.plan)},
         )
 
@@ -421,23 +424,25 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
         DataError: a file cannot be read.
     """
     chosen = options.load(test_set)
+    origin = options.origin
     if not isinstance(test_set, TestSet) and test_set is not None and Path(test_set).is_file():
-        options = replace(options, origin=options.origin or test_set)
+        origin = origin or test_set
     annotator, options = _load(judge, options)
-    out = Path(options.out)
+    out, kind = Path(options.out), kind_of(annotator)
     plan = plan_units(
         chosen,
         with_reference=annotator.with_reference,
         reference=options.reference,
-        kind=kind_of(annotator),
-        criteria=criteria_of(annotator),
-        schedule=_schedule(annotator, options),
+        kind=kind,
+        criteria=criteria_of(annotator) if kind == "pair" else (),
+        schedule=_schedule(annotator, kind, options),
         context=options.context,
         terms=() if options.terms is None else read_terms(Path(options.terms)),
         needs_translation=find_protocol(annotator.protocol).needs_translation,
     )
-    annotator, models = _fitted(annotator, _open_models(annotator, options), options)
-    check_roles(annotator, models)
+    annotator, models = _opened(annotator, options)
+    if models is not None and models.roles:
+        check_roles(annotator, models)
     _refuse_unused(annotator, options)
     store = Path(options.store or out / STORE)
     paid = frozenset() if models is None else models.paid
@@ -451,9 +456,10 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
         store=store,
         settings=_settings(annotator, models, plan, options)
         | {"store": _seen_from(store, out)}
-        | _money(prices, budget),
+        | (_money(prices, budget) if prices else {}),
         signature=_signature(annotator, models, plan, options),
-        options=options.without(*TextSettings.__dataclass_fields__),
+        options=options,
+        origin=origin,
         prices=prices,
         budget=budget,
         notes=(*plan.notes, *_notes(models), *advise(annotator, models, plan)),
@@ -462,7 +468,7 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
 
 
 def _load(judge: Annotator | str, options: RunSettings) -> tuple[Annotator, RunSettings]:
-    """Return the judge with its settings, and the options that are not the judge's.
+    """Return the judge with its settings, and the options, without anchors that are the judge's own.
 
     Raises:
         UsageError: a setting is given twice, or to an object, which has its settings already.
@@ -477,15 +483,15 @@ def _load(judge: Annotator | str, options: RunSettings) -> tuple[Annotator, RunS
         return judge, options
     own = dict(options.settings or {})
     common: dict[str, str] = {name: str(getattr(options, name)) for name in _COMMON if name in given}
-    others = options.without(*_OF_NAMED)
     if options.anchors and has_setting(judge, "anchors"):
         # systems that pairs are made with, for most; some judges keep anchors of their own
-        common["anchors"], others = ",".join(options.anchors), others.without("anchors")
-    if twice := sorted(common.keys() & {name.replace("-", "_") for name in own}):
-        raise UsageError(f"{twice[0]} is given twice, by itself and in settings")
+        common["anchors"], options = ",".join(options.anchors), options.without("anchors")
+    for name in sorted(common):
+        if name in own or name.replace("_", "-") in own:
+            raise UsageError(f"{name} is given twice, by itself and in settings")
     return (
         load_annotator(judge, profile=options.profile, prompts=options.prompts_folder, settings=common | own),
-        others,
+        options,
     )
 
 
@@ -495,10 +501,10 @@ def open_again(job: Job) -> Models | None:
     Raises:
         ModelError: a key is missing.
     """
-    return _fitted(job.annotator, _open_models(job.annotator, job.options), job.options)[1]
+    return _opened(job.annotator, job.options)[1]
 
 
-def _schedule(annotator: Annotator, options: RunSettings) -> Schedule:
+def _schedule(annotator: Annotator, of: UnitKind, options: RunSettings) -> Schedule:
     """The pairs that are compared.
 
     Raises:
@@ -512,10 +518,11 @@ def _schedule(annotator: Annotator, options: RunSettings) -> Schedule:
         "--pairs-per-segment": per_segment,
         "--pairs-in-all": in_all,
         "--pairs-file": file is not None,
+        "--anchors": anchors,
     }
-    chosen = [name for name, value in (said | {"--anchors": anchors}).items() if value]
-    if chosen and kind_of(annotator) != "pair":
-        raise UsageError(f"{chosen[0]}: {annotator.name} does not compare pairs")
+    for name, value in said.items():
+        if value and of != "pair":
+            raise UsageError(f"{name}: {annotator.name} does not compare pairs")
     if is_metric(annotator) and kind == "adaptive":
         raise UsageError(
             f"--pairs adaptive is for judges; {annotator.name} is a metric and judges all at once"
@@ -538,24 +545,18 @@ def _listed(file: Path) -> dict[tuple[str, str], list[tuple[str, str]]]:
     return found
 
 
-def _open_models(annotator: Annotator, options: RunSettings) -> Models | None:
-    connection = _connection(options)
-    if not is_metric(annotator):
-        return open_models(list(options.model), connection)
-    if given := (*(["--model"] if options.model else []), *connection.given):
-        raise UsageError(f"{', '.join(given)}: {annotator.name} is a metric and asks no model")
-    return None
-
-
 def _refuse_unused(annotator: Annotator, options: RunSettings) -> None:
     """Refuse what nobody would make use of; a metric from outside may read more than ours.
 
     Raises:
         UsageError: as said.
     """
-    is_ours = is_metric(annotator) and type(annotator).__module__.startswith(_METRICS)
-    if given := [name for name in ("context", "terms") if is_ours and getattr(options, name)]:
-        raise UsageError(f"--{given[0]}: {annotator.name} is a metric and reads one translation at a time")
+    if is_metric(annotator) and type(annotator).__module__.startswith(_METRICS):
+        for name in ("context", "terms"):
+            if getattr(options, name):
+                raise UsageError(
+                    f"--{name}: {annotator.name} is a metric and reads one translation at a time"
+                )
     if options.retry_failed:
         _refuse_retry(annotator, options)
     if options.ask_again and options.reparse:
@@ -580,33 +581,14 @@ def _refuse_retry(annotator: Annotator, options: RunSettings) -> None:
         raise UsageError(f"--retry-failed: {found[0]}")
 
 
-def _fitted(
-    annotator: Annotator, models: Models | None, options: RunSettings
-) -> tuple[Annotator, Models | None]:
-    """A judge that searches with its search engine, and with what its model can do.
+def _opened(annotator: Annotator, options: RunSettings) -> tuple[Annotator, Models | None]:
+    """The models; a judge that searches with its search engine, and with what its model can do.
 
     Raises:
-        UsageError: no such engine, or one that the judge cannot have; a key where none is needed.
-        ModelError: the key of the engine is missing.
+        UsageError: no such model or engine, or one that it cannot have; a key where none is needed.
+        ModelError: a key is missing.
     """
-    key_env = options.search_key_env
-    if models is None or not is_searching_judge(annotator):
-        if key_env is not None:
-            raise UsageError(f"--search-key-env: {annotator.name} does not search")
-        return annotator, models
-    from adjudge.llm.search import open_search
-
-    connection = _connection(options)
-    engine = open_search(annotator.search, key_env=key_env, needs_key=connection.needs_key)
-    judge = annotator.fitted(
-        search=NO_ENGINE if engine is None else engine.identity.model,
-        takes_tools=models.for_role("core").takes_tools,
-    )
-    return judge, replace(models, search=engine)
-
-
-def _connection(options: RunSettings) -> Connection:
-    return Connection(
+    connection = Connection(
         base_url=options.base_url,
         key_env=options.key_env,
         key_file=None if options.key_file is None else Path(options.key_file),
@@ -619,6 +601,24 @@ def _connection(options: RunSettings) -> Connection:
         needs_key=not (options.dry_run or options.reparse),
         in_batches=options.engine == "batch",
     )
+    models = None
+    if not is_metric(annotator):
+        models = open_models(list(options.model), connection)
+    elif given := (*(["--model"] if options.model else []), *connection.given):
+        raise UsageError(f"{', '.join(given)}: {annotator.name} is a metric and asks no model")
+    key_env = options.search_key_env
+    if models is None or not is_searching_judge(annotator):
+        if key_env is not None:
+            raise UsageError(f"--search-key-env: {annotator.name} does not search")
+        return annotator, models
+    from adjudge.llm.search import open_search
+
+    engine = open_search(annotator.search, key_env=key_env, needs_key=connection.needs_key)
+    judge = annotator.fitted(
+        search=NO_ENGINE if engine is None else engine.identity.model,
+        takes_tools=models.for_role("core").takes_tools,
+    )
+    return judge, replace(models, search=engine)
 
 
 def _budget(prices: Mapping[str, Price | None], options: RunSettings) -> Budget:
@@ -628,14 +628,15 @@ def _budget(prices: Mapping[str, Price | None], options: RunSettings) -> Budget:
         UsageError: a limit is no number, or a price that it needs is unknown.
     """
     said = options.budget
+    if said is None:
+        return Budget(tokens=options.budget_tokens)
     try:
-        amount = None if said is None else Decimal(str(said))
+        amount = Decimal(str(said))
     except ArithmeticError:
         amount = Decimal("NaN")
-    if amount is not None and not (amount.is_finite() and amount >= 0):
+    if not (amount.is_finite() and amount >= 0):
         raise UsageError(f"--budget must be an amount such as 2.50, got {said!r}")
-    unknown = sorted(name for name, price in prices.items() if price is None)
-    if amount is not None and unknown:
+    if unknown := sorted(name for name, price in prices.items() if price is None):
         raise UsageError(
             f"--budget: the price of {unknown[0]} is not known; give it with --prices FILE, "
             "or set --budget-tokens instead"
@@ -645,8 +646,6 @@ def _budget(prices: Mapping[str, Price | None], options: RunSettings) -> Budget:
 
 def _money(prices: Mapping[str, Price | None], budget: Budget) -> dict[str, object]:
     """What `run.json` says of prices and limits; no record depends on them."""
-    if not prices:
-        return {}
     dates = [price.as_of.isoformat() for price in prices.values() if price is not None]
     return {
         "budget": None if budget.amount is None else float(budget.amount),
@@ -677,7 +676,7 @@ def _settings(
         **chosen,
         "reference": dict(plan.references),
         "context": plan.context,
-        "terms": _digest(plan),
+        "terms": _digest(plan) if plan.terms else "",
     }
 
 
@@ -690,9 +689,9 @@ def _seen_from(path: Path, out: Path) -> str:
 
 
 def _digest(plan: Plan) -> str:
-    """Six hexadecimal digits over the glossary; empty without one."""
+    """Six hexadecimal digits over the glossary."""
     text = "\n".join(f"{t.source}\t{t.translation}" for t in plan.terms)
-    return hashlib.sha256(text.encode()).hexdigest()[:6] if plan.terms else ""
+    return hashlib.sha256(text.encode()).hexdigest()[:6]
 
 
 def _signature(annotator: Annotator, models: Models | None, plan: Plan, options: RunSettings) -> Signature:

@@ -37,7 +37,7 @@ from adjudge.errors import (
 from adjudge.llm.batch_providers import refuse_open_batches
 from adjudge.llm.model_choice import EMBEDDED, chosen_outside
 from adjudge.llm.money import Meter
-from adjudge.runs.job import Job, RunSettings, open_again, prepare
+from adjudge.runs.job import RESOLVED, Job, RunSettings, open_again, prepare
 from adjudge.runs.resume import RunDirectory, differences
 from adjudge.runs.run import execute as run_execute
 from adjudge.runs.run import settle_lost
@@ -114,10 +114,10 @@ def recipe_of(job: Job, info: RunInfo, shards: int) -> Recipe:
     names = list(job.options.model)
     if all("=" in name.partition("/")[0] for name in names):  # none is for every role: say who that is here
         names.append(chosen_outside() or EMBEDDED)
-    options = job.options.without("engine", "shard", "workers", "progress", "dry_run")
+    options = job.options.without("engine", "shard", "workers", "progress", "dry_run", *RESOLVED)
     return Recipe(
         annotator=job.annotator,
-        options=replace(options, model=names, out=job.out.absolute()),
+        options=replace(options, model=names, out=job.out.absolute(), origin=job.origin),
         info=info,
         out=job.out.absolute(),
         folder=Path.cwd(),

@@ -12,10 +12,10 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from importlib.resources import files
-from itertools import takewhile, zip_longest
+from itertools import chain, takewhile, zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -188,10 +188,10 @@ class Kept:
     """
 
     def __init__(self, folder: Path, basis: bytes) -> None:
-        there = {name: _size(folder, name, basis) for name in (RECORDS, _PART, _OLD)}
-        name = max(there, key=lambda name: there[name])
+        size = partial(_size, folder, basis)
+        name = max((RECORDS, _PART, _OLD), key=size)
         self._at = 0
-        self._is_open = there[name] > 0
+        self._is_open = size(name) > 0
         with ExitStack() as opened, _room():
             if self._is_open:
                 if name == _PART:
@@ -287,7 +287,7 @@ def _move(folder: Path, name: str, new: str) -> None:
         here.replace(there)
 
 
-def _size(folder: Path, name: str, basis: bytes) -> int:
+def _size(folder: Path, basis: bytes, name: str) -> int:
     """Bytes of the marks of a file of records that was made on this basis; 0 without one of the two."""
     records, marks = _pair(folder, name)
     try:
@@ -599,7 +599,7 @@ def describe_test_set(test_set: TestSet, systems: Mapping[str, tuple[str, ...]])
         "name": test_set.name,
         "digest": test_set.digest,
         "lps": list(test_set.lps),
-        "systems": list(dict.fromkeys(name for names in systems.values() for name in names)),
+        "systems": list(dict.fromkeys(chain.from_iterable(systems.values()))),
         "segments": len(test_set),
     }
 

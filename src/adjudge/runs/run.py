@@ -50,7 +50,7 @@ from adjudge.runs.units import Annotator, Unit, is_judge, is_metric
 from adjudge.runs.units import Outcome as Judged
 from adjudge.store.call_file import run_name
 from adjudge.store.calls import CallStore
-from adjudge.store.run_directory import INFO, is_finished, read_run, read_run_info
+from adjudge.store.run_directory import INFO, SHARDS, is_finished, read_run, read_run_info
 
 __all__ = ["ENGINES", "arun", "carry_out", "execute", "run", "run_to_end", "settle_lost"]
 
@@ -83,7 +83,7 @@ async def carry_out(job: Job) -> Outcome:
         refuse_strangers(whole, job.info(), job.plan.shard)
         if job.base is not None and (whole / INFO).is_file():
             await refuse_lost(job, whole, [job.base], read_run_info(whole))
-    else:
+    elif (job.out / SHARDS).is_dir():
         refuse_strangers(job.out, job.info())
     engine: Engine = getattr(importlib.import_module(module), function)
     return await engine(job)

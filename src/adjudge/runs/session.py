@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, S
 from contextlib import AsyncExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 
@@ -38,7 +37,7 @@ from adjudge.runs.resume import Entry, Journal, Kept, RunDirectory, now
 from adjudge.runs.units import Outcome as Judged
 from adjudge.runs.units import Slot, Unit, judge_subject
 from adjudge.store.call_file import run_name
-from adjudge.store.calls import CallStore, CallTotals, open_store
+from adjudge.store.calls import CallStore, CallTotals, Spent, open_store
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -380,17 +379,15 @@ class JudgeSession(Session):
             offline=self.job.options.reparse,
             explains=judge.profile == "recommended",
         )
-        asker.adapter = find_adapter(_prompts_of(judge))
+        # the folder of the user's prompts, of a judge or of the one that is asked several times
+        prompts = getattr(judge.judge if isinstance(judge, Repeated) else judge, "prompts", None)
+        asker.adapter = None if prompts is None else find_adapter(prompts)
         self.tally = asker.tally
-        store.count_lost()
-        totals = store.totals()
-        self._warn_of_lost(totals)
-        before = {name: spent for name, spent in totals.spent.items() if name in self.job.prices}
+        has_begun = store.knows_run or self.directory.before is not None
+        before = self._take_up(models, store) if has_begun else {}
         self.meter = self.job.open_meter(self.job.prices, self.job.budget, before)
         models.charge(self.meter)
         self._models = models
-        if (earlier := self.directory.before) is not None:
-            models.leave_schemas(cast("Mapping[str, str]", earlier.settings.get("json_schema_used", {})))
         try:
             await self._work(judge, asker, store)
             info = self.finish(self._info(store.totals()))
@@ -417,9 +414,16 @@ class JudgeSession(Session):
             inconsistent=self.sink.inconsistent,
         )
 
-    def _warn_of_lost(self, totals: CallTotals) -> None:
-        """Warn of a store that holds fewer calls than earlier sessions have paid for."""
-        before = self.directory.before
+    def _take_up(self, models: Models, store: CallStore) -> Mapping[str, Spent]:
+        """Go on from what earlier sessions have asked, and say what they paid, by model.
+
+        Warns:
+            DataWarning: the store holds fewer calls than they have paid for.
+        """
+        store.count_lost()
+        totals, before = store.totals(), self.directory.before
+        if before is not None:
+            models.leave_schemas(cast("Mapping[str, str]", before.settings.get("json_schema_used", {})))
         asked = 0 if before is None else before.calls.get("asked", 0)
         if totals.asked < asked:
             warn(
@@ -427,6 +431,7 @@ class JudgeSession(Session):
                 f"the store has {totals.asked:,}; the store or its -wal file was deleted, damaged or "
                 "left behind. What is missing is asked and paid again"
             )
+        return {name: spent for name, spent in totals.spent.items() if name in self.job.prices}
 
     def open(self, models: Models) -> Models:
         """The models, as they are asked.
@@ -434,7 +439,8 @@ class JudgeSession(Session):
         Raises:
             UsageError: some calls may be in a batch, and would be paid twice.
         """
-        refuse_open_batches(self.directory.path)
+        if self.directory.before is not None:
+            refuse_open_batches(self.directory.path)
         return models
 
     async def work_through(self, units: Iterator[Unit], judging: Judging, store: CallStore) -> None:
@@ -612,11 +618,6 @@ class JudgeSession(Session):
                 seen = ", ".join(sorted(asker.tally.roles - {""})) or "none"
                 known = "" if roles_of(self.job.annotator) else f"; this judge's roles: {seen}"
                 yield f"no question came from role {role!r}{known}"
-
-
-def _prompts_of(judge: Judge) -> Path | None:
-    """The folder of the user's prompts, of a judge or of the one that is asked several times."""
-    return getattr(judge.judge if isinstance(judge, Repeated) else judge, "prompts", None)
 
 
 def _refused_schemas(models: Models) -> Iterator[str]:

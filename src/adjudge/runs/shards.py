@@ -267,7 +267,9 @@ def find_shards(out: Path) -> list[tuple[Shard, Path]]:
         UsageError: they are of two ways to split the run.
     """
     folder = out / SHARDS
-    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    if not folder.is_dir():
+        return []
+    names = (path.name for path in folder.iterdir())
     shards = sorted(Shard.read(name.replace("-of-", "/")) for name in names if "-of-" in name)
     if len(ways := sorted({shard.of for shard in shards})) > 1:
         said = " and ".join(map(str, ways))
@@ -505,9 +507,8 @@ def take_in(out: Path, store: Path, run: str) -> None:
     Raises:
         StoreError: another process works on a shard, or a store cannot be written.
     """
-    shards = find_shards(out)
-    begun = [(path, read_run_info(path)) for _, path in shards if (path / INFO).is_file()]
-    if begun:
+    if shards := find_shards(out):
+        begun = [(path, read_run_info(path)) for _, path in shards if (path / INFO).is_file()]
         _refuse_busy(path for path, _ in begun)
         _take(out, store, run, begun)
     _remove(out)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import entry_points
-from itertools import chain
+from itertools import chain, filterfalse
 from itertools import count as numbers
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeGuard
@@ -270,19 +270,19 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
     if reference is not None and not with_reference:
         raise UsageError(f"--reference {reference}: this method is shown no reference")
     chosen = {lp: _choose(test_set, lp, reference) for lp in test_set.lps} if with_reference else {}
+    named: dict[str, dict[str, None]] = {}
+    for segment in test_set:
+        named.setdefault(segment.lp, {}).update(dict.fromkeys(segment.translations))
     systems, notes = {}, []
-    for lp in test_set.lps:
-        names = dict.fromkeys(name for s in test_set if s.lp == lp for name in s.translations)
+    for lp, names in named.items():
         if names.pop(chosen.get(lp, ""), "left") is None:
             notes.append(f"{lp}: {chosen[lp]} is the reference and is not judged as a system")
         systems[lp] = tuple(names)
-    holes = Counter(
-        name
-        for segment in test_set
-        for name in systems[segment.lp]
-        if needs_translation and not segment.has_translation(name)
-    )
-    asked = sum(len(systems[segment.lp]) for segment in test_set)
+    asked, holes = 0, Counter[str]()
+    for segment in test_set:
+        asked += len(systems[segment.lp])
+        if needs_translation:
+            holes.update(filterfalse(segment.has_translation, systems[segment.lp]))
     if not asked:
         raise UsageError("; ".join([f"test set {test_set.name!r} has no translation to judge", *notes]))
     if kind == "pair" and max(map(len, systems.values())) < 2:
@@ -292,7 +292,7 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
         _check_anchors(schedule, systems)
     notes += _without_criteria(test_set) if kind == "criteria" else []
     notes += _absent_pairs(schedule, test_set, systems) if schedule.listed else []
-    notes += _untranslated(holes, asked)
+    notes += _untranslated(holes, asked) if holes else []
     return Plan(
         test_set=test_set,
         systems=systems,
@@ -357,12 +357,11 @@ def _absent_pairs(
 
 def _untranslated(holes: Counter[str], asked: int) -> Iterator[str]:
     """Say how many segments of each system are not translated."""
-    if total := holes.total():
-        which = ", ".join(f"{number:,} of {name}" for name, number in holes.items())
-        missing = form(total, "is", "are")
-        if total == asked:
-            yield "nothing is translated, and nothing is judged"
-        yield f"{of_all(total, asked, 'translation')} {missing} missing ({which}) and judged by nobody"
+    which = ", ".join(f"{number:,} of {name}" for name, number in holes.items())
+    missing = form(holes.total(), "is", "are")
+    if holes.total() == asked:
+        yield "nothing is translated, and nothing is judged"
+    yield f"{of_all(holes.total(), asked, 'translation')} {missing} missing ({which}) and judged by nobody"
 
 
 def _choose(test_set: TestSet, lp: str, wanted: str | None) -> str:
@@ -441,6 +440,8 @@ def load_annotator(
     from adjudge.judges import JUDGES, load_judge
     from adjudge.metrics import METRICS, load_metric
 
+    if name in JUDGES:
+        return load_judge(name, profile=profile, prompts=prompts, settings=settings or {})
     judges, metrics = names_in("adjudge.judges", JUDGES), names_in("adjudge.metrics", METRICS)
     if name not in {*judges, *metrics}:
         if any(word in name.casefold() for word in _NEURAL):
@@ -483,8 +484,8 @@ def settings_of(annotator: Annotator) -> dict[str, object]:
         drawn = {name: _plain(value) for name in names if (value := getattr(annotator, name)) is not None}
         return settings_of(annotator.judge) | drawn
     thing: Any = annotator
-    names = [f.name for f in dataclasses.fields(thing) if f.init] if dataclasses.is_dataclass(thing) else []
-    found = {name: _plain(getattr(annotator, name)) for name in names}
+    fields = dataclasses.fields(thing) if dataclasses.is_dataclass(thing) else ()
+    found = {f.name: _plain(getattr(thing, f.name)) for f in fields if f.init}
     if "prompts" in found and is_judge(annotator):
         found["prompts"] = annotator.prompts_digest  # the folder may move; its content may not
     return found
@@ -520,7 +521,7 @@ def _changed(annotator: Annotator) -> dict[str, str]:
     said = _SAID | frozenset(getattr(annotator, "said", ()))
     if isinstance(annotator, Repeated):
         annotator = annotator.judge
-    profile = {name: now[name] for name in ("profile",) if name in now}
+    profile = {"profile": now["profile"]} if "profile" in now else {}
     make: Callable[..., Annotator] = type(annotator)
     try:
         default = settings_of(make(**profile))
@@ -593,6 +594,14 @@ def _by_lp(settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
 Outcome = Annotation | Preference | AnswerError
 """A judgement, or why there is none."""
 
+_KINDS: Final[Mapping[str, UnitKind]] = {
+    "compare": "pair",
+    "annotate_all": "source",
+    "check": "criteria",
+    "annotate": "translation",
+}
+"""Method of a judge to what it judges at once; the first that it has."""
+
 _NO_JUDGE: Final = (
     "must have annotate (a translation), check (its criteria), compare (a pair) or annotate_all (a source)"
 )
@@ -604,21 +613,12 @@ def kind_of(annotator: Annotator) -> UnitKind:
     Raises:
         UsageError: it cannot judge anything.
     """
-    if is_judge(annotator):
-        return _kind_of_judge(annotator)
-    return "pair" if annotator.protocol == "pairwise" else "translation"
-
-
-def _kind_of_judge(judge: Judge) -> UnitKind:
-    if is_pair_judge(judge):
-        return "pair"
-    if is_source_judge(judge):
-        return "source"
-    if is_criteria_judge(judge):
-        return "criteria"
-    if is_translation_judge(judge):
-        return "translation"
-    raise UsageError(f"judge {judge.name!r} {_NO_JUDGE}")
+    if is_metric(annotator):
+        return "pair" if annotator.protocol == "pairwise" else "translation"
+    for method, kind in _KINDS.items():
+        if hasattr(annotator, method):
+            return kind
+    raise UsageError(f"judge {annotator.name!r} {_NO_JUDGE}")
 
 
 def criteria_of(annotator: Annotator) -> tuple[str, ...]:

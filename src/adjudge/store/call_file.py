@@ -663,7 +663,10 @@ class CallWriter:
         self._packer = zstandard.ZstdCompressor(level=_LEVEL)
         self._packing = 0
         with closed_if_refused(self._connection):
-            self._load_dictionary()
+            newest = "SELECT id, content FROM dictionaries ORDER BY id DESC LIMIT 1"
+            if (row := self._connection.execute(newest).fetchone()) is not None:
+                with suppress(zstandard.ZstdError):  # a damaged one is done without
+                    self._pack_with(*row)
             self._claims = Claims(self._connection) if is_shared else None
             self._answers = None if folder is None else AnswerKeys(folder)
         self._flying: set[bytes] = set()
@@ -954,15 +957,6 @@ class CallWriter:
         )
 
     # The dictionary...
-
-    def _load_dictionary(self) -> None:
-        """Go on with the newest dictionary of the store; with none where that is damaged."""
-        row = self._connection.execute(
-            "SELECT id, content FROM dictionaries ORDER BY id DESC LIMIT 1"
-        ).fetchone()
-        if row is not None:
-            with suppress(zstandard.ZstdError):
-                self._pack_with(*row)
 
     def _make_dictionary(self) -> None:
         """Train one on the first calls: prompts repeat themselves, so that later rows shrink to a third."""

@@ -200,16 +200,14 @@ class CallStore:
             # keys are hashes: the index of a million stays in memory, others use a part
             self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
             self._codec = Codec(self._connection)
-            self._run = self._find_run(run)
+            made = self._connection.execute("INSERT OR IGNORE INTO runs (name) VALUES (?)", (run,))
+            self.knows_run = made.rowcount == 0
+            """Whether the run was in the store before: an earlier session's, or what shards asked."""
+            (self._run,) = self._connection.execute("SELECT id FROM runs WHERE name = ?", (run,)).fetchone()
             self._ahead = Ahead(self._connection, self._run)
             self._writer = CallWriter(path, self._run, is_shared=is_shared, folder=folder)
             is_empty = self._connection.execute("SELECT 1 FROM calls LIMIT 1").fetchone() is None
             self.began_empty = is_empty and not is_shared
-
-    def _find_run(self, name: str) -> int:
-        self._connection.execute("INSERT OR IGNORE INTO runs (name) VALUES (?)", (name,))
-        (run,) = self._connection.execute("SELECT id FROM runs WHERE name = ?", (name,)).fetchone()
-        return int(run)
 
     def read_ahead(self, units: Sequence[str]) -> None:
         """Have what these units used in an earlier session at hand, in place of the units before them."""

@@ -49,6 +49,7 @@ __all__ = [
 ]
 
 _BOM = "\ufeff"
+_BLANKS = b" \t\r\n"  # of JSON
 _GZIP = b"\x1f\x8b"
 _PART = 1 << 20
 _HARMLESS = 16 << 20  # bytes that may be unpacked, however small the file
@@ -207,11 +208,13 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, object]]:
         DataError: a line is no strict JSON, or holds a key twice.
     """
     for number, line in enumerate(_raw_lines(path), start=1):
-        if not line.strip(b" \t\r\n"):
+        if not line.strip(_BLANKS):
             continue
         try:
             value = orjson.loads(line)
-            if render_json_line(value) == line:  # as we write it: so it is strict, and no key stands twice
+            ours = render_json_line(value)
+            # as we write it, but for blanks: so it is strict, and no key stands twice
+            if ours == line or ours.translate(None, _BLANKS) == line.translate(None, _BLANKS):
                 yield number, value
                 continue
         except orjson.JSONDecodeError:
@@ -359,7 +362,7 @@ def write_text(path: Path, parts: Iterable[str]) -> None:
         BrokenPipeError: whoever reads standard output has gone.
         DataError: the file cannot be written, or a text is no Unicode text (half a surrogate pair).
     """
-    write_bytes(path, (part.encode() for part in parts))
+    write_bytes(path, map(str.encode, parts))
 
 
 def write_bytes(path: Path, parts: Iterable[bytes]) -> None:

@@ -63,12 +63,9 @@ def read_test_set(path: Path | str, lp: str | None = None) -> TestSet:
         segments.append(segment)
     if not segments:
         raise DataError("the test set has no segment", path=path)
-    test_set = TestSet(name=_name(path), segments=tuple(segments))
+    name = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    test_set = TestSet(name=name, segments=tuple(segments))
     return test_set if wanted is None else test_set.select(lp=wanted)
-
-
-def _name(path: Path) -> str:
-    return path.name.removesuffix(".gz").removesuffix(".jsonl")
 
 
 def _read_segment(value: object, wanted: str | None, path: Path, line: int) -> Segment:
@@ -91,23 +88,25 @@ def _read_segment(value: object, wanted: str | None, path: Path, line: int) -> S
     )
 
 
-def segment_to_json(segment: Segment) -> dict[str, Any]:
-    """The JSON object of a segment, every key of it."""
-    return {
-        "segment": segment.segment,
-        "document": segment.document,
-        "domain": segment.domain,
-        "lp": segment.lp,
-        "source": segment.source,
-        "references": dict(segment.references),
-        "translations": dict(segment.translations),
-        "meta": dict(segment.meta),
-    }
+def _segment_to_line(segment: Segment) -> bytes:
+    """The JSON object of a segment, every key of it, with its end."""
+    return render_json_line(
+        {
+            "segment": segment.segment,
+            "document": segment.document,
+            "domain": segment.domain,
+            "lp": segment.lp,
+            "source": segment.source,
+            "references": dict(segment.references),
+            "translations": dict(segment.translations),
+            "meta": dict(segment.meta),
+        }
+    )
 
 
 def write_test_set(path: Path | str, test_set: TestSet) -> None:
     """Write one segment a line; the file appears whole or not at all."""
-    write_bytes(Path(path), (render_json_line(segment_to_json(s)) for s in test_set))
+    write_bytes(Path(path), map(_segment_to_line, test_set))
 
 
 Kind = Literal["annotation", "preference", "failure"]

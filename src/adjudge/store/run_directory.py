@@ -198,13 +198,9 @@ def _required(fields: Fields, key: str) -> float:
 
 def write_run_info(path: Path | str, info: RunInfo) -> None:
     """Write `run.json` of a run directory; the file appears whole or not at all."""
-    text = json.dumps(_info_to_json(info), ensure_ascii=False, indent=2, allow_nan=False)
+    values = {"schema_version": info.schema_version, **vars(info), "signature": str(info.signature)}
+    text = json.dumps(values, ensure_ascii=False, indent=2, allow_nan=False)
     write_text(Path(path) / INFO, [text, "\n"])
-
-
-def _info_to_json(info: RunInfo) -> dict[str, Any]:
-    values = {field.name: getattr(info, field.name) for field in dataclasses.fields(info)}
-    return {"schema_version": values.pop("schema_version"), **values, "signature": str(info.signature)}
 
 
 # The keys of all answers that records of a run rest on, 32 bytes each: without the call store it is still
