@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 import adjudge
 from adjudge.analysis.rank import Method
 from adjudge.analysis.segment_scores import document_scores
-from adjudge.cli.main import GATE_NO
 from adjudge.core.record import Failure, Record
 from adjudge.core.scores import Run
 from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import AdjudgeError, DataError, DataWarning, UsageError
+from adjudge.errors import GATE_NO, AdjudgeError, DataError, DataWarning, UsageError
 from adjudge.formats.catalog import FORMATS, Format
 from adjudge.formats.convert import write_content
 from adjudge.formats.read import Content, load
