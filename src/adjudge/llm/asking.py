@@ -825,6 +825,8 @@ class _Question:
         """
         identity = self._model.identity
         keys = [call_key(identity, request, self._digest)]
+        if self._asker.store.began_empty:
+            return keys
         if self._digest != self._first:
             keys.append(call_key(identity, request, self._first))
         if (earlier := identity.earlier) is not None:
