@@ -666,6 +666,8 @@ def check_reasons(words: str, what: str) -> None:
     Raises:
         AnswerError: refused.
     """
+    if not words:
+        return
     start = (
         words[:_FEW_WORDS]
         if len(words) <= _FEW_WORDS
