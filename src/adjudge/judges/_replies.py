@@ -554,6 +554,8 @@ def unwrap(text: str, *, starts: str = "") -> Unwrapped:
         Empty for
             no lead-in.
     """
+    if text.startswith("{") and text.endswith("}"):
+        return Unwrapped(text, is_wrapped=False)
     found = inner = text.strip(_BLANK)
     steps: list[Callable[[str], str]] = [_untemplated, _untagged, _unfenced, _unbold]
     if starts:

@@ -25,7 +25,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 import zstandard
@@ -218,8 +218,7 @@ class StoredRequest:
     tools: tuple[Tool, ...] = ()
 
 
-@dataclass(frozen=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One time that a model was asked.
 
     Args:
@@ -241,10 +240,10 @@ class Attempt:
     reason: str = ""
     detail: str = ""
     status: int | None = None
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = Usage()
     body: bytes | None = None
     model: str = ""
-    most: Usage = field(default_factory=Usage)
+    most: Usage = Usage()
 
 
 @dataclass(frozen=True)
