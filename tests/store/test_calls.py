@@ -371,6 +371,24 @@ def test_two_stores_are_let_go_where_one_of_them_is_refused(tmp_path: Path, refu
     assert files_open_in(tmp_path) == []
 
 
+def test_a_store_on_top_of_another_holds_more_than_what_a_session_asked(tmp_path: Path) -> None:
+    CallStore(tmp_path / "base.sqlite", RUN).close()
+    with closing(open_store(tmp_path / "calls.sqlite", RUN, tmp_path / "base.sqlite")) as store:
+        assert not store.began_empty
+
+
+async def test_a_new_store_looks_into_its_file_for_what_may_be_there_alone(store: CallStore) -> None:
+    looks: list[str] = []
+    store._connection.set_trace_callback(looks.append)
+    found = [bytes([number]) * 32 for number in range(3)]
+    for one in found[:2]:
+        assert store.find(one) is None
+        await store.save(one, asked(), Reply(text="yes"))
+    assert not looks
+    assert [store.find(one) for one in found] == [Reply(text="yes"), Reply(text="yes"), None]
+    assert len(looks) == 2
+
+
 @pytest.mark.parametrize("is_synced", [True, False])
 async def test_where_nothing_can_be_written_a_store_is_read_whole_or_not_at_all(
     path: Path, store: CallStore, is_synced: bool

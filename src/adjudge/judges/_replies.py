@@ -554,6 +554,8 @@ def unwrap(text: str, *, starts: str = "") -> Unwrapped:
         Empty for
             no lead-in.
     """
+    if text.startswith("{") and text.endswith("}"):
+        return Unwrapped(text, is_wrapped=False)
     found = inner = text.strip(_BLANK)
     steps: list[Callable[[str], str]] = [_untemplated, _untagged, _unfenced, _unbold]
     if starts:
@@ -666,6 +668,8 @@ def check_reasons(words: str, what: str) -> None:
     Raises:
         AnswerError: refused.
     """
+    if not words:
+        return
     start = (
         words[:_FEW_WORDS]
         if len(words) <= _FEW_WORDS

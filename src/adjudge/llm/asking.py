@@ -813,7 +813,7 @@ class _Question:
         except AnswerError as error:
             self._refuse(use, error)
             raise
-        self._log.uses[use] = replace(self._log.uses[use], is_answered=True)
+        self._log.uses[use] = Use(key, about.stage, about.role)
         self._log.all_stored = False
         self._log.answered += not is_search(self._model.name)
         return reply, use
@@ -825,6 +825,8 @@ class _Question:
         """
         identity = self._model.identity
         keys = [call_key(identity, request, self._digest)]
+        if self._asker.store.began_empty:
+            return keys
         if self._digest != self._first:
             keys.append(call_key(identity, request, self._first))
         if (earlier := identity.earlier) is not None:

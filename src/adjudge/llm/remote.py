@@ -211,8 +211,9 @@ class RemoteModel:
 
     async def _attempt(self, request: Request, body: bytes, turn: Turn) -> Reply | Fault:
         hold = await self._account.reserve(request)
-        await self._write_down(request, len(body), hold)
-        began, when = time.monotonic(), dt.datetime.now(dt.UTC)
+        when = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
+        await self._write_down(request, len(body), hold, when)
+        began = time.monotonic()
         outcome: Reply | Fault | None = None
         try:
             outcome = await self._wire.exchange(body, request, turn.heard)
@@ -222,16 +223,15 @@ class RemoteModel:
         finally:
             unsure = self._account.settle(request, hold, outcome)
             if isinstance(outcome, Fault) and self._note is not None:
-                seconds, time_ = round(time.monotonic() - began, 3), when.isoformat(timespec="milliseconds")
+                seconds = round(time.monotonic() - began, 3)
                 said = (outcome.reason, outcome.detail, outcome.status, outcome.usage, outcome.body)
-                self._note(Attempt(request.key, time_, seconds, *said, self._account.model, unsure))
+                self._note(Attempt(request.key, when, seconds, *said, self._account.model, unsure))
         return outcome
 
-    async def _write_down(self, request: Request, size: int, hold: int) -> None:
+    async def _write_down(self, request: Request, size: int, hold: int, when: str) -> None:
         """Have it on record that a request is sent, whatever ends this process meanwhile."""
         if self._depart is None:
             return
-        when = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
         most = most_of_body(size, request)  # `most_of` would render every message once more
         attempt = Attempt(request.key, when, 0.0, "connection", KILLED, model=self._account.model, most=most)
         try:

@@ -48,6 +48,7 @@ class Wire:
         self._session: aiohttp.ClientSession | None = None
         self.dialect = open_dialect(endpoint)
         self._url = self.dialect.address
+        self._words = [b'"%s"' % word.encode() for word in self.dialect.words]
         self._proxy = _proxy_for(endpoint.url)
 
     async def close(self) -> None:
@@ -95,9 +96,9 @@ class Wire:
             return retried("connection", f"the connection broke: {type(error).__name__}")
 
     async def _send(self, body: bytes, request: Request, heard: Heard | None) -> Reply | Fault:
-        said: dict[str, Any] = {"params": orjson.loads(body)}
-        if self.dialect.method == "POST":
-            said = {"data": body, "headers": JSON_BODY}
+        said: dict[str, Any] = {"data": body, "headers": JSON_BODY}
+        if self.dialect.method != "POST":
+            said = {"params": orjson.loads(body)}
         async with self.request(self.dialect.method, self._url, **said) as response:
             if heard is not None:
                 heard(response.headers)
@@ -143,7 +144,7 @@ class Wire:
 
     def _check(self, raw: bytes, request: Request) -> None:
         """Refuse what a judge would have to take for something else."""
-        if _may_repeat(raw, self.dialect.words):
+        if _may_repeat(raw, self._words):
             refuse_duplicate_keys(raw, self.dialect.words)
         if self.reads_objects(request):
             refuse_duplicate_keys(raw)
@@ -214,9 +215,9 @@ async def read_body(response: aiohttp.ClientResponse, cap: int) -> bytes | None:
     return b"".join(parts)
 
 
-def _may_repeat(raw: bytes, words: Iterable[str]) -> bool:
+def _may_repeat(raw: bytes, words: Iterable[bytes]) -> bool:
     """Whether a key may stand in a body twice; to look for sure takes as long as to read it again."""
-    return b"\\u00" in raw or any(raw.count(b'"%s"' % word.encode()) > 1 for word in words)
+    return b"\\u00" in raw or any(raw.count(word) > 1 for word in words)
 
 
 def _proxy_for(url: str) -> str | None:

@@ -100,7 +100,8 @@ class Sink:
             StoreError: there is no room for them.
         """
         self.judged += entry.judged
-        self.failures.update(entry.failures)
+        if entry.failures:
+            self.failures.update(entry.failures)
         self.repaired += entry.repaired
         self.identical += entry.identical
         self.inconsistent += entry.inconsistent

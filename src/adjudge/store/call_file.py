@@ -25,7 +25,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 import zstandard
@@ -218,8 +218,7 @@ class StoredRequest:
     tools: tuple[Tool, ...] = ()
 
 
-@dataclass(frozen=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One time that a model was asked.
 
     Args:
@@ -241,10 +240,10 @@ class Attempt:
     reason: str = ""
     detail: str = ""
     status: int | None = None
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = Usage()
     body: bytes | None = None
     model: str = ""
-    most: Usage = field(default_factory=Usage)
+    most: Usage = Usage()
 
 
 @dataclass(frozen=True)
@@ -794,11 +793,13 @@ class CallWriter:
             self._taken += items
 
     def _commit(self, batch: list[Item]) -> None:
+        saves = [item for item in batch if isinstance(item, Save)]
+        uses = {item.unit: item.uses for item in batch if isinstance(item, SaveUses)}
         self._connection.execute("BEGIN IMMEDIATE")
-        self._insert_calls([item for item in batch if isinstance(item, Save)])
+        self._insert_calls(saves)
         self._insert_attempts([item for item in batch if isinstance(item, Attempt)])
         self._move_flights(batch)
-        self._replace_uses({item.unit: item.uses for item in batch if isinstance(item, SaveUses)})
+        self._replace_uses(uses)
         if self._claims is not None:
             self._claims.release([item.key for item in batch if isinstance(item, Save | Release)])
             for item in batch:
@@ -806,9 +807,8 @@ class CallWriter:
                     item.standing = self._claims.claim(item.key, anew=item.anew)
         self._connection.execute("COMMIT")
         if self._answers is not None:  # no sooner: what stands there must be in the store
-            used = (use for item in batch if isinstance(item, SaveUses) for use in item.uses)
-            self._answers.add(use.key for use in used if use.is_answered)
-        self._unsynced += sum(isinstance(item, Save) for item in batch)
+            self._answers.add(use.key for used in uses.values() for use in used if use.is_answered)
+        self._unsynced += len(saves)
         if self._sync_at is None:
             self._sync_at = time.monotonic() + _SYNC_SECONDS
         if len(self._samples) >= _SAMPLES:

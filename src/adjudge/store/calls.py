@@ -126,6 +126,7 @@ class Ahead:
 
 
 _CACHE_KB = 65_536
+_PLACES = 2**24  # a key falls on one of them; no look in the store where none that was saved did
 _LOOK_SECONDS = 0.2  # between two looks whether another process has its answer
 SEARCH_PREFIX = "search/"  # of the name of a search engine, where a model has its provider
 
@@ -208,6 +209,7 @@ class CallStore:
             self._writer = CallWriter(path, self._run, is_shared=is_shared, folder=folder)
             is_empty = self._connection.execute("SELECT 1 FROM calls LIMIT 1").fetchone() is None
             self.began_empty = is_empty and not is_shared
+            self._saved = bytearray(_PLACES if self.began_empty else 0)
 
     def read_ahead(self, units: Sequence[str]) -> None:
         """Have what these units used in an earlier session at hand, in place of the units before them."""
@@ -220,6 +222,8 @@ class CallStore:
 
     def find(self, key: bytes) -> Reply | None:
         """The stored reply to a request; None where it is missing, or torn, which is counted."""
+        if self._saved and not self._saved[_place(key)]:
+            return None
         try:  # store_errors() would cost as much as the look
             row = self._ahead.call(key) or find_row(self._connection, key)
             return None if row is None else reply_from_json(self._codec.unpack(row[0], row[2]))
@@ -248,6 +252,8 @@ class CallStore:
         Raises:
             StoreError: it could not be committed.
         """
+        if self._saved:
+            self._saved[_place(key)] = 1
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._writer.put(Save(key, request, reply, future, replaces))
         saved = await future
@@ -372,6 +378,10 @@ class CallStore:
             self._writer.close()
         finally:
             self._connection.close()
+
+
+def _place(key: bytes) -> int:
+    return int.from_bytes(key[:3], "big")
 
 
 def _count_lost(connection: sqlite3.Connection, run: int) -> None:
@@ -567,6 +577,7 @@ class LayeredStore(CallStore):
         except BaseException:
             self._base.close()
             raise
+        self.began_empty = False
 
     def find(self, key: bytes) -> Reply | None:
         """The reply to a request in either of them."""
