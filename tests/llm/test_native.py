@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from adjudge.core.ask import Message, Quoted, Reply, Sampling, TokenLogprob, Tool, ToolCall, Usage
 from adjudge.errors import AnswerError
 from adjudge.llm.credentials import Redactor
-from adjudge.llm.dialect import Dialect, open_dialect, refuse_duplicate_keys
+from adjudge.llm.dialect import Dialect, refuse_duplicate_keys
 from adjudge.llm.faults import Fault
 from adjudge.llm.providers import PROVIDERS, Endpoint
-from adjudge.llm.wire import Wire
+from adjudge.llm.wire import Wire, open_dialect
 from tests.faults.dialects import anthropic, gemini
 from tests.llm.conftest import make_request
 

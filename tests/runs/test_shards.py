@@ -18,8 +18,8 @@ from adjudge.llm import embedded_rules
 from adjudge.runs import shards as merging
 from adjudge.runs.resume import RunDirectory
 from adjudge.runs.run import run
-from adjudge.runs.shards import Shard, find_shards, merge, split
-from adjudge.runs.units import Plan, plan_units
+from adjudge.runs.shards import find_shards, merge
+from adjudge.runs.units import Plan, Shard, plan_units, split
 from adjudge.store import call_file
 from adjudge.store.call_file import run_name
 from adjudge.store.calls import CallReader

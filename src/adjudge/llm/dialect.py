@@ -17,14 +17,12 @@ from adjudge.core.ask import Message, Reply, TokenLogprob, ToolCall, Usage
 from adjudge.errors import AnswerError
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.model import Request
-from adjudge.llm.providers import Endpoint
 
 __all__ = [
     "FILTERED",
     "Dialect",
     "fail_envelope",
     "finish_of",
-    "open_dialect",
     "read_arguments",
     "read_calls",
     "read_count",
@@ -98,25 +96,6 @@ def render_turns(
         else:
             turns.append({"role": role, field: list(pieces)})
     return turns
-
-
-def open_dialect(endpoint: Endpoint) -> Dialect:
-    """The dialect of an endpoint."""
-    if endpoint.provider.dialect == "anthropic":
-        from adjudge.llm.anthropic import AnthropicDialect
-
-        return AnthropicDialect(endpoint)
-    if endpoint.provider.dialect == "gemini":
-        from adjudge.llm.gemini import GeminiDialect
-
-        return GeminiDialect(endpoint)
-    if endpoint.provider.dialect == "search":
-        from adjudge.llm.search import SearchDialect
-
-        return SearchDialect(endpoint)
-    from adjudge.llm.openai import ChatDialect
-
-    return ChatDialect(endpoint)
 
 
 # What every dialect checks in the same way: bodies, words, counts, log-probabilities, arguments of tools.

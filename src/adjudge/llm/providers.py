@@ -56,7 +56,7 @@ class Provider:
     name: str
     title: str
     checked: str = "2026-11"
-    dialect: Literal["chat", "anthropic", "gemini", "search"] = "chat"
+    dialect: Literal["chat", "anthropic", "gemini"] = "chat"
     base_url: str = ""
     key_env: str = ""
     needs_key: bool = True

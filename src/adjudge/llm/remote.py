@@ -17,6 +17,7 @@ import orjson
 
 from adjudge.core.ask import Message, Query, Reply, Snippet
 from adjudge.errors import AnswerError, ModelError, NoToolsError, ServerAwayError, ServerStopError, UsageError
+from adjudge.llm.dialect import Dialect
 from adjudge.llm.faults import Fault, Tries
 from adjudge.llm.limits import Limiter, Share, Turn, join
 from adjudge.llm.model import Identity, Request, SchemaUse
@@ -45,9 +46,9 @@ _ENOUGH: Final = 2048  # tokens of a reply; a server that refuses so few refuses
 class RemoteModel:
     """A model behind the wire; satisfies `llm.model.Model`."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, dialect: Dialect | None = None) -> None:
         self._endpoint = endpoint
-        self._wire = Wire(endpoint)
+        self._wire = Wire(endpoint, dialect)
         self._share: Share | None = None
         self._refusals: Counter[str] = Counter()
         self._note: Callable[[Attempt], None] | None = None

@@ -146,7 +146,7 @@ _SEARXNG: Final = "SearXNG answers so where its settings.yml does not list json 
 _PATIENCE: Final = Patience(attempts=4, longest_wait=60.0, first_wait=5.0, seconds=180.0)
 _CONCURRENCY: Final = 4
 _LANGUAGE: Final = re.compile(r"[a-z][a-z-]{1,11}")
-_PROVIDER: Final = Provider(name=ENDPOINT, title="search engine", dialect="search", needs_key=False)
+_PROVIDER: Final = Provider(name=ENDPOINT, title="search engine", needs_key=False)
 
 
 class _Patient:
@@ -217,17 +217,16 @@ def _remote(kind: str, address: str, key_env: str | None, timeout: float, *, nee
     url = check_address(address, "", option="--search")
     parts = urlsplit(url)
     engine = f"{kind}:{parts.netloc}{parts.path}"
-    remote = RemoteModel(
-        Endpoint(
-            provider=_PROVIDER,
-            url=url,
-            model=engine,
-            key=_key(kind, key_env) if needs_key else "",
-            timeout=timeout,
-            concurrency=_CONCURRENCY,
-            patience=_PATIENCE,
-        )
+    endpoint = Endpoint(
+        provider=_PROVIDER,
+        url=url,
+        model=engine,
+        key=_key(kind, key_env) if needs_key else "",
+        timeout=timeout,
+        concurrency=_CONCURRENCY,
+        patience=_PATIENCE,
     )
+    remote = RemoteModel(endpoint, SearchDialect(endpoint))
     return _opened(engine, _Patient(remote), remote)
 
 

@@ -21,12 +21,12 @@ from adjudge.core.ask import Reply
 from adjudge.core.scores import VERSION
 from adjudge.errors import AnswerError, ModelError
 from adjudge.llm.credentials import Redactor
-from adjudge.llm.dialect import open_dialect, read_json_body, refuse_duplicate_keys
+from adjudge.llm.dialect import Dialect, read_json_body, refuse_duplicate_keys
 from adjudge.llm.faults import Fault, fault_of, read_error, read_retry_after, read_retry_delay, retried
 from adjudge.llm.model import Request
 from adjudge.llm.providers import Endpoint
 
-__all__ = ["JSON_BODY", "Endpoint", "Wire", "read_body"]
+__all__ = ["JSON_BODY", "Endpoint", "Wire", "open_dialect", "read_body"]
 
 T = TypeVar("T")
 
@@ -39,14 +39,29 @@ _WHOLE: Final = frozenset({200, 201, 203})
 JSON_BODY: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
-class Wire:
-    """The connections to one endpoint."""
+def open_dialect(endpoint: Endpoint) -> Dialect:
+    """The dialect of an endpoint whose models are asked; search engines have one of their own."""
+    if endpoint.provider.dialect == "anthropic":
+        from adjudge.llm.anthropic import AnthropicDialect
 
-    def __init__(self, endpoint: Endpoint) -> None:
+        return AnthropicDialect(endpoint)
+    if endpoint.provider.dialect == "gemini":
+        from adjudge.llm.gemini import GeminiDialect
+
+        return GeminiDialect(endpoint)
+    from adjudge.llm.openai import ChatDialect
+
+    return ChatDialect(endpoint)
+
+
+class Wire:
+    """The connections to one endpoint, in a dialect; where none is given, in that of its provider."""
+
+    def __init__(self, endpoint: Endpoint, dialect: Dialect | None = None) -> None:
         self.endpoint = endpoint
         self.redactor = Redactor([endpoint.key])
         self._session: aiohttp.ClientSession | None = None
-        self.dialect = open_dialect(endpoint)
+        self.dialect = dialect or open_dialect(endpoint)
         self._url = self.dialect.address
         self._words = [b'"%s"' % word.encode() for word in self.dialect.words]
         self._proxy = _proxy_for(endpoint.url)

@@ -30,10 +30,11 @@ from adjudge.llm.model_choice import EMBEDDED, Models, open_models
 from adjudge.llm.money import Budget, Meter, Price, find_prices, with_batches
 from adjudge.llm.providers import Connection
 from adjudge.runs.resume import describe_test_set
-from adjudge.runs.shards import Shard, part_of
 from adjudge.runs.units import (
     Annotator,
+    Part,
     Plan,
+    Shard,
     UnitKind,
     criteria_of,
     is_metric,
@@ -43,6 +44,7 @@ from adjudge.runs.units import (
     read_terms,
     settings_of,
     signature_of,
+    split,
 )
 from adjudge.store.call_file import STORE
 from adjudge.store.calls import Spent
@@ -55,8 +57,10 @@ __all__ = [
     "Job",
     "RunSettings",
     "check_logprobs",
+    "job_of",
     "open_again",
     "prepare",
+    "refuse_to_split",
     "remedy_for",
     "roles_of",
     "serves",
@@ -464,7 +468,11 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
         budget=budget,
         notes=(*plan.notes, *_notes(models), *advise(annotator, models, plan)),
     )
-    return job if options.shard is None else part_of(job, Shard.read(options.shard))
+    if options.shard is None:
+        return job
+    shard = Shard.read(options.shard)
+    refuse_to_split(job, "--shard")
+    return job_of(job, split(plan, shard.of)[shard.number - 1])
 
 
 def _load(judge: Annotator | str, options: RunSettings) -> tuple[Annotator, RunSettings]:
@@ -727,3 +735,32 @@ def _notes(models: Models | None) -> list[str]:
     else:
         who = f"{EMBEDDED}, fixed rules, answer in every role that has no model of its own; for these add"
     return [f"{who} --model provider/model"]
+
+
+def refuse_to_split(job: Job, why: str) -> None:
+    """Refuse what cannot be judged in parts.
+
+    Args:
+        job: the run.
+        why: the option that splits it.
+
+    Raises:
+        UsageError: a metric, or pairs that are chosen by what was judged before.
+    """
+    if is_metric(job.annotator):
+        raise UsageError(f"{why}: {job.annotator.name} is a metric, asks no model and scores all at once")
+    if job.plan.schedule.kind == "adaptive":
+        raise UsageError(f"{why}: --pairs adaptive chooses by what was judged before, in one run")
+
+
+def job_of(job: Job, part: Part) -> Job:
+    """The job of a part; what the store of the whole run knows is not asked for again."""
+    return replace(
+        job,
+        plan=part,
+        out=part.shard.within(job.out),
+        store=part.shard.within(job.out) / STORE,
+        base=job.store,
+        settings={**job.settings, "store": STORE, "shard": str(part.shard)},
+        signature=job.signature.with_fields(shard=str(part.shard)),
+    )

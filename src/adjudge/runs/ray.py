@@ -37,14 +37,14 @@ from adjudge.errors import (
 from adjudge.llm.batch_providers import refuse_open_batches
 from adjudge.llm.model_choice import EMBEDDED, chosen_outside
 from adjudge.llm.money import Meter
-from adjudge.runs.job import RESOLVED, Job, RunSettings, open_again, prepare
+from adjudge.runs.job import RESOLVED, Job, RunSettings, job_of, open_again, prepare, refuse_to_split
 from adjudge.runs.resume import RunDirectory, differences
 from adjudge.runs.run import execute as run_execute
 from adjudge.runs.run import settle_lost
 from adjudge.runs.session import Outcome, Progress
-from adjudge.runs.shards import Part, find_shards, job_of, join, refuse_to_split, so_far, split
+from adjudge.runs.shards import find_shards, join, so_far
 from adjudge.runs.shared_limits import Broker, Call, LeasedCalls, Loans
-from adjudge.runs.units import Annotator
+from adjudge.runs.units import Annotator, Part, split
 from adjudge.store.call_file import run_name
 from adjudge.store.calls import CallStore, CallTotals
 from adjudge.store.json_lines import read_test_set

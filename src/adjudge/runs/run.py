@@ -45,8 +45,8 @@ from adjudge.runs.session import (
     run_to_end,
     work_in_waves,
 )
-from adjudge.runs.shards import Part, keep_whole, refuse_strangers, take_in
-from adjudge.runs.units import Annotator, Unit, is_judge, is_metric
+from adjudge.runs.shards import keep_whole, refuse_strangers, take_in
+from adjudge.runs.units import Annotator, Part, Unit, is_judge, is_metric
 from adjudge.runs.units import Outcome as Judged
 from adjudge.store.call_file import run_name
 from adjudge.store.calls import CallStore

@@ -1,10 +1,14 @@
-"""The units of work of a run, one after the other and in test-set order, never all at once."""
+"""What a run judges: its annotator, the plan of its units in test-set order, and the shards of a plan.
+
+Units are made one after the other, never all at once.
+"""
 
 from __future__ import annotations
 
 import csv
 import dataclasses
 import difflib
+import hashlib
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +19,7 @@ from itertools import count as numbers
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeGuard
 
-from adjudge.analysis.pair_schedules import Place, Schedule, Standings
+from adjudge.analysis.pair_schedules import Pair, Place, Schedule, Standings
 from adjudge.core.ask import Ask, SearchEngine
 from adjudge.core.judge import (
     Calls,
@@ -37,11 +41,14 @@ from adjudge.errors import AnswerError, DataError, FailureReason, UsageError
 from adjudge.judges._samples import Repeated
 from adjudge.store.call_file import unit_name
 from adjudge.store.files import read_lines
+from adjudge.store.run_directory import SHARDS
 
 __all__ = [
     "Annotator",
     "Outcome",
+    "Part",
     "Plan",
+    "Shard",
     "Slot",
     "Unit",
     "calls_of",
@@ -55,7 +62,9 @@ __all__ = [
     "plan_units",
     "read_terms",
     "settings_of",
+    "shard_of",
     "signature_of",
+    "split",
 ]
 
 _SHOWN: Final = 80  # characters of a line that is no term
@@ -659,3 +668,126 @@ async def judge_subject(
     if is_source_judge(judge):
         return await judge.annotate_all(subject, ask)
     raise UsageError(f"judge {judge.name!r} {_NO_JUDGE}")
+
+
+# The shards of a plan: which segments each part judges, so that several machines can judge one test set.
+
+
+Shown = tuple[Segment, tuple[Segment, ...]]
+"""A segment with those before it that it is shown with."""
+
+_MOST: Final = 100_000
+_NO_PAIRS: Mapping[tuple[str, str], tuple[Pair, ...]] = {("", ""): ()}
+
+
+@dataclass(frozen=True, order=True)
+class Shard:
+    """One of several parts of a run.
+
+    Args:
+        number: from 1.
+        of: so many parts there are.
+
+    Raises:
+        UsageError: there is no such part.
+    """
+
+    number: int
+    of: int
+
+    def __post_init__(self) -> None:
+        """Refuse a part that there is not."""
+        if self.of > _MOST:
+            raise UsageError(f"--shard: a run can have {_MOST:,} parts, got {self}")
+        if not 1 <= self.number <= self.of:
+            raise UsageError(f"--shard must be from 1/{self.of} to {self.of}/{self.of}, got {self}")
+
+    def __str__(self) -> str:
+        """As `--shard` takes it."""
+        return f"{self.number}/{self.of}"
+
+    @classmethod
+    def read(cls, text: str) -> Shard:
+        """Read `3/16`.
+
+        Raises:
+            UsageError: it is something else.
+        """
+        number, slash, of = text.partition("/")
+        if not (slash and all(part.isascii() and part.isdigit() and len(part) < 10 for part in (number, of))):
+            raise UsageError(f"--shard must be the number of a part and of all, such as 3/16; got {text!r}")
+        return cls(int(number), int(of))
+
+    @property
+    def folder(self) -> str:
+        """Name of its run directory in the `shards` of the whole run."""
+        return f"{self.number:0{len(str(self.of))}}-of-{self.of}"
+
+    def within(self, out: Path) -> Path:
+        """Its run directory in that of the whole run."""
+        return out / SHARDS / self.folder
+
+
+def shard_of(segment: Segment, of: int) -> int:
+    """Number of the shard that judges a segment, from 1: a hash of its lp and id, the same everywhere."""
+    digest = hashlib.sha256(f"{segment.lp}\0{segment.segment}".encode()).digest()
+    return int.from_bytes(digest[:8]) % of + 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part(Plan):
+    """What one shard judges of a plan.
+
+    Args:
+        shard: which.
+        shown: its segments; those before them in their documents need not be its own.
+        every: the whole test set.
+    """
+
+    shard: Shard
+    shown: tuple[Shown, ...]
+    every: TestSet
+
+    @property
+    def whole(self) -> TestSet:
+        """The test set that the run is of."""
+        return self.every
+
+    def segments(self) -> Iterator[Shown]:
+        """Each of its segments with those before it."""
+        return iter(self.shown)
+
+
+def split(plan: Plan, of: int) -> list[Part]:
+    """Split a plan into so many parts; together they have its units, each of them in one part."""
+    shown: list[list[Shown]] = [[] for _ in range(of)]
+    for segment, before in plan.segments():
+        shown[shard_of(segment, of) - 1].append((segment, before))
+    drawn = _drawn(plan) if plan.schedule.in_all is not None else None
+    return [
+        Part(
+            **{name: getattr(plan, name) for name in ("systems", "references", "kind", "criteria")},
+            **{name: getattr(plan, name) for name in ("context", "terms", "notes")},
+            schedule=plan.schedule if drawn is None else _listed(drawn, own),
+            test_set=TestSet(name=plan.whole.name, segments=tuple(segment for segment, _ in own)),
+            shard=Shard(number, of),
+            shown=tuple(own),
+            every=plan.whole,
+        )
+        for number, own in enumerate(shown, start=1)
+    ]
+
+
+def _drawn(plan: Plan) -> dict[tuple[str, str], list[Pair]]:
+    """The pairs of a sample of all segments together, which no part could draw for itself."""
+    found: dict[tuple[str, str], list[Pair]] = {}
+    for unit in plan:
+        a, b = unit.subject.systems
+        found.setdefault((unit.subject.lp, unit.subject.segment.segment), []).append((a, b))
+    return found
+
+
+def _listed(drawn: Mapping[tuple[str, str], list[Pair]], own: list[Shown]) -> Schedule:
+    keys = [(segment.lp, segment.segment) for segment, _ in own]
+    listed = {key: drawn[key] for key in keys if key in drawn}
+    return Schedule(kind="listed", listed=listed or _NO_PAIRS)
