@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from adjudge import load
@@ -170,6 +170,7 @@ BETWEEN = st.sampled_from(["-", "->", " to ", "→", "/"])
 
 @settings(max_examples=60)
 @given(st.one_of(CODES, NAMES), BETWEEN, st.one_of(CODES, NAMES))
+@example("pt_BR", "-", "thai")  # which the code br-Thai is the end of
 def test_languages_are_chosen_by_their_codes(source: str, between: str, target: str) -> None:
     text = f"{source}{between}{target}"
     try:

@@ -39,6 +39,7 @@ _RIGHT_TO_LEFT: Final = frozenset({
 
 _SEPARATOR: Final = re.compile(r"\s*(?:=>|->|[/|>→⇒–—,;:]|\bto\b|\binto\b)\s*")
 _SPLIT: Final = re.compile(r"[-_]")
+_BETWEEN: Final = re.compile(rf"{_SEPARATOR.pattern}|{_SPLIT.pattern}")
 _LOCALE: Final = re.compile(r"[a-z]{2,3}[-_][A-Z]{2}")
 """`en-DE` is English as in Germany to everyone else."""
 
@@ -78,10 +79,12 @@ def coded_lp(text: str) -> str:
     Raises:
         UsageError: as `canonical_lp`, or languages are named and not coded; says the form that is wanted.
     """
-    found = canonical_lp(text)
-    if not _CODES.fullmatch(text.strip()):
-        raise UsageError(f"a language pair is given by its codes: write {found} in place of {text!r}")
-    return found
+    found, said = canonical_lp(text), text.strip()
+    for cut in _BETWEEN.finditer(said):
+        source, target = (_read_code(side, strict=False) for side in (said[: cut.start()], said[cut.end() :]))
+        if f"{source}-{target}" == found:
+            return found
+    raise UsageError(f"a language pair is given by its codes: write {found} in place of {text!r}")
 
 
 @lru_cache(maxsize=1024)
@@ -256,7 +259,6 @@ def _canonical_code(code: str) -> str:
     return alias if alias and "_" not in alias and (len(code) == 3 or withdrawn) else code
 
 
-_CODES: Final = re.compile(rf"{_CODE.pattern}(?:{_SEPARATOR.pattern}|[-_]){_CODE.pattern}")
 _QUALIFIED: Final = re.compile(r"(.+?)\s*\((.+)\)")
 
 
