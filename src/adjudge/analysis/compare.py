@@ -40,7 +40,6 @@ __all__ = [
     "CompareSettings",
     "Comparison",
     "PairedTest",
-    "Place",
     "Side",
     "Stratum",
     "Unseen",

@@ -16,7 +16,7 @@ from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.few_labels import LEAST, SAFE, Estimate, Sample, Target, estimate_mean
 
-__all__ = ["Drawn", "EstimateSettings", "SystemEstimate", "estimate", "estimates"]
+__all__ = ["EstimateSettings", "SystemEstimate", "estimate", "estimates"]
 
 Values = Mapping[Place, float]
 Drawn = Literal["segments", "documents"]

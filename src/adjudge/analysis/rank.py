@@ -78,7 +78,6 @@ __all__ = [
     "better_p_values",
     "rank",
     "rank_by_criterion",
-    "rank_scores",
 ]
 
 

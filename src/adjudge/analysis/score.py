@@ -30,7 +30,6 @@ __all__ = [
     "FEW_DOCUMENTS",
     "Place",
     "ScoreSettings",
-    "Scored",
     "Source",
     "costly_note",
     "domains_of",

@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,9 @@ from adjudge.stats.bootstrap import bootstrap_interval
 from adjudge.stats.judged import Floats
 
 __all__ = [
-    "AVERAGES",
     "RULES",
     "THRESHOLD",
     "THRESHOLDS",
-    "UNITS",
     "Average",
     "Credit",
     "Mark",
@@ -56,7 +54,6 @@ __all__ = [
 
 
 Average = Literal["micro", "macro"]
-AVERAGES: Final[tuple[Average, ...]] = get_args(Average)
 
 
 class Credit(NamedTuple):
@@ -125,7 +122,6 @@ def macro(credits_: Sequence[Credit]) -> Quality:
 Unit = Literal["characters", "words"]
 """What ranges and lengths count in."""
 
-UNITS: Final[tuple[Unit, ...]] = get_args(Unit)
 
 _ALONE: Final = re.compile(
     "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Burmese, Khmer

@@ -26,7 +26,6 @@ from adjudge.stats.few_labels import Labelled, conformal_bound, shown_bound, sou
 __all__ = [
     "Band",
     "Cut",
-    "Key",
     "ThresholdSettings",
     "Thresholds",
     "bad_by_score",

@@ -1,4 +1,4 @@
-"""A campaign, opened: `folder.py` says which files it has, `making.py` makes it of a test set."""
+"""The folder of a campaign: opening it, its links and guidelines, and the code for who is done."""
 
 from __future__ import annotations
 

@@ -50,7 +50,6 @@ __all__ = [
     "Resamples",
     "Scoring",
     "Seed",
-    "Share",
     "Texts",
     "checks_keywords",
     "option_of",

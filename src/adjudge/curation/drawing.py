@@ -22,7 +22,7 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import Option, settings, takes
 from adjudge.errors import UsageError
 
-__all__ = ["Composition", "PairSample", "draw_pairs"]
+__all__ = ["PairSample", "draw_pairs"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,10 +22,8 @@ from adjudge.errors import DataError, UsageError
 from adjudge.store.files import Fields, find_files, read_json, read_text
 
 __all__ = [
-    "ANNOTATOR",
     "CRITERIA",
     "FirePair",
-    "find_fire_file",
     "is_fire_folder",
     "read_fire",
     "read_fire_pairs",

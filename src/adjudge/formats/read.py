@@ -111,7 +111,6 @@ __all__ = [
     "Judgements",
     "OneOrMore",
     "TextSettings",
-    "Texts",
     "content_of",
     "detect",
     "find_path",

@@ -33,7 +33,6 @@ from adjudge.store.files import (
 __all__ = [
     "MARKS",
     "TEXTS",
-    "Wmt26Task",
     "is_challenge_folder",
     "is_score_folder",
     "is_system_folder",

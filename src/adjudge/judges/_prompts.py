@@ -25,7 +25,6 @@ from adjudge.judges._replies import shown as in_short
 
 __all__ = [
     "TEXT_FILES",
-    "Adapter",
     "Example",
     "Form",
     "Part",

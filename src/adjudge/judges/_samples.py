@@ -1,7 +1,7 @@
 """Several independent judgements of one unit of work, and one judgement made of them.
 
-`Sampled` and those of `_sampled_sources.py` and `_sampled_pairs.py` do it around any judge; gemba-v2 has the
-methods of its paper, and shares what counts as enough.
+`Sampled` and its kin do it around any judge; gemba-v2 has the methods of its paper, and shares what counts as
+enough.
 """
 
 from __future__ import annotations

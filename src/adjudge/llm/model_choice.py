@@ -24,7 +24,6 @@ __all__ = [
     "EMBEDDED",
     "Models",
     "OpenModel",
-    "Remote",
     "chosen_outside",
     "describe_models",
     "open_model",

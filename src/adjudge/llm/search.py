@@ -34,7 +34,7 @@ from adjudge.llm.model_choice import OpenModel
 from adjudge.llm.providers import Endpoint, Provider
 from adjudge.llm.remote import ENDPOINT, RemoteModel, open_recorded, read_query, search_reply
 
-__all__ = ["SearchDialect", "open_search"]
+__all__ = ["open_search"]
 
 
 # The search engine `files`: a local folder of notes, or a single file, searched without a network.

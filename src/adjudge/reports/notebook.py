@@ -14,7 +14,7 @@ from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
 from adjudge.errors import UsageError
 
-__all__ = ["Shown", "register", "render", "show"]
+__all__ = ["register", "render", "show"]
 
 
 class Shell(Protocol):

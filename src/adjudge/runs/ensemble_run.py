@@ -28,7 +28,7 @@ from adjudge.runs.resume import RunDirectory, describe_test_set, now
 from adjudge.store.json_lines import write_records
 from adjudge.store.run_directory import RECORDS, read_run
 
-__all__ = ["Ensemble", "ensemble"]
+__all__ = ["ensemble"]
 
 Judged = Run | Iterable[Record]
 _Inputs = Mapping[str, Mapping[str, str]]

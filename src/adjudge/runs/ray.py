@@ -50,7 +50,14 @@ from adjudge.store.calls import CallStore, CallTotals
 from adjudge.store.json_lines import read_test_set
 from adjudge.store.run_directory import INFO, TEST_SET, read_run_info
 
-__all__ = ["RAISED", "Fleet", "Recipe", "Stopped", "import_ray", "recipe_of", "shards_for"]
+__all__ = [
+    "RAISED",
+    "Fleet",
+    "Recipe",
+    "Stopped",
+    "import_ray",
+    "recipe_of",
+]
 
 
 # What judges shards in a process of its own, as a local run would: made of a recipe, fed with numbers.

@@ -19,7 +19,7 @@ from adjudge.llm.money import Budget, Meter, Price
 from adjudge.llm.providers import Endpoint
 from adjudge.store.calls import Spent
 
-__all__ = ["PERIOD", "Broker", "Call", "Calls", "LeasedCalls", "Loans", "Money", "Purse", "Report", "divide"]
+__all__ = ["Broker", "Call", "Calls", "LeasedCalls", "Loans", "Money", "Purse", "Report", "divide"]
 
 
 # How processes share what one of them alone would have: calls at a time, and a budget. Plain arithmetic.

@@ -19,7 +19,6 @@ from adjudge.errors import UsageError
 
 __all__ = [
     "LEAST",
-    "LEAST_DOCUMENTS",
     "SAFE",
     "TARGETS",
     "Estimate",

@@ -87,7 +87,9 @@ from adjudge.judges.rate.agents import (
     task_message,
 )
 
-__all__ = ["FAILED", "FORCED", "Core", "Ended", "Rate", "State"]
+__all__ = [
+    "Rate",
+]
 
 
 # The core agent: a loop of turns in which it calls one tool after the other until it ends the work.

@@ -79,7 +79,7 @@ ScaleName = Literal["0-4", "0-100"]
 Form = Literal["native", "xml"]
 """How tools are called: as the model's own tool calls, or in the paper's XML."""
 Moves = Literal["guarded", "paper", "code"]
-"""How a comparison moves a score, see `comparison.py`."""
+"""How a comparison moves a score."""
 
 FILES: Final = (
     *("core.md", "rules_search.md", "rules_known.md", "rules_compare.md", "rules_anchors.md"),
