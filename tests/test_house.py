@@ -40,6 +40,11 @@ MACHINE = re.compile(r"(?<![\w.])/(work/(main|shared|\.\w+)|root)/")  # /work/7 
 REGISTRY = re.compile(r"\b(pypi\.org|pythonhosted\.org|npmjs\.(org|com)|crates\.io|proxy\.golang\.org)\b")
 
 
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def inside(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
@@ -69,9 +74,7 @@ def test_names_say_what_a_thing_is(path: Path) -> None:
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     assert not [part for part in parts if BAD_MODULE.fullmatch(part.strip("_"))]
     functions = (
-        node
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     )
     assert not [f.name for f in functions if BAD_FUNCTION.match(f.name) and f.name not in FORCED_NAMES]
 
@@ -124,7 +127,7 @@ def imports(*, at_once: bool) -> dict[str, set[str]]:
     names = {module_name(path): path for path in MODULES}
     found: dict[str, set[str]] = {name: set() for name in names}
     for name, path in names.items():
-        tree = ast.parse(path.read_text())
+        tree = tree_of(path)
         for node in tree.body if at_once else ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module:
                 for one in node.names:
@@ -190,7 +193,7 @@ def small_and_called_once(tree: ast.Module) -> list[str]:
 def words_for_people(path: Path) -> Iterator[tuple[int, str]]:
     """Docstrings and comments of a file, each with its line."""
     text = path.read_text()
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(tree_of(path)):
         if (words := docstring(node)) is not None and isinstance(node, ast.Expr):
             yield node.lineno, words
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -230,7 +233,7 @@ def exported_and_unused() -> list[str]:
     taken: set[tuple[str, str]] = set()
     for file in [*MODULES, *(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").glob("*.py")]:
         renamed: dict[str, str] = {}
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in ast.walk(tree_of(file)):
             if isinstance(node, ast.ImportFrom) and node.module:
                 taken.update((node.module.rpartition(".")[2], one.name) for one in node.names)
                 renamed.update({one.asname: one.name for one in node.names if one.asname})
@@ -241,7 +244,7 @@ def exported_and_unused() -> list[str]:
         f"{module_name(path)}.{constant.value!s}"
         for path in MODULES
         if module_name(path) not in public
-        for node in ast.parse(path.read_text()).body
+        for node in tree_of(path).body
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"
         for constant in ast.walk(node.value)
         if isinstance(constant, ast.Constant)
@@ -252,12 +255,11 @@ def exported_and_unused() -> list[str]:
 @functools.cache
 def counts() -> dict[str, list[str]]:
     graph = imports(at_once=True)
-    trees = {path: ast.parse(path.read_text()) for path in MODULES}
     stems = [path.stem for path in MODULES]
     many = [
         f"{inside(path)}:{node.lineno} {node.name}"
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and parameters(node) > 6
     ]
     return {
@@ -270,7 +272,7 @@ def counts() -> dict[str, list[str]]:
         "import circles": circles(imports(at_once=False)),
         "functions of more than 6 parameters": many,
         "private functions of under 4 lines that are called once": [
-            f"{inside(path)} {name}" for path, tree in trees.items() for name in small_and_called_once(tree)
+            f"{inside(path)} {name}" for path in MODULES for name in small_and_called_once(tree_of(path))
         ],
         "docstrings and comments that name what is not there": [
             name for path in MODULES for name in strangers(path)
@@ -278,8 +280,8 @@ def counts() -> dict[str, list[str]]:
         "exported names that nobody imports": exported_and_unused(),
         "statements": [
             ""
-            for tree in trees.values()
-            for node in ast.walk(tree)
+            for path in MODULES
+            for node in ast.walk(tree_of(path))
             if isinstance(node, ast.stmt) and docstring(node) is None
         ],
         "lines of data": [
@@ -301,7 +303,7 @@ def test_the_house_only_becomes_simpler(what: str) -> None:
 
 @pytest.mark.parametrize("path", JUDGE_FILES.values(), ids=inside)
 def test_a_judge_names_its_paper_code_prompt_and_differences(path: Path) -> None:
-    docstring = ast.get_docstring(ast.parse(path.read_text())) or ""
+    docstring = ast.get_docstring(tree_of(path)) or ""
     fields = re.findall(r"^(Paper|Code|Prompt|Differs) +\S", docstring, re.MULTILINE)
     assert fields == ["Paper", "Code", "Prompt", "Differs"]
 
