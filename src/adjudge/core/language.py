@@ -71,6 +71,7 @@ def canonical_lp(text: str) -> str:
     )
 
 
+@lru_cache(maxsize=1024)
 def coded_lp(text: str) -> str:
     """Canonical form of a language pair that a user chose, in codes.
 
