@@ -21,7 +21,7 @@ import adjudge
 from adjudge.campaigns.settings import NAMES, find_campaign_protocol
 from adjudge.cli.main import COMMANDS, GROUP_COMMANDS, GROUPS
 from adjudge.core.protocol import PROTOCOLS
-from adjudge.formats.catalog import FORMATS, Format
+from adjudge.formats.registry import FORMATS, Format
 from adjudge.judges import JUDGES
 from adjudge.metrics import METRICS
 from adjudge.stats.measures import MEASURES, Measure
@@ -32,7 +32,7 @@ _FORMAT_MODULES: Final[Mapping[str, str]] = {
     "appraise-batches": "appraise",
     "campaign": "campaign_export",
     "comet": "score_file",
-    "csv": "table",
+    "csv": "tabular",
     "jsonl": "json_lines",
     "ment-jsonl": "ment",
     "mtme-ratings": "mtme",
@@ -51,7 +51,9 @@ _FORMAT_MODULES: Final[Mapping[str, str]] = {
     "wmt-challenge": "wmt",
     "wmt-scores": "wmt",
     "wmt-systems": "wmt",
-    "xlsx": "table",
+    "po": "tabular",
+    "tmx": "tabular",
+    "xlsx": "tabular",
 }
 """Formats whose module in `formats/` or `store/` has another name."""
 

@@ -177,3 +177,11 @@ def test_the_recipe_for_a_build_asks_in_the_next_build_for_what_is_new(tmp_path:
         assert code == 6, said  # twelve segments are not enough data
         asked += re.findall(r"(\d+) questions? asked", said)
     assert asked == ["12", "1", "0", "1"]
+
+
+def test_the_page_about_formats_has_the_table_of_the_registry(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["list", "formats", "--format", "markdown"])
+    wanted = capsys.readouterr().out
+    said = "put what `adjudge list formats --format markdown` prints into docs/formats.md"
+    assert wanted in (ROOT / "docs" / "formats.md").read_text("utf-8"), said

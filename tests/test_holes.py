@@ -19,9 +19,10 @@ from adjudge.core.record import Failure, Record
 from adjudge.core.scores import Run
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import GATE_NO, AdjudgeError, DataError, DataWarning, UsageError
-from adjudge.formats.catalog import FORMATS, Format
 from adjudge.formats.convert import write_content
-from adjudge.formats.read import Content, load
+from adjudge.formats.file_content import Content
+from adjudge.formats.read import load
+from adjudge.formats.registry import FORMATS, Format
 from adjudge.reports.notebook_html import render_run
 from adjudge.reports.page import make_page
 from adjudge.reports.result_tables import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adjudge.formats.catalog import FORMATS
+from adjudge.formats.registry import FORMATS
 
 ROOT = Path(__file__).parents[1]
 MADE = {"index", "contributing", "changelog"}

@@ -27,7 +27,7 @@ from adjudge.formats.campaign_export import (
     submission_to_json,
 )
 from adjudge.formats.convert import write_content
-from adjudge.formats.read import content_of
+from adjudge.formats.file_content import content_of
 from adjudge.formats.spreadsheet import write_spreadsheet
 from adjudge.stats.bootstrap import Draws
 from tests.campaigns.conftest import NOW, SYSTEMS, MakeCampaign

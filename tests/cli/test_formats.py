@@ -90,7 +90,7 @@ def test_only_one_annotator_may_be_kept(tmp_path: Path, capsys: pytest.CaptureFi
     [
         (["mqm.tsv"], 2, "convert takes IN and OUT, got 1 paths"),
         (["mqm.tsv", "old.jsonl"], 2, "exists: --force replaces it"),
-        (["mqm.tsv", "new", "--to", "tei"], 2, "no format 'tei'; there are jsonl"),
+        (["mqm.tsv", "new", "--to", "tei"], 2, "no format 'tei'; there are run"),
         (["mqm.tsv", "new", "--from", "tei"], 2, "no format 'tei'"),
         (["mqm.tsv", "-", "--to", "mtme"], 2, "mtme is a folder, and cannot go to standard output"),
         (["nowhere", "new"], 2, "no file, folder or public test set"),

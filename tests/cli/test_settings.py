@@ -50,6 +50,43 @@ def test_a_help_page_shows_at_most_fifteen_options(
     assert set(listed(page)) - {"--set", "--all-options"} <= set(whole)
 
 
+WITHOUT_FILES = {("demo",), ("merge",), ("trace",), ("show",), ("fetch",), ("list",), ("reproduce",)} | {
+    ("campaign", name) for name in ("serve", "status", "people", "again", "export", "backup")
+}
+"""Commands that read no file of a user's, or a run, a campaign or a paper alone."""
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_every_command_that_reads_files_takes_their_format(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = listed(told(capsys, *words, "--all-options")[1])
+    assert ("--from" in whole) == (words not in WITHOUT_FILES)
+
+
+@pytest.mark.parametrize(
+    "command", ["rank", "score", "convert", "report", "agreement", "bias", "gate", "meta"]
+)
+def test_a_format_is_said_of_what_a_command_reads(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "gold.csv").write_bytes(Path(GOLD).read_bytes())
+    words = {
+        "convert": ("gold.csv", "out.jsonl", "--to", "records"),
+        "report": ("gold.csv", "--out", "page.html"),
+        "gate": ("--baseline", "gold.csv", "--systems", "Alder,Birch", "--margin", "1"),
+    }.get(command, ("gold.csv",))
+    code, _, err = told(capsys, command, *words, "--from", "mtme")
+    assert code != 0
+    assert "gold.csv" in err
+    assert "no known format" not in err
+    code, _, err = told(capsys, command, *words, "--from", "wmt26-task1")
+    assert (code, err) == (2, "adjudge: wmt26-task1 is written, not read\n")
+    code, _, err = told(capsys, command, *words, "--from", "xyz")
+    assert code == 2
+    assert "no format 'xyz'; there are run" in err
+
+
 def test_every_command_stands_below_one_heading() -> None:
     named = [name for names in PURPOSES.values() for name in names.split()]
     assert sorted(named) == sorted([*COMMANDS, *GROUP_COMMANDS])

@@ -14,15 +14,14 @@ import pytest
 from lxml import etree
 
 from adjudge.errors import DataError, UsageError
-from adjudge.formats import table
+from adjudge.formats import tabular
 from adjudge.formats.appraise import read_appraise, read_batches
 from adjudge.formats.campaign_export import read_campaign_file
 from adjudge.formats.mqm_tsv import read_mqm_tsv
 from adjudge.formats.pearmut import read_pearmut, read_pearmut_submissions
-from adjudge.formats.po import read_po
 from adjudge.formats.read import detect, load
 from adjudge.formats.score_file import read_score_file
-from adjudge.formats.table import read_xlsx
+from adjudge.formats.tabular import read_po, read_xlsx
 from adjudge.formats.xml_text import plain_text, read_xml, root_name
 from adjudge.store import files
 from adjudge.store.files import read_bytes, read_json_lines, read_lines
@@ -273,7 +272,7 @@ def test_a_workbook_with_a_document_type_is_refused(tmp_path: Path, name: str) -
 
 
 def test_a_cell_far_out_makes_no_rows_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "_MOST_ROWS", 10_000)
+    monkeypatch.setattr(tabular, "_MOST_ROWS", 10_000)
     parts = workbook()
     far = b'<row r="999999999"><c r="XFD999999999" t="str"><v>x</v></c></row></sheetData>'
     parts["xl/worksheets/sheet1.xml"] = parts["xl/worksheets/sheet1.xml"].replace(b"</sheetData>", far)
@@ -324,7 +323,7 @@ def test_rows_that_are_only_formatted_end_a_table_but_not_as_wide_as_a_sheet(
         book.active.cell(number, 600).font = openpyxl.styles.Font(bold=True)
     book.save(tmp_path / "x.xlsx")
     assert [s.segment for s in load(tmp_path / "x.xlsx", "en-de")] == ["1", "22"]
-    monkeypatch.setattr(table, "_MOST_WIDE", 9)
+    monkeypatch.setattr(tabular, "_MOST_WIDE", 9)
     with pytest.raises(DataError, match="row 39 reaches column 600"):
         load(tmp_path / "x.xlsx", "en-de")
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.campaign_export import (
     KINDS,
@@ -28,7 +28,8 @@ from adjudge.formats.campaign_export import (
     write_campaign_file,
 )
 from adjudge.formats.convert import write_content
-from adjudge.formats.read import Content, detect, load, read_content
+from adjudge.formats.file_content import Content
+from adjudge.formats.read import detect, load, read_content
 from adjudge.formats.spreadsheet import render_cell
 from tests.formats.campaigns import submission as campaigns_submission
 from tests.formats.nasty import annotations, ids, preferences, ratings, spans, texts
@@ -61,7 +62,7 @@ CONTENT = Content(
 def test_a_campaign_goes_through_any_two_formats_and_keeps_its_judgements(
     first: str, second: str, tmp_path: Path
 ) -> None:
-    content = CONTENT
+    content: Content[Record] = CONTENT
     for number, form in enumerate((first, second)):
         path = tmp_path / str(number) / NAMES[form]
         assert not write_content(path, form, content)

@@ -13,9 +13,10 @@ from adjudge.core.record import Annotation, ErrorSpan, Failure, Record
 from adjudge.core.scores import RunInfo, Signature
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.catalog import FORMATS, find_format
 from adjudge.formats.convert import write_content
-from adjudge.formats.read import Content, read_content
+from adjudge.formats.file_content import Content
+from adjudge.formats.read import read_content
+from adjudge.formats.registry import FORMATS, find_format
 from adjudge.store.json_lines import write_records, write_test_set
 from adjudge.store.run_directory import write_run_info
 from tests.formats.nasty import drawn_test_sets, texts
@@ -64,7 +65,7 @@ RATED: list[Record] = [
 def test_a_test_set_goes_through_any_two_formats_without_loss(
     tmp_path: Path, first: str, second: str
 ) -> None:
-    content = Content(test_set=SET)
+    content: Content[Record] = Content(test_set=SET)
     for number, form in enumerate((first, second)):
         path = tmp_path / str(number) / NAMES.get(form, "folder")
         assert not write_content(path, form, content)
@@ -118,7 +119,7 @@ def test_the_formats_are_all_read_or_written_and_have_names_of_their_own() -> No
     assert len({form.name for form in FORMATS}) == len(FORMATS)
     assert all((form.reads or form.writes) and form.title for form in FORMATS)
     assert {*TEXTS, *JUDGEMENTS, "xliff"} == {form.name for form in FORMATS if form.writes}
-    with pytest.raises(UsageError, match="no format 'sdlxliff'; there are jsonl, mtme"):
+    with pytest.raises(UsageError, match="no format 'sdlxliff'; there are run, ment"):
         find_format("sdlxliff")
 
 
@@ -144,7 +145,7 @@ def test_a_run_holds_texts_and_judgements(tmp_path: Path) -> None:
     ],
 )
 def test_content_that_lacks_what_a_format_holds_is_refused(
-    tmp_path: Path, form: str, content: Content, message: str
+    tmp_path: Path, form: str, content: Content[Record], message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
         write_content(tmp_path / "out", form, content)
@@ -185,7 +186,9 @@ def test_failures_are_counted_where_they_have_no_place(tmp_path: Path) -> None:
 def test_nothing_is_replaced_without_being_asked_to(tmp_path: Path, form: str) -> None:
     path = tmp_path / "out"
     write_content(path, form, Content(test_set=SET))
-    fewer = Content(test_set=TestSet(name="t", segments=(replace(SET.segments[0], translations={"A": "x"}),)))
+    fewer: Content[Record] = Content(
+        test_set=TestSet(name="t", segments=(replace(SET.segments[0], translations={"A": "x"}),))
+    )
     with pytest.raises(UsageError, match="out exists: --force replaces it"):
         write_content(path, form, fewer)
     assert read_content(path, lp="en-de").test_set == replace(SET, name=path.name)

@@ -14,9 +14,10 @@ import adjudge
 from adjudge import examples
 from adjudge.core.record import Annotation, Record
 from adjudge.errors import UsageError
-from adjudge.formats.catalog import FORMATS, find_format
 from adjudge.formats.convert import write_content
-from adjudge.formats.read import Content, detect, load, read_judgements
+from adjudge.formats.file_content import Content
+from adjudge.formats.read import detect, load, read_judgements
+from adjudge.formats.registry import FORMATS, find_format
 from tests.cli.calling import Asked
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*marks (beside a repetition|with white space)")

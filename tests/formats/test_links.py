@@ -12,7 +12,8 @@ from adjudge import examples
 from adjudge.errors import DataError
 from adjudge.formats.ment import write_ment_folder
 from adjudge.formats.mtme import find_score_files, write_mtme
-from adjudge.formats.read import _FOLDER_FORMS, detect, load, read_content
+from adjudge.formats.read import detect, load, read_content
+from adjudge.formats.registry import FORMATS
 from adjudge.formats.text import write_text_folder
 from adjudge.store.json_lines import write_test_set
 
@@ -82,10 +83,11 @@ def texts_in(folder: Path, form: str) -> list[Path]:
     return sorted(file for file in folder.rglob("*") if file.is_file())
 
 
-HOLD_TEXTS = [form for form in _FOLDER_FORMS if form != "score-lines"]  # which has numbers alone
+def test_every_folder_that_is_read_is_tried_here() -> None:
+    assert {form.name for form in FORMATS if form.reads and form.files} <= WRITERS.keys()
 
 
-@pytest.mark.parametrize("form", HOLD_TEXTS)
+@pytest.mark.parametrize("form", WRITERS)
 def test_links_lead_nowhere_but_into_the_folder(form: str, tmp_path: Path) -> None:
     folder, outside = tmp_path / "set", tmp_path / "outside"
     outside.mkdir()

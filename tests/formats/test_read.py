@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from adjudge.core.scores import RunInfo, Signature
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.catalog import CATALOG, cached_path
-from adjudge.formats.read import detect, load
+from adjudge.formats.read import detect, load, reading_as
 from adjudge.store.json_lines import write_records, write_test_set
 from adjudge.store.run_directory import write_run_info
 
@@ -82,7 +83,7 @@ def test_a_file_of_no_format_is_refused_with_what_would_be_one(
 
 
 def test_a_folder_of_no_format_is_refused_with_what_was_looked_for_and_found(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=re.escape("(sources/LP.txt)") + ".*found an empty folder"):
+    with pytest.raises(DataError, match=re.escape("sources (mtme)") + ".*found an empty folder"):
         load(tmp_path)
     for name in "fedcba":
         (tmp_path / name).touch()
@@ -152,7 +153,7 @@ def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch
 
 def test_every_public_set_is_complete_and_its_pairs_canonical() -> None:
     from adjudge.core.language import canonical_lp
-    from adjudge.formats.catalog import find_format
+    from adjudge.formats.registry import find_format
 
     assert len({entry.name for entry in CATALOG}) == len(CATALOG)
     for entry in CATALOG:
@@ -175,3 +176,86 @@ def test_a_campaign_is_read_from_its_export(tmp_path: Path) -> None:
     (tmp_path / "campaign.json").write_text("{}")
     with pytest.raises(DataError, match=r"`adjudge campaign export \S+ FILE.jsonl` writes what is read here"):
         detect(tmp_path)
+
+
+# What no format claims is refused by what it is...
+
+
+STRANGERS = {
+    "subtitles.srt": ("1\n00:00:01,000 --> 00:00:02,500\nHello\n", "subtitles"),
+    "short.srt": ("1\r\n00:01,000 --> 00:02,500\r\nHello\r\n", "subtitles"),
+    "renamed.txt": ("12\n00:00:01,000 --> 00:00:02,500\nHello\n", "subtitles"),
+    "film.vtt": ("WEBVTT\n\n00:01.000 --> 00:02.500\nHello\n", "WebVTT"),
+    "strings.xml": (
+        '<?xml version="1.0"?>\n<resources><string name="a">Hello</string></resources>',
+        "Android",
+    ),
+    "app.json": (
+        '{"menu": {"open": "Open", "source": "Source"}, "quit": "Quit"}',
+        "JSON with the keys menu, quit",
+    ),
+    "app.jsonl": ('{"menu": "Open"}\n', "JSON with the keys menu"),
+    "list.json": ('[{"id": 1, "text": "Hello"}]', "JSON with the keys id, text"),
+    "page.html": ("<html><body>Hello</body></html>", "begins with '<html>"),
+    "en-de.mqm.sys.score": ("A\t1\n", "scores of systems"),
+    "prose.txt": ("Hello there.\n", "begins with 'Hello there.'"),
+}
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_a_file_of_no_format_is_refused_by_what_it_is(name: str, tmp_path: Path) -> None:
+    text, message = STRANGERS[name]
+    (tmp_path / name).write_text(text, "utf-8", newline="")
+    with pytest.raises(DataError, match=re.escape(message)):
+        detect(tmp_path / name)
+
+
+def test_numbers_one_a_line_are_still_scores(tmp_path: Path) -> None:
+    (tmp_path / "scores.txt").write_text("1\n2.5\nNone\n")
+    assert detect(tmp_path / "scores.txt") == "score-lines"
+
+
+def pearmut(campaigns: Iterable[str], *, indent: int | None) -> str:
+    """What Pearmut says of a WMT26 campaign, whose items have ids like those of WMT26's metrics task."""
+    item = {"item_id": "wmt26_###_en_###_de_###_news_###_doc_###_1", "src": "A", "tgt": {"X": "B"}}
+    said = {"item": [item], "annotation": [{"X": {"score": 80, "error_spans": []}}]}
+    return json.dumps({name: [said] for name in campaigns}, indent=indent)
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("campaigns", [["eng---deu v3"], ["eng---deu v3", "eng---ces v1"]])
+def test_annotations_of_wmt26_are_pearmuts_and_no_predictions(
+    campaigns: list[str], indent: int | None, tmp_path: Path
+) -> None:
+    (tmp_path / "annotations.json").write_text(pearmut(campaigns, indent=indent))
+    assert detect(tmp_path / "annotations.json") == "pearmut"
+
+
+@pytest.mark.parametrize(
+    "key", ["item", "annotation", "metric_scores", "hypothesis", "kind", "COMET", "schema"]
+)
+def test_a_format_is_known_by_keys_and_not_by_words_in_its_texts(key: str, tmp_path: Path) -> None:
+    odd = f'"{key}": {{"item_id" [' + "\\"
+    segment = {
+        "lp": "en-de",
+        "segment": "1",
+        "source": odd,
+        "translations": {"A": odd},
+        "meta": {"x": {key: 1}},
+    }
+    (tmp_path / "t.jsonl").write_text(json.dumps(segment) + "\n")
+    assert detect(tmp_path / "t.jsonl") == "jsonl"
+    assert load(tmp_path / "t.jsonl").segments[0].source == odd
+
+
+def test_what_a_path_is_may_be_said(tmp_path: Path) -> None:
+    (path := tmp_path / "app.json").write_text('{"menu": "Open"}')
+    with reading_as("jsonl", [path]), pytest.raises(DataError, match="unknown key 'menu'"):
+        load(path)
+    with pytest.raises(DataError, match="no known format"):
+        load(path)
+    with (
+        pytest.raises(UsageError, match="spreadsheet is written, not read"),
+        reading_as("spreadsheet", [path]),
+    ):
+        pass

@@ -11,9 +11,10 @@ import pytest
 from adjudge.core.mqm import find_weights
 from adjudge.core.segment import TestSet
 from adjudge.formats.convert import write_content
+from adjudge.formats.file_content import Content
 from adjudge.formats.mqm_tsv import read_mqm_tsv, write_mqm_tsv
 from adjudge.formats.mtme import find_score_files, find_test_set, read_ratings, write_ratings
-from adjudge.formats.read import Content, detect, load, read_content
+from adjudge.formats.read import detect, load, read_content
 from adjudge.formats.score_file import read_score_file
 
 pytestmark = pytest.mark.realdata

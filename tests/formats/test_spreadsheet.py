@@ -12,7 +12,7 @@ from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Reco
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import UsageError
 from adjudge.formats.convert import write_content
-from adjudge.formats.read import Content
+from adjudge.formats.file_content import Content
 from adjudge.store.json_lines import write_records, write_test_set
 
 TEXTS = TestSet(

@@ -12,7 +12,8 @@ from adjudge.core.record import Annotation, ErrorSpan, Failure
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.convert import write_content
-from adjudge.formats.read import Content, load, read_content
+from adjudge.formats.file_content import Content
+from adjudge.formats.read import load, read_content
 from adjudge.formats.wmt import MARKS, TEXTS, read_wmt25, read_wmt25_jsonl, write_wmt25
 from tests.cli.calling import Asked
 
@@ -95,7 +96,7 @@ def test_texts_alone_are_a_test_set_and_other_columns_are_named(tmp_path: Path) 
     path = table(tmp_path, [*row("A", "Ahoj", reference="Čau"), "93"], heading=(*TEXTS, "overall"))
     assert load(path).segments[0].references == {"ref": "Čau"}
     content = read_content(path)
-    assert content.records is None
+    assert not content.records
     assert content.met == {"columns that are not read: overall": 1}
 
 
@@ -161,7 +162,8 @@ def test_texts_with_tabs_lines_and_quotes_come_back(tmp_path: Path) -> None:
             Segment(segment="1", lp="en-de", source=odd, translations={"x": odd}, references={"ref": odd}),
         ),
     )
-    write_content(tmp_path / "out.tsv", "wmt25", Content(test_set=texts, records=[]))
+    judged = Annotation(lp="en-de", segment="1", system="x", annotator="a", protocol="esa", rating=1.0)
+    write_content(tmp_path / "out.tsv", "wmt25", Content(test_set=texts, records=[judged]))
     (found,) = load(tmp_path / "out.tsv").segments
     assert found == replace(texts.segments[0], meta={"set_id": "official"})
 

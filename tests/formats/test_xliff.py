@@ -17,9 +17,10 @@ from adjudge.core.segment import Segment
 from adjudge.core.typology import CATEGORIES, SEVERITIES
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.formats.convert import write_content
+from adjudge.formats.file_content import Content, ContentWithTexts
 from adjudge.formats.its import ISSUE_TYPES, ITS, issue_attributes, label_of, severity_of
-from adjudge.formats.read import Content, detect, load, read_content
-from adjudge.formats.xliff import JudgedXliff, read_judged_xliff, read_xliff, write_xliff
+from adjudge.formats.read import detect, load, read_content
+from adjudge.formats.xliff import read_judged_xliff, read_xliff, write_xliff
 
 ONE = '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">{}</xliff>'
 TWO = (
@@ -536,7 +537,7 @@ SHOWN = "Hallo <t1>Welt</t1>, du"
 UNIT = '<trans-unit id="u1"{}><source>Hello</source><target{}>{}</target>{}</trans-unit>'
 
 
-def xliff_judged_read(folder: Path, text: str) -> JudgedXliff:
+def xliff_judged_read(folder: Path, text: str) -> ContentWithTexts[Record]:
     found = read_judged_xliff(write(folder, text))
     assert found.test_set == read_xliff(folder / "x.xlf")
     return found
@@ -544,14 +545,14 @@ def xliff_judged_read(folder: Path, text: str) -> JudgedXliff:
 
 def foreign(
     folder: Path, target: str, *, at_target: str = "", at_unit: str = "", after: str = ""
-) -> JudgedXliff:
+) -> ContentWithTexts[Record]:
     text = one(UNIT.format(at_unit, at_target, target, after)).replace(
         "<xliff ", f'<xliff xmlns:its="{ITS}" '
     )
     return xliff_judged_read(folder, text)
 
 
-def the_one(found: JudgedXliff) -> Annotation:
+def the_one(found: ContentWithTexts[Record]) -> Annotation:
     (record,) = found.records
     assert isinstance(record, Annotation)
     return record
@@ -634,7 +635,7 @@ def test_a_translation_without_a_mark_was_not_judged_and_one_judged_clean_was(tm
     clean = judged(segment="2", document="a.txt")
     write_xliff(out, [clean], origin)
     assert read_judged_xliff(out).records == (clean,)
-    assert read_content(origin).records is None
+    assert not read_content(origin).records
 
 
 # What was changed since...

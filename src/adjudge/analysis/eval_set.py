@@ -22,8 +22,8 @@ from adjudge.core.scores import Run, Scores
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import SEVERITIES
 from adjudge.errors import DataError, LanguagePairError, UsageError
-from adjudge.formats.catalog import find_format
 from adjudge.formats.read import detect, read_judgements
+from adjudge.formats.registry import find_format
 from adjudge.formats.score_file import ScoreTable, read_score_file
 from adjudge.stats.judged import Floats
 

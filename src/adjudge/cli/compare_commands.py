@@ -29,8 +29,8 @@ from adjudge.cli.options import (
 from adjudge.core.scores import listed
 from adjudge.core.wording import read_share
 from adjudge.errors import DONE, GATE_NO, GATE_UNSURE, UsageError
-from adjudge.formats.catalog import find_format
 from adjudge.formats.read import Judgements, detect, read_judgements
+from adjudge.formats.registry import find_format
 from adjudge.reports.tables import Table, TableFormat
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 class ConvertSettings:
     """How what is converted is read, and which of it."""
 
-    form: Annotated[
-        str | None, Option(help="Format of IN; found out if left out.", name="from", metavar="FORMAT")
-    ] = None
     test_set: Annotated[
         Path | None, Option(help="All texts that the records are about, where IN lacks them.")
     ] = None
@@ -57,19 +54,19 @@ def convert_command(
     What the format cannot hold is refused, or counted on standard error. OUT is a file, `-` for standard
     output, or a folder for formats that are folders.
     """
-    from adjudge.formats.catalog import find_format
     from adjudge.formats.convert import check_target, of_annotator, write_content
-    from adjudge.formats.read import Content, detect, load, read_content
+    from adjudge.formats.file_content import Content
+    from adjudge.formats.read import detect, load, read_content
+    from adjudge.formats.registry import find_format
 
     test_set, lp = settings.test_set, texts.lp
     given, out = _split(paths, with_lines=texts.source is not None)
     check_target(out, to, force=force)
     if texts.source is not None:
-        content = Content(test_set=texts.load(None))
+        content: Content[Any] = Content(test_set=texts.load(None))
     else:
         content = read_content(
             given,
-            settings.form,
             lp=lp,
             test_set=None if test_set is None else load(test_set, lp),
             protocol=settings.protocol,
@@ -421,7 +418,7 @@ def _weights() -> Rows:
 
 
 def _formats() -> Rows:
-    from adjudge.formats.catalog import FORMATS
+    from adjudge.formats.registry import FORMATS
 
     rows = [[f.name, f.holds, "yes" if f.reads else "", "yes" if f.writes else "", f.title] for f in FORMATS]
     return ["format", "holds", "reads", "writes", "title"], rows

@@ -354,7 +354,8 @@ def _campaign(path: Path) -> Judgements:
     """What counts of a campaign's judgements; it may still be going on."""
     from adjudge.campaigns.campaign import open_campaign
     from adjudge.campaigns.exporting import export_campaign
-    from adjudge.formats.read import Judgements, content_of
+    from adjudge.formats.file_content import content_of
+    from adjudge.formats.read import Judgements
 
     campaign = open_campaign(path)
     try:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import re
 import sys
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import MISSING, fields, is_dataclass
 from itertools import pairwise
 from keyword import iskeyword
@@ -123,12 +124,14 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command an option for each field of the settings that it takes.
 
     A parameter whose annotation is a class made with `core.verb.settings` is replaced by the fields of the
-    class; options that were left out keep the default of their field.
+    class; options that were left out keep the default of their field. A command that reads files has
+    `--from`, too.
     """
     hints = get_type_hints(command, include_extras=True)
     kinds = get_type_hints(command)
     models = {name: kind for name, kind in kinds.items() if isinstance(kind, type) and is_dataclass(kind)}
-    if not models:
+    files = [name for name, hint in hints.items() if _is_read(hint)]
+    if not models and not files:
         return command
     dropped = {name: _dropped(hints[name]) for name in models}
     parameters: dict[str, inspect.Parameter] = {}
@@ -139,6 +142,8 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
             else [parameter.replace(annotation=hints[parameter.name])]
         )
         parameters |= {each.name: each for each in own if each.name not in parameters}
+    if files:
+        parameters[_FROM.name] = _FROM
 
     @functools.wraps(command)
     def run(**given: Any) -> None:  # noqa: ANN401 (whatever typer has read)
@@ -149,13 +154,45 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
             chosen = {field: option_name(model, field) for field in fields}
             spelled |= set(chosen.values())
             made[name] = model(**{f: given[word] for f, word in chosen.items() if given[word] is not None})
-        command(**{name: value for name, value in given.items() if name not in spelled}, **made)
+        form = given.pop(_FROM.name, None)
+        with nullcontext() if form is None else _reading_as(form, [given[name] for name in files]):
+            command(**{name: value for name, value in given.items() if name not in spelled}, **made)
 
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters.values()]
     )
     run.__annotations__ = {each.name: each.annotation for each in parameters.values()}
     return run
+
+
+_FROM: Final = inspect.Parameter(
+    "from_",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=typer.Option(
+        None, "--from", metavar="FORMAT", help="Format of what is read; found out if left out."
+    ),
+    annotation=str | None,
+)
+_READ: Final = re.compile(r"TEST_SET|\[IN\]|A B|(?:[|\]]|^)FILE")
+
+
+def _is_read(hint: Any) -> bool:  # noqa: ANN401 (an annotation)
+    """Whether a parameter names files that a command reads: an argument, or an option for a run or a file."""
+    said = next((each for each in getattr(hint, "__metadata__", ()) if hasattr(each, "metavar")), None)
+    is_argument = isinstance(said, typer.models.ArgumentInfo)
+    return (
+        isinstance(said, typer.models.ParameterInfo)
+        and _READ.search(str(said.metavar)) is not None
+        and (is_argument or "RUN|" in str(said.metavar))
+    )
+
+
+def _reading_as(form: str, values: Iterable[Any]) -> AbstractContextManager[None]:
+    """Take for one format what the values name: a path, `NAME=PATH`, or several."""
+    from adjudge.formats.read import reading_as
+
+    words = [str(word) for value in values for word in (value if isinstance(value, list) else [value])]
+    return reading_as(form, [path for word in words for path in (word, word.partition("=")[2])])
 
 
 _HINTS: Final[dict[type[Any], Mapping[str, Any]]] = {}
@@ -362,6 +399,9 @@ _SHOWN: Final[Mapping[str, str]] = {
         "gold rule threshold average by severities confusion error-free lp test-set intervals figure format"
     ),
     "rank": ("lp gold metric weights criterion method test alpha by-document p-values test-set radar format"),
+    "power": (
+        "lp criterion test-set sd annotator-sd difference segments annotators alpha power by-document format"
+    ),
     "gate": (
         "baseline candidate systems gold metric margin alpha domain-margin lp max-failed junit summary format"
     ),

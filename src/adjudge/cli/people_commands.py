@@ -260,7 +260,7 @@ def _gold(path: Path | None, lp: str | None, texts: Path | None) -> Sequence[Rec
 
 def campaign_backup_command(
     name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where to; never replaced.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Where to; never replaced.")],
 ) -> None:
     """Copy the store of a campaign to a file; those who work notice nothing.
 
@@ -323,7 +323,7 @@ def _write(
     from adjudge.core.language import canonical_lp
     from adjudge.formats.campaign_export import select_lp, write_campaign_file
     from adjudge.formats.convert import of_annotator, write_content
-    from adjudge.formats.read import content_of
+    from adjudge.formats.file_content import content_of
 
     lp, annotator = only
     if to == "campaign" and only == (None, None):  # however many: a line at a time

@@ -31,6 +31,8 @@ from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import Severity, find_severity
 from adjudge.errors import AdjudgeError, DataError
+from adjudge.formats.campaign_export import UNDECIDED_MARK
+from adjudge.formats.file_content import Content
 from adjudge.formats.mqm_tsv import read_label
 from adjudge.store.files import Fields, read_fields, read_json, read_json_file, read_text, write_text
 
@@ -38,7 +40,6 @@ __all__ = [
     "ITEMS",
     "MISSING",
     "SEGMENT",
-    "UNDECIDED_MARK",
     "AppraiseFile",
     "AppraiseRow",
     "AppraiseSpan",
@@ -650,26 +651,10 @@ def _with(seen: Segment | None, batch: Batch, item: BatchItem, named: str) -> Se
 # Appraise's exports as annotations: inclusive UTF-16 ends become half-open code points, once, here.
 
 
-UNDECIDED_MARK: Final = "undecided"
-"""Severity of a mark that was being removed when it was stored; the note of the neutral span made of it."""
-
 _OMISSION: Final = "accuracy/omission"
 
 _Item = tuple[int, int, str]
 """Batch, number and document."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AppraiseRecords:
-    """What one export says of translations.
-
-    Args:
-        records: one annotation a person and item, in file order.
-        met: what was left out or odd, and how often.
-    """
-
-    records: tuple[Annotation, ...]
-    met: Counter[str] = field(default_factory=Counter)
 
 
 def find_batch_file(path: Path | str) -> Path | None:
@@ -700,7 +685,7 @@ def last_submissions(rows: Iterable[AppraiseRow]) -> list[AppraiseRow]:
     return list(last.values())
 
 
-def read_appraise_records(path: Path | str, test_set: TestSet) -> AppraiseRecords:
+def read_appraise_records(path: Path | str, test_set: TestSet) -> Content[Annotation]:
     """Read an export as annotations.
 
     Args:
@@ -727,7 +712,7 @@ def read_appraise_records(path: Path | str, test_set: TestSet) -> AppraiseRecord
             records.append(annotation_of(row, segment, system, protocol, met))
         except AdjudgeError as error:
             raise row_error(row, error, path) from error
-    return AppraiseRecords(records=tuple(records), met=+met)
+    return Content(records=tuple(records), met=+met)
 
 
 def row_error(row: AppraiseRow, error: AdjudgeError, path: Path) -> DataError:

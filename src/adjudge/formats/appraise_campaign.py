@@ -13,7 +13,6 @@ from adjudge.core.segment import Segment
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.formats.appraise import (
     SEGMENT,
-    UNDECIDED_MARK,
     AppraiseRow,
     AppraiseSpan,
     Batch,
@@ -34,10 +33,10 @@ from adjudge.formats.appraise import (
     units_of,
     write_columns,
 )
-from adjudge.formats.campaign_export import CampaignFile, Kind, Submission, unsaid_elsewhere
+from adjudge.formats.campaign_export import UNDECIDED_MARK, CampaignFile, Kind, Submission, unsaid_elsewhere
 from adjudge.formats.mqm_tsv import render_label
 
-__all__ = ["MORE", "appraise_batches_of", "read_appraise_submissions", "write_appraise_submissions"]
+__all__ = ["appraise_batches_of", "batches_beside", "read_appraise_submissions", "write_appraise_submissions"]
 
 
 # Submissions as rows of Appraise: the way back of `appraise_submissions`.
@@ -439,3 +438,9 @@ def _item(submission: Submission, system: str, number: int, test_set: str) -> Ba
         is_absent=frozenset() if has_line else frozenset({"_item"}),
         more={} if has_line else {SEGMENT: named},
     )
+
+
+def batches_beside(path: Path, file: CampaignFile | None) -> Path | None:
+    """Where batches go beside an export; None where none are written."""
+    is_theirs = file is None or any(MORE in submission.more for submission in file.submissions)
+    return None if is_theirs or str(path) == "-" else path.with_name(f"batches-{path.stem}.json")

@@ -13,7 +13,6 @@ from adjudge.core.protocol import find_protocol, is_number
 from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan, Failure, Preference
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.appraise import UNDECIDED_MARK
 from adjudge.store.files import Fields, read_fields, read_json_lines, render_json_line, write_bytes
 from adjudge.store.json_lines import record_from_json, record_to_json, span_from_json, span_to_json
 
@@ -22,6 +21,7 @@ __all__ = [
     "KINDS",
     "PASSES",
     "SCHEMA",
+    "UNDECIDED_MARK",
     "CampaignFile",
     "Kind",
     "Submission",
@@ -38,10 +38,10 @@ __all__ = [
 ]
 
 
-# What a campaign exports: every submission of every person, as JSON lines behind one that names it.
-
-
 SCHEMA: Final = "adjudge-campaign/1"
+
+UNDECIDED_MARK: Final = "undecided"
+"""Severity of a mark that was being removed when it was stored; the note of the neutral span made of it."""
 
 Kind = Literal["original", "check", "tutorial", "control", "again", "adjudication"]
 """Why an item was shown.

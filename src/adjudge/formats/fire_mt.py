@@ -19,6 +19,7 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.record import Preference, Verdict
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.file_content import ContentWithTexts
 from adjudge.store.files import Fields, find_files, read_json, read_text
 
 __all__ = [
@@ -69,21 +70,6 @@ class FirePair:
         return verdict if count > 1 else None
 
 
-@dataclass(frozen=True, kw_only=True)
-class FireFile:
-    """The benchmark of one language pair.
-
-    Args:
-        test_set: a segment for each pair, with its two translations; ids are numbers of pairs, from 1.
-        records: the majority of each pair and criterion.
-        met: what has no record: pairs of which three people said three things.
-    """
-
-    test_set: TestSet
-    records: tuple[Preference, ...]
-    met: Counter[str]
-
-
 def is_fire_folder(path: Path) -> bool:
     """Whether a folder holds the benchmark, a folder with a file for each language pair."""
     return any(_NAME.fullmatch(file.name) for file in find_files(path, "*/*-annotation.json"))
@@ -115,7 +101,7 @@ def find_fire_file(path: Path, lp: str | None) -> tuple[Path, str]:
     return found[wanted], wanted
 
 
-def read_fire(path: Path | str, lp: str | None = None) -> FireFile:
+def read_fire(path: Path | str, lp: str | None = None) -> ContentWithTexts[Preference]:
     """Read the benchmark of one language pair as test set and gold.
 
     Raises:
@@ -154,7 +140,7 @@ def read_fire(path: Path | str, lp: str | None = None) -> FireFile:
                 )
             )
     name = file.name.removesuffix("-annotation.json")
-    return FireFile(
+    return ContentWithTexts(
         test_set=TestSet(name=f"fire-mt-{name}", segments=segments), records=tuple(records), met=met
     )
 

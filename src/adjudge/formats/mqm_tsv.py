@@ -27,6 +27,7 @@ from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import Severity, find_category, find_severity
 from adjudge.errors import AdjudgeError, DataError, UsageError
+from adjudge.formats.file_content import ContentWithTexts
 from adjudge.formats.text import single_lp
 from adjudge.store.files import read_fields, read_json, read_lines, write_lines
 from adjudge.store.json_lines import counts_from_json, span_from_json, span_to_json
@@ -506,22 +507,16 @@ class EditedText(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MqmFile:
-    """All that one file says.
+class MqmFile(ContentWithTexts[Annotation]):
+    """All that one file says: an annotation a rater, system and segment, in order of first appearance.
 
     Args:
-        test_set: sources and translations.
-        records: one annotation a rater, system and segment, in order of first appearance.
         checks: attention checks.
         edited: texts that raters changed.
-        met: what was odd, and how often.
     """
 
-    test_set: TestSet
-    records: tuple[Annotation, ...]
     checks: tuple[AttentionCheck, ...] = ()
     edited: tuple[EditedText, ...] = ()
-    met: Counter[str] = field(default_factory=Counter)
 
 
 def read_mqm_tsv(path: Path | str, lp: str | None = None, test_set: TestSet | None = None) -> MqmFile:

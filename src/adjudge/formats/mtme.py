@@ -15,7 +15,6 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, TypeGuard, cast, get_args
@@ -26,6 +25,7 @@ from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.typology import find_severity
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.file_content import Content
 from adjudge.formats.mqm_tsv import read_label
 from adjudge.formats.score_file import AVERAGES, Level, ScoreTable, read_score_file, write_score_file
 from adjudge.formats.text import check_file_name, check_lines, left_out, read_aligned, single_lp
@@ -366,19 +366,6 @@ _ERROR_KEYS: Final = frozenset({"start", "end", "category", "severity", "score",
 _WEIGHTS: Final = "mqm-google"
 
 
-@dataclass(frozen=True, kw_only=True)
-class RatingFile:
-    """What one file says.
-
-    Args:
-        records: one annotation a translation that was judged, in file order.
-        met: what was odd, and how often.
-    """
-
-    records: tuple[Annotation, ...]
-    met: Counter[str] = field(default_factory=Counter)
-
-
 def find_test_set(path: Path | str) -> TestSet | None:
     """The test set that a file in a folder's `human-scores` or `metric-scores` belongs to, if any."""
     path = Path(path).resolve()
@@ -400,7 +387,7 @@ def rater_name(path: Path | str, lp: str) -> str:
     return name.removeprefix(f"{lp}.") or "mqm"
 
 
-def read_ratings(path: Path | str, test_set: TestSet) -> RatingFile:
+def read_ratings(path: Path | str, test_set: TestSet) -> Content[Annotation]:
     """Read a file.
 
     Args:
@@ -435,7 +422,7 @@ def read_ratings(path: Path | str, test_set: TestSet) -> RatingFile:
             raise DataError(f"{system!r} has {count} lines, there are {len(test_set)} segments", path=path)
     unknown = set(lines) - set(test_set.systems)
     reader.met["systems whose translations are not there, so that spans have no text"] += len(unknown)
-    return RatingFile(records=tuple(records), met=+reader.met)
+    return Content(records=tuple(records), met=+reader.met)
 
 
 class _Reader:

@@ -25,8 +25,8 @@ from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
 from adjudge.core.typology import find_severity
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.appraise import UNDECIDED_MARK, code_points, code_units
-from adjudge.formats.campaign_export import CampaignFile, Kind, Submission, unsaid_elsewhere
+from adjudge.formats.appraise import code_points, code_units
+from adjudge.formats.campaign_export import UNDECIDED_MARK, CampaignFile, Kind, Submission, unsaid_elsewhere
 from adjudge.formats.mqm_tsv import read_label, render_label
 from adjudge.store.files import Fields, read_json_file, read_json_lines, write_lines, write_text
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import shlex
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -22,171 +22,37 @@ from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
 from adjudge.core.verb import LanguagePair, Names, Option, checks_keywords, settings
 from adjudge.errors import DataError, UsageError, warn
-from adjudge.formats.appraise import (
-    batches_test_set,
-    find_batch_file,
-    find_batches,
-    names_items,
-    read_appraise_records,
-    read_batches,
-)
-from adjudge.formats.appraise_campaign import (
-    read_appraise_submissions,
-)
-from adjudge.formats.campaign_export import (
-    CampaignFile,
-    campaign_test_set,
-    final_records,
-    read_campaign_file,
-    select_lp,
-)
-from adjudge.formats.catalog import FORMATS, cached_path, find_format, find_public_set
-from adjudge.formats.fire_mt import is_fire_folder, read_fire
-from adjudge.formats.ment import (
-    is_ment_folder,
-    read_ment_file,
-    read_ment_folder,
-    read_ment_ratings,
-)
-from adjudge.formats.mqm_tsv import read_mqm_tsv
-from adjudge.formats.mtme import (
-    find_test_set,
-    is_mtme_folder,
-    read_mtme,
-    read_ratings,
-    read_score_records,
-)
-from adjudge.formats.pearmut import (
-    pearmut_test_set,
-    read_pearmut,
-    read_pearmut_submissions,
-)
-from adjudge.formats.po import read_po
+from adjudge.formats.appraise import find_batches
+from adjudge.formats.catalog import cached_path, find_public_set
+from adjudge.formats.file_content import Content
+from adjudge.formats.mtme import find_test_set
+from adjudge.formats.registry import FORMATS, Asked, Seen, claimed_by, find_format
 from adjudge.formats.score_file import (
-    AVERAGES,
-    FORMS,
     count_of_lines,
     files_beside_lines,
-    is_lines_folder,
-    is_number,
-    is_score_table,
     name_and_lp,
     read_plain_scores,
     read_score_file,
 )
-from adjudge.formats.table import is_csv_of_texts, read_csv_texts, read_xlsx
-from adjudge.formats.text import (
-    is_text_folder,
-    read_documents,
-    read_files,
-    read_text_folder,
-    split_names,
-    with_documents,
-)
-from adjudge.formats.tmx import read_tmx
-from adjudge.formats.wmt import (
-    is_challenge_folder,
-    is_score_folder,
-    is_system_folder,
-    read_challenge_set,
-    read_wmt25,
-    read_wmt25_jsonl,
-    read_wmt26,
-    read_wmt_scores,
-    read_wmt_systems,
-)
-from adjudge.formats.xliff import read_judged_xliff, read_xliff
-from adjudge.formats.xml_text import check_type, root_name
-from adjudge.store.files import find_files, inside, read_head
+from adjudge.formats.text import read_documents, read_files, split_names, with_documents
 from adjudge.store.json_lines import (
-    read_records,
-    read_test_set,
     record_from_json,
 )
-from adjudge.store.run_directory import INFO, TEST_SET, is_split, read_run, read_run_info
+from adjudge.store.run_directory import TEST_SET, read_run
 
 __all__ = [
-    "Content",
     "Given",
     "Judgements",
     "OneOrMore",
     "TextSettings",
-    "content_of",
     "detect",
     "find_path",
     "load",
     "load_lines",
     "read_content",
     "read_judgements",
+    "reading_as",
 ]
-
-
-# Which format a path is of, and the test set in it.
-
-
-_FIRST_LINES: Final = {
-    rb"system\tdoc": "mqm-tsv",
-    rb"doc_id\tsegment_id\t(?![^\n]*source_segment)[^\n]*overall": "wmt-scores",
-    rb"doc_id\tsegment_id\t": "wmt25",
-    rb'[^,"]+,[^,]+,[0-9]+,(?:TGT|BAD),': "appraise",
-    rb"\[\s*\{\s*\"src\"": "fire-mt",
-    rb"\[": "appraise-batches",
-}
-"""How a file starts, and its format."""
-
-_ENDINGS: Final = {
-    ".seg.rating": "mtme-ratings",
-    ".seg.score": "mtme-scores",
-    AVERAGES: "mtme-scores",
-    ".po": "po",
-    ".pot": "po",
-    ".xlsx": "xlsx",
-    ".xlsm": "xlsx",
-}
-"""How a file's name ends, and its format."""
-
-_ROOTS: Final = ("xliff", "tmx")
-"""Outermost elements of XML that are names of formats, too."""
-
-_KEYS: Final = {
-    "campaign": (b'"schema"', b'"adjudge-campaign/'),
-    "ment-jsonl": (b'"src_lang"', b'"trans_lang"'),
-    "wmt25-jsonl": (b'"doc_id"', b'"src_text"', b'"tgt_text"'),
-    "wmt-scores": (b'"document_id"', b'"metric_scores"'),
-    "wmt-systems": (b'"doc_id"', b'"hypothesis"'),
-    "wmt26": (b'"item_id"', b"_###_"),
-    "records": (b'"kind"', b'"annotator"'),
-    "comet": (b'"mt"', b'"COMET"'),
-    "jsonl": (b'"segment"', b'"source"'),
-    "pearmut-campaign": (b'"campaign_id"', b'"data"', b'"info"'),
-    "pearmut": (b'"annotation"', b'"item"'),
-}
-"""Keys of a JSON object's beginning, and its format; the first that fits."""
-
-_HEAD: Final = 1 << 20  # bytes of a file that tell what it is
-
-_CAMPAIGN: Final = "campaign.json"
-_FOLDERS: Final = (
-    f"a run ({INFO})",
-    "the layout of mt-metrics-eval (sources/LP.txt)",
-    "line-aligned text (source.txt)",
-    f"{TEST_SET}",
-)
-
-
-_FOLDER_FORMS: Final[Mapping[str, Callable[[Path], bool]]] = {
-    "run": lambda path: (path / INFO).is_file() or is_split(path),
-    "ment": lambda path: is_mtme_folder(path) and is_ment_folder(path),
-    "mtme": is_mtme_folder,
-    "text": is_text_folder,
-    "fire-mt": is_fire_folder,
-    "jsonl": lambda path: bool(find_files(path, TEST_SET)),
-    "wmt-challenge": is_challenge_folder,
-    "wmt-scores": is_score_folder,
-    "wmt-systems": is_system_folder,
-    "score-lines": is_lines_folder,
-}
-"""Formats of folders, and what tells them; the first that fits."""
 
 
 @checks_keywords
@@ -212,143 +78,94 @@ def load(
         UsageError: no such name, or an lp that is not there.
     """
     path, lp = find_path(path, lp)
-    form = detect(path) if form is None else form
-    if form not in _READERS:
-        raise DataError(f"{form} holds judgements and no texts; a test set was wanted", path=path)
-    found = _READERS[form](inside(path, path / TEST_SET) if form == "jsonl" and path.is_dir() else path, lp)
+    found = find_format(detect(path) if form is None else form).load(path, lp)
     return found if documents is None else with_documents(found, Path(documents))
 
 
-def _read_run(path: Path, lp: str | None) -> TestSet:
-    test_set = read_run(path).test_set
-    return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
+_SAID: ContextVar[tuple[str, frozenset[Path]] | None] = ContextVar("said", default=None)
 
 
-def _read_mqm(path: Path, lp: str | None) -> TestSet:
-    return read_mqm_tsv(path, lp).test_set
+@contextmanager
+def reading_as(form: str, paths: Iterable[Path | str]) -> Iterator[None]:
+    """Take paths for a format wherever they are read, in place of finding the format out.
+
+    Raises:
+        UsageError: there is no such format, or it is not read.
+    """
+    if not find_format(form).reads:
+        raise UsageError(f"{form} is written, not read")
+    token = _SAID.set((form, frozenset(map(Path, paths))))
+    try:
+        yield
+    finally:
+        _SAID.reset(token)
 
 
-def _read_batches(path: Path, lp: str | None) -> TestSet:
-    test_set = batches_test_set(read_batches(path), path.stem)
-    return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
-
-
-def _read_campaign(path: Path, lp: str | None) -> TestSet:
-    test_set = campaign_test_set(read_campaign_file(path))
-    return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
-
-
-def _texts_of_wmt26(path: Path, lp: str | None) -> TestSet:
-    found = read_wmt26(path, lp).test_set
-    if found is None:
-        raise DataError("predictions of WMT26 hold no texts; a test set was wanted", path=path)
-    return found
-
-
-_READERS: Final[Mapping[str, Callable[[Path, str | None], TestSet]]] = {
-    "appraise-batches": _read_batches,
-    "campaign": _read_campaign,
-    "csv": read_csv_texts,
-    "fire-mt": lambda path, lp: read_fire(path, lp).test_set,
-    "jsonl": read_test_set,
-    "ment": read_ment_folder,
-    "ment-jsonl": read_ment_file,
-    "mqm-tsv": _read_mqm,
-    "mtme": read_mtme,
-    "pearmut": lambda path, lp: campaign_test_set(read_pearmut_submissions(path, lp)),
-    "pearmut-campaign": lambda path, lp: pearmut_test_set(read_pearmut(path), lp),
-    "po": read_po,
-    "run": _read_run,
-    "text": read_text_folder,
-    "tmx": read_tmx,
-    "wmt25": lambda path, lp: read_wmt25(path, lp).test_set,
-    "wmt25-jsonl": lambda path, lp: read_wmt25_jsonl(path, lp).test_set,
-    "wmt26": _texts_of_wmt26,
-    "wmt-challenge": read_challenge_set,
-    "wmt-systems": lambda path, lp: read_wmt_systems(path, lp).test_set,
-    "xliff": read_xliff,
-    "xlsx": read_xlsx,
-}
-
-
-def detect(path: Path) -> str:
+def detect(path: Path, *, piped: str = "jsonl") -> str:
     """Name of the format of a path, as in `adjudge list formats`.
+
+    Args:
+        path: of a file or a folder; `-` is standard input.
+        piped: what standard input holds, if nothing was said.
 
     Raises:
         DataError: it is none; says what was looked for and what was found.
     """
-    if not path.is_dir():
-        return _detect_file(path)
-    for form, is_one in _FOLDER_FORMS.items():
-        if is_one(path):
-            return form
-    if (path / _CAMPAIGN).is_file():
+    if (said := _SAID.get()) is not None and path in said[1]:
+        return said[0]
+    if str(path) == "-":
+        return piped
+    seen = Seen(path)
+    for what, is_one in _REFUSED.items():
+        if is_one(seen):
+            raise DataError(what, path=path)
+    if (found := claimed_by(seen)) is None:
+        raise DataError(_stranger(seen), path=path)
+    return found.name
+
+
+_REFUSED: Final[Mapping[str, Callable[[Seen], bool]]] = {
+    "scores of systems, domains or documents, which are known and not read here: give the .seg.score or "
+    ".seg.rating beside it": lambda it: it.named(".sys.score", ".domain.score", ".doc.score"),
+    "an archive: unpack it first": lambda it: it.named(".tgz", ".tar", ".zip"),
+    "subtitles (SRT), which are not read: write their lines to a CSV with a column 'source'": (
+        lambda it: it.starts(rb"\d+\s*\n[\d:,.]+ *-->")
+    ),
+    "subtitles (WebVTT), which are not read: write their lines to a CSV with a column 'source'": (
+        lambda it: it.starts(rb"WEBVTT\b")
+    ),
+    "strings of Android (XML), which are not read: convert them to XLIFF or PO": (
+        lambda it: it.root == "resources"
+    ),
+}
+"""Files that are known and not read: what to say of them, and how they are known."""
+
+
+def _stranger(seen: Seen) -> str:
+    """What to say of a file or a folder that no format claims."""
+    path = seen.path
+    if not seen.is_folder:
+        if not seen.head:
+            return "the file is empty"
+        keys = ", ".join(sorted(seen.keys[0])[:5])
+        found = f"JSON with the keys {keys}" if keys else f"a file that begins with {seen.first[:40]!r}"
+        known = ", ".join(form.name for form in FORMATS if form.reads)
+        return (
+            f"no known format: {found}; formats are {known} (`adjudge list formats` says what each is, and "
+            "--from which one this is); line-aligned files are given with -s and -t"
+        )
+    if (path / "campaign.json").is_file():
         export = f"`adjudge campaign export {shlex.quote(str(path))} FILE.jsonl` writes what is read here"
-        raise DataError(f"a campaign in its folder: {export}", path=path)
+        return f"a campaign in its folder: {export}"
     entries = sorted(entry.name for entry in path.iterdir())
     if len(beside := files_beside_lines(path)) < sum(not name.startswith(".") for name in entries):
-        raise DataError(
+        return (
             "a folder of scores, one number a line, holds nothing else: take "
-            f"{', '.join(beside[:5])} out of it, or name the files of scores",
-            path=path,
+            f"{', '.join(beside[:5])} out of it, or name the files of scores"
         )
     found = ", ".join(entries[:5]) + (", ..." if len(entries) > 5 else "") if entries else "an empty folder"
-    raise DataError(f"no known format: looked for {', '.join(_FOLDERS)}; found {found}", path=path)
-
-
-def _detect_file(path: Path) -> str:
-    """Tell a file by its name, else by how it begins."""
-    for ending, form in _ENDINGS.items():
-        if path.name.removesuffix(".gz").endswith(ending):
-            return form
-    _refuse(path)
-    if str(path) == "-":
-        return "jsonl"
-    content = read_head(path, _HEAD).lstrip(b"\xef\xbb\xbf\r\n ")
-    first = content.partition(b"\n")[0]
-    for start, form in _FIRST_LINES.items():
-        if re.match(start, content):
-            return form
-    is_lines = path.name.removesuffix(".gz").endswith(".jsonl")
-    if first.startswith(b"{"):
-        keys = first if is_lines else content
-        return next((form for form, words in _KEYS.items() if all(word in keys for word in words)), "jsonl")
-    if is_number(text := first.decode(errors="replace")) or is_score_table(text):
-        return "score-lines" if is_number(text) else "score-table"
-    return "jsonl" if is_lines else _detect_localisation(path, content, first)
-
-
-def _detect_localisation(path: Path, content: bytes, first: bytes) -> str:
-    """Tell XML by its outermost element, a table by its heading."""
-    if not content:
-        raise DataError("the file is empty", path=path)
-    check_type(content, path)
-    root = root_name(content)
-    if root in _ROOTS:
-        return str(root)
-    if is_csv_of_texts(first.decode(errors="replace"), path):
-        return "csv"
-    hint = (
-        "a file is JSONL, an MQM TSV, a TSV of WMT25, .seg.rating or .seg.score, XLIFF, TMX, PO, XLSX, a CSV "
-        "with a column 'source' or with 'system' and 'score', COMET's --to_json, one number a line, or of "
-        "Appraise or Pearmut; "
-        "line-aligned files are given with -s and -t"
-    )
-    raise DataError(f"no known format: {hint}", path=path)
-
-
-def _refuse(path: Path) -> None:
-    """Refuse a file that is known by its name and not read.
-
-    Raises:
-        DataError: it is one; says what to give instead.
-    """
-    for level in ("sys", "domain", "doc"):
-        if path.name.removesuffix(".gz").endswith(f".{level}.score"):
-            what = f"scores of the level {level!r} of mt-metrics-eval, which are known and not read here"
-            raise DataError(f"{what}: give the .seg.score or .seg.rating beside it", path=path)
-    if path.name.endswith((".tgz", ".tar.gz", ".tar", ".zip")):
-        raise DataError("an archive: unpack it first", path=path)
+    looked = ", ".join(f"{form.files[0]} ({form.name})" for form in FORMATS if form.reads and form.files)
+    return f"no known format: looked for {looked} and {TEST_SET}; found {found}"
 
 
 def find_path(path: Path | str, lp: str | None = None) -> tuple[Path, str | None]:
@@ -473,28 +290,6 @@ class TextSettings:
         raise UsageError("give a TEST_SET, or line-aligned files with -s and -t")
 
 
-# Texts and judgements of a file as they stand in it.
-
-
-@dataclass(frozen=True, kw_only=True)
-class Content:
-    """What was read.
-
-    Args:
-        test_set: texts; None where the format has none and none were given.
-        records: judgements; None where the format has none.
-        met: what was odd in it, and how often.
-        campaign: who judged what when; None where the format does not say it, or nobody asked for it.
-        origin: file that the texts were read from, where judgements can be written into it.
-    """
-
-    test_set: TestSet | None = None
-    records: Sequence[Record] | None = None
-    met: Counter[str] = field(default_factory=Counter)
-    campaign: CampaignFile | None = None
-    origin: Path | None = None
-
-
 def read_content(
     path: Path | str,
     form: str | None = None,
@@ -503,7 +298,7 @@ def read_content(
     test_set: TestSet | None = None,
     protocol: str = "metric",
     as_campaign: bool = False,
-) -> Content:
+) -> Content[Record]:
     """Read a file or a folder.
 
     Args:
@@ -519,118 +314,9 @@ def read_content(
         UsageError: no such format, or records need texts that were not given.
     """
     path, lp = find_path(path, lp)
-    name = detect(path) if form is None else _readable(form)
     texts = test_set if test_set is None or lp is None else test_set.select(lp=canonical_lp(lp))
-    if name in {"mqm-tsv", "wmt25", "wmt26", "wmt-scores"}:
-        return _read_wmt(path, name, lp, texts)
-    if name in {"campaign", "pearmut"} or (name == "appraise" and as_campaign):
-        return _read_submissions(path, name, lp)
-    if name == "appraise":
-        return _read_appraise(path, texts)
-    if name in {"mtme-ratings", "mtme-scores"}:
-        return _read_mtme(path, name, texts or find_test_set(path), protocol)
-    if name in FORMS or name == "records":
-        plain = read_plain_scores(path, name, lp, texts) if name in FORMS else None
-        records = _of_lp(read_records(path), lp) if plain is None else plain.records
-        return Content(test_set=texts, records=records, met=Counter() if plain is None else plain.met)
-    return _read_with_texts(path, name, lp)
-
-
-def _read_wmt(path: Path, name: str, lp: str | None, texts: TestSet | None) -> Content:
-    """Read what may have texts of its own, or be about those that were given."""
-    if name == "wmt-scores":
-        scores = read_wmt_scores(path, lp)
-        return Content(test_set=texts, records=scores.records, met=scores.met)
-    if name == "wmt26":
-        task = read_wmt26(path, lp)
-        return Content(test_set=task.test_set or texts, records=task.records, met=task.met)
-    file = read_mqm_tsv(path, lp, texts) if name == "mqm-tsv" else read_wmt25(path, lp)
-    return Content(test_set=texts or file.test_set, records=file.records, met=file.met)
-
-
-def _read_with_texts(path: Path, name: str, lp: str | None) -> Content:
-    """Read what has all texts of its own, with or without judgements."""
-    if name == "xliff":
-        judged = read_judged_xliff(path, lp)
-        return Content(test_set=judged.test_set, records=judged.records or None, met=judged.met, origin=path)
-    if name == "wmt25-jsonl":
-        said = read_wmt25_jsonl(path, lp)
-        return Content(test_set=said.test_set, records=said.records, met=said.met)
-    if name == "wmt-systems":
-        systems = read_wmt_systems(path, lp)
-        return Content(test_set=systems.test_set, met=systems.met)
-    if name == "fire-mt":
-        fire = read_fire(path, lp)
-        return Content(test_set=fire.test_set, records=fire.records, met=fire.met)
-    loaded, records = load(path, lp, form=name), None
-    if name == "run":
-        return Content(test_set=loaded, records=_of_lp(read_records(path), lp), origin=_origin_of(path))
-    if name == "ment-jsonl":
-        records = read_ment_ratings(path, lp)
-    return Content(test_set=loaded, records=records)
-
-
-def _origin_of(run: Path) -> Path | None:
-    """The file that a run has judged, where it is still there and judgements can be written into it."""
-    origin = read_run_info(run).test_set.get("origin")
-    if not isinstance(origin, str) or not (path := run / origin).is_file():
-        return None
-    return path if find_format(detect(path)).is_marked_up else None
-
-
-def _readable(form: str) -> str:
-    found = find_format(form)
-    if not found.reads:
-        raise UsageError(f"{form} is written, not read")
-    return found.name
-
-
-def _read_mtme(path: Path, name: str, test_set: TestSet | None, protocol: str) -> Content:
-    if test_set is None:
-        raise UsageError(f"{path} has lines without ids: say what they are about with --test-set")
-    if name == "mtme-scores":
-        return Content(test_set=test_set, records=read_score_records(path, test_set, protocol))
-    file = read_ratings(path, test_set)
-    return Content(test_set=test_set, records=file.records, met=file.met)
-
-
-def _read_appraise(path: Path, texts: TestSet | None) -> Content:
-    """Read an export with the batches that were given, else with those beside it."""
-    test_set = texts if texts is not None and names_items(texts) else find_batches(path) or texts
-    if test_set is None:
-        raise UsageError(
-            f"{path} says item numbers and no texts: give the campaign's batches with --test-set BATCHES.json"
-        )
-    file = read_appraise_records(path, test_set)
-    return Content(test_set=test_set, records=file.records, met=file.met)
-
-
-def _read_submissions(path: Path, name: str, lp: str | None) -> Content:
-    """Read who judged what when, and what of it counts."""
-    met: Counter[str] = Counter()
-    if name == "pearmut":
-        file = read_pearmut_submissions(path, lp)
-    elif name == "campaign":
-        file = read_campaign_file(path)
-    elif (batches := find_batch_file(path)) is not None:
-        file, met = read_appraise_submissions(path, read_batches(batches))
-    else:
-        raise UsageError(f"a campaign is read from {path} and the only batches*.json beside it: put it there")
-    content = content_of(file if lp is None else select_lp(file, canonical_lp(lp)))
-    return replace(content, met=met + content.met)
-
-
-def content_of(campaign: CampaignFile) -> Content:
-    """A campaign with its texts and with those of its judgements that count."""
-    records, met = final_records(campaign.submissions)
-    return Content(test_set=campaign_test_set(campaign), records=records, met=met, campaign=campaign)
-
-
-def _of_lp(records: Sequence[Record], lp: str | None) -> Sequence[Record]:
-    return records if lp is None else [r for r in records if r.lp == canonical_lp(lp)]
-
-
-# Judgements of a file, a run, records or a data frame: what every verb takes.
+    asked = Asked(lp=lp, texts=texts, protocol=protocol, as_campaign=as_campaign)
+    return find_format(detect(path) if form is None else form).content(path, asked)
 
 
 _LINES: Final = frozenset({"mtme-ratings", "mtme-scores"})
@@ -748,7 +434,7 @@ def read_judgements(
     if not isinstance(source, Path | str):
         return _of_object(source, lp, texts, needed=needed)
     path, lp = find_path(source, lp)
-    form = "records" if str(path) == "-" else detect(path)
+    form = detect(path, piped="records")
     kind = find_format(form)
     if texts is not None and needed and not kind.takes_texts:
         takers = ", ".join(sorted(each.name for each in FORMATS if each.takes_texts))
@@ -781,7 +467,9 @@ def _of_files(files: Sequence[Path], lp: str | None, texts: TestSet | None) -> J
     found = read_plain_scores(files[0], "score-lines", lp, texts, files=files)
     name = ", ".join(map(str, files))
     notes = tuple(f"{amount:,} {what}" for what, amount in found.met.items())
-    return Judgements(name=name, records=found.records, test_set=texts, form="score-lines", notes=notes)
+    return Judgements(
+        name=name, records=tuple(found.records), test_set=texts, form="score-lines", notes=notes
+    )
 
 
 def _with_documents(judgements: Judgements, source: Given, file: Path) -> Judgements:
@@ -840,7 +528,7 @@ def _of_object(source: Any, lp: str | None, texts: Texts, *, needed: bool) -> Ju
             source.to_csv(path, index=False)
         found = read_plain_scores(path, "score-table", lp, texts)
     notes = tuple(f"{amount:,} {what}" for what, amount in found.met.items())
-    return Judgements(name="frame", records=found.records, test_set=texts, notes=notes)
+    return Judgements(name="frame", records=tuple(found.records), test_set=texts, notes=notes)
 
 
 def _is_missing(value: object) -> bool:
@@ -858,8 +546,10 @@ def _of_run(run: Run, name: str) -> Judgements:
     )
 
 
-def _of_content(name: str, form: str, content: Content, texts: TestSet | None, path: Path) -> Judgements:
-    if content.records is None:
+def _of_content(
+    name: str, form: str, content: Content[Record], texts: TestSet | None, path: Path
+) -> Judgements:
+    if not content.records and content.test_set is not None:
         raise DataError("this file holds texts and no judgements; give a run or records", path=path)
     metrics = list(dict.fromkeys(record.annotator for record in content.records))
     if form == "wmt-scores" and len(metrics) > 1:

@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast, get_args
 
@@ -17,6 +17,7 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.record import Annotation
 from adjudge.core.segment import TestSet
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.file_content import Content
 from adjudge.store.files import decode, read_bytes, read_head, read_json, read_lines, read_text, write_lines
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AVERAGES",
-    "FORMS",
     "Level",
     "ScoreTable",
     "count_of_lines",
@@ -292,8 +292,6 @@ def _render_score(value: float) -> str:
 # line.
 
 
-FORMS: Final = frozenset({"comet", "score-table", "score-lines"})
-
 _COMET: Final = "COMET"
 _OF_LINES: Final = "scores"
 """Annotator of numbers alone, so that files of two systems are compared as scores of one metric."""
@@ -314,19 +312,6 @@ _COLUMNS: Final[Mapping[str, str]] = {
 
 _ENDINGS: Final = (".seg.score", ".avg_seg_scores.tsv")
 _FIRST: Final = 1 << 10  # bytes that hold the first line of a file of numbers
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlainScores:
-    """What one file says.
-
-    Args:
-        records: one annotation a score; none where there is no score.
-        met: what was left out, and how often.
-    """
-
-    records: tuple[Annotation, ...]
-    met: Counter[str] = field(default_factory=Counter)
 
 
 class _Score(NamedTuple):
@@ -403,8 +388,8 @@ def read_plain_scores(
     test_set: TestSet | None = None,
     *,
     files: Sequence[Path] = (),
-) -> PlainScores:
-    """Read a file of one of `FORMS`, or several files with one number a line each, of one system each.
+) -> Content[Annotation]:
+    """Read a file of scores, or several files with one number a line each, of one system each.
 
     Args:
         path: the file, or a folder of files with one number a line; the stem of a file is the system of
@@ -464,7 +449,7 @@ def read_plain_scores(
         raise DataError("there is no score in this file: every one is missing", path=path)
     if unscored := len(asked) - len({(record.lp, record.segment) for record in records}):
         met["segments that nobody scored: no system has a number there"] += unscored
-    return PlainScores(records=tuple(records), met=+met)
+    return Content(records=tuple(records), met=+met)
 
 
 def _check_lengths(scores: Iterable[_Score], known: list[str], path: Path) -> None:

@@ -7,7 +7,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +16,9 @@ from adjudge.core.record import Annotation, ErrorSpan, Failure, Record
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
 from adjudge.core.typology import find_severity
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.appraise import MISSING, UNDECIDED_MARK, place_of
+from adjudge.formats.appraise import MISSING, place_of
+from adjudge.formats.campaign_export import UNDECIDED_MARK
+from adjudge.formats.file_content import Content, ContentWithTexts
 from adjudge.store.files import (
     Fields,
     find_files,
@@ -66,22 +68,7 @@ Place = tuple[str, str, str]
 OMISSION: Final = "accuracy/omission"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wmt25File:
-    """All that one file says.
-
-    Args:
-        test_set: the texts; `set_id` and `method` go to `meta`.
-        records: one annotation a translation that was judged, in file order; None where nothing is marked.
-        met: what was odd, and how often.
-    """
-
-    test_set: TestSet
-    records: tuple[Annotation, ...] | None = None
-    met: Counter[str] = field(default_factory=Counter)
-
-
-def read_wmt25(path: Path | str, lp: str | None = None) -> Wmt25File:
+def read_wmt25(path: Path | str, lp: str | None = None) -> ContentWithTexts[Annotation]:
     """Read a file.
 
     Args:
@@ -104,8 +91,8 @@ def read_wmt25(path: Path | str, lp: str | None = None) -> Wmt25File:
     test_set = TestSet(name=name, segments=tuple(reader.segments.values()))
     if lp is not None:
         test_set = test_set.select(lp=canonical_lp(lp))
-    records = tuple(r for r in reader.records if r.lp in test_set.lps) if has_marks else None
-    return Wmt25File(test_set=test_set, records=records, met=+(reader.met + unread))
+    records = tuple(r for r in reader.records if r.lp in test_set.lps) if has_marks else ()
+    return ContentWithTexts(test_set=test_set, records=records, met=+(reader.met + unread))
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -221,22 +208,7 @@ _PARTS: Final = 4
 _TEXTS: Final = frozenset({"doc_id", "src_text", "tgt_text", "scores"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wmt25Judged:
-    """All that one file says.
-
-    Args:
-        test_set: the texts; a reference is a translation, too, since people judged it as one.
-        records: one annotation a translation and annotator, in file order; None where nobody judged.
-        met: what was odd, and how often.
-    """
-
-    test_set: TestSet
-    records: tuple[Annotation, ...] | None = None
-    met: Counter[str] = field(default_factory=Counter)
-
-
-def read_wmt25_jsonl(path: Path | str, lp: str | None = None) -> Wmt25Judged:
+def read_wmt25_jsonl(path: Path | str, lp: str | None = None) -> ContentWithTexts[Annotation]:
     """Read a file; somebody who judged a translation in a second round, too, is `NAME:2` there.
 
     Args:
@@ -262,7 +234,7 @@ def read_wmt25_jsonl(path: Path | str, lp: str | None = None) -> Wmt25Judged:
     test_set = TestSet(name=path.name.split(".")[0], segments=tuple(segments))
     if wanted is not None:
         test_set = test_set.select(lp=wanted)
-    return Wmt25Judged(test_set=test_set, records=tuple(records) or None, met=+met)
+    return ContentWithTexts(test_set=test_set, records=tuple(records), met=+met)
 
 
 def _segment_of_line(fields: Fields) -> Segment:
@@ -463,15 +435,7 @@ _SCORE_KEYS: Final = (b'"metric_scores"', b'"document_id"')
 _UNSCORED: Final = frozenset({"", "NaN", "nan", "None"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class WmtScores:
-    """Scores of metrics, and what was odd in them."""
-
-    records: tuple[Annotation, ...]
-    met: Counter[str] = field(default_factory=Counter)
-
-
-def read_wmt_scores(path: Path | str, lp: str | None = None) -> WmtScores:
+def read_wmt_scores(path: Path | str, lp: str | None = None) -> Content[Annotation]:
     """Read scores of one metric (TSV), or of several by document (JSONL, or a folder with a file a system).
 
     A score by document is of segment `LP_#_DOMAIN_#_DOCUMENT_#_N`, N from 1, as in WMT25's general task.
@@ -493,7 +457,7 @@ def read_wmt_scores(path: Path | str, lp: str | None = None) -> WmtScores:
         rows = _document_scores(path, met)
     else:
         rows = _table_scores(path, met)
-    return WmtScores(records=tuple(row for row in rows if wanted in {None, row.lp}), met=+met)
+    return Content(records=tuple(row for row in rows if wanted in {None, row.lp}), met=+met)
 
 
 def is_score_folder(path: Path) -> bool:
@@ -582,14 +546,6 @@ def _scored(place: Place, metric: str, document: str, score: float, at: tuple[Pa
 # Documents of the general task: a test set with sources, and systems' hypotheses, each as one text.
 
 
-@dataclass(frozen=True, kw_only=True)
-class WmtSystems:
-    """Systems' documents cut into the paragraphs of their sources, and what did not fit."""
-
-    test_set: TestSet
-    met: Counter[str] = field(default_factory=Counter)
-
-
 _HYPOTHESES: Final = (b'"doc_id"', b'"hypothesis"')
 _SOURCES: Final = (b'"doc_id"', b'"src_text"')
 _PARAGRAPH: Final = re.compile(r"<p>(.*?)</p>", re.DOTALL)
@@ -601,7 +557,7 @@ def is_system_folder(path: Path) -> bool:
     return _starts_with(path, _HYPOTHESES)
 
 
-def read_wmt_systems(path: Path | str, lp: str | None = None) -> WmtSystems:
+def read_wmt_systems(path: Path | str, lp: str | None = None) -> ContentWithTexts[Annotation]:
     """Read the documents of one system, or of a folder of systems, by the paragraphs of their sources.
 
     The sources are in a JSONL file with `doc_id` and `src_text`, in the same folder or the one above.
@@ -641,7 +597,7 @@ def read_wmt_systems(path: Path | str, lp: str | None = None) -> WmtSystems:
         segments += cut if wanted is None or (cut and cut[0].lp == wanted) else ()
     for system, documents in texts.items():
         met[f"documents of {system} that the sources do not have"] += len(documents.keys() - known)
-    return WmtSystems(test_set=TestSet(name=folder.name, segments=tuple(segments)), met=+met)
+    return ContentWithTexts(test_set=TestSet(name=folder.name, segments=tuple(segments)), met=+met)
 
 
 def _hypotheses(path: Path) -> dict[str, str]:
@@ -765,21 +721,6 @@ def _challenges(lp: str, files: Mapping[str, Path]) -> Iterator[Segment]:
 # WMT26's evaluation task: a segment a line with its hypotheses, and predictions beside the same item_id.
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wmt26Task:
-    """What a file says.
-
-    Args:
-        test_set: the texts; None in a file of predictions.
-        records: predictions, marks and score in one annotation; None in a test set.
-        met: what was odd, and how often.
-    """
-
-    test_set: TestSet | None = None
-    records: tuple[Annotation, ...] | None = None
-    met: Counter[str] = field(default_factory=Counter)
-
-
 _ITEM_PARTS: Final = 6
 _OMITTED: Final = "omission"
 _FAULT: Final = "instruction_fault"
@@ -790,7 +731,7 @@ _FREE: Final = 85
 _PREDICTED: Final = ("task1_pred", "task2_pred")
 
 
-def read_wmt26(path: Path | str, lp: str | None = None) -> Wmt26Task:
+def read_wmt26(path: Path | str, lp: str | None = None) -> Content[Annotation]:
     """Read `mteval-test26.jsonl` or predictions for it.
 
     Marks are half-open places in characters; an omission and an instruction fault have no place.
@@ -802,7 +743,7 @@ def read_wmt26(path: Path | str, lp: str | None = None) -> Wmt26Task:
     path, wanted = Path(path), None if lp is None else canonical_lp(lp)
     segments: list[Segment] = []
     records: list[Annotation] = []
-    has_texts = has_predictions = False
+    has_texts = False
     for line, value in read_json_lines(path):
         if not isinstance(value, dict):
             raise DataError(f"wanted an object, got {value!r}", path=path, line=line)
@@ -820,10 +761,9 @@ def read_wmt26(path: Path | str, lp: str | None = None) -> Wmt26Task:
             has_texts = True
             segments.append(_item(fields, item, pair, parts))
         if any(fields.has(key) for key in _PREDICTED):
-            has_predictions = True
             records += _predictions(fields, item, pair, path)
     test_set = TestSet(name=path.name.split(".")[0], segments=tuple(segments)) if has_texts else None
-    return Wmt26Task(test_set=test_set, records=tuple(records) if has_predictions else None)
+    return Content(test_set=test_set, records=tuple(records))
 
 
 def _item(fields: Fields, item: str, lp: str, parts: Sequence[str]) -> Segment:

@@ -21,6 +21,7 @@ from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError, warn
+from adjudge.formats.file_content import ContentWithTexts
 from adjudge.formats.its import (
     ITS,
     STATED,
@@ -55,7 +56,7 @@ from adjudge.formats.xml_text import (
 )
 from adjudge.store.files import import_extra
 
-__all__ = ["SYSTEM", "JudgedXliff", "lp_of", "read_judged_xliff", "read_xliff", "write_xliff"]
+__all__ = ["SYSTEM", "lp_of", "read_judged_xliff", "read_xliff", "write_xliff"]
 
 SYSTEM: Final = "target"
 """Whose translation the one of a file is that does not say who made it."""
@@ -427,22 +428,7 @@ _NOBODY: Final = "translations that name who looked for issues, and say no more:
 _ELSEWHERE: Final = "marks of ITS that are about no translation here, or votes, left out"
 
 
-@dataclass(frozen=True, kw_only=True)
-class JudgedXliff:
-    """All that one file says.
-
-    Args:
-        test_set: its texts.
-        records: what is said of them, in their order.
-        met: what was odd, and how often.
-    """
-
-    test_set: TestSet
-    records: tuple[Record, ...]
-    met: Counter[str] = field(default_factory=Counter)
-
-
-def read_judged_xliff(path: Path, lp: str | None = None) -> JudgedXliff:
+def read_judged_xliff(path: Path, lp: str | None = None) -> ContentWithTexts[Record]:
     """Read a file with what is said of its translations.
 
     Args:
@@ -478,7 +464,7 @@ def read_judged_xliff(path: Path, lp: str | None = None) -> JudgedXliff:
     ]
     met[_ELSEWHERE] += marks.unread()
     kept = tuple(record for record in records if record.lp in test_set.lps)
-    return JudgedXliff(test_set=test_set, records=kept, met=+met)
+    return ContentWithTexts(test_set=test_set, records=kept, met=+met)
 
 
 class _Reader:

@@ -21,8 +21,8 @@ from adjudge.core.record import Record
 from adjudge.core.scores import Kind, Run, RunInfo, Scores
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError, warn
-from adjudge.formats.catalog import find_format
 from adjudge.formats.read import Judgements, detect, read_judgements
+from adjudge.formats.registry import find_format
 from adjudge.reports.tables import draws_for, uncollected
 from adjudge.store.run_directory import TEST_SET, read_run
 

@@ -34,7 +34,7 @@ from adjudge.campaigns.people import Link, add_people, enter, leave, new_link, p
 from adjudge.errors import UnfinishedError
 from adjudge.formats.campaign_export import write_campaign_file
 from adjudge.formats.convert import write_content
-from adjudge.formats.read import content_of
+from adjudge.formats.file_content import content_of
 from adjudge.web.requests import MESSAGES, AtOnce, Body, Message, StrictRoute
 from adjudge.web.security import Annotator, Id, Organiser, Served, ServedHere, drop_cookie, give_cookie
 

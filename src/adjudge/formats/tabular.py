@@ -1,7 +1,13 @@
-"""A table of texts as an Excel workbook; `tables` says what its columns are.
+"""Texts in rows: tables (CSV, TSV, Excel), messages of gettext (PO), translation memories (TMX).
 
-The first sheet is read. A formula is the text of the formula, never its result; numbers and dates are written
-out. A workbook is a zip archive of XML, and so is checked before it is opened.
+A table has a heading and a column for each system, and perhaps for references, documents, ids, domains and
+criteria. Of a workbook the first sheet is read: a formula is the text of the formula, never its result, and
+numbers and dates are written out. A workbook is a zip archive of XML, and so is checked before it is opened.
+
+In PO and TMX, translations are by the system `target`. A message of gettext with plurals is a segment for
+each of its forms; fuzzy and obsolete messages are left out, and a warning says how many. A unit of a memory
+is a segment for each language of its translations, the second one of a language by `target 2`; inline tags
+become placeholders, notes and properties go to `meta`.
 """
 
 from __future__ import annotations
@@ -9,6 +15,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import tempfile
 import warnings
 import zipfile
 from collections import Counter
@@ -23,12 +30,11 @@ from adjudge.core.segment import CRITERIA, Segment, TestSet
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.text import as_holes
+from adjudge.formats.xliff import SYSTEM, lp_of
+from adjudge.formats.xml_text import LANG, Element, children, local_name, plain_text, read_xml
 from adjudge.store.files import import_extra, read_bytes, read_text
 
-__all__ = ["is_csv_of_texts", "read_csv_texts", "read_xlsx"]
-
-
-# A table of texts, whatever file it stands in: a heading, then one segment a row.
+__all__ = ["is_csv_of_texts", "read_csv_texts", "read_po", "read_tmx", "read_xlsx"]
 
 
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -145,9 +151,6 @@ def _criteria(cell: str) -> dict[str, object]:
     return {CRITERIA: listed} if listed else {}
 
 
-# A table of texts as CSV or TSV, whatever its delimiter; `tables` says what its columns are.
-
-
 _DELIMITERS: Final = ",;\t|"
 _ENDINGS: Final = (".csv", ".tsv")
 
@@ -163,7 +166,7 @@ def read_csv_texts(path: Path, lp: str | None = None) -> TestSet:
     """Read a test set; cells may hold line ends where they are quoted.
 
     Raises:
-        DataError: it is no such table; see `tables.read_table`.
+        DataError: it is no such table, as in `read_table`.
         UsageError: no language pair.
     """
     text = read_text(path)
@@ -309,3 +312,173 @@ def _unescape(found: re.Match[str]) -> str:
     """Characters that the format writes as `_x000D_`, in UTF-16; `_x005F_` is an underline."""
     units = bytes.fromhex(found[0].replace("_x", "").replace("_", ""))
     return units.decode("utf-16-be", "replace")
+
+
+_CHARSET: Final = re.compile(rb"Content-Type:[^\n]*?charset=([\w.:-]+)", re.IGNORECASE)
+_UNSAID: Final = "charset"  # what a template has where the character set will stand
+_LINE: Final = re.compile(r"""(?:#.*|(?:msg[^\s"]+\s+)?"(?:[^"\\]|\\.)*+")?""", re.DOTALL)
+
+
+def read_po(path: Path, lp: str | None = None) -> TestSet:
+    """Read a test set.
+
+    Args:
+        path: the file; its stem is the test set's name.
+        lp: language pair; a PO file says its source language in `X-Source-Language` at most.
+
+    Raises:
+        DataError: it is no PO file, or has no message that counts.
+        UsageError: the language pair is not known; or polib is not installed.
+    """
+    entries = _parse_po(path)
+    header = entries.metadata
+    pair = lp_of(header.get("X-Source-Language"), header.get("Language"), None, path) if lp is None else None
+    pair = lp_of(None, None, lp, path) if pair is None else pair
+    left_out = Counter(kind for entry in entries if (kind := _left_out_as(entry)))
+    segments = [
+        segment
+        for number, entry in enumerate((e for e in entries if not _left_out_as(e)), start=1)
+        for segment in _read_entry(entry, str(number), pair)
+    ]
+    if left_out:
+        counts = ", ".join(f"{count} {kind}" for kind, count in sorted(left_out.items()))
+        warn(f"{path}: {counts} messages are left out")
+    if not segments:
+        raise DataError("the file has no message that is neither fuzzy nor obsolete", path=path)
+    return TestSet(
+        name=path.name.removesuffix(".gz").rpartition(".")[0], segments=as_holes(segments, [SYSTEM])
+    )
+
+
+def _parse_po(path: Path) -> Any:  # noqa: ANN401 (polib has no types)
+    polib = import_extra("polib")
+    raw = read_bytes(path)
+    if not raw:
+        raise DataError("the file is empty", path=path)
+    found = _CHARSET.search(raw)
+    charset = found[1].decode() if found and found[1].lower() != _UNSAID.encode() else "utf-8"
+    try:
+        text = raw.decode(charset)
+    except (LookupError, UnicodeDecodeError) as error:
+        raise DataError(f"not {charset}, which its header names", path=path) from error
+    _check_quotes(text.removeprefix("\ufeff"), path)
+    with tempfile.TemporaryDirectory() as folder:  # polib splits a text, unlike a file, at U+2028, too
+        copy = Path(folder) / "messages.po"
+        copy.write_bytes(raw)
+        try:
+            return polib.pofile(str(copy), encoding=charset)
+        except (OSError, ValueError, IndexError) as error:
+            what = str(error).replace(str(copy), "").strip()
+            raise DataError(f"not PO: {what or 'damaged'}", path=path) from error
+
+
+def _check_quotes(text: str, path: Path) -> None:
+    """Refuse a text that is not closed; polib takes its last letter for the quote."""
+    for number, line in enumerate(io.StringIO(text, newline=None), start=1):
+        if not _LINE.fullmatch(line.strip()):
+            raise DataError("not PO: a text must stand between quotes", path=path, line=number)
+
+
+def _left_out_as(entry: Any) -> str:  # noqa: ANN401 (the same)
+    """Why a message does not count; empty where it does."""
+    return "obsolete" if entry.obsolete else "fuzzy" if "fuzzy" in entry.flags else ""
+
+
+def _read_entry(entry: Any, number: str, lp: str) -> Iterator[Segment]:  # noqa: ANN401 (the same)
+    """The segments of one message; an empty translation of a text is none, as gettext has it."""
+    meta = {
+        key: value
+        for key, value in (
+            ("context", entry.msgctxt),
+            ("notes", [note for note in (entry.comment, entry.tcomment) if note]),
+            ("places", [":".join(filter(None, place)) for place in entry.occurrences]),
+            ("flags", list(entry.flags)),
+        )
+        if value
+    }
+    forms = {int(place): text for place, text in entry.msgstr_plural.items()} or {0: entry.msgstr}
+    for place, text in sorted(forms.items()):
+        is_plural = bool(entry.msgid_plural)
+        is_singular_form = place == 0 and len(forms) > 1
+        source = entry.msgid_plural if is_plural and not is_singular_form else entry.msgid
+        yield Segment(
+            segment=f"{number}[{place}]" if is_plural else number,
+            lp=lp,
+            source=source,
+            translations={SYSTEM: text} if text or not source.strip() else {},
+            meta=meta,
+        )
+
+
+_ANY_LANGUAGE: Final = "*all*"
+
+
+def read_tmx(path: Path, lp: str | None = None) -> TestSet:
+    """Read a test set.
+
+    Args:
+        path: the file; its stem is the test set's name.
+        lp: keep this language pair only; needed where any language may be the source.
+
+    Raises:
+        DataError: it is no TMX, is damaged, or has no unit with a source and a translation.
+        UsageError: no source language, or no such language pair; or lxml is not installed.
+    """
+    root = read_xml(path).root
+    if local_name(root) != "tmx":
+        raise DataError(f"TMX was wanted, got <{local_name(root)}>", path=path)
+    header, body = (next(children(root, name), None) for name in ("header", "body"))
+    default = _ANY_LANGUAGE if header is None else header.get("srclang", _ANY_LANGUAGE)
+    units = [] if body is None else list(children(body, "tu"))
+    names = [unit.get("tuid", "") for unit in units]
+    if "" in names or len(set(names)) < len(names):
+        names = [str(number) for number in range(1, len(units) + 1)]
+    segments: list[Segment] = []
+    for name, unit in zip(names, units, strict=True):
+        source = _source_of(unit.get("srclang", default), lp, path)
+        segments += _read_unit(unit, name, source, path)
+    if not segments:
+        raise DataError("no unit has both a text in the source language and a translation", path=path)
+    test_set = TestSet(name=path.stem, segments=tuple(segments))
+    return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
+
+
+def _source_of(language: str, lp: str | None, path: Path) -> str:
+    if language.lower() != _ANY_LANGUAGE:
+        return _bare(language)
+    if lp is None:
+        raise UsageError(f"in {path} any language may be the source: add --lp, such as --lp en-de")
+    return _bare(canonical_lp(lp).split("-")[0])
+
+
+def _bare(language: str) -> str:
+    return language.replace("_", "-").lower()
+
+
+def _read_unit(unit: Element, name: str, source: str, path: Path) -> Iterator[Segment]:
+    texts: dict[str, list[str]] = {}
+    for variant in children(unit, "tuv"):
+        language = variant.get(LANG) or variant.get("lang") or ""
+        segment = next(children(variant, "seg"), None)
+        if segment is not None:
+            texts.setdefault(language, []).append(plain_text(segment))
+    own = next((language for language in texts if _bare(language) == source), None)
+    if own is None:
+        return
+    for language, found in texts.items():
+        if language == own:
+            continue
+        systems = [SYSTEM, *(f"{SYSTEM} {number}" for number in range(2, len(found) + 1))]
+        yield Segment(
+            segment=name,
+            lp=lp_of(own, language, None, path),
+            source=texts[own][0],
+            translations=dict(zip(systems, found, strict=True)),
+            meta=_said_of(unit),
+        )
+
+
+def _said_of(unit: Element) -> dict[str, object]:
+    notes = [plain_text(note) for note in children(unit, "note")]
+    properties = {p.get("type", ""): plain_text(p) for p in children(unit, "prop")}
+    return ({"notes": notes} if notes else {}) | ({"properties": properties} if properties else {})

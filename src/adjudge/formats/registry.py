@@ -1,0 +1,674 @@
+"""Every format that is read or written: a row each, the most specific first.
+
+A row says how a file or a folder of the format is known, how its texts and judgements are read, how they are
+written, and what it can hold. `adjudge list formats`, the page about formats and the errors are made of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Final
+
+from adjudge.core.language import canonical_lp
+from adjudge.core.record import Record
+from adjudge.core.segment import TestSet
+from adjudge.errors import DataError, UsageError
+from adjudge.formats.appraise import (
+    batches_test_set,
+    find_batch_file,
+    find_batches,
+    names_items,
+    read_appraise_records,
+    read_batches,
+    write_batches,
+)
+from adjudge.formats.appraise_campaign import (
+    appraise_batches_of,
+    batches_beside,
+    read_appraise_submissions,
+    write_appraise_submissions,
+)
+from adjudge.formats.campaign_export import (
+    CampaignFile,
+    campaign_test_set,
+    read_campaign_file,
+    select_lp,
+    write_campaign_file,
+)
+from adjudge.formats.file_content import Content, content_of
+from adjudge.formats.fire_mt import is_fire_folder, read_fire
+from adjudge.formats.ment import (
+    is_ment_folder,
+    read_ment_file,
+    read_ment_folder,
+    read_ment_ratings,
+    write_ment_folder,
+)
+from adjudge.formats.mqm_tsv import read_mqm_tsv, write_mqm_tsv
+from adjudge.formats.mtme import (
+    find_test_set,
+    is_mtme_folder,
+    read_mtme,
+    read_ratings,
+    read_score_records,
+    write_mtme,
+    write_ratings,
+    write_score_records,
+)
+from adjudge.formats.pearmut import (
+    pearmut_test_set,
+    read_pearmut,
+    read_pearmut_submissions,
+    write_pearmut_submissions,
+)
+from adjudge.formats.score_file import (
+    AVERAGES,
+    is_lines_folder,
+    is_number,
+    is_score_table,
+    read_plain_scores,
+)
+from adjudge.formats.spreadsheet import write_judgements, write_spreadsheet
+from adjudge.formats.tabular import is_csv_of_texts, read_csv_texts, read_po, read_tmx, read_xlsx
+from adjudge.formats.text import is_text_folder, read_text_folder, write_text_folder
+from adjudge.formats.wmt import (
+    is_challenge_folder,
+    is_score_folder,
+    is_system_folder,
+    read_challenge_set,
+    read_wmt25,
+    read_wmt25_jsonl,
+    read_wmt26,
+    read_wmt_scores,
+    read_wmt_systems,
+    write_wmt25,
+    write_wmt26,
+)
+from adjudge.formats.xliff import read_judged_xliff, read_xliff, write_xliff
+from adjudge.formats.xml_text import check_type, root_name
+from adjudge.store.files import find_files, inside, read_head
+from adjudge.store.json_lines import read_records, read_test_set, write_records, write_test_set
+from adjudge.store.run_directory import INFO, TEST_SET, is_split, read_run
+
+__all__ = ["FORMATS", "Asked", "Format", "Seen", "claimed_by", "find_format"]
+
+
+_HEAD: Final = 1 << 20  # bytes of a file that tell what it is
+_TOKEN: Final = re.compile(rb'"(?P<text>(?:[^"\\]|\\.)*+)(?:"(?P<key>\s*+:)?|\Z)|[{}\[\]]', re.DOTALL)
+
+
+class Seen:
+    """A file or a folder as the rows look at it: its name, and how it begins."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = path.name.removesuffix(".gz")
+        self.is_folder = path.is_dir()
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes of a file, less a byte-order mark and empty lines; nothing of a folder."""
+        return b"" if self.is_folder else read_head(self.path, _HEAD).lstrip(b"\xef\xbb\xbf\r\n ")
+
+    @cached_property
+    def first(self) -> str:
+        """The first line."""
+        return self.head.partition(b"\n")[0].decode(errors="replace")
+
+    @cached_property
+    def keys(self) -> tuple[set[str], set[str]]:
+        """The keys of the first JSON value of a file: of its outermost objects, and of those in them."""
+        found: tuple[set[str], set[str]] = set(), set()
+        objects = lists = 0
+        for token in _TOKEN.finditer(self.head) if self.head[:1] in {b"{", b"["} else ():
+            mark = token[0]
+            if token["key"] is not None and 0 < objects <= len(found):
+                found[objects - 1].add(token["text"].decode(errors="replace"))
+            objects += (mark == b"{") - (mark == b"}")
+            lists += (mark == b"[") - (mark == b"]")
+            if objects == lists == 0:
+                break
+        return found
+
+    @cached_property
+    def root(self) -> str | None:
+        """Name of the outermost element, where the file is XML.
+
+        Raises:
+            DataError: the document type declares something.
+        """
+        check_type(self.head, self.path)
+        return root_name(self.head)
+
+    def folder(self, is_one: Callable[[Path], object]) -> bool:
+        """Whether it is a folder, and one of a kind."""
+        return self.is_folder and bool(is_one(self.path))
+
+    def named(self, *endings: str) -> bool:
+        """Whether it is a file whose name ends so."""
+        return not self.is_folder and self.name.endswith(endings)
+
+    def starts(self, pattern: bytes) -> bool:
+        """Whether it is a file that begins so."""
+        return re.match(pattern, self.head) is not None
+
+    def has(self, *keys: str) -> bool:
+        """Whether its first JSON object, or one right in it, has these keys."""
+        return any(set(keys) <= level for level in self.keys)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What is wanted of a file.
+
+    Args:
+        lp: this language pair only, or that of a file which does not say its own.
+        texts: what its judgements are about, where they were given.
+        protocol: of ratings that do not name theirs.
+        as_campaign: whether who judged what when is wanted besides the judgements.
+    """
+
+    lp: str | None = None
+    texts: TestSet | None = None
+    protocol: str = "metric"
+    as_campaign: bool = False
+
+
+def _write_nothing(path: Path, _: Content[Record]) -> Counter[str]:
+    raise UsageError(f"{path}: this format is read, not written")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """One format.
+
+    Args:
+        name: the word on the command line.
+        title: for people.
+        holds: a test set, records, or both.
+        detect: whether a file or a folder is of it, if it is of no row above.
+        texts: reads a test set, all or one language pair of it.
+        read: reads texts and judgements, where it holds more than a test set.
+        write: writes a file or a new folder, and counts what the format cannot hold.
+        files: entries of its folder, the telling one first; empty where it is one file.
+        takes_texts: whether it has no texts, or not all, and is read with those of a test set.
+        needs_lp: whether a file of it does not say its language pair.
+        is_campaign: whether it says who judged what when, and not the judgements alone.
+        is_for_people: whether it is a table to look at, of a campaign or of judgements alone.
+        is_marked_up: whether it is written as the file that its texts came from, with judgements in it.
+    """
+
+    name: str
+    title: str
+    holds: str
+    detect: Callable[[Seen], bool] = field(default=lambda _: False)
+    texts: Callable[[Path, str | None], TestSet] | None = None
+    read: Callable[[Path, Asked], Content[Record]] | None = None
+    write: Callable[[Path, Content[Record]], Counter[str]] = field(default=_write_nothing)
+    files: tuple[str, ...] = ()
+    takes_texts: bool = False
+    needs_lp: bool = False
+    is_campaign: bool = False
+    is_for_people: bool = False
+    is_marked_up: bool = False
+
+    @property
+    def has_records(self) -> bool:
+        """Whether it holds judgements."""
+        return "records" in self.holds
+
+    @property
+    def reads(self) -> bool:
+        """Whether it is read."""
+        return self.read is not None or self.texts is not None
+
+    @property
+    def writes(self) -> bool:
+        """Whether it is written."""
+        return self.write is not _write_nothing
+
+    def load(self, path: Path, lp: str | None) -> TestSet:
+        """Read a test set.
+
+        Raises:
+            DataError: the format, or this file, holds judgements alone.
+        """
+        if self.texts is not None:
+            return self.texts(path, lp)
+        if "test set" in self.holds and (found := self.content(path, Asked(lp=lp)).test_set) is not None:
+            return found
+        raise DataError(f"{self.name} holds judgements and no texts; a test set was wanted", path=path)
+
+    def content(self, path: Path, asked: Asked) -> Content[Record]:
+        """Read all of a file or a folder.
+
+        Raises:
+            UsageError: it is written, not read.
+        """
+        if self.read is not None:
+            found = self.read(path, asked)
+            return found if found.test_set is not None else replace(found, test_set=asked.texts)
+        if self.texts is None:
+            raise UsageError(f"{self.name} is written, not read")
+        return Content(test_set=self.texts(path, asked.lp))
+
+
+# Readers and writers that are more than the function of a module.
+
+
+def _about(texts: TestSet | None, content: Content[Record]) -> Content[Record]:
+    """Put texts that were given in the place of those that a file has itself."""
+    return content if texts is None else replace(content, test_set=texts)
+
+
+def _only(test_set: TestSet, lp: str | None) -> TestSet:
+    return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
+
+
+def _read_run(path: Path, asked: Asked) -> Content[Record]:
+    """Read a run; its origin is the file that it has judged, if judgements can be written into that file."""
+    run, origin = read_run(path), None
+    if isinstance(name := run.info.test_set.get("origin"), str) and (path / name).is_file():
+        form = claimed_by(Seen(path / name))
+        origin = path / name if form is not None and form.is_marked_up else None
+    return Content(
+        test_set=_only(run.test_set, asked.lp), records=_of_lp(run.records, asked.lp), origin=origin
+    )
+
+
+def _of_lp(records: Sequence[Record], lp: str | None) -> Sequence[Record]:
+    return records if lp is None else [r for r in records if r.lp == canonical_lp(lp)]
+
+
+def _texts_of_lines(path: Path, asked: Asked) -> TestSet:
+    if (texts := asked.texts or find_test_set(path)) is None:
+        raise UsageError(f"{path} has lines without ids: say what they are about with --test-set")
+    return texts
+
+
+def _read_ratings(path: Path, asked: Asked) -> Content[Record]:
+    texts = _texts_of_lines(path, asked)
+    return replace(read_ratings(path, texts), test_set=texts)
+
+
+def _read_scores(path: Path, asked: Asked) -> Content[Record]:
+    texts = _texts_of_lines(path, asked)
+    return Content(test_set=texts, records=read_score_records(path, texts, asked.protocol))
+
+
+def _read_appraise(path: Path, asked: Asked) -> Content[Record]:
+    """Read an export with the batches that were given, else with those beside it."""
+    if asked.as_campaign:
+        if (batches := find_batch_file(path)) is None:
+            raise UsageError(
+                f"a campaign is read from {path} and the only batches*.json beside it: put it there"
+            )
+        file, met = read_appraise_submissions(path, read_batches(batches))
+        content = _of_campaign(file, asked)
+        return replace(content, met=met + content.met)
+    texts = asked.texts
+    test_set = texts if texts is not None and names_items(texts) else find_batches(path) or texts
+    if test_set is None:
+        raise UsageError(
+            f"{path} says item numbers and no texts: give the campaign's batches with --test-set BATCHES.json"
+        )
+    return replace(read_appraise_records(path, test_set), test_set=test_set)
+
+
+def _of_campaign(file: CampaignFile, asked: Asked) -> Content[Record]:
+    return content_of(file if asked.lp is None else select_lp(file, canonical_lp(asked.lp)))
+
+
+def _write_texts(write: Callable[..., Counter[str] | None]) -> Callable[..., Counter[str]]:
+    """Write a test set, and count the judgements that are left out with it."""
+    return lambda path, content: (
+        +(Counter(judgements=len(content.records)) + (write(path, content.test_set) or Counter()))
+    )
+
+
+def _write_both(write: Callable[..., Counter[str]]) -> Callable[..., Counter[str]]:
+    """Write judgements beside their texts."""
+    return lambda path, content: write(path, content.records, content.test_set)
+
+
+def _write_records(path: Path, content: Content[Record]) -> Counter[str]:
+    write_records(path, content.records)
+    return Counter() if content.test_set is None else Counter(texts=len(content.test_set))
+
+
+def _write_xliff(path: Path, content: Content[Record]) -> Counter[str]:
+    """Write judgements into the file that was judged, which is known by then."""
+    lp = None if content.test_set is None else content.test_set.lps[0]
+    return write_xliff(path, content.records, content.origin or path, lp)
+
+
+def _write_campaign(write: Callable[..., Counter[str] | None]) -> Callable[..., Counter[str]]:
+    """Write who judged what when."""
+    return lambda path, content: write(path, content.campaign) or Counter()
+
+
+def _write_appraise(path: Path, file: CampaignFile) -> Counter[str]:
+    """An export and, where Appraise's own are not at hand, the batches without which nobody can read it."""
+    left_out = write_appraise_submissions(path, file)
+    if (beside := batches_beside(path, file)) is not None:
+        write_batches(beside, appraise_batches_of(file))
+    return left_out
+
+
+FORMATS: Final[tuple[Format, ...]] = (
+    Format(
+        name="run",
+        title="run directory",
+        holds="test set, records",
+        detect=lambda it: it.folder(lambda path: (path / INFO).is_file() or is_split(path)),
+        texts=lambda path, lp: _only(read_run(path).test_set, lp),
+        read=_read_run,
+        files=(INFO,),
+    ),
+    Format(
+        name="ment",
+        title="folder of MENT, as in RATE's repository: lines are JSON; its sys.score files are sums",
+        holds="test set",
+        detect=lambda it: it.folder(lambda path: is_mtme_folder(path) and is_ment_folder(path)),
+        texts=read_ment_folder,
+        write=_write_texts(write_ment_folder),
+        files=("sources", "references", "system-outputs"),
+    ),
+    Format(
+        name="mtme",
+        title="folder of mt-metrics-eval v2; scores and spans are mtme-scores and mtme-ratings",
+        holds="test set",
+        detect=lambda it: it.folder(is_mtme_folder),
+        texts=read_mtme,
+        write=_write_texts(write_mtme),
+        files=("sources", "documents", "references", "system-outputs"),
+    ),
+    Format(
+        name="text",
+        title="folder of line-aligned text: source.txt, translations/, references/",
+        holds="test set",
+        detect=lambda it: it.folder(is_text_folder),
+        texts=read_text_folder,
+        write=_write_texts(write_text_folder),
+        files=("source.txt", "translations", "references"),
+    ),
+    Format(
+        name="fire-mt",
+        title="FiRE's benchmark (LP-annotation.json, or the folder annotation): pairs and their majorities",
+        holds="test set, records",
+        detect=lambda it: it.folder(is_fire_folder) or it.starts(rb"\[\s*\{\s*\"src\""),
+        read=lambda path, asked: read_fire(path, asked.lp),
+        files=("LP/LP-annotation.json",),
+    ),
+    Format(
+        name="wmt-challenge",
+        title="folder with a challenge set of WMT25 (SET.LP.src.txt, .ref.txt, .hyp-N.txt, .meta.txt)",
+        holds="test set",
+        detect=lambda it: it.folder(is_challenge_folder),
+        texts=read_challenge_set,
+        files=("SET.LP.src.txt",),
+    ),
+    Format(
+        name="wmt-scores",
+        title="WMT25's scores: TSV with `overall`, or JSONL with `metric_scores` (file or folder)",
+        holds="records",
+        detect=lambda it: (
+            it.folder(is_score_folder)
+            or it.starts(rb"doc_id\tsegment_id\t(?![^\n]*source_segment)[^\n]*overall")
+            or it.has("document_id", "metric_scores")
+        ),
+        read=lambda path, asked: read_wmt_scores(path, asked.lp),
+    ),
+    Format(
+        name="wmt-systems",
+        title="documents of WMT25's and WMT26's systems (JSONL, file or folder) beside their sources",
+        holds="test set",
+        detect=lambda it: it.folder(is_system_folder) or it.has("doc_id", "hypothesis"),
+        read=lambda path, asked: read_wmt_systems(path, asked.lp),
+    ),
+    Format(
+        name="mtme-ratings",
+        title="error spans of mt-metrics-eval (LP.NAME.seg.rating)",
+        holds="records",
+        detect=lambda it: it.named(".seg.rating"),
+        read=_read_ratings,
+        write=_write_both(write_ratings),
+        takes_texts=True,
+    ),
+    Format(
+        name="mtme-scores",
+        title="segment ratings of mt-metrics-eval (LP.NAME.seg.score); read, too: NAME.avg_seg_scores.tsv",
+        holds="records",
+        detect=lambda it: it.named(".seg.score", AVERAGES),
+        read=_read_scores,
+        write=_write_both(write_score_records),
+        takes_texts=True,
+    ),
+    Format(
+        name="mqm-tsv",
+        title="MQM TSV of WMT, any year: what was judged, and its errors; opens in Marot",
+        holds="test set, records",
+        detect=lambda it: it.starts(rb"system\tdoc"),
+        texts=lambda path, lp: read_mqm_tsv(path, lp).test_set,
+        read=lambda path, asked: _about(asked.texts, read_mqm_tsv(path, asked.lp, asked.texts)),
+        write=_write_both(write_mqm_tsv),
+        takes_texts=True,
+        needs_lp=True,
+    ),
+    Format(
+        name="wmt25",
+        title="WMT25's table of texts and marked errors (TSV); predictions of its second task",
+        holds="test set, records",
+        detect=lambda it: it.starts(rb"doc_id\tsegment_id\t"),
+        read=lambda path, asked: _about(asked.texts, read_wmt25(path, asked.lp)),
+        write=_write_both(write_wmt25),
+    ),
+    Format(
+        name="wmt25-jsonl",
+        title="WMT25's general task with what people said (JSONL)",
+        holds="test set, records",
+        detect=lambda it: it.has("doc_id", "src_text", "tgt_text"),
+        read=lambda path, asked: read_wmt25_jsonl(path, asked.lp),
+    ),
+    Format(
+        name="ment-jsonl",
+        title="MENT as on the hub: ratings from 0 to 4",
+        holds="test set, records",
+        detect=lambda it: it.has("src_lang", "trans_lang"),
+        texts=read_ment_file,
+        read=lambda path, asked: Content(
+            test_set=read_ment_file(path, asked.lp), records=read_ment_ratings(path, asked.lp)
+        ),
+        needs_lp=True,
+    ),
+    Format(
+        name="campaign",
+        title="our export of a campaign: who judged what when, a submission a line",
+        holds="test set, records",
+        detect=lambda it: it.has("schema") and b'"adjudge-campaign/' in it.head,
+        texts=lambda path, lp: _only(campaign_test_set(read_campaign_file(path)), lp),
+        read=lambda path, asked: _of_campaign(read_campaign_file(path), asked),
+        write=_write_campaign(write_campaign_file),
+        is_campaign=True,
+    ),
+    Format(
+        name="appraise",
+        title="Appraise's export of a campaign (CSV), with its batches beside it or in --test-set",
+        holds="records",
+        detect=lambda it: it.starts(rb'[^,"]+,[^,]+,[0-9]+,(?:TGT|BAD),'),
+        read=_read_appraise,
+        write=_write_campaign(_write_appraise),
+        takes_texts=True,
+        is_campaign=True,
+    ),
+    Format(
+        name="appraise-batches",
+        title="Appraise's batches (JSON), which start a campaign; written beside appraise",
+        holds="test set",
+        detect=lambda it: it.starts(rb"\[") and it.has("items"),
+        texts=lambda path, lp: _only(batches_test_set(read_batches(path), path.stem), lp),
+    ),
+    Format(
+        name="pearmut-campaign",
+        title="Pearmut's campaign (JSON), which starts it",
+        holds="test set",
+        detect=lambda it: it.has("campaign_id", "data", "info"),
+        texts=lambda path, lp: pearmut_test_set(read_pearmut(path), lp),
+    ),
+    Format(
+        name="pearmut",
+        title="Pearmut's annotations (JSONL of a campaign, or annotations.json of several)",
+        holds="test set, records",
+        detect=lambda it: it.has("annotation", "item"),
+        read=lambda path, asked: _of_campaign(read_pearmut_submissions(path, asked.lp), asked),
+        texts=lambda path, lp: campaign_test_set(read_pearmut_submissions(path, lp)),
+        write=_write_campaign(write_pearmut_submissions),
+        needs_lp=True,
+        is_campaign=True,
+    ),
+    Format(
+        name="wmt26",
+        title="WMT26's evaluation task: mteval-test26.jsonl, or predictions for it",
+        holds="test set, records",
+        detect=lambda it: it.has("item_id") and b"_###_" in it.head,
+        read=lambda path, asked: read_wmt26(path, asked.lp),
+    ),
+    Format(
+        name="wmt26-task1",
+        title="predictions of errors for WMT26",
+        holds="records",
+        write=_write_both(partial(write_wmt26, task=1)),
+    ),
+    Format(
+        name="wmt26-task2",
+        title="predictions of scores for WMT26",
+        holds="records",
+        write=_write_both(partial(write_wmt26, task=2)),
+    ),
+    Format(
+        name="wmt26-task3",
+        title="predictions of scores and of translations without errors for WMT26",
+        holds="records",
+        write=_write_both(partial(write_wmt26, task=3)),
+    ),
+    Format(
+        name="spreadsheet",
+        title="judgements or a campaign as CSV for people, where nothing is run as a formula",
+        holds="records",
+        write=lambda path, it: (
+            write_judgements(path, it.records, it.test_set)
+            if it.campaign is None
+            else write_spreadsheet(path, it.campaign)
+        ),
+        is_campaign=True,
+        is_for_people=True,
+    ),
+    Format(
+        name="xliff",
+        title="XLIFF 1.2 and 2; judgements are quality issues of ITS 2.0 in the file that was judged",
+        holds="test set, records",
+        detect=lambda it: it.root == "xliff",
+        texts=read_xliff,
+        read=lambda path, asked: replace(read_judged_xliff(path, asked.lp), origin=path),
+        write=_write_xliff,
+        needs_lp=True,
+        is_marked_up=True,
+    ),
+    Format(
+        name="tmx",
+        title="TMX, a translation memory",
+        holds="test set",
+        detect=lambda it: it.root == "tmx",
+        texts=read_tmx,
+    ),
+    Format(
+        name="po",
+        title="PO of gettext",
+        holds="test set",
+        detect=lambda it: it.named(".po", ".pot"),
+        texts=read_po,
+    ),
+    Format(
+        name="xlsx",
+        title="table of texts with a heading (Excel): a column for each system, and perhaps criteria",
+        holds="test set",
+        detect=lambda it: it.named(".xlsx", ".xlsm"),
+        texts=read_xlsx,
+    ),
+    Format(
+        name="csv",
+        title="table of texts with a heading (CSV, TSV): a column for each system, and perhaps criteria",
+        holds="test set",
+        detect=lambda it: is_csv_of_texts(it.first, it.path),
+        texts=read_csv_texts,
+    ),
+    Format(
+        name="comet",
+        title="scores that COMET writes with --to_json",
+        holds="records",
+        detect=lambda it: it.has("mt", "COMET"),
+        read=lambda path, asked: read_plain_scores(path, "comet", asked.lp, asked.texts),
+        takes_texts=True,
+        needs_lp=True,
+    ),
+    Format(
+        name="score-table",
+        title="table of scores (CSV, TSV): system, score, and perhaps segment, lp, document, metric",
+        holds="records",
+        detect=lambda it: is_score_table(it.first),
+        read=lambda path, asked: read_plain_scores(path, "score-table", asked.lp, asked.texts),
+        takes_texts=True,
+        needs_lp=True,
+    ),
+    Format(
+        name="score-lines",
+        title="scores of one system, one number a line; a folder of such files has several systems",
+        holds="records",
+        detect=lambda it: it.folder(is_lines_folder) or is_number(it.first),
+        read=lambda path, asked: read_plain_scores(path, "score-lines", asked.lp, asked.texts),
+        takes_texts=True,
+        needs_lp=True,
+    ),
+    Format(
+        name="records",
+        title="our records, one judgement a line",
+        holds="records",
+        detect=lambda it: it.has("kind", "annotator"),
+        read=lambda path, asked: Content(records=_of_lp(read_records(path), asked.lp)),
+        write=_write_records,
+    ),
+    Format(
+        name="jsonl",
+        title="our test set, one segment a line",
+        holds="test set",
+        detect=lambda it: (
+            it.folder(lambda path: find_files(path, TEST_SET))
+            or bool(it.keys[0] & {"segment", "source", "translations"})
+            or (it.named(".jsonl") and not it.keys[0])
+        ),
+        texts=lambda path, lp: read_test_set(inside(path, path / TEST_SET) if path.is_dir() else path, lp),
+        write=_write_texts(write_test_set),
+    ),
+)
+
+
+def claimed_by(seen: Seen) -> Format | None:
+    """The first format that a file or a folder is of."""
+    return next((form for form in FORMATS if form.detect(seen)), None)
+
+
+def find_format(name: str) -> Format:
+    """Look a format up by its name.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    found = next((form for form in FORMATS if form.name == name), None)
+    if found is None:
+        raise UsageError(f"no format {name!r}; there are {', '.join(form.name for form in FORMATS)}")
+    return found
