@@ -47,9 +47,6 @@ from adjudge.stats.judged import Floats, Result
 __all__ = ["Agreement", "AgreementSettings", "consistency", "find_agreement"]
 
 
-# Labels of annotators side by side: verdicts on pairs, or scores of translations.
-
-
 @dataclass(frozen=True, kw_only=True)
 class LabelTable:
     """Labels of people and judges on the same units.
@@ -125,7 +122,7 @@ def score_table(sources: Sequence[Judgements], people: Sequence[str]) -> LabelTa
     errors = {kind: grid.copy() for kind in ("any", "minor", "major")}
     scales = {}
     for row, (name, (source, records)) in enumerate(by_annotator.items()):
-        scored = score_records(records, weights=source.weights if _has_weights(records) else None)
+        scored = score_records(records, weights=source.weights if records[0].protocol == "mqm" else None)
         scales[name] = _scale(scored.range)
         for s in scored.segments:
             if s.score is not None:
@@ -154,10 +151,6 @@ def _scale(bounds: tuple[float, float]) -> str:
     if high == 0:
         return "points of errors"
     return "no stated range" if math.isinf(low) and math.isinf(high) else f"{low:g} to {high:g}"
-
-
-def _has_weights(records: Sequence[Record]) -> bool:
-    return records[0].protocol == "mqm"
 
 
 def _marked(record: Annotation) -> dict[str, int]:

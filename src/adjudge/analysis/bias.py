@@ -44,9 +44,6 @@ __all__ = [
 ]
 
 
-# Self-enhancement: whether a judge favours the systems of its own model family, beyond others and people.
-
-
 @dataclass(frozen=True, kw_only=True)
 class Families:
     """Which model family made a translation, or a judgement; names are free.
@@ -134,9 +131,6 @@ def _beside(
     return mean_of(same, draws, none), mean_of(points - theirs, draws, none)
 
 
-# Length bias: whether an annotator prefers longer translations, beyond what gold does.
-
-
 @dataclass(frozen=True, kw_only=True)
 class LengthBias:
     """How often the longer translation wins.
@@ -191,9 +185,6 @@ def lengths_of_pairs(table: Comparisons, lengths: Mapping[tuple[str, str, str], 
         for u in table.units
     ]
     return np.asarray(np.array(found).reshape(len(found), 2) @ [1.0, -1.0])
-
-
-# Position bias: whether a verdict depends on which translation stood first.
 
 
 _NOTHING: Final = "nothing was asked in both orders"
@@ -278,9 +269,6 @@ def _flip_p_value(sums: Floats) -> float:
     return min(1.0, float(chances[np.abs(np.arange(-reach, reach + 1)) >= total].sum()))
 
 
-# Whether a judge that is asked again says the same.
-
-
 _REPEAT_NOTHING: Final = "nothing was sampled twice"
 
 
@@ -302,9 +290,6 @@ def self_agreement(preferences: Iterable[Preference], draws: Draws) -> Result:
 def _share(samples: tuple[str, ...]) -> float:
     same = sum(count * (count - 1) for count in Counter(samples).values())
     return same / (len(samples) * (len(samples) - 1))
-
-
-# A file that says which model families made translations and judgements: TOML, or JSON of the same shape.
 
 
 _KEYS: Final = frozenset({"systems", "annotators"})

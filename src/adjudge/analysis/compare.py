@@ -60,9 +60,6 @@ __all__ = [
 ]
 
 
-# Bounds and one-sided tests of the difference of two means, which hold for few units and skewed scores.
-
-
 Floats = NDArray[np.float64]
 
 ENOUGH_UNITS: Final = 100
@@ -305,9 +302,6 @@ def effective_size(segments: Totals, units: Totals) -> float:
     return float(min(n, n * alone / together)) if together else float(m)
 
 
-# How much better one of two systems is on the same segments: the numbers behind `compare`.
-
-
 PairedTest = Literal["permutation", "bootstrap", "wilcoxon"]
 PAIRED_TESTS: Final[tuple[PairedTest, ...]] = get_args(PairedTest)
 PAIRED_TITLES: Final[Mapping[PairedTest, str]] = {
@@ -467,9 +461,6 @@ def method_of(test: PairedTest, units: int, of: str, resamples: int, seed: int) 
         f"95 % interval: the widest of {', '.join(parts)} ({resamples:,} resamples); two-sided p by "
         f"{PAIRED_TITLES[test]}{flips}; seed {seed}"
     )
-
-
-# Two systems on what is judged in both: whole, by language pair and by domain. Pure; reads no files.
 
 
 class Part(NamedTuple):

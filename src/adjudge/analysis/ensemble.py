@@ -43,9 +43,6 @@ __all__ = [
 ]
 
 
-# What each member of an ensemble says of each translation or pair, and what all of them were asked for.
-
-
 Vote = Literal["A", "B", "E", "undecided"]
 """A verdict, or that it changed with the order and was kept as that: asked and answered, and for nobody."""
 
@@ -76,12 +73,11 @@ class Member(Generic[T]):
     @property
     def digest(self) -> str:
         """SHA-256 of all that enters the ensemble."""
-        rows = [[*key, _plain(outcome)] for key, outcome in sorted(self.outcomes.items(), key=itemgetter(0))]
+        rows = [
+            [*key, outcome.reason if isinstance(outcome, Failure) else outcome]
+            for key, outcome in sorted(self.outcomes.items(), key=itemgetter(0))
+        ]
         return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
-
-
-def _plain(outcome: float | str | Failure) -> float | str:
-    return outcome.reason if isinstance(outcome, Failure) else outcome
 
 
 def scored(name: str, judged: Run | Iterable[Record]) -> Member[float]:
@@ -198,9 +194,6 @@ def asked_of_all(members: Sequence[Member[T]]) -> tuple[list[Key], list[str]]:
     return keys, notes
 
 
-# Records of annotator `ensemble`, with what its members say beside their numbers and verdicts.
-
-
 ENSEMBLE: Final = "ensemble"
 
 
@@ -266,9 +259,6 @@ def _outcomes_suspicions(members: Sequence[Member[T]], key: Key) -> tuple[str, .
     lp, segment, *systems = key
     found = (m.suspicions.get((lp, segment, system), ()) for m in members for system in systems[:2])
     return tuple(dict.fromkeys(flag for flags in found for flag in flags))
-
-
-# Scores of several annotators on one scale. Arrays are members × translations, higher is better.
 
 
 Ints = NDArray[np.int64]
@@ -368,9 +358,6 @@ def learned_weights(scores: Floats, gold: Floats, folds: Ints) -> Floats:
             raise DataError(f"no member agrees with gold outside fold {fold + 1}: nothing can be learned")
         rows.append(weights / weights.sum())
     return np.array(rows)
-
-
-# How an ensemble is made of its members.
 
 
 By = Literal["ranks", "z-scores", "learned", "majority"]

@@ -39,9 +39,6 @@ __all__ = [
 ]
 
 
-# Which share of translations can be published unseen, at a stated risk.
-
-
 STARTS: Final = 10
 """Sequences of tests, each with its part of the doubt that is allowed."""
 
@@ -254,7 +251,7 @@ def _compared(paired: Paired, weights: Weights, settings: ErrorFreeSettings) -> 
     if is_free is None:
         what = f"gold of protocol {golds[0].protocol} has a scale of its own"
         raise UsageError(f"{what}: say from which rating on it is free of errors, --gold-at-least")
-    scores = np.array([_score(a, weights) for a in preds])
+    scores = np.array([a.rating if a.rating is not None else mqm_score(a, weights) for a in preds])
     precision, recall, f1 = (None, None, None) if known is None else _quality(is_free, known)
     return ErrorFree(
         n=len(is_free),
@@ -296,10 +293,6 @@ def _is_free(annotation: Annotation, at_least: float) -> bool:
     marked = any(span.severity in COUNTED for span in annotation.spans)
     counted = any(annotation.counts.get(severity) for severity in COUNTED)
     return not marked and not counted and (annotation.rating is None or annotation.rating >= at_least)
-
-
-def _score(annotation: Annotation, weights: Weights) -> float:
-    return annotation.rating if annotation.rating is not None else mqm_score(annotation, weights)
 
 
 # Measures...

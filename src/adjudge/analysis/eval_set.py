@@ -147,9 +147,6 @@ class EvalSet:
         )
 
 
-# The segments and systems that every score of an eval set is about, read without their translations.
-
-
 _UNSPACED: Final = frozenset({"Hans", "Hant", "Hani", "Jpan", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"})
 """Scripts that put no space between words."""
 
@@ -262,9 +259,6 @@ def length_names(lp: str, bins: Sequence[int]) -> list[str]:
 def is_unspaced(lp: str) -> bool:
     """Whether no space stands between the words of the source."""
     return script_of(source_language(lp)) in _UNSPACED
-
-
-# Scores of one metric or one gold, wherever they stand: score files, runs, records, MQM TSV, ratings.
 
 
 _SEG, _SYS = ".seg.score", ".sys.score"

@@ -64,9 +64,6 @@ __all__ = [
 ]
 
 
-# Whether a system may take another one's place: not worse by more than a margin.
-
-
 _NUISANCE = 0.005  # what `critical_p_value` spends on how many segments differ
 
 

@@ -53,9 +53,6 @@ from adjudge.stats.resampling import Drawing, bootstrap_p_values, measure_draws,
 __all__ = ["meta", "out_of_reach"]
 
 
-# What a reader of a meta-evaluation must know of its numbers, in sentences.
-
-
 def notes_of(eval_set: EvalSet, choice: Choice, gold: ScoreSet, settings: MetaSettings) -> Iterator[str]:
     """Which systems, which segments, which reference: what a number that differs may be due to."""
     yield from eval_set.notes
@@ -155,9 +152,6 @@ def metric_notes(choice: Choice, gold: ScoreSet, metrics: Mapping[str, ScoreSet]
         if failed := sum(metric.failed.values()):
             yield f"{name} has {failed:,} failed judgements, which have no score."
         yield from suspicious(name, metric, gold, choice.systems)
-
-
-# Several language pairs, or several golds, of one meta-evaluation together.
 
 
 def put_together(parts: Sequence[MetaEvaluation], settings: MetaSettings) -> MetaEvaluation:
@@ -270,9 +264,6 @@ def _notes_together(
         yield f"{' and '.join(w for w, asked in wanted.items() if asked).capitalize()} are of each part only."
 
 
-# Parts of the translations that have something in common: a domain, a document, a length, a severity.
-
-
 def strata(
     kind: StratumKind, eval_set: EvalSet, gold: ScoreSet, length_bins: Sequence[int]
 ) -> Iterator[tuple[str, Floats]]:
@@ -311,9 +302,6 @@ def _by_severity(gold: ScoreSet) -> Iterator[tuple[str, Floats]]:
         cells = gold.worst == place
         if cells.any():
             yield name, np.where(cells, gold.segments, np.nan)
-
-
-# How sure the numbers of a meta-evaluation are: intervals of every value, and clusters of metrics.
 
 
 META: Final = "meta"
@@ -440,17 +428,10 @@ def compared_value(row: MetricResults, name: str) -> float | None:
 
 def _corrected(values: Sequence[float | None], table: Floats) -> Floats:
     """Holm's correction over the tests that are asked: the better metric against the worse one."""
-    asked = np.array([[_is_better(a, b) for b in values] for a in values])
+    asked = np.array([[a is not None and b is not None and a > b for b in values] for a in values])
     found = np.ones_like(table)
     found[asked] = holm(table[asked])
     return found
-
-
-def _is_better(a: float | None, b: float | None) -> bool:
-    return a is not None and b is not None and a > b
-
-
-# Which tests between metrics could find a difference at all: too few draws, or too few systems, cannot.
 
 
 _DRAWN: Final = sys.maxsize

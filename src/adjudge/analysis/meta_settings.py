@@ -43,9 +43,6 @@ __all__ = [
 ]
 
 
-# What a meta-evaluation may be asked for: one set of options for the command line and for Python.
-
-
 DEFAULT_MEASURES: Final = (
     "sys_accuracy",
     "sys_pearson",
@@ -256,9 +253,6 @@ def _one_of(what: str, name: str, known: tuple[str, ...]) -> None:
         raise UsageError(f"no {what} {name!r}; there are {', '.join(known)}{hint}")
 
 
-# What a meta-evaluation comes to.
-
-
 @dataclass(frozen=True, kw_only=True)
 class MetricResults:
     """How one metric agrees with gold.
@@ -403,9 +397,6 @@ def named_gold(name: str, word: str = "gold") -> str:
         word: `Gold` where a sentence begins.
     """
     return name if name.casefold().startswith("gold") else f"{word} {name}"
-
-
-# Apply measures to a gold and a metric of an eval set.
 
 
 def measure(

@@ -261,9 +261,6 @@ class _Board:
         self._precision[[a, b], [b, a]] -= weight
 
 
-# Pairs that are to be compared, as JSON lines: `{"lp", "document", "segment", "systems": [A, B]}`.
-
-
 _KEYS: Final = frozenset({"lp", "document", "segment", "systems"})
 
 

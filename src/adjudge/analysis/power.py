@@ -238,9 +238,6 @@ def least_enough(is_enough: Callable[[int], bool], *, exact: bool = False) -> in
     return high
 
 
-# How far the judgements at hand are from telling systems apart: power, from the data.
-
-
 @settings
 class PowerSettings(Scoring):
     """What is planned, and how much power is wanted.

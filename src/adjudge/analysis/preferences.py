@@ -39,9 +39,6 @@ __all__ = [
 ]
 
 
-# Preferences as an array: comparisons by annotators, NaN where a verdict is missing.
-
-
 VERDICTS: Final[Mapping[Verdict, float]] = {"A": 1.0, "E": 0.0, "B": -1.0}
 """A verdict as a number: how far it is for A."""
 
@@ -333,9 +330,6 @@ def _verdict(a: float, b: float, epsilon: float) -> Verdict:
     return "A" if difference > 0 else "B"
 
 
-# How strong a preference must be to count: the threshold that agrees best with what people call equal.
-
-
 class TieAgreement(NamedTuple):
     """Share of comparisons on which judge and gold agree; None of none.
 
@@ -518,9 +512,6 @@ def _majorities(
         else:
             split[key[2]] += 1
     return found, split
-
-
-# Judgements of several runs and files side by side, as preferences of annotators with names of their own.
 
 
 def named_apart(sources: Sequence[Judgements]) -> list[Judgements]:

@@ -81,9 +81,6 @@ __all__ = [
 ]
 
 
-# One test for every pair of systems.
-
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Test = Literal["permutation", "wilcoxon", "rank-sum", "t"]
@@ -142,9 +139,6 @@ def _t_p_values(differences: Floats) -> Floats:
     found = stdtr(units - 1, -means / np.where(is_flat, 1.0, errors))
     constant = np.where(means > 0, smallest_p_value(units, 1000), 1.0)
     return np.asarray(np.where(is_flat, constant, found), dtype=np.float64)
-
-
-# What a ranking is, whichever way it was made, and with which settings.
 
 
 Method = Literal["mean", "item-mean", "copeland", "bradley-terry", "davidson"]
@@ -392,9 +386,6 @@ def p_value_rows(p_values: Floats, unjudged: int) -> tuple[tuple[float | None, .
     return tuple(map(tuple, found))
 
 
-# Comparisons counted: who won how often against whom in each segment or document.
-
-
 @dataclass(frozen=True, kw_only=True)
 class Tally:
     """What each unit, a segment or a document, holds.
@@ -440,9 +431,6 @@ def tally_comparisons(table: Comparisons, *, by_document: bool) -> Tally:
             wins[(groups[row], *(pair if label > 0 else pair[::-1]))] += 1
     held = (wins + ties).any(axis=(1, 2))
     return Tally(systems=systems, wins=wins[held], ties=ties[held])
-
-
-# Rankings of comparisons: normalised Copeland, Bradley-Terry and Davidson, with intervals and clusters.
 
 
 _TITLES: Final[Mapping[Method, str]] = {
@@ -652,9 +640,6 @@ def _cycle_notes(cycles: Sequence[Cycle]) -> Iterator[str]:
     yield f"Preferences go round: {told}{more}."
 
 
-# Rankings by criterion: what one of them is made of, and one of each, as a radar shows them.
-
-
 _FEWEST: Final = 3  # fewer make no surface
 
 
@@ -836,7 +821,8 @@ def _rank_means(scores: Scores, settings: RankSettings) -> Ranking:
     if not rows.any():
         names = ", ".join(matrix.systems[column] for column in present)
         hint = "`adjudge rank --method copeland` compares every two systems where both are judged"
-        raise DataError(f"no segment of {_lps(scores)} is judged for every one of {names}: {hint}")
+        lps = ", ".join(dict.fromkeys(s.lp for s in scores.segments))
+        raise DataError(f"no segment of {lps} is judged for every one of {names}: {hint}")
     common = matrix.select(rows, present)
     settings = settings.settled(common.documents)
     totals = common.totals(by_document=bool(settings.by_document))
@@ -906,10 +892,6 @@ def _drawn_means(scores: Floats, settings: RankSettings, place: int) -> Floats:
 def _share_not_above(draws: Floats) -> float:
     """One-sided p-value of "above 0": share of draws that are not, counting one more; 1 without draws."""
     return float((np.count_nonzero(~(draws > 0)) + 1) / (len(draws) + 1))
-
-
-def _lps(scores: Scores) -> str:
-    return ", ".join(dict.fromkeys(s.lp for s in scores.segments))
 
 
 def _ranked(

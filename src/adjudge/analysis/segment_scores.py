@@ -58,9 +58,6 @@ __all__ = [
 ]
 
 
-# Preferences to points: what each of two systems earns from one comparison.
-
-
 _POINTS: Final[dict[Verdict, tuple[float, float]]] = {"A": (1.0, 0.0), "B": (0.0, 1.0), "E": (0.5, 0.5)}
 
 
@@ -110,9 +107,6 @@ def _check_criterion(records: Iterable[Record], wanted: str | None) -> None:
         first = ", ".join(islice(known, _MOST_CRITERIA))
         more = " ..." if len(known) > _MOST_CRITERIA else ""
         raise UsageError(f"no segment has a criterion {wanted!r}; choose one of {first}{more}")
-
-
-# Records as judgements: one number, or its absence, for one translation by one annotator.
 
 
 class Judgement(NamedTuple):
@@ -168,7 +162,7 @@ def judgements(
     found: list[Judgement] = []
     seen: set[tuple[str, ...]] = set()
     for record in records:
-        if not _is_on(record, criterion):
+        if not (criterion is None or record.criterion in {None, criterion}):
             continue
         for key in _keys(record):
             if key in seen:
@@ -176,10 +170,6 @@ def judgements(
             seen.add(key)
         found += _judgements_of(record, number, texts.get((record.lp, record.segment)))
     return found
-
-
-def _is_on(record: Record, criterion: str | None) -> bool:
-    return criterion is None or record.criterion in {None, criterion}
 
 
 def _keys(record: Record) -> list[tuple[str, ...]]:
@@ -265,9 +255,6 @@ def without_criteria_note(segments: Iterable[Segment], lp: str | None) -> list[s
         return []
     which = f"{of_all(without, len(kept), 'segment')} {form(without, 'has', 'have')} no criteria"
     return [f"{which} and {form(without, 'is', 'are')} in no number."]
-
-
-# Means by translation, document and system. A judgement that failed is in none of them.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -376,9 +363,6 @@ def failed_by_system(judgements: Iterable[Judgement]) -> Counter[str]:
     return Counter(j.system for j in judgements if j.has_failed)
 
 
-# What a mean does not show: which segments it is over. Sentences for people, with the counts.
-
-
 READINGS: Final[Mapping[str, str]] = {
     "extracted": "read out of a longer reply",
     "normalised": "read from another spelling than asked for",
@@ -477,9 +461,6 @@ def annotators_note(judgements: Sequence[Judgement]) -> list[str]:
     return [f"{which}; its score is the mean over those who judged it."]
 
 
-# Error Span Annotation: the rating that followed the marking, or the marked spans alone.
-
-
 def esa_score(annotation: Annotation, weights: Weights | None = None) -> float:
     """The rating, 0 to 100, or with weights minus the points of the spans (0 and below).
 
@@ -495,9 +476,6 @@ def esa_score(annotation: Annotation, weights: Weights | None = None) -> float:
     if annotation.rating is None:
         raise DataError(f"{annotation.system} segment {annotation.segment} has no rating")
     return annotation.rating
-
-
-# Scores with and without the texts that look like attacks on whoever judges them.
 
 
 _IN_TRANSLATION = "@translation"
@@ -552,9 +530,6 @@ def suspects_note(suspects: Suspects | None, systems: Iterable[SystemScore]) -> 
     most = max(moves, key=lambda name: abs(moves[name]))
     segments = f"Without their segments ({suspects.segments}) {most} moves most"
     return [f"{which}, {alone}. {segments}, by {moves[most]:+.{_DIGITS}g}."]
-
-
-# `score`: the records of a run, a file or a campaign as numbers with a signature.
 
 
 DEFAULT_WEIGHTS: Final = "mqm-google"
@@ -864,9 +839,6 @@ def _over_all(judged: Sequence[Judgement], each: Mapping[str, Scores], method: _
         notes += [f"{lp}: {note}" for note in found]
     notes.append(f"{reason}: see each, or choose one with --lp ({', '.join(each)}).")
     return replace(whole, systems=(), lps=each, notes=tuple(notes), suspects=None)
-
-
-# Segment scores as arrays: segments by systems, NaN where a judgement is missing.
 
 
 Floats = NDArray[np.float64]

@@ -35,9 +35,6 @@ __all__ = [
 ]
 
 
-# Task sets as data: which statistics a metrics task averages, and which systems it compares.
-
-
 Value = TypeVar("Value", float, Floats)
 
 Role = Literal["primary", "baseline", ""]
@@ -275,9 +272,6 @@ def _flag(fields: Fields, key: str) -> bool:
     if not isinstance(value, bool):
         fields.fail(f"{key!r} must be true or false, got {value!r}")
     return value
-
-
-# Which systems are compared and which metrics belong beside each other, and why the others are left out.
 
 
 _NO_REFERENCE = frozenset({"", "src"})

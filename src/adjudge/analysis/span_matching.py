@@ -50,9 +50,6 @@ __all__ = [
 ]
 
 
-# What marks earn, and precision, recall and F1 of it: micro over all translations, macro over each.
-
-
 Average = Literal["micro", "macro"]
 
 
@@ -114,9 +111,6 @@ def macro(credits_: Sequence[Credit]) -> Quality:
     """
     each = [quality(credit) for credit in credits_]
     return Quality(*(total(column) / len(each) for column in zip(*each, strict=True)))
-
-
-# Marked errors as the matching rules see them: a side, a half-open range, a severity, a category.
 
 
 Unit = Literal["characters", "words"]
@@ -229,9 +223,6 @@ def shares(one: Mark, other: Mark) -> tuple[float, float]:
     return (common / one.length, common / other.length) if common else (0.0, 0.0)
 
 
-# Matching rules that count characters (or words): `w25` and `chars`.
-
-
 OTHER_SEVERITY: Final = 0.5
 """Credit of a character that both mark with different severities."""
 
@@ -299,9 +290,6 @@ def _depth(marks: Iterable[Mark], empty: int = 0) -> _Depth:
 
 def _all(depth: _Depth) -> int:
     return depth.major.total() + depth.minor.total()
-
-
-# One-to-one matchings of gold marks and predicted marks: no mark counts twice.
 
 
 Places = NDArray[np.intp]
@@ -438,9 +426,6 @@ def _assigned(pairs: Sequence[Pair]) -> tuple[float, float]:
     return float(one), float(other)
 
 
-# Matching rules that count marks: `em`, `mp`, `mpp` and `himate`.
-
-
 def exact_match(gold: Sequence[Mark], pred: Sequence[Mark], *, penalty: float = 0.0) -> Credit:
     """`em`: a mark counts where the other side has the very same range, else not.
 
@@ -559,9 +544,6 @@ def _mass(marks: Sequence[Mark], weights: Mapping[Severity, float] | None) -> fl
         if mark.severity not in weights:
             raise UsageError(f"the severity weights have none for {mark.severity}; add it, 0 to ignore it")
     return total(weights[mark.severity] for mark in marks)
-
-
-# The matching rules by name, as data.
 
 
 THRESHOLD: Final = 0.5

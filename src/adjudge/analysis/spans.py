@@ -107,9 +107,6 @@ def _lacks_texts(source: Given) -> bool:
     return detect(Path(source)) in {"mtme-ratings", "mtme-scores"} and find_test_set(source) is None
 
 
-# Translations that both gold and a run judged: the only ones on which marks can be compared.
-
-
 class Key(NamedTuple):
     """One translation."""
 
@@ -174,7 +171,11 @@ def pair_up(
         for g in golds[key]
         for p in said[key]
     ]
-    fitting = [b for b in both if _fits(b)]
+    fitting = [
+        b
+        for b in both
+        if all(_stands(span, b.texts.get(span.side)) for a in (b.gold, b.pred) for span in a.spans)
+    ]
     if not fitting:
         raise DataError(_nothing(pred, gold, said, golds, len(both)))
     failed = {key for key in _failed(pred, lp) if key in golds and key not in said}
@@ -276,10 +277,6 @@ class _Texts:
         return domain, length_names(key.lp, LENGTHS)[bisect_right(LENGTHS, length)]
 
 
-def _fits(both: Both) -> bool:
-    return all(_stands(span, both.texts.get(span.side)) for a in (both.gold, both.pred) for span in a.spans)
-
-
 def _stands(span: ErrorSpan, text: str | None) -> bool:
     """Whether a span marks in this text what it says it marks."""
     if text is None or span.start is None or span.end is None:
@@ -346,9 +343,6 @@ def _misfits(lost: int, of: int) -> Iterator[str]:
 
 def _some(names: list[str]) -> str:
     return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "none"
-
-
-# The marks of every translation in one unit, and parts of them: by severity, category, side, system, ...
 
 
 Group = Literal["severity", "category", "side", "system", "lp", "domain", "length"]
@@ -447,9 +441,6 @@ def _only(view: View, by: Group, name: str) -> View:
 
 def _label(mark: Mark, by: Group) -> str:
     return str(getattr(mark, by) or _NONE)
-
-
-# Options of `adjudge.spans`.
 
 
 COUNTED: Final[tuple[Severity, ...]] = ("minor", "major", "critical")
@@ -582,9 +573,6 @@ class SpanSettings(MarkSettings):
             return
         for threshold in self.thresholds:
             yield {**shared, "threshold": threshold}
-
-
-# `adjudge.spans`: precision, recall and F1 of marked errors against gold.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,9 +67,6 @@ from adjudge.stats.judged import Floats, Result
 __all__ = ["Analysis", "analyse", "bins_of", "error_profile", "features_of_ratings", "token_counts"]
 
 
-# What people marked and rated: errors a translation, severities, ratings, and what goes along with them.
-
-
 _BINS: Final = 10
 
 
@@ -257,7 +254,7 @@ def analyse(
     other = pieces_of(beside.submissions, weights) if beside else ()
     twice = twice_judged(pieces, other, beside.name if beside else "")
     known = [r for r in gold if isinstance(r, Annotation)]
-    marks, scores = {_key(r): r for r in known}, _gold_scores(known, weights)
+    marks, scores = {(r.lp, r.segment, r.system): r for r in known}, _gold_scores(known, weights)
     against = systems_beside(pieces, scores)
     rankings, no_ranking = ranked(pieces, draws)
     subsets, curves = subset_section(pieces, draws)
@@ -298,10 +295,6 @@ def analyse(
 
 def _where(section: Section, *, is_wanted: bool) -> tuple[Section, ...]:
     return (section,) if is_wanted else ()
-
-
-def _key(record: Annotation) -> Key:
-    return record.lp, record.segment, record.system
 
 
 def _gold_scores(gold: Sequence[Annotation], weights: str | None) -> dict[Key, float]:

@@ -64,9 +64,6 @@ __all__ = [
 ]
 
 
-# Two judgements of the same translations: how alike their scores, their errors and their marks are.
-
-
 Severities = Sequence[Sequence[str]]
 Marks = Sequence[Sequence[Mark]]
 
@@ -197,7 +194,9 @@ def mark_agreement(
         draws: of the intervals, over translations.
     """
     for same in SAME:
-        if "category" in same and not _has_categories([*first, *second]):
+        if "category" in same and not any(
+            mark.category for each in [*first, *second] for mark in each if mark.first is not None
+        ):
             continue
         n = sum(map(len, first))
         share = repeated_share(first, second, same, starts_or_ends_within)
@@ -234,10 +233,6 @@ def met_by_both(
     return ratio_of(np.array(hits, float), np.array(of, float), draws, nothing)
 
 
-def _has_categories(marks: Marks) -> bool:
-    return any(mark.category for each in marks for mark in each if mark.first is not None)
-
-
 def mark_coverage(by: Marks, marked: Marks) -> Iterator[tuple[Definition, Result]]:
     """How much of B's places A touches. The ESA paper, table 3.
 
@@ -254,9 +249,6 @@ def _share(value: float, n: int) -> Result:
     if np.isnan(value):
         return Result(value=None, n=n, reason="nothing was marked")
     return Result(value=value, n=n)
-
-
-# Who agrees with whom: people with themselves, with each other, with another campaign, with gold.
 
 
 _MOST_PAIRS: Final = 40  # of people whose agreement is told two by two

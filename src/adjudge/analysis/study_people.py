@@ -58,9 +58,6 @@ __all__ = [
 ]
 
 
-# Attention checks: do people rate a damaged translation lower, mark more in it, and mark the damage?
-
-
 @dataclass(frozen=True, kw_only=True)
 class Check:
     """One translation and its damaged copy, judged by one person.
@@ -150,9 +147,6 @@ def _share(hits: Floats, draws: Draws) -> Result:
     return drawn if drawn is not None and drawn.interval is not None else share_of(hits > 0)
 
 
-# The attention checks of a campaign: which damaged copy belongs to which original of the same person.
-
-
 _TITLE: Final = "Do people notice damaged translations?"
 _WHOSE: Final[Mapping[str, Definition]] = {
     "share with the damage marked": "paper",
@@ -216,9 +210,6 @@ def _numbers(checks: Sequence[Check], pieces: Sequence[Piece], draws: Draws) -> 
             if has_marks or "mark" not in measure:
                 name = measure.removesuffix(" exactly")
                 yield Number(of=who, measure=name, result=result, definition=_WHOSE.get(measure, ""))
-
-
-# Spans that were marked beforehand: what people did with them, and what they would have marked without.
 
 
 Fate = Literal["kept", "changed", "deleted", "added"]
@@ -340,9 +331,6 @@ def _touched(pieces: Sequence[Piece], given: Mapping[Key, Sequence[ErrorSpan]]) 
     return np.array(hits), np.array(of)
 
 
-# How long people take for a segment, and whether they become faster.
-
-
 BREAK: Final = 300.0
 """Seconds; what is longer is a break and no work."""
 
@@ -429,9 +417,6 @@ def learned_speed_up(people: Sequence[Floats]) -> SpeedUp:
     return SpeedUp(start, end, (start - end) / _BINS)
 
 
-# How long people take, and whether they become faster.
-
-
 _FEWEST: Final = 10  # items of a person of whom a slope is told
 _HUNDRED: Final = 100
 
@@ -514,7 +499,11 @@ def _learned(
     ]
     n = sum(map(len, seconds))
     if definition == "mended":
-        slopes = [_slope(own) for own in seconds if len(own) >= _FEWEST]
+        slopes = [
+            -_HUNDRED * (slope_of(np.arange(len(own), dtype=np.float64), own, "").value or 0.0)
+            for own in seconds
+            if len(own) >= _FEWEST
+        ]
         result = mean_by_student(slopes, f"nobody did {_FEWEST} items")
         yield Number(of="all", measure="seconds saved in 100 segments", result=result, definition=definition)
         return
@@ -533,11 +522,6 @@ def _learned(
     }
     for measure, value in values.items():
         yield Number(of="all", measure=measure, result=Result(value=value, n=n), definition=definition)
-
-
-def _slope(seconds: Floats) -> float:
-    """Seconds saved in a hundred items, by least squares."""
-    return -_HUNDRED * (slope_of(np.arange(len(seconds), dtype=np.float64), seconds, "").value or 0.0)
 
 
 FEWEST: Final = 10

@@ -54,9 +54,6 @@ __all__ = [
 ]
 
 
-# One number about a campaign, with what it rests on; and the kinds of estimates that such numbers are.
-
-
 Definition = Literal["", "paper", "mended"]
 """Whose definition it is, where the ESA paper's has a flaw: the paper's, or ours without it."""
 
@@ -196,9 +193,6 @@ def _by_student(middle: float, error: float, freedom: int) -> Interval:
 
     half = -float(stdtrit(freedom, (1 - _LEVEL) / 2)) * error
     return Interval(middle - half, middle + half)
-
-
-# How much of one annotation's errors another one has, too.
 
 
 class Mark(NamedTuple):

@@ -63,9 +63,6 @@ __all__ = [
 ]
 
 
-# How well a part of the segments ranks systems as all of them do.
-
-
 def subset_agreement(
     scores: Floats, size: int, draws: int = 1000, seed: int = 0, *, as_paper: bool = False
 ) -> float:
@@ -106,9 +103,6 @@ def subset_agreement(
     return float((systems + 2 * right * len(first)) / systems**2)
 
 
-# Cuts between systems as the ESA paper draws them.
-
-
 def cluster_cuts(scores: Floats, alpha: float = 0.05) -> list[float]:
     """Scores between systems where a cluster ends, best first.
 
@@ -129,9 +123,6 @@ def cluster_cuts(scores: Floats, alpha: float = 0.05) -> list[float]:
         if all(rank_sum_p_value(ranked[place], other, "greater") < alpha for other in lower):
             cuts.append(float(means[order[place]] + means[order[place + 1]]) / 2)
     return cuts
-
-
-# Systems by people's judgements: the ranking, beside gold, and how few segments would have done.
 
 
 _STEPS: Final = 10
@@ -275,9 +266,6 @@ def _curve_numbers(sizes: Sequence[int], curve: Sequence[float], definition: Def
     yield Number(of="mean of all sizes", measure=measure, result=mean, definition=definition)
 
 
-# Which weight of a major error fits people's ratings. The ESA paper, figure 8.
-
-
 WEIGHTS = np.arange(101) / 10
 """Of a major error, where a minor one is 1: those that are tried."""
 _NOTHING: Final = 1e-12  # a variance below is rounding noise
@@ -350,7 +338,9 @@ def weight_section(final: Sequence[Piece], draws: Draws) -> tuple[Section, Float
     except AdjudgeError as error:
         return Section(name="weights", title=title, notes=(f"{error}.",)), np.zeros(0)
     curve = major_weight_curve(ratings, minor, major, WEIGHTS)
-    interval = drawn_major_weights(ratings, minor, major, WEIGHTS, replace(draws, groups=_groups(final)))
+    interval = drawn_major_weights(
+        ratings, minor, major, WEIGHTS, replace(draws, groups=numbered([piece.key[:2] for piece in final]))
+    )
     n = len(final)
     numbers = [
         Number(of="all", measure="best weight", result=Result(value=best, n=n, interval=interval)),
@@ -360,13 +350,6 @@ def weight_section(final: Sequence[Piece], draws: Draws) -> tuple[Section, Float
         Number(of="all", measure="Pearson at weight 5", result=Result(value=float(curve[50]), n=n)),
     ]
     return Section(name="weights", title=title, numbers=tuple(numbers)), curve
-
-
-def _groups(final: Sequence[Piece]) -> list[int]:
-    return numbered([piece.key[:2] for piece in final])
-
-
-# Comparisons of two translations by people, and drafts chosen to be edited.
 
 
 def preferences_of(submissions: Sequence[Submission]) -> list[tuple[Submission, Preference]]:
@@ -409,7 +392,7 @@ def _named(criterion: str, measure: str) -> str:
 def _sides(judged: Sequence[tuple[Submission, Preference]], draws: Draws) -> Section:
     """Shares of verdicts for each side; where sides do not matter, both get as many."""
     numbers: list[Number] = []
-    known = [(p, _first_shown(s, p)) for s, p in judged]
+    known = [(p, next((system for system in s.texts if system in p.systems), None)) for s, p in judged]
     placed = [(p, first) for p, first in known if first is not None]
     people = sorted({p.annotator for p, _ in placed})
     for who in ("all", *(people if len(people) > 1 else ())):
@@ -419,11 +402,6 @@ def _sides(judged: Sequence[tuple[Submission, Preference]], draws: Draws) -> Sec
     notes = [f"Preferences left out, not known which side was shown first: {lost:,}."] if lost else []
     title = "Does a verdict follow the side?"
     return Section(name="sides", title=title, numbers=tuple(numbers), notes=tuple(notes))
-
-
-def _first_shown(submission: Submission, preference: Preference) -> str | None:
-    """The system whose translation stood first: texts are kept in the order shown."""
-    return next((system for system in submission.texts if system in preference.systems), None)
 
 
 def _side_numbers(who: str, own: Sequence[tuple[Preference, str]], draws: Draws) -> Iterator[Number]:

@@ -36,9 +36,6 @@ __all__ = [
 ]
 
 
-# Which translations are bad, by what people marked or by the scores they gave. Reads no files.
-
-
 Key = tuple[str, str, str]
 """A translation: language pair, segment, system."""
 

@@ -38,9 +38,6 @@ from adjudge.core.typology import SEVERITIES, Severity
 __all__ = ["CLEAN_PRECISION", "RULES", "Finding", "Rule", "find_errors"]
 
 
-# Every rule: what it says of a translation, how bad that is, and how often it is right.
-
-
 class Rule(NamedTuple):
     """One rule.
 

@@ -22,9 +22,6 @@ from adjudge.core.record import SUSPECT
 __all__ = ["DETECTORS", "Needles", "attack_flags", "find_attacks", "form_needles", "order_needles"]
 
 
-# Characters that nobody sees, where the script gives no reason for them: a second text inside the first.
-
-
 _TAGS: Final = re.compile("[\U000e0000-\U000e007f]+")
 _FLAG: Final = re.compile(  # England, Scotland and Wales, the only emoji that Unicode spells with tags
     "(?<=\U0001f3f4)\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074"
@@ -80,9 +77,6 @@ def find_hidden(text: str) -> Iterator[tuple[str, int, int]]:
 
 def _each(name: str, pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, int, int]]:
     return ((name, *found.span()) for found in pattern.finditer(text))
-
-
-# Orders that are written so that a filter does not see them and a model does.
 
 
 _SHORTEST: Final = 16
@@ -189,9 +183,6 @@ def _is_message(raw: bytes) -> bool:
     )
 
 
-# What talks to a machine and not to a reader: the forms of `forms.toml`, and padding.
-
-
 class _Form(NamedTuple):
     """One way of writing.
 
@@ -259,9 +250,6 @@ def find_padding(text: str) -> Iterator[tuple[str, int, int]]:
             yield "padding", start, start + _BLOCK
 
 
-# Which of many short strings a text may hold, found word by word: most words were seen before.
-
-
 _MOST = 65_536
 _LONGEST = 40  # a longer word is a sentence of a script without spaces: it will not come again
 
@@ -327,9 +315,6 @@ class Needles:
             for piece, needles in pieces.items():
                 if piece in word:
                     yield from needles
-
-
-# Orders to whoever judges, in several languages: the conditions of `phrases.toml`, sentence by sentence.
 
 
 _SENTENCE: Final = re.compile(r"[^.!?。！？؟।\n]+[!！]?")

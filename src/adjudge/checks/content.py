@@ -37,9 +37,6 @@ __all__ = [
 ]
 
 
-# Translations that are none: empty, a copy of the source, another language.
-
-
 _COPIED_SHARE: Final = 0.8
 _COPIED_WORDS: Final = 4
 _COPIED_PLAIN: Final = 3  # of a text that is the same throughout
@@ -92,9 +89,6 @@ def _other_language(texts: Texts) -> str | None:
     shares = {code: sum(w in find_language(code).function_words for w in words) for code in known_languages()}
     best = max(shares, key=shares.__getitem__)
     return best if shares[best] >= _OTHER_SHARE * len(words) else None
-
-
-# Words of the source that still stand in a translation into a language of the same script.
 
 
 _MARKED: Final = re.compile(r"[\"“„«»‘'#@</_]\s?$")
@@ -165,9 +159,6 @@ def _is_in_name(texts: Texts, index: int) -> bool:
     return any(w.text[0].isupper() and w.folded in texts.source_vocabulary for w in beside)
 
 
-# Translations much longer or shorter than is usual for the pair.
-
-
 _ADDRESS: Final = re.compile(r"https?://\S+|www\.\S+|(?<!\S)[^\s@]{1,64}@\S+|<[^<>\n]{1,80}>")
 _DENSE: Final = 0.6
 """Below this scale a script packs so much into a character that Latin letters among it need their own."""
@@ -206,9 +197,6 @@ def english_length(text: str, scale: float) -> float:
         return len(text) / scale
     latin = len(_LATIN.findall(text))
     return latin + (len(text) - latin) / scale
-
-
-# Sentences that one text has and the other has not, found by aligning their lengths.
 
 
 _VARIANCE: Final = 7.0
@@ -328,9 +316,6 @@ def _tail(deviations: float) -> float:
     return min(-math.log(chance), _UNLIKELIEST) if chance > 0 else _UNLIKELIEST
 
 
-# Names, acronyms and codes of the source that the translation should show and does not.
-
-
 _CODE: Final = re.compile(
     r"(?<![A-Za-z0-9_@#/.[-])(?=[A-Za-z-]*\d)[A-Za-z]+-?\d[A-Za-z0-9-]*(?![A-Za-z0-9_@/])"
 )
@@ -374,9 +359,6 @@ def _patterns(texts: Texts) -> list[tuple[str, re.Pattern[str]]]:
 
 def _squeeze(text: str) -> str:
     return re.sub(r"[^0-9a-z]", "", text.lower())
-
-
-# Words and phrases that stand twice where the source has them once.
 
 
 _LONGEST: Final = 60  # words in a phrase that follows itself

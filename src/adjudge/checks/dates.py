@@ -235,9 +235,6 @@ def _month_first(language: Language) -> re.Pattern[str]:
     )
 
 
-# Times of day that changed, and a.m. or p.m. in languages that count to 24.
-
-
 class _Time(NamedTuple):
     start: int
     end: int

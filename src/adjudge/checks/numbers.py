@@ -25,9 +25,6 @@ from adjudge.checks.texts import Language, Mark, Ranges, Texts
 __all__ = ["check_currency", "check_numbers", "check_telephone"]
 
 
-# Telephone numbers that changed, or lost the form that makes them one.
-
-
 _MOST: Final = 100  # numbers without a counterpart that are looked for without their form
 
 
@@ -45,11 +42,9 @@ _TELEPHONE: Final = re.compile(
 
 
 def _read_telephones(text: str) -> list[_Telephone]:
-    return [_Telephone(*m.span(), _digits(m[0])) for m in _TELEPHONE.finditer(text)]
-
-
-def _digits(text: str) -> str:
-    return re.sub(r"[^0-9]", "", ascii_digits(text))
+    return [
+        _Telephone(*m.span(), re.sub(r"[^0-9]", "", ascii_digits(m[0]))) for m in _TELEPHONE.finditer(text)
+    ]
 
 
 def _keys(telephone: _Telephone) -> Keys:
@@ -208,7 +203,9 @@ def _report(lost: Sequence[Numeral], added: Sequence[Numeral], texts: Texts) -> 
     lost, alone = list(lost), []
     for found in added:
         if lost:
-            wanted = lost.pop(_most_alike(found, lost))
+            wanted = lost.pop(
+                min(range(len(lost)), key=lambda place: abs(len(lost[place].text) - len(found.text)))
+            )
             yield Mark("number-changed", found.start, found.end, note=f"the source has {wanted.text}")
         else:
             alone.append(found)
@@ -218,11 +215,6 @@ def _report(lost: Sequence[Numeral], added: Sequence[Numeral], texts: Texts) -> 
     for found in alone:
         if not _may_be_spelled(found) and texts.source_language.numbers:
             yield Mark("number-added", found.start, found.end, note="the source has no such number")
-
-
-def _most_alike(found: Numeral, lost: Sequence[Numeral]) -> int:
-    """Which of the numerals is as long as this one, or nearly."""
-    return min(range(len(lost)), key=lambda place: abs(len(lost[place].text) - len(found.text)))
 
 
 def _may_be_spelled(numeral: Numeral) -> bool:
@@ -250,9 +242,6 @@ def _check_form(texts: Texts, source: list[Numeral], translation: list[Numeral])
     for number in translation:
         if number.text in kept and _GROUPED[decimal].match(number.text):
             yield Mark("number-format", number.start, number.end, note="separators of the source language")
-
-
-# Currencies that changed, and symbols on the wrong side of the amount.
 
 
 _DOLLARS: Final = ("USD", "HKD", "AUD", "CAD", "SGD", "TWD", "NZD", "MXN")

@@ -247,9 +247,6 @@ def _han_number(run: str) -> int:
     return total + section + digit
 
 
-# What two texts have in common of one kind: dates, times, telephone numbers.
-
-
 class _Placed(Protocol):
     @property
     def start(self) -> int: ...

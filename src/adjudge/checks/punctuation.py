@@ -86,7 +86,9 @@ def _check_end(texts: Texts) -> Iterator[Mark]:
     elif (
         _is_of_word(wanted)
         and got in ".。।"
-        and not _ends_in_abbreviation(translation)
+        and not bool(
+            re.search(r"(?:\b\w|\b(?:Inc|Ltd|Co|Jr|Sr|St|etc|usw|bzw|Corp|Mio|Mrd|ca|No|Nr))\.$", translation)
+        )
         and texts.source_words
     ):
         yield Mark("final-mark-added", last - 1, last, note="the source ends without one")
@@ -106,10 +108,6 @@ def _last_word(texts: Texts, last: int) -> int:
     return starts[-1] if starts else last - 1
 
 
-def _ends_in_abbreviation(text: str) -> bool:
-    return bool(re.search(r"(?:\b\w|\b(?:Inc|Ltd|Co|Jr|Sr|St|etc|usw|bzw|Corp|Mio|Mrd|ca|No|Nr))\.$", text))
-
-
 def _check_inverted(texts: Texts) -> Iterator[Mark]:
     """Find Spanish questions and exclamations that do not open."""
     if not texts.target_language.inverted_marks:
@@ -118,9 +116,6 @@ def _check_inverted(texts: Texts) -> Iterator[Mark]:
         if closing in texts.translation and opening not in texts.translation:
             place = texts.translation.index(closing)
             yield Mark("inverted-mark-lost", place, place + 1, note=f"{opening} opens it")
-
-
-# Quotation marks without a partner, and those of another language.
 
 
 _QUOTES_DOUBLE: Final = '"“”„‟«»「」『』'
@@ -172,9 +167,6 @@ def _foreign(language: Language) -> re.Pattern[str] | None:
     return re.compile(rf'(?:(?<=[\s(\[])|^)[{foreign}"](?=\w)')
 
 
-# Brackets that are opened and not closed, or closed and not opened.
-
-
 _OPENS: Final = dict(zip(")]}】》」』〕", "([{【《「『〔", strict=True))
 _CLOSES: Final = {opening: closing for closing, opening in _OPENS.items()}
 _ALIKE: Final = str.maketrans("（）［］", "()[]")
@@ -218,9 +210,6 @@ def _unpaired(text: str) -> list[tuple[int, str]]:
     return sorted(alone + [(place, char) for char, places in waiting.items() for place in places])
 
 
-# White space that the source does not have: at the ends, or twice in a row.
-
-
 _START: Final = re.compile(r"\s+\S+")
 _END: Final = re.compile(r"\S+\s+\Z")
 _SPACING_DOUBLE: Final = re.compile(r"(?<=\S)[ \u00a0]{2,}(?=\S)")
@@ -246,9 +235,6 @@ def _start_of_last_word(text: str) -> int:
     """Start of the last word."""
     words = text.rsplit(maxsplit=1)
     return len(text.rstrip()) - len(words[-1]) if words else 0
-
-
-# Sentences that start with a small letter.
 
 
 _CAPITALS_START: Final = re.compile(r"[\"'“”„«‘]*([^\W\d_]+)")

@@ -32,9 +32,6 @@ __all__ = [
 ]
 
 
-# What the checks know of a language, read from `languages.toml`.
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)  # one object per code, so it can be a key
 class Language:
     """One section of `languages.toml`; a language without one has nothing but its code.
@@ -292,9 +289,6 @@ def whole(text: str) -> tuple[int, int]:
     """Range of a text without the white space around it."""
     start = len(text) - len(text.lstrip())
     return start, start + len(text.strip())
-
-
-# Letters of a script that the target language does not use.
 
 
 _LETTERS: Final[Mapping[str, str]] = {

@@ -33,9 +33,6 @@ from adjudge.errors import FAILURE_REASONS, AnswerError, DataError, UsageError
 __all__ = ["Answered", "Bridge", "Command", "find_program", "read_answers", "read_refusal", "split_command"]
 
 
-# Read what a program answered, one JSON object a line: joined by id, strictly, never by position.
-
-
 Answered = Mapping[str, Any]
 """One answer: an object whose `id` was asked for."""
 
@@ -255,9 +252,6 @@ def _read_whole(digits: str) -> float:
 
 _JSON: Final = json.JSONDecoder(object_pairs_hook=_same, parse_int=_read_whole)
 """Python's own NaN and Infinity come through as floats, which no score accepts: its line keeps its id."""
-
-
-# Run somebody's program over a file of lines, within a time and a size, and say how it ended.
 
 
 _POLL: Final = 0.05

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["Bleu", "SpBleu"]
 
 
-# Which of sacrebleu's tokenizers finds the words of a language, and what it needs to run.
-
-
 PieceModel = Literal["flores200", "flores101", "spBLEU-1K"]
 Tokenizer = Literal[
     "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none", "flores200", "flores101", "spBLEU-1K"
@@ -390,11 +387,11 @@ def _score_corpus(scorer: Scorer, translations: Sequence[str], references: Itera
 def _read_signature(scorer: Any) -> dict[str, str]:  # noqa: ANN401 (`num_refs` is declared nowhere)
     scorer.num_refs = 1  # sacrebleu knows it after the first score
     info = scorer.get_signature().info
-    return {name: _shown(value) for name, value in info.items() if value is not None}
-
-
-def _shown(value: object) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+    return {
+        name: (("yes" if value else "no") if isinstance(value, bool) else str(value))
+        for name, value in info.items()
+        if value is not None
+    }
 
 
 def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:

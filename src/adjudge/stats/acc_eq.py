@@ -26,9 +26,6 @@ from adjudge.stats.judged import (
 __all__ = ["Compat", "acc_eq"]
 
 
-# One sweep over the differences at which pairs of scores become right or wrong as epsilon grows.
-
-
 Integers = NDArray[Any]
 """Of 64 bits, or Python's own where these do not hold them."""
 
@@ -70,9 +67,6 @@ def first_best(epsilons: Floats, won: Integers) -> tuple[float, int]:
         return 0.0, 0
     best = int(np.argmax(won))
     return (float(epsilons[best]), int(won[best])) if won[best] > 0 else (0.0, 0)
-
-
-# Tie calibration where groups are long: all scores of a system, or of everything, compared with each other.
 
 
 _CELLS: Final = 2**20  # pairs of one block
@@ -216,9 +210,6 @@ def _sort(columns: Sequence[_Column], bins: _Bins) -> tuple[float, int]:
     return first_best(epsilons, won + outside[bins.find(epsilons)[0]])
 
 
-# Tie calibration: the epsilon at which gold and metric agree on most pairs, found exactly.
-
-
 _LARGEST: Final = 2**62  # sum of weights that 64 bits hold
 _PAIRS: Final = 2**20  # looked at together
 
@@ -273,9 +264,6 @@ def _changes(
         return right, wrong, none, none
     spread = np.broadcast_to(weights[block], gold.shape)
     return right, wrong, spread[tied], spread[alike]
-
-
-# Tie calibration as mt-metrics-eval does it, to the last bit.
 
 
 _MOST_PAIRS: Final = 2**25  # about 3 GB; mt-metrics-eval itself takes 15 GB

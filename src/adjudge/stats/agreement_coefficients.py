@@ -45,9 +45,6 @@ __all__ = [
 ]
 
 
-# Agreement beyond chance on labels without order: Cohen's and Fleiss' kappa.
-
-
 _ONE_LABEL = "only one label was ever given, so chance agrees as often"
 
 
@@ -120,9 +117,6 @@ def label_counts(labels: Floats) -> tuple[Floats, Floats]:
     for place, label in enumerate(known):
         counted[:, place] = (labels == label).sum(axis=1)
     return known, counted
-
-
-# Krippendorff's alpha: agreement beyond chance of any number of annotators on labels, ranks or numbers.
 
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -214,9 +208,6 @@ class _Values:
         return 1 - (n - 1) * observed / (n * float(totals @ at**2))
 
 
-# Percentage agreement of a judge with the majority of people: ranked, tied, easy, hard, each person.
-
-
 Bools = NDArray[np.bool_]
 
 MAJORITY: Final = "majority"
@@ -301,9 +292,6 @@ def _agreement(judge: Floats, wanted: Floats, chosen: Bools, draws: Draws) -> Re
     return mean_of(np.where(judged, judge == wanted, np.nan), draws, _NOTHING)
 
 
-# Two annotators, or two protocols, on the same translations: how alike their scores and their errors are.
-
-
 def system_profile(first: Floats, second: Floats) -> Result:
     """MENT's agreement of two annotators: Pearson of their sums by system over the segments they share.
 
@@ -354,9 +342,6 @@ def error_recall(first: Floats, second: Floats, draws: Draws = NO_INTERVAL) -> R
     judged = ~np.isnan(first) & ~np.isnan(second)
     alike = np.where(judged, (first > 0) == (second > 0), np.nan)
     return mean_of(alike, draws, "no translation was judged by both")
-
-
-# The alternative-annotator test: whether a judge may stand in for one of the people.
 
 
 Alignment = Literal["accuracy", "rmse"]

@@ -124,9 +124,6 @@ def bootstrap_interval(
     return percentile_intervals(values[:, None])[0]
 
 
-# A statistic of units as a result: its value on the data, and its interval over draws of them.
-
-
 _ROUNDING = 1e-12
 
 

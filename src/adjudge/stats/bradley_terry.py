@@ -25,9 +25,6 @@ __all__ = [
 ]
 
 
-# Who was compared with whom, and who beat whom: what a ranking of pairs can and cannot say.
-
-
 Bools = NDArray[np.bool_]
 
 _SLACK: Final = 1e-9  # above which a linear program found a direction

@@ -46,9 +46,6 @@ __all__ = [
 ]
 
 
-# Variants of Kendall's tau, which differ in what ties are worth.
-
-
 def tau_10(
     gold: Floats, metric: Floats, average: Average = "item", *, epsilon: float = 0.0, macro: bool = True
 ) -> Result:

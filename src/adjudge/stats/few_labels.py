@@ -279,9 +279,6 @@ def _variances(parts: Floats, strata: Ints) -> Floats:
     return np.asarray(np.maximum(around, 0) * counts / np.maximum(counts - 1, 1))
 
 
-# A bound on a score above which few translations are bad.
-
-
 Bools = NDArray[np.bool_]
 
 _GRID: Final = 200  # bounds that are tried from each start

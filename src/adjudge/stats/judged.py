@@ -33,9 +33,6 @@ __all__ = [
 ]
 
 
-# What every measure gives back: a number with what it rests on, or the reason why there is none.
-
-
 Floats = NDArray[np.float64]
 
 Average = Literal["item", "sys", "none"]
@@ -78,9 +75,6 @@ class Result:
     def p(self) -> float | None:
         """p-value of the measure's own test; None where it has none. Found when it is first asked for."""
         return None if self.test is None else self.test()
-
-
-# Steps that several measures of the same scores share, such as the pairs that tau-b and tau-c count.
 
 
 T = TypeVar("T")
@@ -214,9 +208,6 @@ def lone_group(scores: Judged, average: Average) -> str:
     if average == "none" or scores.gold.shape[1] != 1:
         return ""
     return f"one {_GROUP[average]} only, so nothing is averaged; was a flat array passed?"
-
-
-# How many pairs of scores gold and metric order alike: what every tau is made of.
 
 
 Counts = NDArray[np.int64]

@@ -31,9 +31,6 @@ from adjudge.stats.spa import pairwise_accuracy, soft_pairwise_accuracy
 __all__ = ["MEASURES", "Measure", "Scale", "mae", "mse"]
 
 
-# Mean absolute and squared error: how far a metric's scores are from gold's, on a scale from 0 to 1.
-
-
 Scale = Literal["minmax", "range"]
 """What becomes 0 and 1: ends of the protocol's range, or the lowest and highest score that there is."""
 

@@ -160,9 +160,6 @@ def rank_sum_p_value(first: Floats, second: Floats, alternative: Alternative = "
     return float(mannwhitneyu(a, b, alternative=alternative).pvalue)
 
 
-# What a table of p-values is turned into: corrected ones, and ranks.
-
-
 def holm(p_values: Floats) -> Floats:
     """Holm's step-down correction: the chance of any false finding among all tests stays below alpha.
 
@@ -202,9 +199,6 @@ def significance_ranks(values: Sequence[float | None], p_values: Floats, alpha: 
         ranks[metric] = rank
         current.append(metric)
     return ranks
-
-
-# What the tests of all pairs say of each system: whom it is better than, its ranks, its cluster.
 
 
 Bools = NDArray[np.bool_]

@@ -31,9 +31,6 @@ __all__ = [
 ]
 
 
-# What the tests between two metrics share: common judgements, pairs, and counting of draws.
-
-
 Ints = NDArray[np.int64]
 
 
@@ -144,9 +141,6 @@ class Hits:
         unknown = np.isnan(self.observed)
         first, second = (share_of_hits(h, units, resamples) for h in (self.first, self.second))
         return np.where(unknown, np.nan, first), np.where(unknown, np.nan, second)
-
-
-# PERM-BOTH for Pearson and Spearman: two metrics' scores are swapped at random, all pairs in one product.
 
 
 Correlation = Literal["pearson", "spearman"]
@@ -277,9 +271,6 @@ def _correlations(product: Floats, total: Floats, squares: Floats, gold: Floats,
     is_defined = (variance > _FLAT * np.maximum(squares, 1e-300)) & (gold > 0)
     scale = np.sqrt(np.where(is_defined, variance * gold, 1.0))
     return np.where(is_defined, product / scale, np.nan)
-
-
-# PERM-BOTH for measures of systems that compare them in pairs: accuracy, Kendall's tau, Spearman's rho.
 
 
 OrderStatistic = Literal["accuracy", "kendall_b", "kendall_c", "spearman"]
@@ -423,9 +414,6 @@ _VALUES: Final[Mapping[OrderStatistic, Callable[[Floats, _Hybrids], Floats]]] = 
 """Value of each measure, draws by pairs; NaN where it has none."""
 
 
-# The pairwise-permutation test of acc_eq in closed form: whose decisions are right.
-
-
 def accuracy_p_values(
     gold: Floats,
     metrics: Floats,
@@ -528,9 +516,6 @@ def _drawn_test(sizes: Floats, a: Floats, b: Floats, drawing: tuple[int, int]) -
     slack = ROUNDING * np.maximum(weights @ number, 1)
     above, below = (sums >= observed - slack).sum(axis=0), (sums <= observed + slack).sum(axis=0)
     return (above + 1) / (resamples + 1), (below + 1) / (resamples + 1)
-
-
-# PERM-BOTH for soft pairwise accuracy, all pairs of metrics with shared swaps.
 
 
 Inner = Literal["normal", "signs"]

@@ -40,9 +40,6 @@ __all__ = [
 ]
 
 
-# Measures as functions of how often each segment was drawn, so that a thousand draws take one product.
-
-
 Resampled = Callable[[Floats], Floats]
 """Draws by segments, how often each was drawn, to one value a draw; NaN where it has none."""
 
@@ -302,9 +299,6 @@ def _ranges(gold: Floats, metric: Floats) -> dict[str, tuple[float, float]]:
 
 def _divided(above: NDArray[Any], below: NDArray[Any]) -> Floats:
     return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=np.asarray(below) > 0))
-
-
-# Bootstrap of measures: what a measure would be with other segments or other documents.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -159,9 +159,6 @@ def better_p_values(scores: Floats, signs: Singles) -> Floats:
     return found
 
 
-# Pairwise accuracy: does a metric order systems as gold does?
-
-
 def pairwise_accuracy(gold: Floats, metric: Floats) -> Result:
     """Share of pairs of systems whose order the metric gets right.
 
