@@ -262,15 +262,13 @@ def find_agreement(
             progress(done, len(groups))
     tests = {(table.criterion, judge): test for table in tables for judge, test in _tests(table, settings)}
     failed = sum(isinstance(r, Failure) for s in apart for r in s.records)
-    notes = [_failed_note(failed)] if failed else []
+    notes = []
+    if failed:
+        have = form(failed, "it has no label and is", "they have no label and are")
+        notes.append(f"{count(failed, 'judgement')} failed; {have} in no number.")
     notes += undecided_note(r for s in apart for r in s.records if isinstance(r, Preference))
     notes += [note for table in tables for note in (*_scale_notes(table), *_apart_notes(table))]
     return Agreement(rows=tuple(rows), tests=tests, notes=tuple(notes))
-
-
-def _failed_note(failed: int) -> str:
-    have = form(failed, "it has no label and is", "they have no label and are")
-    return f"{count(failed, 'judgement')} failed; {have} in no number."
 
 
 def _scale_notes(table: LabelTable) -> Iterator[str]:

@@ -471,7 +471,8 @@ def _align_document(
         done = stop
         joined = " ".join("".join(pieces[begin:stop]).split("\n")).strip()
         own = re.sub(r" {2,}", " ", joined) if "\n" in "".join(pieces[begin:stop]) else joined
-        filled[first] = _translated(filled[first], system, own)
+        translations = {**filled[first].translations, system: own}
+        filled[first] = replace(filled[first], translations=translations)
         counts["translated"] += bool(own)
         counts["left_out"] += not own and bool(filled[first].source.strip())
         for place in range(first + 1, end):
@@ -493,10 +494,6 @@ def _check(groups: Sequence[Group], segments: int, pieces: int) -> None:
         place, done = end, stop
     if place != segments:
         raise DataError(f"an aligner must give every segment, and {segments - place} are missing")
-
-
-def _translated(segment: Segment, system: str, text: str) -> Segment:
-    return replace(segment, translations={**segment.translations, system: text})
 
 
 def _with_added(segment: Segment, system: str, pieces: Sequence[str], counts: Counter[str]) -> Segment:

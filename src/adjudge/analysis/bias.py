@@ -284,12 +284,9 @@ def self_agreement(preferences: Iterable[Preference], draws: Draws) -> Result:
     """
     sampled = [p for p in preferences if len(p.samples) > 1]
     draws = replace(draws, groups=numbered([(p.lp, p.segment) for p in sampled]))
-    return mean_of(np.array([_share(p.samples) for p in sampled]), draws, _REPEAT_NOTHING)
-
-
-def _share(samples: tuple[str, ...]) -> float:
-    same = sum(count * (count - 1) for count in Counter(samples).values())
-    return same / (len(samples) * (len(samples) - 1))
+    counts = [Counter(p.samples) for p in sampled]
+    same = [sum(n * (n - 1) for n in c.values()) / (c.total() * (c.total() - 1)) for c in counts]
+    return mean_of(np.array(same), draws, _REPEAT_NOTHING)
 
 
 _KEYS: Final = frozenset({"systems", "annotators"})

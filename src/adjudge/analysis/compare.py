@@ -205,7 +205,8 @@ def difference_bounds(
     lows, highs = list[Floats](), list[Floats]()
     if error and units < ENOUGH_UNITS:
         weight = 2 * (1 - units / ENOUGH_UNITS)
-        more = [_unit(totals, int(place), weight) for place in (rest.argmin(), rest.argmax())]
+        seen = (int(rest.argmin()), int(rest.argmax()))
+        more = [(weight * totals.sums[place], weight * totals.sizes[place]) for place in seen]
         low, high = _with_one_more(totals, more, resamples, seed)
         lows.append(low)
         highs.append(high)
@@ -265,10 +266,6 @@ def _studentised(totals: Totals, resamples: int, seed: int) -> Floats:
 
 _More = tuple[Floats, Floats]
 """Sums and sizes of both systems that one more unit has."""
-
-
-def _unit(totals: Totals, place: int, weight: float) -> _More:
-    return weight * totals.sums[place], weight * totals.sizes[place]
 
 
 def _with_one_more(totals: Totals, more: Sequence[_More], resamples: int, seed: int) -> list[Floats]:
@@ -588,7 +585,8 @@ def compare_scores(
     places, matrix, asked = side_by_side(first, second, pairs)
     if settings.by_document is None:
         settings = replace(settings, by_document=are_documents_known(matrix))
-    strata, small = _strata(places, matrix, domains or {}, settings)
+    parts, small = parts_of(places, domains or {})
+    strata = [_stratum(p.name, p.kind, matrix.select(p.rows, (0, 1)), settings) for p in parts]
     if settings.holm:
         corrected = holm(np.array([stratum.difference.p for stratum in strata])).tolist()
         strata = [replace(s, p_holm=p) for s, p in zip(strata, corrected, strict=True)]
@@ -600,6 +598,9 @@ def compare_scores(
     ]
     units = whole.difference.units
     of = "documents" if settings.by_document else "segments"
+    if strata and not settings.holm:
+        told = f"The {len(strata)} p-values below the first are not corrected for their number; --holm does."
+        small.append(told)
     return Comparison(
         first=sides[0],
         second=sides[1],
@@ -612,7 +613,6 @@ def compare_scores(
             *unit_notes(whole.n, units, whole.difference.effective, by_document=bool(settings.by_document)),
             *_power_notes(whole.difference, settings),
             *small,
-            *_strata_notes(strata, settings),
         ),
     )
 
@@ -687,18 +687,6 @@ def _stratum(name: str, kind: str, matrix: ScoreMatrix, settings: CompareSetting
         seed=settings.seed,
     )
     return Stratum(name=name, kind=kind, n=len(matrix.scores), difference=found)
-
-
-def _strata(
-    places: Sequence[Place],
-    matrix: ScoreMatrix,
-    domains: Mapping[Place, str],
-    settings: CompareSettings,
-) -> tuple[list[Stratum], list[str]]:
-    """Language pairs and domains, where there are several of a kind; and what is said of too small ones."""
-    parts, small = parts_of(places, domains)
-    found = [_stratum(p.name, p.kind, matrix.select(p.rows, (0, 1)), settings) for p in parts]
-    return found, small
 
 
 def parts_of(places: Sequence[Place], domains: Mapping[Place, str]) -> tuple[list[Part], list[str]]:
@@ -806,11 +794,6 @@ def _power_notes(found: Difference, settings: CompareSettings) -> Iterator[str]:
     )
     if settings.test == "permutation" and least >= _ALPHA:
         yield f"Too few segments or documents, or resamples: p cannot be below {least:g}."
-
-
-def _strata_notes(strata: Sequence[Stratum], settings: CompareSettings) -> Iterator[str]:
-    if strata and not settings.holm:
-        yield f"The {len(strata)} p-values below the first are not corrected for their number; --holm does."
 
 
 @takes(CompareSettings)

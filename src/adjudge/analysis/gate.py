@@ -455,6 +455,8 @@ def gate_scores(
         )
     settings = _settled(settings, matrix, (candidate.range, baseline.range))
     rows, small = _rows(places, matrix, domains or {}, settings)
+    if not any((domains or {}).get(place) for place in places):
+        small.append("No domains are known, and none is tested: give the test set that says them.")
     critical, unmarked = _critical(records, pairs, places, matrix, settings)
     asked = len(translated)
     missing = len(translated.difference(places))
@@ -483,7 +485,6 @@ def gate_scores(
             ),
             *_scale_notes(settings),
             *small,
-            *_domain_notes(places, domains or {}),
             *unmarked,
         ),
     )
@@ -543,11 +544,6 @@ def _scale_notes(settings: GateSettings) -> Iterator[str]:
             "The scores state no lowest and highest value, so that the bounds do not count rare errors that "
             "no segment shows. --range LOW,HIGH states them."
         )
-
-
-def _domain_notes(places: Sequence[Place], domains: Mapping[Place, str]) -> Iterator[str]:
-    if not any(domains.get(place) for place in places):
-        yield "No domains are known, and none is tested: give the test set that says them."
 
 
 # The rows...
@@ -704,13 +700,10 @@ def _cards_that(cards: Mapping[str, Card], verdict: CardVerdict) -> Iterator[str
 def _of(rows: Sequence[GateRow], verdict: Verdict) -> Iterator[str]:
     for row in rows:
         if row.verdict == verdict:
-            yield _worse(row) if verdict == "do-not-ship" else _open(row)
-
-
-def _worse(row: GateRow) -> str:
-    found = row.found
-    seen = f"lower by {-found.difference:.4g}, and by no less than {-found.high:.4g}"
-    return f"{_place(row)}: worse by more than the margin of {row.margin:g}: {seen}."
+            lower, least = -row.found.difference, -row.found.high
+            seen = f"lower by {lower:.4g}, and by no less than {least:.4g}"
+            worse = f"{_place(row)}: worse by more than the margin of {row.margin:g}: {seen}."
+            yield worse if verdict == "do-not-ship" else _open(row)
 
 
 def _open(row: GateRow) -> str:

@@ -445,7 +445,8 @@ def out_of_reach(rows: Sequence[MetricResults], gold: ScoreSet, settings: MetaSe
     told: dict[tuple[int, int], list[str]] = {}
     for name in [*settings.chosen_measures, *([META] if any(row.meta is not None for row in rows) else [])]:
         units = _units(name, gold, settings)
-        tests = _tests([compared_value(row, name) for row in rows]) if settings.holm else 1
+        known = [value for row in rows if (value := compared_value(row, name)) is not None]
+        tests = sum(a > b for a in known for b in known) if settings.holm else 1
         if units and tests and smallest_p_value(units, settings.resamples) * tests > settings.alpha:
             told.setdefault((tests, units if is_exact(units) else _DRAWN), []).append(name)
     for (tests, units), measures in told.items():
@@ -470,12 +471,6 @@ def _units(name: str, gold: ScoreSet, settings: MetaSettings) -> int:
         return 0
     scores = gold.systems if MEASURES[name].takes == "systems" else gold.segments
     return int(np.count_nonzero(~np.isnan(scores)))
-
-
-def _tests(values: Sequence[float | None]) -> int:
-    """Tests that are asked: each better metric against each worse one."""
-    known = [value for value in values if value is not None]
-    return sum(a > b for a in known for b in known)
 
 
 @takes(MetaSettings)
@@ -610,6 +605,7 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
     rows, tables = _rows(truth, metrics, chosen.documents, task, settings)
     if task is not None:
         rows = [replace(row, role=task.role(eval_set.lp, row.name, row.reference)) for row in rows]
+    baselines = [row.name for row in rows if row.role == "baseline"]
     return MetaEvaluation(
         test_set=eval_set.name,
         lp=eval_set.lp,
@@ -624,12 +620,16 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
         task="" if task is None else task.name,
         notes=(
             *notes_of(chosen, choice, truth, settings),
-            *_baselines(rows),
+            *([f"Baselines of the task: {', '.join(baselines)}."] if baselines else ()),
             *averages_notes(task, settings),
             *(out_of_reach(rows, truth, settings) if settings.has_clusters and len(rows) > 1 else ()),
             *metric_notes(choice, truth, metrics),
         ),
-        strata=tuple(_strata(chosen, truth, metrics, settings)),
+        strata=tuple(
+            _stratum(kind, name, cells, (truth, metrics, settings))
+            for kind in settings.strata
+            for name, cells in strata(kind, chosen, truth, settings.length_bins)
+        ),
         p_values=tables,
         scores=replace(chosen, golds={gold: truth}, metrics=metrics),
         settings=settings.unusual,
@@ -641,11 +641,6 @@ def _annotated(chosen: EvalSet, gold: str, settings: MetaSettings) -> EvalSet:
     truth = chosen.golds[gold]
     sides = {name: _sides(truth, metric, settings)[1] for name, metric in chosen.metrics.items()}
     return replace(chosen, golds={gold: _sides(truth, truth, settings)[0]}, metrics=sides)
-
-
-def _baselines(rows: Sequence[MetricResults]) -> Iterator[str]:
-    if names := [row.name for row in rows if row.role == "baseline"]:
-        yield f"Baselines of the task: {', '.join(names)}."
 
 
 _NO_TASK = Task(name="", title="", source="", statistics=())
@@ -707,14 +702,6 @@ def _marked(
 
 
 # Strata...
-
-
-def _strata(
-    chosen: EvalSet, gold: ScoreSet, metrics: Mapping[str, ScoreSet], settings: MetaSettings
-) -> Iterator[Stratum]:
-    for kind in settings.strata:
-        for name, cells in strata(kind, chosen, gold, settings.length_bins):
-            yield _stratum(kind, name, cells, (gold, metrics, settings))
 
 
 def _stratum(

@@ -526,7 +526,11 @@ def average_ranks(task: Task, parts: Sequence[Sequence[MetricResults]]) -> list[
     """
     total = np.zeros(len(parts[0]))
     for place, statistic in enumerate(task.statistics):
-        columns = [[_place_value(metric, place) for metric in part] for part in parts]
+        nothing = Result(value=None, n=0)
+        columns = [
+            [m.statistics[place] if m.statistics and not m.partial else nothing for m in part]
+            for part in parts
+        ]
         if statistic.pooled:
             columns = [[pooled_accuracy(each) for each in zip(*columns, strict=True)]] * len(parts)
         sign = 1 if MEASURES[statistic.measure].higher_is_better else -1
@@ -536,8 +540,3 @@ def average_ranks(task: Task, parts: Sequence[Sequence[MetricResults]]) -> list[
             total += statistic.weight * np.where(np.isnan(values), np.nan, places)
     total /= len(parts) * sum(statistic.weight for statistic in task.statistics)
     return [None if math.isnan(value) else value for value in total.tolist()]
-
-
-def _place_value(metric: MetricResults, place: int) -> Result:
-    known = metric.statistics and not metric.partial
-    return metric.statistics[place] if known else Result(value=None, n=0)

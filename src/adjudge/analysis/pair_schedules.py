@@ -210,16 +210,14 @@ class Standings:
         comparison, so that two systems that are equal do not take all. What is chosen counts as compared for
         the choices after it, so that the places of a round do not all get the same pairs.
         """
-        systems = {place.lp: _systems(places, place.lp) for place in places}
-        boards = {lp: _Board(names, self._points[lp]) for lp, names in systems.items()}
+        systems: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for place in places:
+            systems[place.lp] |= dict.fromkeys(place.systems)
+        boards = {lp: _Board(list(names), self._points[lp]) for lp, names in systems.items()}
         return [
             _in_order(boards[place.lp].choose(place, count, f"{seed}/{place.lp}/{place.segment}"), place)
             for place, count in zip(places, counts, strict=True)
         ]
-
-
-def _systems(places: Iterable[Place], lp: str) -> list[str]:
-    return list(dict.fromkeys(name for place in places if place.lp == lp for name in place.systems))
 
 
 class _Board:
@@ -244,7 +242,10 @@ class _Board:
             pair = max(free, key=lambda two: self._loss(covariance, *(self._place[name] for name in two)))
             free.remove(pair)
             chosen.append(pair)
-            self._suppose(*(self._place[name] for name in pair))
+            a, b = (self._place[name] for name in pair)
+            weight = self._weights[a, b]  # counts a comparison whose outcome is not known yet
+            self._precision[[a, b], [a, b]] += weight
+            self._precision[[a, b], [b, a]] -= weight
         return chosen
 
     def _loss(self, covariance: Floats, a: int, b: int) -> float:
@@ -253,12 +254,6 @@ class _Board:
         lead = abs(float(self._logs[a] - self._logs[b])) / deviation
         density = math.exp(-(lead**2) / 2) / math.sqrt(2 * math.pi)
         return round(deviation * (density - lead * math.erfc(lead / math.sqrt(2)) / 2), _DIGITS)
-
-    def _suppose(self, a: int, b: int) -> None:
-        """Count a comparison whose outcome is not known yet."""
-        weight = self._weights[a, b]
-        self._precision[[a, b], [a, b]] += weight
-        self._precision[[a, b], [b, a]] -= weight
 
 
 _KEYS: Final = frozenset({"lp", "document", "segment", "systems"})

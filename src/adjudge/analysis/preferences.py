@@ -128,10 +128,15 @@ def tabulate(records: Iterable[Record], criterion: str) -> Comparisons:
         elif not isinstance(record, Preference) or record.criterion != criterion:
             continue
         else:
-            unit, verdict = _unit(record)
+            first, second, verdict = in_order_of_names(record)
+            unit = Comparison(record.lp, record.segment, first, second, record.document)
             key = unit[:4]
             if (key, record.annotator) in verdicts:
-                raise DataError(_twice(record))
+                systems = " and ".join(record.systems)
+                where = f"segment {record.segment!r} of {record.lp} for {record.criterion}"
+                raise DataError(
+                    f"{record.annotator!r} compared {systems} twice on {where}; keep the record that counts"
+                )
             verdicts[key, record.annotator] = np.nan if record.is_undecided else verdict
             undecided[record.annotator] += record.is_undecided
             units[key] = units[key] if key in units and units[key].document else unit
@@ -157,17 +162,6 @@ def in_order_of_names(record: Preference) -> tuple[str, str, float]:
     first, second = sorted(record.systems)
     verdict = VERDICTS[record.verdict] * (1 if record.systems[0] == first else -1)
     return first, second, verdict + 0.0  # a tie is 0, not -0
-
-
-def _unit(record: Preference) -> tuple[Comparison, float]:
-    first, second, verdict = in_order_of_names(record)
-    return Comparison(record.lp, record.segment, first, second, record.document), verdict
-
-
-def _twice(record: Preference) -> str:
-    systems = " and ".join(record.systems)
-    where = f"segment {record.segment!r} of {record.lp} for {record.criterion}"
-    return f"{record.annotator!r} compared {systems} twice on {where}; keep the record that counts"
 
 
 OVERALL: Final = "overall"
@@ -438,9 +432,11 @@ def _calibrated(
     held_out = np.array(said)
     for fold in range(FOLDS):
         here = folds == fold
-        if here.any() and _has_both(right[~here]):
-            chosen = _best(strengths[~here], said[~here], right[~here])
+        others = right[~here]
+        if here.any() and (others == 0).any() and (others != 0).any():
+            chosen = _best(strengths[~here], said[~here], others)
             held_out[here & (strengths <= chosen)] = 0.0
+    same = held_out == right
     return TieCalibration(
         criterion=criterion,
         threshold=threshold,
@@ -449,18 +445,8 @@ def _calibrated(
         split=split,
         before=_agreement(said, right),
         after=_agreement(after, right),
-        held_out=_balanced(held_out, right),
+        held_out=float((same[right != 0].mean() + same[right == 0].mean()) / 2),
     )
-
-
-def _has_both(right: Floats) -> bool:
-    return bool((right == 0).any() and (right != 0).any())
-
-
-def _balanced(said: Floats, right: Floats) -> float:
-    """The mean of the agreement on ranked and on tied pairs."""
-    same = said == right
-    return float((same[right != 0].mean() + same[right == 0].mean()) / 2)
 
 
 def _best(strengths: Floats, said: Floats, right: Floats) -> float:

@@ -321,25 +321,21 @@ def unjudged(system: str, failed: int) -> RankedSystem:
     return RankedSystem(system=system, score=None, interval=None, cluster=None, n=0, failed=failed)
 
 
-def too_few_note(least: float) -> str:
-    """Return the note for samples too small to reach alpha.
-
-    Args:
-        least: the smallest one-sided one that there can be.
-    """
-    return f"Too few segments or resamples: p cannot be below {2 * least:g}, so no system can be ranked."
-
-
-def few_documents_note(units: int) -> str:
-    """Say how sure intervals and tests over so few documents are.
-
-    Args:
-        units: documents.
-    """
-    return (
-        f"There are only {units} documents, so that intervals are wide and tests weak. Judge more documents; "
-        "--by-segment takes segments for independent and finds more differences than there are."
-    )
+def _sureness_notes(
+    units: int, systems: int, settings: RankSettings, *, has_documents: bool
+) -> Iterator[str]:
+    """How sure intervals and tests over so many segments or documents can be."""
+    least = 2 * smallest_p_value(units, settings.resamples)
+    if settings.is_bounded and systems > 1 and least >= settings.alpha:
+        yield f"Too few segments or resamples: p cannot be below {least:g}, so no system can be ranked."
+    if not settings.by_document and has_documents:
+        yield BY_SEGMENT_NOTE
+    if settings.by_document and 1 < units < FEW_DOCUMENTS:
+        yield (
+            f"There are only {units} documents, so that intervals are wide and tests weak. Judge more "
+            "documents; --by-segment takes segments for independent and finds more differences than there "
+            "are."
+        )
 
 
 def placed(
@@ -477,13 +473,8 @@ def rank_comparisons(
     wins, ties = tally.wins.sum(axis=0), tally.ties.sum(axis=0)
     fitted, notes = _fit(wins, ties, tally.systems, settings.method)
     rows, p_values = _rows(tally, fitted, failed, settings)
-    least = _smallest_p(tally, settings)
-    if settings.is_bounded and len(rows) > 1 and 2 * least >= settings.alpha:
-        notes.append(too_few_note(least))
-    if not settings.by_document and any(u.document for u in table.units):
-        notes.append(BY_SEGMENT_NOTE)
-    if settings.by_document and 1 < len(tally.wins) < FEW_DOCUMENTS:
-        notes.append(few_documents_note(len(tally.wins)))
+    has_documents = any(u.document for u in table.units)
+    notes += _sureness_notes(len(tally.wins), len(rows), settings, has_documents=has_documents)
     notes += lone_unit_note(len(tally.wins), settings.of)
     cycles = smallest_cycles(wins + ties / 2, tally.systems)
     return Ranking(
@@ -610,11 +601,8 @@ def _p_values(tally: Tally, drawn: Floats, order: list[int], settings: RankSetti
         return better_p_values(totals, test, resamples=settings.resamples, seed=settings.seed)
     rounded = np.round(drawn, _DIGITS)
     hits = np.array([(~(column[:, None] > rounded)).sum(axis=0) for column in rounded.T])
-    return np.maximum((hits + 1) / (len(drawn) + 1), _smallest_p(tally, settings))
-
-
-def _smallest_p(tally: Tally, settings: RankSettings) -> float:
-    return smallest_p_value(len(tally.wins), settings.resamples)
+    least = smallest_p_value(len(tally.wins), settings.resamples)
+    return np.maximum((hits + 1) / (len(drawn) + 1), least)
 
 
 def _method(tally: Tally, settings: RankSettings) -> str:
@@ -789,8 +777,7 @@ def _rank(scores: Scores, settings: RankSettings) -> Ranking:
     if settings.method == "mean":
         return _rank_means(scores, settings)
     scores, notes = translated_by_all(scores)
-    rank_them = _rank_item_means if settings.method == "item-mean" else _rank_pairs
-    ranking = rank_them(scores, settings)
+    ranking = (_rank_item_means if settings.method == "item-mean" else _rank_pairs)(scores, settings)
     return replace(ranking, notes=(*notes, *ranking.notes))
 
 
@@ -972,10 +959,5 @@ def _notes(scores: Scores, rows: NDArray[np.bool_], totals: Totals, settings: Ra
         yield "These are means of segment scores; the corpus scores (`adjudge score`) cannot be resampled."
     units, systems = totals.sums.shape
     yield from lone_unit_note(units, settings.of)
-    least = smallest_p_value(units, settings.resamples)
-    if settings.is_bounded and systems > 1 and 2 * least >= settings.alpha:
-        yield too_few_note(least)
-    if not settings.by_document and any(s.document for s in scores.segments):
-        yield BY_SEGMENT_NOTE
-    if settings.by_document and 1 < units < FEW_DOCUMENTS:
-        yield few_documents_note(units)
+    has_documents = any(s.document for s in scores.segments)
+    yield from _sureness_notes(units, systems, settings, has_documents=has_documents)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from itertools import compress
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
@@ -331,32 +332,28 @@ def choose(eval_set: EvalSet, gold: ScoreSet, rule: LpRule, wishes: Wishes) -> C
         raise UsageError(f"no metric was shown reference {wishes.reference!r}; they were shown {known}")
     shown = {reference} if reference is not None and (reference in there or not there) else used
     metrics = tuple(n for n, m in eval_set.metrics.items() if references_in(m.reference) <= shown)
-    notes = list(_left_out(eval_set, metrics, shown))
+    others = ", ".join(name for name in eval_set.metrics if name not in metrics)
+    note = (
+        f"Metrics that were shown another reference than {', '.join(sorted(shown))} are left out: {others}."
+    )
     standing = shown if reference is None else shown | {reference}
     excluded = _excluded(eval_set, gold, rule, wishes, standing)
     systems = tuple(s for s in eval_set.systems if s not in excluded)
     if not systems:
-        raise DataError(f"no system of {eval_set.name} {eval_set.lp} is left to compare: {_told(excluded)}")
+        told = ", ".join(f"{system} ({reason})" for system, reason in excluded.items())
+        raise DataError(f"no system of {eval_set.name} {eval_set.lp} is left to compare: {told}")
     return Choice(
         systems=systems,
         excluded=excluded,
         metrics=metrics,
         reference=", ".join(sorted(shown)),
-        notes=tuple(notes),
+        notes=(note,) if others else (),
     )
 
 
 def references_in(shown: str) -> set[str]:
     """References that a metric was shown: `refA.refB` are two, `src` is none."""
     return {*shown.split(".")} - _NO_REFERENCE
-
-
-def _left_out(eval_set: EvalSet, kept: Sequence[str], shown: set[str]) -> list[str]:
-    others = [name for name in eval_set.metrics if name not in kept]
-    if not others:
-        return []
-    names = ", ".join(sorted(shown))
-    return [f"Metrics that were shown another reference than {names} are left out: {', '.join(others)}."]
 
 
 def _excluded(
@@ -366,28 +363,20 @@ def _excluded(
     for name in wishes.exclude:
         if name not in eval_set.systems:
             raise UsageError(f"no system {name!r} to exclude; there are {', '.join(eval_set.systems)}")
+    nothing = np.isnan(gold.segments).all(axis=1) & np.isnan(gold.systems)
     people = rule.include_human if wishes.include_human is None else wishes.include_human
     reasons = {
         "excluded by name": set(wishes.exclude),
         "outlier of the task": set() if wishes.include_outliers else set(rule.outliers),
         "reference that metrics were shown": set(eval_set.references) & shown,
         "human translation": set() if people else set(eval_set.references),
-        "not judged by gold": _unjudged(eval_set, gold),
+        "not judged by gold": set(compress(eval_set.systems, nothing.tolist())),
     }
     return {
         system: reason
         for system in eval_set.systems
         if (reason := next((r for r, names in reasons.items() if system in names), None)) is not None
     }
-
-
-def _unjudged(eval_set: EvalSet, gold: ScoreSet) -> set[str]:
-    nothing = np.isnan(gold.segments).all(axis=1) & np.isnan(gold.systems)
-    return {system for system, none in zip(eval_set.systems, nothing, strict=True) if none}
-
-
-def _told(excluded: Mapping[str, str]) -> str:
-    return ", ".join(f"{system} ({reason})" for system, reason in excluded.items())
 
 
 _FEW: Final = 0.02

@@ -631,8 +631,7 @@ def quality_intervals(
     np.add.at(sums, index, rows)
 
     def statistic(name: str, draws: Floats) -> Floats:
-        drawn = draws @ sums
-        return (_of_micro if average == "micro" else _of_macro)(drawn)[name]
+        return _drawn_quality(draws @ sums, average)[name]
 
     return {
         name: bootstrap_interval(
@@ -645,15 +644,13 @@ def quality_intervals(
     }
 
 
-def _of_micro(drawn: Floats) -> dict[str, Floats]:
+def _drawn_quality(drawn: Floats, average: Average) -> dict[str, Floats]:
+    if average == "macro":
+        precision, recall, f1, n = drawn.T
+        return {"precision": precision / n, "recall": recall / n, "f1": f1 / n}
     gold, gold_most, pred, pred_most = drawn.T
     precision = np.divide(pred, pred_most, out=np.ones_like(pred), where=pred_most > 0)
     recall = np.divide(gold, gold_most, out=np.ones_like(gold), where=gold_most > 0)
     both = precision + recall
     f1 = np.divide(2 * precision * recall, both, out=np.zeros_like(both), where=both > 0)
     return {"precision": precision, "recall": recall, "f1": f1}
-
-
-def _of_macro(drawn: Floats) -> dict[str, Floats]:
-    precision, recall, f1, n = drawn.T
-    return {"precision": precision / n, "recall": recall / n, "f1": f1 / n}

@@ -178,15 +178,19 @@ def pair_up(
     ]
     if not fitting:
         raise DataError(_nothing(pred, gold, said, golds, len(both)))
-    failed = {key for key in _failed(pred, lp) if key in golds and key not in said}
+    failures = [r for r in pred.records if isinstance(r, Failure) and lp in {None, r.lp}]
+    failed = {Key(r.lp, r.segment, system) for r in failures for system in r.systems}
+    failed &= golds.keys() - said.keys()
     notes = [
         *(f"{each.name}: {note.removesuffix('.')}." for each in (pred, gold) for note in each.notes),
         *repeats,
         *gold_repeats,
         *_coverage(said, golds, failed),
         *_several(pred, gold, said, golds),
-        *_misfits(len(both) - len(fitting), len(both)),
     ]
+    if lost := len(both) - len(fitting):
+        which = f"{of_all(lost, len(both), 'judgement')} {form(lost, 'is', 'are')}"
+        notes.append(f"{which} left out: gold and the run marked different texts.")
     return Paired(both=tuple(fitting), failed=len(failed), notes=tuple(dict.fromkeys(notes)))
 
 
@@ -240,12 +244,6 @@ def _annotations(judged: Judgements, lp: str | None, annotator: str | None) -> d
     if annotator is not None and annotator not in names:
         raise UsageError(f"{judged.name} has no annotator {annotator!r}; it has {_some(sorted(names))}")
     return dict(found)
-
-
-def _failed(judged: Judgements, lp: str | None) -> Iterator[Key]:
-    for record in judged.records:
-        if isinstance(record, Failure) and lp in {None, record.lp}:
-            yield from (Key(record.lp, record.segment, system) for system in record.systems)
 
 
 class _Texts:
@@ -335,12 +333,6 @@ def _several(
             yield f"{which} judged several times in {what}, by {names}; {kept}."
 
 
-def _misfits(lost: int, of: int) -> Iterator[str]:
-    if lost:
-        which = f"{of_all(lost, of, 'judgement')} {form(lost, 'is', 'are')}"
-        yield f"{which} left out: gold and the run marked different texts."
-
-
 def _some(names: list[str]) -> str:
     return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "none"
 
@@ -417,7 +409,9 @@ def split_views(views: Sequence[View], by: Group) -> dict[str, list[View]]:
     if by in {"system", "lp"}:
         names = dict.fromkeys(getattr(view.key, by) for view in views)
         return {name: [view for view in views if getattr(view.key, by) == name] for name in names}
-    return {name: [_only(view, by, name) for view in views] for name in _names(views, by)}
+    found = {_label(mark, by) for view in views for mark in (*view.gold, *view.pred)}
+    labels = ["translation", "source", *reversed(SEVERITIES), *CATEGORIES, _NONE]
+    return {name: [_only(view, by, name) for view in views] for name in labels if name in found}
 
 
 def _order_of_lengths(views: Sequence[View]) -> Callable[[str], int]:
@@ -426,12 +420,6 @@ def _order_of_lengths(views: Sequence[View]) -> Callable[[str], int]:
     names = dict.fromkeys(name for lp in lps for name in length_names(lp, LENGTHS))
     order = {name: place for place, name in enumerate(names)}
     return lambda name: order.get(name, -1)
-
-
-def _names(views: Sequence[View], by: Group) -> list[str]:
-    found = {_label(mark, by) for view in views for mark in (*view.gold, *view.pred)}
-    order = ["translation", "source", *reversed(SEVERITIES), *CATEGORIES, _NONE]
-    return [name for name in order if name in found]
 
 
 def _only(view: View, by: Group, name: str) -> View:
@@ -665,8 +653,10 @@ def pair_marks(run: Given, gold: Given, settings: Marking) -> Paired:
         UsageError: judgements that mark no errors.
     """
     judged = read_both(run, gold, lp=settings.lp, test_set=settings.test_set)
-    for one in judged:
-        _check_protocols(one)
+    for one in judged:  # no marks there do not mean no errors
+        for protocol in dict.fromkeys(r.protocol for r in one.records if not isinstance(r, Failure)):
+            if not find_protocol(protocol).has_spans:
+                raise UsageError(f"{one.name} holds judgements of protocol {protocol}, which marks no errors")
     return pair_up(
         *judged, lp=settings.lp, annotator=settings.annotator, gold_annotator=settings.gold_annotator
     )
@@ -684,13 +674,6 @@ def _compared(paired: Paired, settings: SpanSettings) -> SpanComparison:
         signature=signature_of(paired, settings.told),
         notes=(*paired.notes, *_notes(paired, settings, scores)),
     )
-
-
-def _check_protocols(judged: Judgements) -> None:
-    """Refuse judgements that mark nothing: no marks there do not mean no errors."""
-    for protocol in dict.fromkeys(r.protocol for r in judged.records if not isinstance(r, Failure)):
-        if not find_protocol(protocol).has_spans:
-            raise UsageError(f"{judged.name} holds judgements of protocol {protocol}, which marks no errors")
 
 
 def _scores(rule: Rule, paired: Paired, settings: SpanSettings) -> Iterator[SpanScore]:
@@ -713,7 +696,8 @@ def _score(
     views: Sequence[View],
     settings: SpanSettings,
 ) -> SpanScore:
-    credits_ = [_credit(rule, view, variant) for view in views]
+    nothing = Credit(0.0, 0.0, 0.0, 0.0)
+    credits_ = [rule.credit(v.gold, v.pred, **variant) if v.gold or v.pred else nothing for v in views]
     found = (micro if settings.average == "micro" else macro)(credits_)
     intervals: Mapping[str, Interval | None] = {}
     if settings.resamples:
@@ -734,12 +718,6 @@ def _score(
         n_segments=len(views),
         intervals=intervals,
     )
-
-
-def _credit(rule: Rule, view: View, variant: Mapping[str, Any]) -> Credit:
-    if not view.gold and not view.pred:
-        return Credit(0.0, 0.0, 0.0, 0.0)
-    return rule.credit(view.gold, view.pred, **variant)
 
 
 def _notes(paired: Paired, settings: SpanSettings, scores: Sequence[SpanScore]) -> Iterator[str]:
@@ -840,7 +818,7 @@ def _counted(paired: Paired, settings: MarkSettings) -> Confusion:
     met: list[tuple[tuple[str, str], Mark, Mark]] = []
     views = views_of(paired.both, "characters", frozenset(settings.severities), by_words=False)
     for view in views:
-        pairs = best_pairs(view.gold, view.pred, _shared)
+        pairs = best_pairs(view.gold, view.pred, lambda one, other: sum(shares(one, other)) / 2)
         met += (((view.key.lp, view.key.segment), *pair) for pair in pairs)
         golds, preds = (Counter(mark.severity for mark in marks) for marks in (view.gold, view.pred))
         for one, other in pairs:
@@ -866,10 +844,6 @@ def _counted(paired: Paired, settings: MarkSettings) -> Confusion:
         ),
         notes=(*paired.notes, _MEETING),
     )
-
-
-def _shared(one: Mark, other: Mark) -> float:
-    return sum(shares(one, other)) / 2
 
 
 def _agreement(

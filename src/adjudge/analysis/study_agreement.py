@@ -518,8 +518,13 @@ def _agreement(
 ) -> SegmentAgreement:
     both = combinations(ratings.values(), 2)
     pairs = [(one, other) for one, other in both if len(one.keys() & other.keys()) >= least_shared]
-    known = [_correlation(*pair) for pair in pairs]
-    agreed = [1.0 if r is None and _is_same(*pair) else r for r, pair in zip(known, pairs, strict=True)]
+    known: list[float | None] = []
+    agreed: list[float | None] = []
+    for one, other in pairs:
+        shared = sorted(one.keys() & other.keys())
+        first, second = (np.array([ratings[system] for system in shared]) for ratings in (one, other))
+        known.append(pearson(first, second).value)
+        agreed.append(1.0 if known[-1] is None and (first == second).all() else known[-1])
     return SegmentAgreement(
         lp=key[0],
         segment=key[1],
@@ -529,13 +534,3 @@ def _agreement(
         lowest=min((r for r in agreed if r is not None), default=None),
         passes=all(r is not None and r >= threshold for r in agreed) if pairs else None,
     )
-
-
-def _correlation(one: Mapping[str, float], other: Mapping[str, float]) -> float | None:
-    shared = sorted(one.keys() & other.keys())
-    first, second = (np.array([ratings[system] for system in shared]) for ratings in (one, other))
-    return pearson(first, second).value
-
-
-def _is_same(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
-    return all(one[system] == other[system] for system in one.keys() & other.keys())

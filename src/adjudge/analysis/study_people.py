@@ -136,15 +136,14 @@ def attention(checks: Sequence[Check], draws: Draws = NO_INTERVAL) -> dict[str, 
         "marks in the original": marks[:, 0],
         "marks in the copy": marks[:, 1],
     }
-    found = {name: _share(hits.astype(np.float64), draws) for name, hits in shares.items()}
+    found = {}
+    for name, hits in shares.items():
+        has_groups = draws.groups is not None
+        share = mean_of(hits.astype(np.float64), draws, "") if has_groups else share_of(hits)
+        found[name] = share if share.interval is not None else share_of(hits)
     found |= {name: mean_of(values, draws, "") for name, values in means.items()}
     flips = sign_flip_p_values(means["drop of the score"][:, None])
     return found | {"drop of the score": replace(found["drop of the score"], test=partial(float, flips[0]))}
-
-
-def _share(hits: Floats, draws: Draws) -> Result:
-    drawn = mean_of(hits, draws, "") if draws.groups is not None else None
-    return drawn if drawn is not None and drawn.interval is not None else share_of(hits > 0)
 
 
 _TITLE: Final = "Do people notice damaged translations?"

@@ -379,14 +379,14 @@ def _agreement(judged: Sequence[tuple[Submission, Preference]], draws: Draws) ->
     except UsageError as error:
         return Section(name="agreement", title=title, notes=(f"Nothing to compare: {error}.",))
     numbers = [
-        Number(of=" and ".join(row.between), measure=_named(row.criterion, row.measure), result=row.result)
+        Number(
+            of=" and ".join(row.between),
+            measure=f"{row.criterion}: {row.measure}" if row.criterion else row.measure,
+            result=row.result,
+        )
         for row in found.rows
     ]
     return Section(name="agreement", title=title, numbers=tuple(numbers), notes=found.notes)
-
-
-def _named(criterion: str, measure: str) -> str:
-    return f"{criterion}: {measure}" if criterion else measure
 
 
 def _sides(judged: Sequence[tuple[Submission, Preference]], draws: Draws) -> Section:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Annotated, Final, Literal, NamedTuple, cast
@@ -259,11 +259,19 @@ def find_thresholds(
         raise DataError("no translation has both a score and a label: are both of one test set?")
     if settings.by_document and not any(row.document for row in rows):
         raise UsageError("--by-document needs documents, and these scores name none")
-    parts = [part for part in _parts(rows, domains or {}) if any(row.bad is not None for row in part[2])]
+    parts = [(_ALL, _ALL, list(rows))]
+    for part in every_part([row.key[:2] for row in rows], domains or {}):
+        own = list(compress(rows, part.rows.tolist()))
+        if any(row.bad is not None for row in own):
+            parts.append((part.name, part.kind, own))
     level = settings.delta / (2 * len(parts)) if settings.together else settings.delta
     bands = [_band(name, kind, part, replace(settings, delta=level)) for name, kind, part in parts]
     unscored = sum((s.lp, s.segment, s.system) in bad for s in scores.segments if s.score is None)
-    notes = [*_label_notes(bands[0]), *_notes(bands, replace(settings, delta=level))]
+    notes = _notes(bands, replace(settings, delta=level))
+    if bands[0].bad in {0, bands[0].n}:  # labels that are all alike tell nothing apart
+        which = "None" if not bands[0].bad else "Every one"
+        told = f"{which} of the labelled translations is bad: does gold tell of what is meant by bad?"
+        notes.insert(0, told)
     labelled = {(*row.key[:2], row.document) for row in rows if row.bad is not None and row.document}
     if not settings.by_document and len({(lp, document) for lp, _, document in labelled}) < len(labelled):
         notes.append(
@@ -282,13 +290,6 @@ def find_thresholds(
         signature=str(scores.signature),
         notes=tuple(notes),
     )
-
-
-def _parts(rows: Sequence[_Row], domains: Mapping[Place, str]) -> Iterator[tuple[str, str, list[_Row]]]:
-    """All rows; then those of each language pair and each domain, where there are several."""
-    yield _ALL, _ALL, list(rows)
-    for part in every_part([row.key[:2] for row in rows], domains):
-        yield part.name, part.kind, list(compress(rows, part.rows.tolist()))
 
 
 def _band(name: str, kind: str, rows: Sequence[_Row], settings: ThresholdSettings) -> Band:
@@ -369,13 +370,6 @@ def decide(score: float, publish: float | None, reject: float | None) -> Decisio
     if publish is not None and score >= publish:
         return "publish"
     return "reject" if reject is not None and score <= reject else "post-edit"
-
-
-def _label_notes(whole: Band) -> Iterator[str]:
-    """Labels that are all alike tell nothing apart, and may be of a wrong question."""
-    if whole.bad in {0, whole.n}:
-        which = "None" if not whole.bad else "Every one"
-        yield f"{which} of the labelled translations is bad: does gold tell of what is meant by bad?"
 
 
 def _notes(bands: Sequence[Band], settings: ThresholdSettings) -> list[str]:
