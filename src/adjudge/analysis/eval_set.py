@@ -25,7 +25,7 @@ from adjudge.errors import DataError, LanguagePairError, UsageError
 from adjudge.formats.catalog import find_format
 from adjudge.formats.read import detect, read_judgements
 from adjudge.formats.score_file import ScoreTable, read_score_file
-from adjudge.stats.judged import Floats
+from adjudge.stats.judged import Floats, divided
 
 __all__ = [
     "CLEAN",
@@ -191,9 +191,7 @@ def row_means(scores: Floats) -> Floats:
         scores: systems by segments.
     """
     judged = ~np.isnan(scores)
-    means, counts = np.full(len(scores), np.nan), judged.sum(axis=1)
-    np.divide(np.where(judged, scores, 0.0).sum(axis=1), counts, out=means, where=counts > 0)
-    return means
+    return divided(np.where(judged, scores, 0.0).sum(axis=1), judged.sum(axis=1))
 
 
 def over_units(eval_set: EvalSet, level: Level) -> EvalSet:

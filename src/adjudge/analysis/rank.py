@@ -55,6 +55,7 @@ from adjudge.stats.bradley_terry import (
     smallest_cycles,
     unbeaten_groups,
 )
+from adjudge.stats.judged import divided
 from adjudge.stats.paired import (
     ROUNDING,
     enlarged,
@@ -542,9 +543,7 @@ def _listed(names: Sequence[str]) -> str:
 def _copeland(wins: Floats, ties: Floats) -> Floats:
     """Resamples by systems: points by comparisons; NaN where a system has none."""
     played = (wins + wins.swapaxes(1, 2) + ties).sum(axis=2)
-    found = np.full(played.shape, np.nan)
-    np.divide((wins + ties / 2).sum(axis=2), played, out=found, where=played > 0)
-    return found
+    return divided((wins + ties / 2).sum(axis=2), played)
 
 
 def _model(wins: Floats, ties: Floats, method: Method, pull: float) -> Strengths:

@@ -42,6 +42,7 @@ from adjudge.core.scores import (
 from adjudge.core.segment import ALL_PASS, Segment, read_criteria
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
+from adjudge.stats.judged import divided
 
 __all__ = [
     "DEFAULT_WEIGHTS",
@@ -861,9 +862,7 @@ class Totals:
     @property
     def means(self) -> Floats:
         """Units by systems, mean score; NaN where there is none."""
-        means = np.full(self.sums.shape, np.nan)
-        np.divide(self.sums, self.sizes, out=means, where=self.sizes > 0)
-        return means
+        return divided(self.sums, self.sizes)
 
     @property
     def shares(self) -> Floats:

@@ -19,7 +19,7 @@ from adjudge.core.scores import Interval
 from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import PASSES, Submission, of_latest_pass
 from adjudge.stats.bootstrap import NO_INTERVAL, Draws, estimate, mean_of
-from adjudge.stats.judged import Floats, Result
+from adjudge.stats.judged import Floats, Result, divided
 from adjudge.store.json_lines import span_from_json
 
 __all__ = [
@@ -160,7 +160,7 @@ def difference_of(values: Floats, is_first: NDArray[np.bool_], draws: Draws, not
 
     def statistic(counts: Floats) -> Floats:
         sums = [(counts @ (values * part), counts @ part) for part in (first, 1 - first)]
-        found = [np.divide(s, n, out=np.full(len(counts), np.nan), where=n > 0) for s, n in sums]
+        found = [divided(s, n) for s, n in sums]
         return np.asarray(found[0] - found[1])
 
     return estimate(statistic, np.ones(len(values), dtype=np.bool_), draws, nothing)

@@ -229,7 +229,10 @@ def find_errors(source: str, translation: str, lp: str) -> list[Finding]:
     marks = marks or [mark for check in CHECKS for mark in _first(check(texts))]
     found = {mark.rule for mark in marks}
     marks = [mark for mark in marks if not found & _EXPLAINED_BY.get(mark.rule, frozenset())]
-    return [_finding(mark, texts) for mark in sorted(_largest(marks), key=_place)]
+    return [
+        _finding(mark, texts)
+        for mark in sorted(_largest(marks), key=lambda m: (m.side == "source", m.start, m.end, m.rule))
+    ]
 
 
 def _first(marks: Iterator[Mark]) -> Iterator[Mark]:
@@ -239,10 +242,6 @@ def _first(marks: Iterator[Mark]) -> Iterator[Mark]:
         seen[mark.rule] += 1
         if seen[mark.rule] <= _MOST:
             yield mark
-
-
-def _place(mark: Mark) -> tuple[bool, int, int, str]:
-    return (mark.side == "source", mark.start, mark.end, mark.rule)
 
 
 def _largest(marks: list[Mark]) -> Iterator[Mark]:

@@ -248,18 +248,15 @@ def check_sentences(texts: Texts) -> Iterator[Mark]:
     source, translation = _split(texts.source, scales[0]), _split(texts.translation, scales[1])
     if not source or not translation or not 2 <= max(len(source), len(translation)) <= _SENTENCES_MOST:
         return
-    if len(source) == len(translation) and all(map(_is_likely, source, translation)):
-        return
+    if len(source) == len(translation) and all(
+        _surprise(s.length, t.length) < _LIKELY for s, t in zip(source, translation, strict=True)
+    ):
+        return  # so alike in length that no other pairing need be looked for
     for pairing in _align(source, translation):
         if not pairing.given and (lost := source[pairing.source]).length >= _SENTENCES_LEAST:
             yield Mark("sentence-lost", lost.start, lost.end, "source", "no counterpart in the translation")
         if not pairing.taken and (added := translation[pairing.translation]).length >= _SENTENCES_LEAST:
             yield Mark("sentence-added", added.start, added.end, note="no counterpart in the source")
-
-
-def _is_likely(source: _Sentence, translation: _Sentence) -> bool:
-    """Whether two sentences are so alike in length that no other pairing need be looked for."""
-    return _surprise(source.length, translation.length) < _LIKELY
 
 
 def _split(text: str, scale: float) -> list[_Sentence]:
@@ -276,7 +273,7 @@ def _split(text: str, scale: float) -> list[_Sentence]:
 
 def _align(source: list[_Sentence], translation: list[_Sentence]) -> list[_Pairing]:
     """Cheapest pairing of all sentences, in order."""
-    lengths = _sums([s.length for s in source]), _sums([t.length for t in translation])
+    lengths = [[*accumulate((s.length for s in side), initial=0.0)] for side in (source, translation)]
     shared = [[len(s.anchors & t.anchors) for t in translation] for s in source]
     best = {(0, 0): (0.0, 0, 0)}
     for i in range(len(source) + 1):
@@ -299,10 +296,6 @@ def _align(source: list[_Sentence], translation: list[_Sentence]) -> list[_Pairi
         i, j = i - taken, j - given
         path.append(_Pairing(i, j, taken, given))
     return path[::-1]
-
-
-def _sums(lengths: list[float]) -> list[float]:
-    return [0.0, *accumulate(lengths)]
 
 
 def _surprise(one: float, other: float) -> float:
@@ -384,7 +377,7 @@ def check_repetition(texts: Texts) -> Iterator[Mark]:
     words = texts.translation_words
     if not texts.target_language.reduplicates:
         yield from _doubled(texts, words)
-    if not _has_repeated_pair(words):
+    if not _comes_back(words, 2):
         return
     loops = list(_unlike_source(texts, words))
     for loop in loops:
@@ -409,15 +402,17 @@ def _doubled(texts: Texts, words: tuple[Word, ...]) -> Iterator[Mark]:
         yield Mark("doubled-word", a.start, b.end, note="the word stands twice")
 
 
-def _has_repeated_pair(words: tuple[Word, ...]) -> bool:
-    pairs = Counter((a.folded, b.folded) for a, b in pairwise(words))
-    return max(pairs.values(), default=0) > 1
+def _comes_back(words: tuple[Word, ...], size: int) -> bool:
+    """Whether so many words in a row stand twice in a text."""
+    folded = [w.folded for w in words]
+    runs = Counter(zip(*(folded[start:] for start in range(size)), strict=False))
+    return max(runs.values(), default=0) > 1
 
 
 def _unlike_source(texts: Texts, words: tuple[Word, ...]) -> Iterator[_Loop]:
     """Loops longer than any of the source, and not of words that the source gives as a gloss."""
     source = texts.source_words
-    allowed = max((loop.repeated for loop in _loops(source)), default=0) if _has_repeated_pair(source) else 0
+    allowed = max((loop.repeated for loop in _loops(source)), default=0) if _comes_back(source, 2) else 0
     for loop in _loops(words):
         said = {w.folded for w in words[loop.first : loop.last]}
         if loop.repeated > allowed and not said <= texts.source_vocabulary:
@@ -461,7 +456,7 @@ def _loop_at(folded: list[str], first: int, places: list[int]) -> _Loop | None:
 
 def _echoes(texts: Texts, words: tuple[Word, ...]) -> Iterator[Mark]:
     """Long phrases that come back later, where nothing comes back in the source."""
-    if len(words) < 2 * _ECHO or _comes_back(texts.source_words):
+    if len(words) < 2 * _ECHO or _comes_back(texts.source_words, 3):
         return
     seen: dict[tuple[str, ...], int] = {}
     folded = [w.folded for w in words]
@@ -476,13 +471,6 @@ def _echoes(texts: Texts, words: tuple[Word, ...]) -> Iterator[Mark]:
             last += 1
         yield Mark("repeated-phrase", words[index].start, words[last - 1].end, note="the same words again")
         index = last
-
-
-def _comes_back(words: tuple[Word, ...]) -> bool:
-    """Whether three words in a row stand twice in a text."""
-    folded = [w.folded for w in words]
-    triples = Counter(zip(folded, folded[1:], folded[2:], strict=False))
-    return max(triples.values(), default=0) > 1
 
 
 _REFUSAL: Final = re.compile(

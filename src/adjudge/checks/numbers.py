@@ -66,15 +66,9 @@ def check_telephone(texts: Texts) -> Iterator[Mark]:
     yield from mark_changed("telephone-changed", matched.changed, texts)
     for lost in matched.lost[:_MOST]:
         wanted = texts.source[lost.start : lost.end]
-        place = _same_digits(lost.digits, texts.translation)
-        if place:
-            yield Mark("telephone-format", *place, note=f"the source has {wanted}")
-
-
-def _same_digits(digits: str, text: str) -> tuple[int, int] | None:
-    """Where the digits stand without the form of a telephone number."""
-    found = re.search(r"[\s().-]{0,3}".join(digits), ascii_digits(text))
-    return found.span() if found else None
+        found = re.search(r"[\s().-]{0,3}".join(lost.digits), ascii_digits(texts.translation))
+        if found:
+            yield Mark("telephone-format", *found.span(), note=f"the source has {wanted}")
 
 
 _NUMBERS_MOST: Final = 200  # numbers without a counterpart that are looked at

@@ -114,7 +114,8 @@ def _read(text: str, language: Language) -> Iterator[tuple[Numeral, int]]:
     for found in _pattern(language).finditer(text):
         values = _values(ascii_digits(found["digits"]))
         power = _power(found["scale"], language) if found["scale"] else 0
-        values = values | _raised(values, power) if _is_ambiguous(found["scale"]) else _raised(values, power)
+        may_be_unit = (found["scale"] or "").strip().casefold() in {"m", "b", "k"}
+        values = values | _raised(values, power) if may_be_unit else _raised(values, power)
         end = found.end("scale") if found["scale"] else found.end("digits")
         if found["era"]:
             values |= {v + 1900 if v < 100 else v % 100 for v in values if isinstance(v, Decimal)}
@@ -153,11 +154,6 @@ def _power(scale: str, language: Language) -> int:
 
 def _raised(values: Iterable[Value], power: int) -> set[Value]:
     return {v.scaleb(power).normalize() if isinstance(v, Decimal) else v for v in values}
-
-
-def _is_ambiguous(scale: str | None) -> bool:
-    """Whether a scale word may be a unit as well, as m and b are."""
-    return scale is not None and scale.strip().casefold() in {"m", "b", "k"}
 
 
 def _with_tenths(values: set[Value], after: str, language: Language) -> set[Value]:

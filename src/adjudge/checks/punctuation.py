@@ -28,6 +28,9 @@ _DOUBLE: Final = re.compile(r"(?<![,;:.!?]),,(?![,])|(?<!\.)\.\.(?!\.)|[,;:][.](
 _GLUED: Final = re.compile(
     r"(?<=[a-zà-ÿа-џ]{2})[,;!?](?=[^\W\d_]{2})|(?<=[a-zà-ÿа-џ]{3})\.(?=[A-ZÀ-ÝА-ЯЁІЇЄ][a-zà-ÿа-џ])"
 )
+_FINAL_ABBREVIATION: Final = re.compile(
+    r"(?:\b\w|\b(?:Inc|Ltd|Co|Jr|Sr|St|etc|usw|bzw|Corp|Mio|Mrd|ca|No|Nr))\.$"
+)
 
 
 def check_punctuation(texts: Texts) -> Iterator[Mark]:
@@ -82,13 +85,12 @@ def _check_end(texts: Texts) -> Iterator[Mark]:
     question = "?？؟;"
     if wanted in _ENDS and (_is_of_word(got) or got in ",،，、") and len(texts.source_words) > 2:
         rule = "breaks-off" if len(texts.translation_words) >= _LONG else "final-mark-lost"
-        yield Mark(rule, _last_word(texts, last), last, note=f"the source ends in {wanted}")
+        starts = [w.start for w in texts.translation_words if w.end <= last]
+        yield Mark(rule, starts[-1] if starts else last - 1, last, note=f"the source ends in {wanted}")
     elif (
         _is_of_word(wanted)
         and got in ".。।"
-        and not bool(
-            re.search(r"(?:\b\w|\b(?:Inc|Ltd|Co|Jr|Sr|St|etc|usw|bzw|Corp|Mio|Mrd|ca|No|Nr))\.$", translation)
-        )
+        and not _FINAL_ABBREVIATION.search(translation)
         and texts.source_words
     ):
         yield Mark("final-mark-added", last - 1, last, note="the source ends without one")
@@ -101,11 +103,6 @@ def _check_end(texts: Texts) -> Iterator[Mark]:
 def _is_of_word(char: str) -> bool:
     """Whether a character is a letter, a digit or a mark on one."""
     return char.isalnum() or unicodedata.category(char)[0] == "M"
-
-
-def _last_word(texts: Texts, last: int) -> int:
-    starts = [w.start for w in texts.translation_words if w.end <= last]
-    return starts[-1] if starts else last - 1
 
 
 def _check_inverted(texts: Texts) -> Iterator[Mark]:
@@ -248,7 +245,8 @@ _ABBREVIATIONS: Final = frozenset(
 def check_capitals(texts: Texts) -> Iterator[Mark]:
     """Find small letters at the start of the text and of its sentences, and a small English I."""
     first = _CAPITALS_START.match(texts.translation)
-    if first and _is_small(first[1]) and not _starts_small(texts.source):
+    wanted = next((char for char in texts.source if char.isalpha()), "")
+    if first and _is_small(first[1]) and wanted and not _is_small(wanted):
         yield Mark("small-letter", *first.span(1), note="a sentence starts here")
     if any(_has_small_second(found) for found in _AFTER.finditer(texts.source)):
         return
@@ -258,12 +256,6 @@ def check_capitals(texts: Texts) -> Iterator[Mark]:
     if texts.target_language.code == "en":
         for found in _LONE_I.finditer(texts.translation):
             yield Mark("small-letter", *found.span(), note="I is written with a capital")
-
-
-def _starts_small(source: str) -> bool:
-    """Whether the first letter of a source is small, or it has none."""
-    first = next((char for char in source if char.isalpha()), "")
-    return not first or _is_small(first)
 
 
 def _is_small(word: str) -> bool:

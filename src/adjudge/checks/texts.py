@@ -6,7 +6,7 @@ import re
 import tomllib
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -85,8 +85,7 @@ class Language:
 
 def _numbered(text: str) -> dict[str, int]:
     """Read `10 ten tenth, 20 twenty`: a number and its words."""
-    rows = (row.split() for row in text.split(","))
-    return {word: int(number) for number, *words in rows for word in words}
+    return {word: int(number) for word, number in _keyed(text).items()}
 
 
 def _listed(text: str) -> dict[str, int]:
@@ -104,15 +103,11 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _pairs(text: str) -> tuple[tuple[str, str], ...]:
-    return tuple((pair[0], pair[1]) for pair in text.split())
-
-
 def _split(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-_READERS: Final = {
+_READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "numbers": _numbered,
     "scales": _numbered,
     "months": _listed,
@@ -121,7 +116,7 @@ _READERS: Final = {
     "joints": _words,
     "function_words": _words,
     "doubled": _words,
-    "quotes": _pairs,
+    "quotes": lambda text: tuple((pair[0], pair[1]) for pair in text.split()),
     "prefixes": _split,
     "commas": _split,
 }

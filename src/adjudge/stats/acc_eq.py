@@ -15,7 +15,6 @@ from adjudge.stats.judged import (
     Average,
     Floats,
     Judged,
-    PairCounts,
     Result,
     judged,
     lone_group,
@@ -368,7 +367,9 @@ def acc_eq(
         return Result(value=None, n=0, reason=nothing_compared(scores, average))
     scores = Judged(scores.gold[:, used], scores.metric[:, used])
     if epsilon is not None:
-        found = Calibrated(epsilon, _value(pair_counts(scores, epsilon)))
+        counts = pair_counts(scores, epsilon)
+        right = (counts.concordant + counts.both_ties) / counts.pairs
+        found = Calibrated(epsilon, float(right.mean()))
     elif compat == "mtme":
         found = calibrate_as_mtme(scores, rows=np.flatnonzero(used).tolist())
     else:
@@ -391,10 +392,6 @@ def _check(epsilon: float | None, compat: Compat | None) -> None:
         raise UsageError("compat says how epsilon is found; leave out one of compat and epsilon")
     if compat not in {None, "mtme"}:
         raise UsageError(f"compat is 'mtme' or left out, got {compat!r}")
-
-
-def _value(counts: PairCounts) -> float:
-    return float(((counts.concordant + counts.both_ties) / counts.pairs).mean())
 
 
 def _gold_tie_share(scores: Judged) -> float:

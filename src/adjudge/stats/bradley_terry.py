@@ -149,7 +149,11 @@ def smallest_cycles(points: Floats, systems: Sequence[str]) -> list[Cycle]:
     length = around.min(initial=np.inf)
     if not np.isfinite(length):
         return []
-    cycles = [_named(path, points, systems) for path in _cycles(beats, steps, int(length))]
+    cycles = []
+    for path in _cycles(beats, steps, int(length)):
+        wins = zip(path, [*path[1:], path[0]], strict=True)
+        shares = tuple(float(points[i, j] / (points[i, j] + points[j, i])) for i, j in wins)
+        cycles.append(Cycle(systems=tuple(systems[i] for i in path), shares=shares))
     return sorted(cycles, key=lambda c: (-min(c.shares), c.systems))
 
 
@@ -170,12 +174,6 @@ def _cycles(beats: Bools, steps: Floats, length: int) -> Iterator[list[int]]:
             continue
         reachable = beats[path[-1]] & (steps[:, path[0]] <= left)
         stack += [[*path, n] for n in np.flatnonzero(reachable).tolist() if n > path[0]]
-
-
-def _named(path: list[int], points: Floats, systems: Sequence[str]) -> Cycle:
-    steps = zip(path, [*path[1:], path[0]], strict=True)
-    shares = tuple(float(points[i, j] / (points[i, j] + points[j, i])) for i, j in steps)
-    return Cycle(systems=tuple(systems[i] for i in path), shares=shares)
 
 
 PULL: Final = 1e-6

@@ -19,6 +19,7 @@ from adjudge.stats.judged import (
     Counts,
     Floats,
     Judged,
+    PairCounts,
     Result,
     judged,
     lone_group,
@@ -37,6 +38,7 @@ __all__ = [
     "pearson_values",
     "ranks",
     "spearman",
+    "spearman_values",
     "tau_10",
     "tau_13",
     "tau_14",
@@ -67,10 +69,8 @@ def tau_10(
     Returns:
         n is the number of pairs, those that do not count included.
     """
-    scores = _scores(gold, metric, average, epsilon)
-    c = pair_counts(scores, epsilon)
-    untied = c.concordant + c.discordant + c.metric_ties
-    return _mean(scores, c.concordant - c.discordant - c.metric_ties, untied, average, macro=macro)
+    scores, c = _counted(gold, metric, average, epsilon)
+    return _mean(scores, c.concordant - c.discordant - c.metric_ties, c.gold_orders, average, macro=macro)
 
 
 def tau_13(
@@ -83,8 +83,7 @@ def tau_13(
     Macháček and Bojar 2013, https://aclanthology.org/W13-2202. Undefined where every pair is tied by one of
     them: a constant metric has no value. Range -1 to 1. Arguments as `tau_10`.
     """
-    scores = _scores(gold, metric, average, epsilon)
-    c = pair_counts(scores, epsilon)
+    scores, c = _counted(gold, metric, average, epsilon)
     return _mean(scores, c.concordant - c.discordant, c.concordant + c.discordant, average, macro=macro)
 
 
@@ -98,10 +97,8 @@ def tau_14(
     Macháček and Bojar 2014, https://aclanthology.org/W14-3336. Undefined where gold ties every pair. Range
     -1 to 1; a constant metric gets 0. Arguments as `tau_10`.
     """
-    scores = _scores(gold, metric, average, epsilon)
-    c = pair_counts(scores, epsilon)
-    untied = c.concordant + c.discordant + c.metric_ties
-    return _mean(scores, c.concordant - c.discordant, untied, average, macro=macro)
+    scores, c = _counted(gold, metric, average, epsilon)
+    return _mean(scores, c.concordant - c.discordant, c.gold_orders, average, macro=macro)
 
 
 def contrastive_accuracy(
@@ -116,10 +113,8 @@ def contrastive_accuracy(
     count. Missing: a score that gold or metric lacks is left out in both. Undefined where gold ties every
     pair. Range 0 to 1; a coin reaches 0.5, a constant metric 0. Arguments as `tau_10`.
     """
-    scores = _scores(gold, metric, average, epsilon)
-    c = pair_counts(scores, epsilon)
-    untied = c.concordant + c.discordant + c.metric_ties
-    return _mean(scores, c.concordant, untied, average, macro=False)
+    scores, c = _counted(gold, metric, average, epsilon)
+    return _mean(scores, c.concordant, c.gold_orders, average, macro=False)
 
 
 def tau_23(gold: Floats, metric: Floats, average: Average = "item", *, epsilon: float | None = 0.0) -> Result:
@@ -144,10 +139,11 @@ def tau_23(gold: Floats, metric: Floats, average: Average = "item", *, epsilon: 
     )
 
 
-def _scores(gold: Floats, metric: Floats, average: Average, epsilon: float) -> Judged:
+def _counted(gold: Floats, metric: Floats, average: Average, epsilon: float) -> tuple[Judged, PairCounts]:
     if not epsilon >= 0:
         raise UsageError(f"epsilon is a difference of scores, 0 or more; got {epsilon}")
-    return judged(gold, metric, average)
+    scores = judged(gold, metric, average)
+    return scores, pair_counts(scores, epsilon)
 
 
 def _mean(scores: Judged, above: Counts, below: Counts, average: Average, *, macro: bool) -> Result:
@@ -211,16 +207,11 @@ def tau_b_values(scores: Judged) -> Floats:
 def tau_c_values(scores: Judged) -> Floats:
     """Stuart's tau-c of each group, see `kendall_c`; NaN where it is not defined."""
     c = pair_counts(scores)
-    values = np.minimum(*(_different(side) for side in scores))
+    ordered = (np.sort(side, axis=0) for side in scores)
+    values = np.minimum(*(np.count_nonzero(side[1:] > side[:-1], axis=0) + 1 for side in ordered))
     with np.errstate(invalid="ignore", divide="ignore"):  # one value, or no score
         tau = 2 * (c.concordant - c.discordant) / (scores.counts**2 * ((values - 1) / values))
     return np.where(values > 1, tau, np.nan)
-
-
-def _different(scores: Floats) -> NDArray[np.int64]:
-    """How many different values each group has; 1 where it has none."""
-    ordered = np.sort(scores, axis=0)
-    return np.asarray(np.count_nonzero(ordered[1:] > ordered[:-1], axis=0) + 1, dtype=np.int64)
 
 
 _EXACT: Final = 33
@@ -243,7 +234,9 @@ def pearson(gold: Floats, metric: Floats, average: Average = "none") -> Result:
         average: what a group is.
     """
     scores = judged(gold, metric, average)
-    return _summary(scores, pearson_values(scores), average, _pearson_test)
+    return _summary(
+        scores, pearson_values(scores), average, lambda scores, r: partial(_pearson_p, scores.n, r)
+    )
 
 
 def pairwise_difference_pearson(gold: Floats, metric: Floats, average: Average = "item") -> Result:
@@ -300,8 +293,9 @@ def spearman(gold: Floats, metric: Floats, average: Average = "none") -> Result:
     1e-12.
     """
     scores = judged(gold, metric, average)
-    values = pearson_values(Judged(ranks(scores.gold), ranks(scores.metric)))
-    return _summary(scores, values, average, _spearman_test)
+    return _summary(
+        scores, spearman_values(scores), average, lambda scores, rho: partial(_spearman_p, scores.n, rho)
+    )
 
 
 def kendall_b(gold: Floats, metric: Floats, average: Average = "none") -> Result:
@@ -339,6 +333,11 @@ def pearson_values(scores: Judged) -> Floats:
     norms = np.sqrt((gold * gold).sum(axis=0) * (metric * metric).sum(axis=0))
     with np.errstate(invalid="ignore"):  # 0 / 0: no score at all
         return np.asarray(np.clip(shared / norms, -1.0, 1.0), dtype=np.float64)
+
+
+def spearman_values(scores: Judged) -> Floats:
+    """Spearman's rho of each group; NaN where it is not defined."""
+    return pearson_values(Judged(ranks(scores.gold), ranks(scores.metric)))
 
 
 def _centred(scores: Floats) -> Floats:
@@ -426,10 +425,6 @@ def _reason(scores: Judged, average: Average) -> str:
 # p-values: a few numbers are kept of the scores, and scipy is imported when one is asked for...
 
 
-def _pearson_test(scores: Judged, r: float) -> Callable[[], float]:
-    return partial(_pearson_p, scores.n, r)
-
-
 def _pearson_p(n: int, r: float) -> float:
     if n == 2:
         return 1.0
@@ -437,10 +432,6 @@ def _pearson_p(n: int, r: float) -> float:
 
     half = n / 2 - 1
     return float(2 * betainc(half, half, (1 - abs(r)) / 2))
-
-
-def _spearman_test(scores: Judged, rho: float) -> Callable[[], float]:
-    return partial(_spearman_p, scores.n, rho)
 
 
 def _spearman_p(n: int, rho: float) -> float:

@@ -153,7 +153,9 @@ def estimate_mean(sample: Sample, *, target: Target = "test-set", seed: int = 0)
         seed: of folds and bootstrap.
     """
     known, scored = sample.known, len(sample.scores)
-    centred = sample.scores - _stratum_means(sample.scores, sample.strata)[sample.strata]
+    strata = sample.strata
+    means = np.bincount(strata, sample.scores) / np.maximum(np.bincount(strata), 1)
+    centred = sample.scores - means[strata]
     rng = np.random.default_rng(seed)
     residuals, weight = _residuals(sample, centred, rng)
     with_scores = _Total(sample, residuals, weight * centred, target)
@@ -169,10 +171,6 @@ def estimate_mean(sample: Sample, *, target: Target = "test-set", seed: int = 0)
         gain=(alone.error / with_scores.error) ** 2 if with_scores.error else 1.0,
         drawn=len(np.unique(sample.drawn[known])),
     )
-
-
-def _stratum_means(values: Floats, strata: Ints) -> Floats:
-    return np.asarray(np.bincount(strata, values) / np.maximum(np.bincount(strata), 1))
 
 
 def _residuals(sample: Sample, centred: Floats, rng: np.random.Generator) -> tuple[Floats, float]:

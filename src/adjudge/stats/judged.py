@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Literal, NamedTuple, TypeVar, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ __all__ = [
     "Judged",
     "PairCounts",
     "Result",
+    "divided",
     "judged",
     "lone_group",
     "nothing_compared",
@@ -43,6 +44,11 @@ Average = Literal["item", "sys", "none"]
 """
 
 AVERAGES: Final[tuple[Average, ...]] = get_args(Average)
+
+
+def divided(above: NDArray[Any], below: NDArray[Any]) -> Floats:
+    """One array divided by another of its shape; NaN where the divisor is not above 0."""
+    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=np.asarray(below) > 0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,6 +239,11 @@ class PairCounts:
     gold_ties: Counts
     metric_ties: Counts
     both_ties: Counts
+
+    @property
+    def gold_orders(self) -> Counts:
+        """Pairs that gold does not tie."""
+        return self.concordant + self.discordant + self.metric_ties
 
     @property
     def pairs(self) -> Counts:

@@ -100,18 +100,18 @@ def _error(
         if scale == "minmax":
             low, high = float(values.min()), float(values.max())
         if not 0 < high - low < np.inf:
-            return Result(value=None, n=scores.n, reason=_reason(name, scale, low))
+            reason = f"every {name} score is {low:g}, so there is no lowest and highest to scale by"
+            if scale != "minmax":
+                reason = (
+                    f"{name} scores have no range with two ends to scale by; minmax scales by the scores "
+                    "themselves"
+                )
+            return Result(value=None, n=scores.n, reason=reason)
         if outside := np.count_nonzero((values < low) | (values > high)):
             notes.append(f"{name} scores outside of their range, {low:g} to {high:g}: {outside}")
         scaled.append((values - low) / (high - low))
     value = float((np.abs(scaled[0] - scaled[1]) ** power).mean())
     return Result(value=value, n=scores.n, note="; ".join(notes))
-
-
-def _reason(name: str, scale: Scale, low: float) -> str:
-    if scale == "minmax":
-        return f"every {name} score is {low:g}, so there is no lowest and highest to scale by"
-    return f"{name} scores have no range with two ends to scale by; minmax scales by the scores themselves"
 
 
 @dataclass(frozen=True, kw_only=True)

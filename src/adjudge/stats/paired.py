@@ -92,7 +92,13 @@ def sign_flip_p_values(
 
 def sign_vectors(units: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Blocks of sign vectors, draws by units, of -1 and 1: all there are for few units, else random ones."""
-    return _all_signs(units) if is_exact(units) else _random_signs(units, resamples, seed)
+    if is_exact(units):
+        yield np.array(list(itertools.product((1.0, -1.0), repeat=units))).reshape(2**units, units)
+        return
+    rng = np.random.default_rng(seed)
+    rows = max(1, _CELLS // units)
+    for start in range(0, resamples, rows):
+        yield np.where(rng.random((min(rows, resamples - start), units)) < 0.5, -1.0, 1.0)
 
 
 def share_of_hits(hits: Floats, units: int, resamples: int) -> Floats:
@@ -108,18 +114,6 @@ def is_exact(units: int) -> bool:
 def smallest_p_value(units: int, resamples: int) -> float:
     """Lowest p-value that the one-sided permutation test can give."""
     return 2.0**-units if is_exact(units) else 1 / (resamples + 1)
-
-
-def _all_signs(units: int) -> Iterator[Floats]:
-    yield np.array(list(itertools.product((1.0, -1.0), repeat=units))).reshape(2**units, units)
-
-
-def _random_signs(units: int, resamples: int, seed: int) -> Iterator[Floats]:
-    rng = np.random.default_rng(seed)
-    rows = max(1, _CELLS // units)
-    for start in range(0, resamples, rows):
-        size = min(rows, resamples - start)
-        yield np.where(rng.random((size, units)) < 0.5, -1.0, 1.0)
 
 
 def signed_rank_p_value(differences: Floats, alternative: Alternative = "two-sided") -> float:

@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.stats.judged import Average, Floats
+from adjudge.stats.judged import Average, Floats, divided
 from adjudge.stats.paired import ROUNDING, Alternative, share_of_hits, sign_vectors
 from adjudge.stats.spa import better_p_values, random_signs
 
@@ -237,7 +237,7 @@ def _observed(groups: list[_Group], pairs: Ints) -> Floats:
         r = _correlations(m @ g, m.sum(axis=1), (m * m).sum(axis=1), square, len(g))
         sums += np.nan_to_num(r)
         defined += ~np.isnan(r)
-    values = np.divide(sums, defined, out=np.full(metrics, np.nan), where=defined > 0)
+    values = divided(sums, defined)
     first, second = pairs.T
     return np.asarray(values[first] - values[second])
 
@@ -380,9 +380,9 @@ def _kendall(gold: Floats, hybrids: _Hybrids, variant: Literal["b", "c"]) -> Flo
     size = len(gold)
     untied = np.count_nonzero(wanted)
     if variant == "b":
-        return _divided(numerator, np.sqrt((size * (size - 1) - tied) * untied))
+        return divided(numerator, np.sqrt((size * (size - 1) - tied) * untied))
     least = np.minimum(np.rint(classes), len(np.unique(gold)))
-    return _divided(numerator * least, np.where(tied < size * (size - 1), size**2 * (least - 1), 0.0))
+    return divided(numerator * least, np.where(tied < size * (size - 1), size**2 * (least - 1), 0.0))
 
 
 def _spearman(gold: Floats, hybrids: _Hybrids) -> Floats:
@@ -394,15 +394,11 @@ def _spearman(gold: Floats, hybrids: _Hybrids) -> Floats:
         rank = _summed(cases, order) / 2  # less the mean rank
         product += ranks[a] * rank
         squares += rank * rank
-    return _divided(product, np.sqrt(squares * float((ranks**2).sum())))
+    return divided(product, np.sqrt(squares * float((ranks**2).sum())))
 
 
 def _shape(hybrids: _Hybrids) -> tuple[int, int]:
     return len(hybrids.signs), len(hybrids.u)
-
-
-def _divided(above: Floats, below: Floats) -> Floats:
-    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0))
 
 
 _VALUES: Final[Mapping[OrderStatistic, Callable[[Floats, _Hybrids], Floats]]] = {

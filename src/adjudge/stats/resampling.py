@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from adjudge.errors import UsageError
 from adjudge.stats.acc_eq import acc_eq
 from adjudge.stats.bootstrap import unit_draws
-from adjudge.stats.correlation import pearson_values, ranks, tau_b_values, tau_c_values
-from adjudge.stats.judged import Average, Floats, Judged, judged, pair_counts
+from adjudge.stats.correlation import pearson_values, spearman_values, tau_b_values, tau_c_values
+from adjudge.stats.judged import Average, Floats, Judged, divided, judged, pair_counts
 from adjudge.stats.measures import MEASURES, Measure
 from adjudge.stats.permutation import (
     Correlation,
@@ -67,7 +67,9 @@ def resampled(
     if measure.name == "spa":
         return _soft(gold, metric)
     if average == "item" and not measure.pooled:
-        return _mean_of_segments(_item_values(measure, gold, metric, options))
+        values = _item_values(measure, gold, metric, options)
+        defined, filled = (~np.isnan(values)).astype(np.float64), np.nan_to_num(values)
+        return lambda counts: divided(counts @ filled, counts @ defined)
     quick = _QUICK.get((measure.name, average))
     return (
         quick(judged(gold, metric), gold.shape) if quick else _anew(measure, gold, metric, average, options)
@@ -77,19 +79,15 @@ def resampled(
 # Measures of system scores...
 
 
-def _accuracy_values(scores: Judged) -> Floats:
-    counts = pair_counts(scores)
-    return _divided(counts.concordant + counts.both_ties, counts.pairs)
-
-
-def _spearman_values(scores: Judged) -> Floats:
-    return pearson_values(Judged(ranks(scores.gold), ranks(scores.metric)))
+def _accuracy_values(scores: Judged, epsilon: float = 0.0) -> Floats:
+    counts = pair_counts(scores, epsilon)
+    return divided(counts.concordant + counts.both_ties, counts.pairs)
 
 
 _GROUP_VALUES: Final[Mapping[str, Callable[[Judged], Floats]]] = {
     "accuracy": _accuracy_values,
     "pearson": pearson_values,
-    "spearman": _spearman_values,
+    "spearman": spearman_values,
     "kendall": tau_b_values,
     "kendall_b": tau_b_values,
     "kendall_c": tau_c_values,
@@ -106,7 +104,7 @@ def _of_systems(values: Callable[[Judged], Floats], gold: Floats, metric: Floats
 
 def _means(counts: Floats, scores: Floats) -> Floats:
     """Draws by systems, mean over what was judged."""
-    return _divided(counts @ np.nan_to_num(scores).T, counts @ (~np.isnan(scores)).T.astype(np.float64))
+    return divided(counts @ np.nan_to_num(scores).T, counts @ (~np.isnan(scores)).T.astype(np.float64))
 
 
 def _soft(gold: Floats, metric: Floats) -> Resampled:
@@ -133,19 +131,13 @@ def _item_values(measure: Measure, gold: Floats, metric: Floats, options: Mappin
     scores = judged(gold, metric, "item")
     if measure.name in _CALIBRATED:
         epsilon = acc_eq(gold, metric, "item", **options).epsilon or 0.0
-        counts = pair_counts(scores, epsilon)
-        shares = _divided(counts.concordant + counts.both_ties, counts.pairs)
+        shares = _accuracy_values(scores, epsilon)
         return shares if measure.name == "seg_acc_eq" else 2 * shares - 1
     if values := _GROUP_VALUES.get(measure.name.removeprefix("seg_")):
         return values(scores)
     columns = range(gold.shape[1])
     found = [measure.function(gold[:, [n]], metric[:, [n]], average="item", **options).value for n in columns]
     return np.array([np.nan if v is None else v for v in found])
-
-
-def _mean_of_segments(values: Floats) -> Resampled:
-    defined, filled = (~np.isnan(values)).astype(np.float64), np.nan_to_num(values)
-    return lambda counts: _divided(counts @ filled, counts @ defined)
 
 
 def _pearson(scores: Judged, shape: tuple[int, ...], average: Average) -> Resampled:
@@ -163,7 +155,7 @@ def _pearson(scores: Judged, shape: tuple[int, ...], average: Average) -> Resamp
         var_g, var_m = n * gg - g * g, n * mm - m * m
         varies = (var_g > _FLAT * n * gg) & (var_m > _FLAT * n * mm)
         r = np.divide(n * gm - g * m, np.sqrt(np.where(varies, var_g * var_m, 1.0)))
-        return _divided(np.where(varies, r, 0.0).sum(axis=1), varies.sum(axis=1))
+        return divided(np.where(varies, r, 0.0).sum(axis=1), varies.sum(axis=1))
 
     return value
 
@@ -211,9 +203,9 @@ def _kendall(scores: Judged, shape: tuple[int, ...], variant: Literal["b", "c"])
         n, numerator = counts @ size, _quadratic(counts, alike)
         if variant == "c":
             classes = np.minimum(*(_classes(counts, side) for side in codes))
-            return _divided(numerator * classes, np.where(classes > 1, n * n * (classes - 1), 0.0))
+            return divided(numerator * classes, np.where(classes > 1, n * n * (classes - 1), 0.0))
         untied = [n * n - _quadratic(counts, same) for same in tied]  # a score and itself are equal, no pair
-        return _divided(numerator, np.sqrt(np.maximum(untied[0] * untied[1], 0.0)))
+        return divided(numerator, np.sqrt(np.maximum(untied[0] * untied[1], 0.0)))
 
     return value
 
@@ -279,7 +271,10 @@ def _anew(
     if measure.name == "seg_acc_eq":
         chosen = {"average": average, "epsilon": acc_eq(gold, metric, **chosen).epsilon}
     elif chosen.get("scale") == "minmax":
-        chosen |= {"scale": "range", **_ranges(gold, metric)}
+        scores = judged(gold, metric)
+        for name, side in zip(("gold_range", "metric_range"), scores, strict=True):
+            chosen[name] = (float(np.nanmin(side)), float(np.nanmax(side))) if scores.n else (0.0, 0.0)
+        chosen["scale"] = "range"
 
     def value(counts: Floats) -> Floats:
         found = []
@@ -289,16 +284,6 @@ def _anew(
         return np.array([np.nan if v is None else v for v in found])
 
     return value
-
-
-def _ranges(gold: Floats, metric: Floats) -> dict[str, tuple[float, float]]:
-    scores = judged(gold, metric)
-    ends = [(float(np.nanmin(side)), float(np.nanmax(side))) if scores.n else (0.0, 0.0) for side in scores]
-    return dict(zip(("gold_range", "metric_range"), ends, strict=True))
-
-
-def _divided(above: NDArray[Any], below: NDArray[Any]) -> Floats:
-    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=np.asarray(below) > 0))
 
 
 @dataclass(frozen=True, kw_only=True)

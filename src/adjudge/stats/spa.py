@@ -77,7 +77,10 @@ def soft_pairwise_accuracy(
     i, j = np.triu_indices(systems, 1)
     shared = ~np.isnan(gaps := scores.metric[i] - scores.metric[j]).all(axis=1)
     if not shared.any():
-        return Result(value=None, n=0, reason=_reason(systems))
+        reason = "no two systems share a segment that gold and metric both scored"
+        if systems < 2:
+            reason = f"systems are compared with each other, and there is {systems} only"
+        return Result(value=None, n=0, reason=reason)
     even = bool((scores.counts == systems).all())
     if even and compat == "mtme":
         drawing = resamples, segments, seed
