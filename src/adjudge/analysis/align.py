@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.analysis.segment_scores import grouped
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
@@ -218,10 +219,7 @@ class _Programme:
         self, of_segments: Sequence[set[str]], of_pieces: Sequence[set[str]]
     ) -> list[tuple[float, dict[int, float]]]:
         """Of each segment: weight of all its anchors, and piece to the weight of those that it shares."""
-        places: dict[str, list[int]] = {}
-        for place, anchors in enumerate(of_pieces):
-            for anchor in anchors:
-                places.setdefault(anchor, []).append(place)
+        places = grouped((anchor, place) for place, own in enumerate(of_pieces) for anchor in own)
         often = Counter(anchor for anchors in of_segments for anchor in anchors)
         found = []
         for anchors in of_segments:
@@ -398,9 +396,7 @@ def _load(path: Path, lp: str | None) -> TestSet:
 def _align_system(
     segments: Sequence[Segment], system: str, path: Path, aligner: Aligner
 ) -> tuple[list[Segment], Aligned]:
-    documents: dict[str, list[int]] = {}
-    for place, segment in enumerate(segments):
-        documents.setdefault(segment.document, []).append(place)
+    documents = grouped((segment.document, place) for place, segment in enumerate(segments))
     written = _read_output(path)
     if isinstance(written, str):
         written, documents = {"": written}, {"": list(range(len(segments)))}

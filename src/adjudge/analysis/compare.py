@@ -118,13 +118,7 @@ class DifferenceBounds:
 
     def high(self, alpha: float) -> float:
         """Upper bound of the difference, one-sided at level 1 - alpha; infinity where there is none."""
-        if math.isinf(self.error):
-            return math.inf
-        bounds = [-_nth(-draws[::-1], alpha) for draws in self.highs]
-        if self.error:
-            steps = [self._student(alpha), *(float(-_nth(draws, alpha)) for draws in self.steps)]
-            bounds.append(self.value + max(steps) * self.error)
-        return max(bounds, default=math.inf)
+        return 0.0 - self._turned.low(alpha)  # no minus before a zero
 
     def p_above(self, value: float) -> float:
         """p-value behind "the difference is above `value`"; at most alpha where `low(alpha)` is above it."""
@@ -139,14 +133,15 @@ class DifferenceBounds:
 
     def p_below(self, value: float) -> float:
         """p-value behind "the difference is below `value`"."""
-        if math.isinf(self.error):
-            return 1.0
-        found = [_share(draws >= value, draws) for draws in self.highs]
-        if self.error:
-            step = (self.value - value) / self.error
-            found.append(self._tail(-step))
-            found += [_share(draws <= step, draws) for draws in self.steps]
-        return max(found, default=1.0)
+        return self._turned.p_above(-value)
+
+    @property
+    def _turned(self) -> DifferenceBounds:
+        """The second less the first."""
+        steps, lows, highs = (
+            tuple(-draws[::-1] for draws in each) for each in (self.steps, self.highs, self.lows)
+        )
+        return replace(self, value=-self.value, steps=steps, lows=lows, highs=highs)
 
     def _student(self, alpha: float) -> float:
         from scipy.special import stdtrit  # scipy.stats takes seconds to import
@@ -202,27 +197,22 @@ def difference_bounds(
         return DifferenceBounds(value=value, error=math.inf, units=units, steps=(), lows=(), highs=())
     rest = _rest(totals)
     error = float(np.sqrt((rest @ rest) * units / (units - 1)))
-    lows, highs = list[Floats](), list[Floats]()
+    ones: list[Sequence[_More]] = []
     if error and units < ENOUGH_UNITS:
         weight = 2 * (1 - units / ENOUGH_UNITS)
         seen = (int(rest.argmin()), int(rest.argmax()))
-        more = [(weight * totals.sums[place], weight * totals.sizes[place]) for place in seen]
-        low, high = _with_one_more(totals, more, resamples, seed)
-        lows.append(low)
-        highs.append(high)
+        ones.append([(weight * totals.sums[place], weight * totals.sizes[place]) for place in seen])
     if unseen is not None:
         ends = np.array([[unseen.low, unseen.high], [unseen.high, unseen.low]]) * unseen.size
-        more = [(end, np.full(2, unseen.size)) for end in ends]
-        low, high = _with_one_more(totals, more, resamples, seed)
-        lows.append(low)
-        highs.append(high)
+        ones.append([(end, np.full(2, unseen.size)) for end in ends])
+    drawn = [_with_one_more(totals, more, resamples, seed) for more in ones]
     return DifferenceBounds(
         value=value,
         error=error,
         units=units,
         steps=(_studentised(totals, resamples, seed),) if error and units >= FEW_UNITS else (),
-        lows=tuple(lows),
-        highs=tuple(highs),
+        lows=tuple(low for low, _ in drawn),
+        highs=tuple(high for _, high in drawn),
     )
 
 

@@ -15,7 +15,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from adjudge.analysis.preferences import OVERALL, preferences_of
-from adjudge.analysis.segment_scores import score_records
+from adjudge.analysis.segment_scores import grouped, score_records
 from adjudge.core.record import SUSPECT, UNDECIDED, Annotation, Failure, Preference, Record, Verdict
 from adjudge.core.scores import Run
 from adjudge.core.verb import LanguagePair, Option, settings
@@ -34,8 +34,8 @@ __all__ = [
     "combine_scores",
     "combine_verdicts",
     "fold_of_each",
-    "grouped",
     "learned_weights",
+    "places_of",
     "rank_shares",
     "scored",
     "voted",
@@ -266,12 +266,9 @@ Ints = NDArray[np.int64]
 _DIGITS: Final = 10  # so that rounding noise ranks nothing, as in the tests by ranks
 
 
-def grouped(names: Sequence[Hashable]) -> list[Ints]:
+def places_of(names: Sequence[Hashable]) -> list[Ints]:
     """Places of each name, in order of first appearance."""
-    places: dict[Hashable, list[int]] = {}
-    for place, name in enumerate(names):
-        places.setdefault(name, []).append(place)
-    return [np.array(found) for found in places.values()]
+    return [np.array(found) for found in grouped((name, n) for n, name in enumerate(names)).values()]
 
 
 def rank_shares(scores: Floats, groups: Sequence[Ints]) -> Floats:
@@ -321,7 +318,7 @@ def fold_of_each(units: Sequence[Hashable], folds: int, seed: int) -> Ints:
     Raises:
         DataError: fewer units than folds.
     """
-    groups = grouped(units)
+    groups = places_of(units)
     if len(groups) < folds:
         raise DataError(f"{folds} folds need as many units, such as documents; there are {len(groups)}")
     found = np.empty(len(units), dtype=np.int64)
@@ -435,7 +432,7 @@ def combine_scores(
     whole = [key for key in keys if key not in lost]
     numbers: dict[Key, float] = {}
     weights: dict[str, dict[str, tuple[float, ...]]] = {}
-    for places in grouped([lp for lp, *_ in whole]):
+    for places in places_of([lp for lp, *_ in whole]):
         part = _Part(keys=[whole[place] for place in places], members=members, settings=settings)
         scores, learned = part.scores(gold)
         numbers |= zip(part.keys, scores.tolist(), strict=True)
@@ -472,7 +469,7 @@ class _Part:
 
     def scores(self, gold: Member[float] | None) -> tuple[Floats, dict[str, tuple[float, ...]]]:
         """One score a translation, and the weights that were learned."""
-        groups = grouped([key[: 1 if self.settings.within == "lp" else 2] for key in self.keys])
+        groups = places_of([key[: 1 if self.settings.within == "lp" else 2] for key in self.keys])
         if self.settings.by == "ranks":
             return rank_shares(self.values, groups).mean(axis=0), {}
         scaled = z_scores(self.values, groups)

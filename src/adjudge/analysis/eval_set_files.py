@@ -20,6 +20,7 @@ from adjudge.analysis.eval_set import (
     tables_as_scores,
 )
 from adjudge.analysis.meta_settings import base_name
+from adjudge.analysis.segment_scores import grouped
 from adjudge.analysis.shared_tasks import references_in
 from adjudge.core.protocol import PROTOCOLS
 from adjudge.core.segment import TestSet
@@ -294,10 +295,7 @@ class _Source:
 
 def _foreign(found: Mapping[str, Found], frame: Frame) -> Iterator[str]:
     """One note for all who scored the same systems that the test set does not have."""
-    scorers: dict[tuple[str, ...], list[str]] = {}
-    for name, each in found.items():
-        if each.foreign:
-            scorers.setdefault(each.foreign, []).append(name)
+    scorers = grouped((each.foreign, name) for name, each in found.items() if each.foreign)
     for systems, names in scorers.items():
         more = f" and {len(names) - 3} others" if len(names) > 4 else ""
         yield foreign_note(", ".join(names[: 3 if more else 4]) + more, systems, frame)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from adjudge.analysis.segment_scores import score_records
+from adjudge.analysis.segment_scores import grouped, score_records
 from adjudge.core.mqm import Weights
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record, Verdict
@@ -19,7 +19,7 @@ from adjudge.core.scores import SegmentScore
 from adjudge.core.typology import find_category
 from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.read import Judgements
-from adjudge.stats.judged import Floats
+from adjudge.stats.judged import Floats, divided
 
 __all__ = [
     "OVERALL",
@@ -98,12 +98,10 @@ class Comparisons:
         """Mean verdict of several annotators, over those of them who judged; NaN where none did."""
         labels = self.labels[:, [self.annotators.index(name) for name in annotators]]
         judged = (~np.isnan(labels)).sum(axis=1)
-        means = np.full(len(labels), np.nan)
-        np.divide(np.nansum(labels, axis=1), judged, out=means, where=judged > 0)
-        return means
+        return divided(np.nansum(labels, axis=1), judged)
 
 
-def numbered(keys: Sequence[tuple[str, ...]]) -> list[int]:
+def numbered(keys: Sequence[Hashable]) -> list[int]:
     """Number keys from 0 in order of first appearance; equal ones alike."""
     places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     return [places[key] for key in keys]
@@ -310,10 +308,7 @@ def _core_type(span: ErrorSpan, record: Annotation) -> str | None:
 
 
 def _pairs(segments: Iterable[SegmentScore]) -> Iterator[tuple[SegmentScore, SegmentScore]]:
-    by_segment: dict[tuple[str, str], list[SegmentScore]] = {}
-    for s in segments:
-        by_segment.setdefault((s.lp, s.segment), []).append(s)
-    for rows in by_segment.values():
+    for rows in grouped(((s.lp, s.segment), s) for s in segments).values():
         yield from combinations(sorted(rows, key=lambda s: s.system), 2)
 
 
@@ -484,11 +479,7 @@ def _majorities(
     gold: Iterable[Preference | Failure],
 ) -> tuple[dict[tuple[str, ...], float], Counter[str]]:
     """What more than half of the people say of each pair; by criterion, how many pairs have no majority."""
-    votes: dict[tuple[str, ...], list[float]] = {}
-    for preference in gold:
-        if isinstance(preference, Preference) and not preference.is_undecided:
-            key, verdict = _keyed(preference)
-            votes.setdefault(key, []).append(verdict)
+    votes = grouped(_keyed(p) for p in gold if isinstance(p, Preference) and not p.is_undecided)
     found: dict[tuple[str, ...], float] = {}
     split: Counter[str] = Counter()
     for key, own in votes.items():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,7 @@ __all__ = [
     "coverage_note",
     "document_scores",
     "esa_score",
+    "grouped",
     "points",
     "score_matrix",
     "score_records",
@@ -78,6 +79,9 @@ def undecided_note(preferences: Iterable[Preference]) -> list[str]:
     which = f"{count(undecided, 'comparison')} {form(undecided, 'is', 'are')}"
     return [f"{which} undecided, as the verdict changed with the order: neither wins nor ties, left out."]
 
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
 
 _MOST_CRITERIA: Final = 10  # that are named where one is unknown
 
@@ -211,12 +215,17 @@ def _judgements_of(
 # Verdicts on the criteria of a segment: one of all together, and how many of a system are a pass.
 
 
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """All values of each key, in order of appearance."""
+    found: dict[K, list[V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
 def by_translation(judged: Iterable[Judgement]) -> list[list[Judgement]]:
     """Put together what one annotator says of one translation by all criteria, in order of appearance."""
-    found: dict[tuple[str, ...], list[Judgement]] = {}
-    for j in judged:
-        found.setdefault((j.annotator, j.lp, j.segment, j.system), []).append(j)
-    return list(found.values())
+    return list(grouped(((j.annotator, j.lp, j.segment, j.system), j) for j in judged).values())
 
 
 def together(verdicts: Sequence[Judgement]) -> Judgement:
@@ -227,9 +236,7 @@ def together(verdicts: Sequence[Judgement]) -> Judgement:
 
 def checklists(judged: Iterable[Judgement]) -> dict[str, Checklist]:
     """Count the verdicts of each system by all criteria."""
-    systems: dict[str, list[list[float | None]]] = {}
-    for verdicts in by_translation(judged):
-        systems.setdefault(verdicts[0].system, []).append([verdict.number for verdict in verdicts])
+    systems = grouped((own[0].system, [verdict.number for verdict in own]) for own in by_translation(judged))
     return {system: Checklist.of(translations) for system, translations in systems.items()}
 
 
@@ -319,10 +326,8 @@ def segment_scores(judgements: Iterable[Judgement], *, is_weighted: bool) -> lis
 
 def document_scores(segments: Iterable[SegmentScore]) -> list[DocumentScore]:
     """Mean over the judged segments of each document and system, in order of first appearance."""
-    grouped: dict[tuple[str, str, str], list[SegmentScore]] = {}
-    for s in segments:
-        grouped.setdefault((s.lp, s.document, s.system), []).append(s)
-    return [_document_score(*key, scores) for key, scores in grouped.items()]
+    found = grouped(((s.lp, s.document, s.system), s) for s in segments)
+    return [_document_score(*key, scores) for key, scores in found.items()]
 
 
 def _document_score(lp: str, document: str, system: str, scores: list[SegmentScore]) -> DocumentScore:
@@ -348,14 +353,12 @@ def system_scores(
         numbers: system and the score of one of its segments, or what it earned in one comparison.
         failed: system to judgements asked for and not obtained.
     """
-    grouped: dict[str, list[float]] = {}
-    for system, number in numbers:
-        found = grouped.setdefault(system, [])
-        if number is not None:
-            found.append(number)
+    known = {
+        system: [number for number in own if number is not None] for system, own in grouped(numbers).items()
+    }
     return [
         SystemScore(system=system, score=mean(found), n=len(found), failed=failed.get(system, 0))
-        for system, found in grouped.items()
+        for system, found in known.items()
     ]
 
 
@@ -419,11 +422,8 @@ def pending_note(pending: int) -> list[str]:
 
 def coverage_note(segments: Iterable[SegmentScore]) -> list[str]:
     """Say so where systems are not judged on the same segments: their means are not comparable."""
-    judged: dict[str, set[tuple[str, str]]] = {}
-    for s in segments:
-        found = judged.setdefault(s.system, set())
-        if s.score is not None:
-            found.add((s.lp, s.segment))
+    rows = grouped((s.system, s) for s in segments)
+    judged = {name: {(s.lp, s.segment) for s in own if s.score is not None} for name, own in rows.items()}
     sets = list(judged.values())
     if all(found == sets[0] for found in sets):
         return []
@@ -648,9 +648,7 @@ def score_records(
     judged = method.judgements(chosen)
     if not judged:
         raise DataError("there is nothing to score: every comparison is undecided")
-    parts: dict[str, list[Judgement]] = {}
-    for judgement in judged:
-        parts.setdefault(judgement.lp, []).append(judgement)
+    parts = grouped((judgement.lp, judgement) for judgement in judged)
     each = {name: _scores(part, method, method.corpus_scores(name)) for name, part in parts.items()}
     scores = next(iter(each.values())) if len(each) == 1 else _over_all(judged, each, method)
     unknown = [] if method.weights is None else unknown_categories_note(chosen, method.weights)

@@ -12,6 +12,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.analysis.preferences import numbered
 from adjudge.core.mqm import total
 from adjudge.core.record import ErrorSpan, Side
 from adjudge.core.scores import Interval
@@ -624,11 +625,10 @@ def quality_intervals(
         resamples: number of draws.
         seed: of numpy's default generator.
     """
-    places = {segment: place for place, segment in enumerate(dict.fromkeys(segments))}
-    index = [places[segment] for segment in segments]
+    places = numbered(segments)
     rows = np.array([c if average == "micro" else (*quality(c), 1.0) for c in credits_], dtype=np.float64)
-    sums = np.zeros((len(places), 4))
-    np.add.at(sums, index, rows)
+    sums = np.zeros((len(set(places)), 4))
+    np.add.at(sums, places, rows)
 
     def statistic(name: str, draws: Floats) -> Floats:
         return _drawn_quality(draws @ sums, average)[name]
@@ -636,7 +636,7 @@ def quality_intervals(
     return {
         name: bootstrap_interval(
             lambda draws, name=name: statistic(name, draws),  # type: ignore[misc]
-            range(len(places)),
+            range(len(sums)),
             resamples=resamples,
             seed=seed,
         )

@@ -13,9 +13,8 @@ from typing import Final
 
 import numpy as np
 
-from adjudge.analysis.preferences import numbered
 from adjudge.analysis.rank import Ranking, rank
-from adjudge.analysis.segment_scores import score_records
+from adjudge.analysis.segment_scores import grouped, score_records
 from adjudge.analysis.study_agreement import (
     Twice,
     agreement_section,
@@ -41,6 +40,7 @@ from adjudge.analysis.study_pieces import (
     has_marks,
     has_ratings,
     left_out,
+    over_segments,
     pieces_of,
     ratio_of,
 )
@@ -130,11 +130,10 @@ def features_of_ratings(
 def profile_section(final: Sequence[Piece], draws: Draws) -> Section:
     """Ratings, points and errors, of all and of each system. The ESA paper, table 1 and figure 3."""
     numbers: list[Number] = []
-    systems = sorted({piece.annotation.system for piece in final})
-    for who in ("all", *systems):
+    for who in ("all", *sorted({piece.annotation.system for piece in final})):
         own = [piece for piece in final if who in {"all", piece.annotation.system}]
-        drawing = replace(draws, groups=numbered([piece.key[:2] for piece in own]))
-        numbers += [Number(of=who, measure=m, result=r) for m, r in _means(own, drawing).items()]
+        found = _means(own, over_segments(own, draws))
+        numbers += [Number(of=who, measure=m, result=r) for m, r in found.items()]
     numbers += _bins(final)
     notes = () if final else ("Nothing is judged yet.",)
     return Section(name="profile", title="What do people mark and rate?", numbers=tuple(numbers), notes=notes)
@@ -368,9 +367,7 @@ def _counts(submissions: Sequence[Submission], pieces: Sequence[Piece]) -> Secti
 def _curves(final: Sequence[Piece]) -> Curves:
     if not final:
         return Curves()
-    scores: dict[str, list[float]] = {}
-    for piece in final:
-        scores.setdefault(piece.annotation.system, []).append(piece.score)
+    scores = grouped((piece.annotation.system, piece.score) for piece in final)
     ordered = dict(sorted(scores.items(), key=lambda item: -float(np.mean(item[1]))))
     top = find_protocol(final[0].annotation.protocol).high
     return Curves(scores=ordered, top=0.0 if top is None else top, what="points" if top is None else "rating")

@@ -20,6 +20,7 @@ from typing import Final
 import numpy as np
 
 from adjudge.analysis.preferences import numbered
+from adjudge.analysis.segment_scores import grouped
 from adjudge.analysis.study_pieces import (
     SAME,
     Definition,
@@ -33,6 +34,7 @@ from adjudge.analysis.study_pieces import (
     covered_share,
     final_pieces,
     marks_of,
+    over_segments,
     pooled_share,
     ratio_of,
     repeated_share,
@@ -44,7 +46,7 @@ from adjudge.errors import UsageError
 from adjudge.stats.agreement_coefficients import cohen_kappa, error_recall, krippendorff_alpha
 from adjudge.stats.bootstrap import NO_INTERVAL, Draws, estimate
 from adjudge.stats.correlation import kendall_c, pearson
-from adjudge.stats.judged import Floats, Result
+from adjudge.stats.judged import Floats, Result, divided
 
 __all__ = [
     "LEAST_SHARED",
@@ -109,10 +111,8 @@ def _drawn_pearson(first: Floats, second: Floats) -> Callable[[Floats], Floats]:
         one, other, square, other_square, both = (counts @ moments / counts.sum(axis=1)[:, None]).T
         spread, other_spread = square - one**2, other_square - other**2
         varies = (spread > _FLAT * square) & (other_spread > _FLAT * other_square)
-        found = np.full(len(counts), np.nan)
         below = np.sqrt(np.where(varies, spread * other_spread, 1))
-        np.divide(both - one * other, below, out=found, where=varies)
-        return found
+        return np.where(varies, (both - one * other) / below, np.nan)
 
     return statistic
 
@@ -148,10 +148,7 @@ def _tau_c(tables: Floats) -> Floats:
     surplus = (tables * (lower_left - lower_right)).sum(axis=(1, 2))
     n = tables.sum(axis=(1, 2))
     values = np.minimum((tables.sum(axis=2) > 0).sum(axis=1), (tables.sum(axis=1) > 0).sum(axis=1))
-    whole = n * n * (values - 1)
-    found = np.full(len(tables), np.nan)
-    np.divide(2 * surplus * values, whole, out=found, where=whole > 0)
-    return found
+    return divided(2 * surplus * values, n * n * (values - 1))
 
 
 # Errors...
@@ -319,9 +316,7 @@ def twice_judged(pieces: Sequence[Piece], beside: Sequence[Piece] = (), other: s
 def _one_person(groups: Iterable[Sequence[Piece]]) -> list[tuple[Piece, Piece]]:
     found = []
     for group in groups:
-        own: dict[str, list[Piece]] = {}
-        for piece in sorted(group, key=lambda p: p.submission.ended):
-            own.setdefault(piece.person, []).append(piece)
+        own = grouped((p.person, p) for p in sorted(group, key=lambda p: p.submission.ended))
         found += [(mine[0], mine[-1]) for mine in own.values() if len(mine) > 1]
     return found
 
@@ -344,9 +339,7 @@ def agreement_section(pieces: Sequence[Piece], twice: Sequence[Twice], draws: Dr
     for both in twice:
         numbers += _of_two(both, draws)
     numbers += _alpha(pieces, draws)
-    notes = []
-    if not twice:
-        notes.append("No translation was judged twice.")
+    notes = [] if twice else ["No translation was judged twice."]
     pairs = _by_people(twice)
     for name, two in list(pairs.items())[:_MOST_PAIRS] if len(pairs) > 1 else []:
         numbers += _briefly(name, two, draws)
@@ -357,11 +350,12 @@ def agreement_section(pieces: Sequence[Piece], twice: Sequence[Twice], draws: Dr
 
 def _by_people(twice: Sequence[Twice]) -> dict[str, Twice]:
     """Two people each, those who share most first."""
-    pairs: dict[str, list[tuple[Piece, Piece]]] = {}
-    for both in twice:
-        if both.name == "two people":
-            for a, b in zip(both.first, both.second, strict=True):
-                pairs.setdefault(f"{a.person} and {b.person}", []).append((a, b))
+    pairs = grouped(
+        (f"{a.person} and {b.person}", (a, b))
+        for both in twice
+        if both.name == "two people"
+        for a, b in zip(both.first, both.second, strict=True)
+    )
     ordered = sorted(pairs.items(), key=lambda item: (-len(item[1]), item[0]))
     return {
         name: Twice(name=name, first=[a for a, _ in own], second=[b for _, b in own])
@@ -370,19 +364,15 @@ def _by_people(twice: Sequence[Twice]) -> dict[str, Twice]:
     }
 
 
-def _draws_of(both: Twice, draws: Draws) -> Draws:
-    return replace(draws, groups=numbered([piece.key[:2] for piece in both.first]))
-
-
 def _of_two(both: Twice, draws: Draws) -> Iterator[Number]:
     yield from _briefly(both.name, both, draws)
     if both.has_marks:
-        for measure, definition, result in mark_agreement(*both.marks, _draws_of(both, draws)):
+        for measure, definition, result in mark_agreement(*both.marks, over_segments(both.first, draws)):
             yield Number(of=both.name, measure=measure, result=result, definition=definition)
 
 
 def _briefly(name: str, both: Twice, draws: Draws) -> Iterator[Number]:
-    drawing = _draws_of(both, draws)
+    drawing = over_segments(both.first, draws)
     for measure, result in score_agreement(*both.scores, drawing).items():
         yield Number(of=name, measure=measure, result=result)
     if both.has_marks:
@@ -441,21 +431,18 @@ def gold_section(pieces: Sequence[Piece], gold: dict[Key, float], draws: Draws) 
     kept = [piece for piece in final_pieces(pieces) if piece.key in gold]
     if len(kept) < 2:
         return Section(name="gold", title=title, notes=("Gold judged none of these translations.",))
-    notes = []
     groups = by_translation(kept)
     theirs = np.array([gold[key] for key in groups])
     drawing = replace(draws, groups=numbered([key[:2] for key in groups]))
-    names = ["rating", "points"] if kept[0].rating is not None and kept[0].has_marks else [""]
     numbers = []
-    for name in names:
+    for name in ("rating", "points") if kept[0].rating is not None and kept[0].has_marks else ("",):
         values = [[p.points if name == "points" else p.score for p in group] for group in groups.values()]
         ours = np.array([float(np.mean(own)) for own in values])
         for measure, result in score_agreement(theirs, ours, drawing).items():
             numbers.append(Number(of=name or "all", measure=measure, result=result))
     missing = len(by_translation(final_pieces(pieces))) - len(groups)
-    if missing:
-        notes.append(f"Translations left out, for which gold has no score: {missing:,}.")
-    return Section(name="gold", title=title, numbers=tuple(numbers), notes=tuple(notes))
+    notes = (f"Translations left out, for which gold has no score: {missing:,}.",) if missing else ()
+    return Section(name="gold", title=title, numbers=tuple(numbers), notes=notes)
 
 
 THRESHOLD: Final = 0.7

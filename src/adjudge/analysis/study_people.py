@@ -11,6 +11,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 
 from adjudge.analysis.preferences import numbered
+from adjudge.analysis.segment_scores import grouped
 from adjudge.analysis.study_pieces import (
     Definition,
     Key,
@@ -23,6 +24,7 @@ from adjudge.analysis.study_pieces import (
     final_pieces,
     marks_of,
     mean_by_student,
+    over_segments,
     ratio_of,
     score_name,
     share_of,
@@ -183,9 +185,8 @@ def checks_of(pieces: Sequence[Piece]) -> tuple[list[Check], int]:
 def check_section(pieces: Sequence[Piece], draws: Draws) -> Section:
     """Attention of all together and of each person."""
     checks, alone = checks_of(pieces)
-    notes = []
-    if alone:
-        notes.append(f"Copies left out, whose originals are not judged by the same person: {alone:,}.")
+    lost = f"Copies left out, whose originals are not judged by the same person: {alone:,}."
+    notes = [lost] if alone else []
     if not checks:
         return Section(name="attention", title=_TITLE, notes=(*notes, "There is no attention check."))
     if score_name(pieces) == "points":
@@ -196,9 +197,7 @@ def check_section(pieces: Sequence[Piece], draws: Draws) -> Section:
 
 
 def _numbers(checks: Sequence[Check], pieces: Sequence[Piece], draws: Draws) -> Iterator[Number]:
-    by_person: dict[str, list[Check]] = {}
-    for check in checks:
-        by_person.setdefault(check.person, []).append(check)
+    by_person = grouped((check.person, check) for check in checks)
     groups: dict[str, tuple[Sequence[Check], Draws]] = {
         "all": (checks, replace(draws, groups=numbered([(c.person,) for c in checks])))
     }
@@ -261,20 +260,14 @@ def assistance_section(pieces: Sequence[Piece], draws: Draws) -> Section:
     helped = [piece for piece in kept if piece.given is not None]
     alone = [piece for piece in kept if piece.submission.kind == "control"]
     if not helped:
-        notes = ["Nothing was marked beforehand."]
-        return Section(name="assistance", title=_ASSISTANCE_TITLE, notes=tuple(notes))
-    numbers = list(_fate_numbers(helped, draws))
-    notes = []
+        none = ("Nothing was marked beforehand.",)
+        return Section(name="assistance", title=_ASSISTANCE_TITLE, notes=none)
+    numbers = [*_fate_numbers(helped, draws)]
+    note = "Nothing was shown without marks, so that nobody can say what help changed."
     if alone:
-        numbers += _beside_control(helped, alone, draws)
-        numbers += _bias(helped, alone, draws)
-    else:
-        notes.append("Nothing was shown without marks, so that nobody can say what help changed.")
-    return Section(name="assistance", title=_ASSISTANCE_TITLE, numbers=tuple(numbers), notes=tuple(notes))
-
-
-def _segments(pieces: Sequence[Piece], draws: Draws) -> Draws:
-    return replace(draws, groups=numbered([piece.key[:2] for piece in pieces]))
+        numbers += [*_beside_control(helped, alone, draws), *_bias(helped, alone, draws)]
+    notes = () if alone else (note,)
+    return Section(name="assistance", title=_ASSISTANCE_TITLE, numbers=tuple(numbers), notes=notes)
 
 
 def _fate_numbers(helped: Sequence[Piece], draws: Draws) -> Iterator[Number]:
@@ -283,10 +276,9 @@ def _fate_numbers(helped: Sequence[Piece], draws: Draws) -> Iterator[Number]:
         own = [piece for piece in helped if who in {"all", piece.person}]
         counts = [fates(piece.given or (), piece.annotation.spans) for piece in own]
         given = np.array([float(len(piece.given or ())) for piece in own])
-        drawing = _segments(own, draws)
+        drawing = over_segments(own, draws)
         for fate in _OF_GIVEN:
-            parts = np.array([float(c[fate]) for c in counts])
-            result = ratio_of(parts, given, drawing, _NOTHING)
+            result = ratio_of(np.array([float(c[fate]) for c in counts]), given, drawing, _NOTHING)
             yield Number(of=who, measure=f"share of given spans {fate}", result=result)
         added = np.array([float(c["added"]) for c in counts])
         result = ratio_of(added, np.ones(len(own)), drawing)
@@ -302,10 +294,9 @@ def _beside_control(helped: Sequence[Piece], alone: Sequence[Piece], draws: Draw
         "errors a translation": [float(len(piece.errors)) for piece in every],
         "share without errors": [float(not piece.errors) for piece in every],
     }
-    drawing = _segments(every, draws)
+    drawing = over_segments(every, draws)
     for measure, known in values.items():
-        array = np.array(known)
-        result = difference_of(array, is_helped, drawing, "all were shown with marks, or none")
+        result = difference_of(np.array(known), is_helped, drawing, "all were shown with marks, or none")
         yield Number(of="with marks less without", measure=measure, result=result)
 
 
@@ -316,7 +307,7 @@ def _bias(helped: Sequence[Piece], alone: Sequence[Piece], draws: Draws) -> Iter
     for who, own in (("shown with the marks", helped), ("shown without", alone)):
         known = [piece for piece in own if piece.key in given]
         hits, of = _touched(known, given)
-        result = ratio_of(hits, of, _segments(known, draws), "of none of them it is known what was given")
+        result = ratio_of(hits, of, over_segments(known, draws), "of none of them it is known what was given")
         yield Number(of=who, measure="share of given spans marked", result=result)
 
 
@@ -433,10 +424,7 @@ def seconds_by_person(
         submissions: of a campaign; the last ones of each item, without tutorials, are counted.
         definition: whose.
     """
-    people: dict[str, list[Submission]] = {}
-    for submission in submissions:
-        if submission.is_last and submission.kind != "tutorial":
-            people.setdefault(submission.person, []).append(submission)
+    people = grouped((s.person, s) for s in submissions if s.is_last and s.kind != "tutorial")
     found = {}
     for person, own in sorted(people.items()):
         own.sort(key=lambda s: (s.started, s.place))
@@ -462,12 +450,9 @@ def pace_section(submissions: Sequence[Submission]) -> Section:
         numbers += _learned(people, definition)
     every = [s for own, _ in known.values() for s in own]
     without = sum(s.active is None for s in every)
-    notes = []
-    if without:
-        notes.append(f"Of {without:,} of {len(every):,} items the active time is not known.")
-    return Section(
-        name="pace", title="How long does a segment take?", numbers=tuple(numbers), notes=tuple(notes)
-    )
+    note = f"Of {without:,} of {len(every):,} items the active time is not known."
+    title = "How long does a segment take?"
+    return Section(name="pace", title=title, numbers=tuple(numbers), notes=(note,) if without else ())
 
 
 def _medians(
@@ -530,10 +515,7 @@ _TOO_FEW: Final = "too few judgements"
 
 def means_by_system(scores: Iterable[tuple[str, float]]) -> dict[str, float]:
     """Mean score of each system over everybody: what a person's scores are held against."""
-    known: dict[str, list[float]] = {}
-    for system, score in scores:
-        known.setdefault(system, []).append(score)
-    return {system: float(np.mean(values)) for system, values in known.items()}
+    return {system: float(np.mean(values)) for system, values in grouped(scores).items()}
 
 
 def strictness(above: Sequence[float]) -> tuple[Result, Result]:
@@ -556,9 +538,7 @@ def drift_section(pieces: Sequence[Piece]) -> Section:
     """Strictness of each person, and whether they mark more or fewer errors on the way."""
     kept = final_pieces(pieces)
     means = means_by_system((piece.annotation.system, piece.score) for piece in kept)
-    people: dict[str, list[Piece]] = {}
-    for piece in kept:
-        people.setdefault(piece.person, []).append(piece)
+    people = grouped((piece.person, piece) for piece in kept)
     numbers: list[Number] = []
     few = 0
     for person, own in sorted(people.items()):
@@ -578,6 +558,5 @@ def _drift_numbers(person: str, own: Sequence[Piece], means: Mapping[str, float]
     yield Number(of=person, measure=f"{what} above others", result=above)
     yield Number(of=person, measure=f"change of {what} in 100 translations", result=change)
     if own[0].has_marks:
-        marks = np.array([float(len(piece.errors)) for piece in own])
-        slope = slope_of(_hundreds(own), marks, _TOO_FEW)
+        slope = slope_of(_hundreds(own), np.array([float(len(p.errors)) for p in own]), _TOO_FEW)
         yield Number(of=person, measure="change of errors a translation in 100", result=slope)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.preferences import numbered
+from adjudge.analysis.segment_scores import grouped
 from adjudge.core.mqm import Weights, find_weights, mqm_score
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, ErrorSpan
@@ -136,10 +137,7 @@ def ratio_of(parts: Floats, wholes: Floats, draws: Draws = NO_INTERVAL, nothing:
         return Result(value=None, n=0, reason=nothing)
 
     def statistic(counts: Floats) -> Floats:
-        below = counts @ wholes
-        found = np.full(len(counts), np.nan)
-        np.divide(counts @ parts, below, out=found, where=below > 0)
-        return found
+        return divided(counts @ parts, counts @ wholes)
 
     found = estimate(statistic, np.ones(len(wholes), dtype=np.bool_), draws, nothing)
     return replace(found, n=int(wholes.sum()))
@@ -159,9 +157,8 @@ def difference_of(values: Floats, is_first: NDArray[np.bool_], draws: Draws, not
     first = is_first.astype(np.float64)
 
     def statistic(counts: Floats) -> Floats:
-        sums = [(counts @ (values * part), counts @ part) for part in (first, 1 - first)]
-        found = [divided(s, n) for s, n in sums]
-        return np.asarray(found[0] - found[1])
+        one, other = (divided(counts @ (values * part), counts @ part) for part in (first, 1 - first))
+        return np.asarray(one - other)
 
     return estimate(statistic, np.ones(len(values), dtype=np.bool_), draws, nothing)
 
@@ -455,6 +452,11 @@ def left_out(submissions: Sequence[Submission]) -> Iterator[str]:
         yield f"{dropped:,} submissions {what}: they count in times alone."
 
 
+def over_segments(pieces: Iterable[Piece], draws: Draws) -> Draws:
+    """Draws in which all judgements of one segment are drawn together."""
+    return replace(draws, groups=numbered([piece.key[:2] for piece in pieces]))
+
+
 def score_name(pieces: Sequence[Piece]) -> str:
     """What `Piece.score` is: `rating`, or `points` where nothing is rated."""
     return "points" if pieces and pieces[0].rating is None else "rating"
@@ -489,7 +491,4 @@ def matrix_of(pieces: Sequence[Piece], values: Sequence[float]) -> tuple[tuple[s
 
 def by_translation(pieces: Iterable[Piece]) -> Mapping[Key, list[Piece]]:
     """Judgements of each translation."""
-    found: dict[Key, list[Piece]] = {}
-    for piece in pieces:
-        found.setdefault(piece.key, []).append(piece)
-    return found
+    return grouped((piece.key, piece) for piece in pieces)

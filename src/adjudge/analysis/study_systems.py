@@ -30,6 +30,7 @@ from adjudge.analysis.study_pieces import (
     by_translation,
     final_pieces,
     matrix_of,
+    over_segments,
     share_of,
 )
 from adjudge.core.record import Preference
@@ -199,27 +200,20 @@ def system_section(pieces: Sequence[Piece], beside: Beside | None) -> Section:
     title = "Which systems differ?"
     kept = final_pieces(pieces)
     _, matrix, dropped = matrix_of(kept, [piece.score for piece in kept])
-    notes = []
-    if dropped:
-        notes.append(f"Segments left out, not judged for every system: {dropped:,}.")
+    notes = [f"Segments left out, not judged for every system: {dropped:,}."] if dropped else []
     if matrix.shape[0] < 2 or not matrix.shape[1]:
         return Section(
             name="systems", title=title, notes=(*notes, "No two systems are judged on the same segments.")
         )
-    cuts = len(cluster_cuts(matrix)) + 1
-    clusters = Result(value=float(cuts), n=matrix.shape[1])
+    clusters = Result(value=len(cluster_cuts(matrix)) + 1.0, n=matrix.shape[1])
     numbers = [Number(of="all", measure="clusters by rank sums", result=clusters, definition="paper")]
     if beside is not None:
-        for measure, result in _order(beside).items():
-            numbers.append(Number(of="with gold", measure=measure, result=result))
+        order = {
+            "Spearman of systems": spearman(beside.gold, beside.ours),
+            "pairwise accuracy": pairwise_accuracy(beside.gold, beside.ours),
+        }
+        numbers += [Number(of="with gold", measure=name, result=result) for name, result in order.items()]
     return Section(name="systems", title=title, numbers=tuple(numbers), notes=tuple(notes))
-
-
-def _order(beside: Beside) -> dict[str, Result]:
-    return {
-        "Spearman of systems": spearman(beside.gold, beside.ours),
-        "pairwise accuracy": pairwise_accuracy(beside.gold, beside.ours),
-    }
 
 
 # How few segments would do...
@@ -252,8 +246,7 @@ def subset_section(pieces: Sequence[Piece], draws: Draws) -> tuple[Section, Subs
         curve = [subset_agreement(matrix, n, amount, draws.seed, as_paper=is_paper) for n in sizes]
         numbers += _curve_numbers(sizes, curve, definition)
         curves[definition] = sizes, curve
-    lost = f"Segments left out, not judged for every system: {dropped:,}."
-    notes = (lost,) if dropped else ()
+    notes = (f"Segments left out, not judged for every system: {dropped:,}.",) if dropped else ()
     return Section(name="subsets", title=title, numbers=tuple(numbers), notes=notes), curves
 
 
@@ -321,8 +314,7 @@ def drawn_major_weights(
         best = weights[found.argmax(axis=1)]
         return np.where(np.isinf(found).all(axis=1), np.nan, best)
 
-    every = np.ones(len(ratings), dtype=np.bool_)
-    return estimate(statistic, every, draws, "").interval
+    return estimate(statistic, np.ones(len(ratings), dtype=np.bool_), draws, "").interval
 
 
 def weight_section(final: Sequence[Piece], draws: Draws) -> tuple[Section, Floats]:
@@ -338,9 +330,7 @@ def weight_section(final: Sequence[Piece], draws: Draws) -> tuple[Section, Float
     except AdjudgeError as error:
         return Section(name="weights", title=title, notes=(f"{error}.",)), np.zeros(0)
     curve = major_weight_curve(ratings, minor, major, WEIGHTS)
-    interval = drawn_major_weights(
-        ratings, minor, major, WEIGHTS, replace(draws, groups=numbered([piece.key[:2] for piece in final]))
-    )
+    interval = drawn_major_weights(ratings, minor, major, WEIGHTS, over_segments(final, draws))
     n = len(final)
     numbers = [
         Number(of="all", measure="best weight", result=Result(value=best, n=n, interval=interval)),
@@ -427,11 +417,9 @@ def draft_section(submissions: Sequence[Submission]) -> Section:
     systems = sorted({system for s in chosen for system in s.texts})
     numbers = []
     for system in systems:
-        shown = [s for s in chosen if system in s.texts]
-        result = share_of([s.chosen == system for s in shown])
+        result = share_of([s.chosen == system for s in chosen if system in s.texts])
         numbers.append(Number(of=system, measure="share chosen", result=result))
-    same = [s.edited == s.texts.get(s.chosen or "") for s in chosen]
-    left = share_of(same, "no draft was chosen")
+    left = share_of([s.edited == s.texts.get(s.chosen or "") for s in chosen], "no draft was chosen")
     numbers.append(Number(of="all", measure="share left as it was", result=left))
     return Section(name="drafts", title="Which drafts do people choose?", numbers=tuple(numbers))
 
@@ -522,8 +510,7 @@ def find_standing(
         alpha: two-sided bound of all the work.
     """
     judged = ~np.isnan(scores)
-    sizes = judged.astype(np.float64)
-    drawn = bootstrap_means(np.nan_to_num(scores), sizes, resamples=resamples)
+    drawn = bootstrap_means(np.nan_to_num(scores), judged.astype(np.float64), resamples=resamples)
     intervals = percentile_intervals(drawn)
     amounts = judged.sum(axis=0)
     means = [float(np.nanmean(scores[:, k])) if amounts[k] else None for k in range(len(systems))]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.compare import every_part
+from adjudge.analysis.preferences import numbered
 from adjudge.analysis.score import Place, Source, scored
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, Record
@@ -270,8 +271,8 @@ def find_thresholds(
     notes = _notes(bands, replace(settings, delta=level))
     if bands[0].bad in {0, bands[0].n}:  # labels that are all alike tell nothing apart
         which = "None" if not bands[0].bad else "Every one"
-        told = f"{which} of the labelled translations is bad: does gold tell of what is meant by bad?"
-        notes.insert(0, told)
+        note = f"{which} of the labelled translations is bad: does gold tell of what is meant by bad?"
+        notes.insert(0, note)
     labelled = {(*row.key[:2], row.document) for row in rows if row.bad is not None and row.document}
     if not settings.by_document and len({(lp, document) for lp, _, document in labelled}) < len(labelled):
         notes.append(
@@ -321,11 +322,10 @@ def _labelled(rows: Sequence[_Row], *, by_document: bool) -> Labelled:
         (row.key[0], row.document, "") if by_document and row.document else (*row.key[:2], "segment")
         for row in known
     ]
-    groups = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     return Labelled(
         scores=np.array([row.score for row in known]),
         bad=np.array([bool(row.bad) for row in known]),
-        groups=np.array([groups[key] for key in keys]),
+        groups=np.array(numbered(keys)),
     )
 
 
